@@ -1,0 +1,281 @@
+"""Candidates and their results: execute, compare, group, deduplicate, rank.
+
+One rule says when two results are the same, and everything that compares results uses it:
+
+- rows are a multiset: a row that comes twice counts twice;
+- the order of rows counts only when both queries end in a top-level ORDER BY;
+- columns may stand in any order, and their names don't count;
+- numbers are equal within a relative tolerance of about 1e-9, so 1 equals 1.0 and 0.1 + 0.2 equals
+  0.3; text is equal exactly, and never equal to a number;
+- a result that was cut short is only ever equal to another one that was cut short;
+- an error equals nothing, not even the same error.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from sqlwright.protocols import Database, Run
+from sqlwright.sql import has_order_by
+from sqlwright.types import Candidate, Cell, ExecutionResult
+
+DIGITS = 9
+"""Significant digits two numbers must share to be equal."""
+
+_EXACT = 2**53
+"""Integers a float can hold without loss."""
+
+Key = tuple[str, object]
+Row = tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultGroup:
+    """Candidates whose results are the same, best first."""
+
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def best(self) -> Candidate:
+        return self.candidates[0]
+
+    @property
+    def result(self) -> ExecutionResult:
+        """The result all of them share, as the best of them gives it."""
+        result = self.best.result
+        return result if result is not None else ExecutionResult()
+
+
+def stopped(run: Run) -> bool:
+    """Whether the run was cancelled or is out of time. Unlike `Run.check`, it doesn't raise."""
+    return run.cancelled.is_set() or run.remaining() <= 0
+
+
+def execute(
+    candidates: Sequence[Candidate],
+    database: Database,
+    run: Run,
+    *,
+    seconds: float = math.inf,
+) -> tuple[Candidate, ...]:
+    """The same candidates with their results, executed in order while time lasts.
+
+    `seconds` is for all of them together, on top of the limit of each. Those that already have a
+    result keep it; those for which no time was left stay without one.
+    """
+    deadline = run.clock() + min(seconds, run.remaining())
+    done = []
+    for candidate in candidates:
+        left = deadline - run.clock()
+        if candidate.result is not None or left <= 0 or stopped(run):
+            done.append(candidate)
+        else:
+            limits = replace(run.limits, seconds=min(run.limits.seconds, left))
+            result = database.execute(candidate.sql, run, limits=limits)
+            run.events("execution", {"sql": candidate.sql, "result": result})
+            done.append(replace(candidate, result=result))
+    return tuple(done)
+
+
+def valid(candidate: Candidate) -> bool:
+    """Whether it was executed without an error."""
+    return candidate.result is not None and candidate.result.ok
+
+
+def hollow(candidate: Candidate) -> bool:
+    """Whether its result says nothing: no rows, only NULL, or a lone zero from an aggregate."""
+    result = candidate.result
+    if result is None or not result.ok:
+        return False
+    if result.empty:
+        return True
+    return len(result.rows) == 1 and all(cell is None or cell == 0 for cell in result.rows[0])
+
+
+def same_result(first: Candidate, second: Candidate) -> bool:
+    """Whether two executed candidates give the same result, by the rule of this module."""
+    return _same(_Rows(first), _Rows(second))
+
+
+def group_by_result(candidates: Iterable[Candidate]) -> tuple[ResultGroup, ...]:
+    """Valid candidates by their results, groups and members in the order they came in.
+
+    A candidate joins the first group whose first member it equals, so a query without ORDER BY
+    joins the best ordered one with the same rows, and the outcome depends only on the order given.
+    """
+    groups: list[tuple[_Rows, list[Candidate]]] = []
+    for candidate in candidates:
+        if not valid(candidate):
+            continue
+        rows = _Rows(candidate)
+        for representative, members in groups:
+            if _same(representative, rows):
+                members.append(candidate)
+                break
+        else:
+            groups.append((rows, [candidate]))
+    return tuple(ResultGroup(tuple(members)) for _, members in groups)
+
+
+def deduplicate(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """One candidate per query: the first with that text, blanks outside quotes not counting."""
+    seen: set[tuple[str, str]] = set()
+    kept = []
+    for candidate in candidates:
+        key = (candidate.goal, _squeezed(candidate.sql))
+        if key not in seen:
+            seen.add(key)
+            kept.append(candidate)
+    return tuple(kept)
+
+
+def rank(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Best first without a model: with rows, then empty, then not executed, then in error.
+
+    Inside each of these by the author's score, then in the order given.
+    """
+    return tuple(sorted(candidates, key=lambda c: (_standing(c), -c.score)))
+
+
+def shares(candidates: Sequence[Candidate]) -> list[float]:
+    """Each candidate's part of the probability, from scores that are log probabilities.
+
+    Sums to 1; equal parts when all scores are equal; empty for no candidates.
+    """
+    if not candidates:
+        return []
+    top = max(candidate.score for candidate in candidates)
+    weights = [math.exp(max(candidate.score - top, -700.0)) for candidate in candidates]
+    total = sum(weights)
+    return [weight / total for weight in weights]
+
+
+def ancestry(candidate: Candidate) -> Iterator[Candidate]:
+    """The candidate, then what it was repaired from, back to the first version."""
+    current: Candidate | None = candidate
+    while current is not None:
+        yield current
+        current = current.parent
+
+
+def _standing(candidate: Candidate) -> int:
+    if candidate.result is None:
+        return 2
+    if not candidate.result.ok:
+        return 3
+    return 1 if candidate.result.empty else 0
+
+
+def _squeezed(sql: str) -> str:
+    parts = re.split(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)""", sql)
+    parts[::2] = [re.sub(r"\s+", " ", part) for part in parts[::2]]
+    return "".join(parts).strip().rstrip(";").rstrip()
+
+
+def cell_key(cell: Cell) -> Key:
+    """What two equal cells have in common; hashable."""
+    if cell is None:
+        return ("null", None)
+    if isinstance(cell, int):
+        return ("number", cell)
+    if isinstance(cell, float):
+        return ("number", _number(cell))
+    if isinstance(cell, bytes):
+        return ("bytes", cell)
+    return ("text", cell)
+
+
+def _number(value: float) -> object:
+    if not math.isfinite(value):
+        return str(value)
+    nearest = round(value)
+    if abs(nearest) < _EXACT and abs(value - nearest) <= 1e-9 * max(1.0, abs(value)):
+        return nearest
+    return float(f"{value:.{DIGITS}g}")
+
+
+class _Rows:
+    """A result made comparable, as far as a comparison needs it."""
+
+    def __init__(self, candidate: Candidate) -> None:
+        result = candidate.result
+        self.sql = candidate.sql
+        self.ok = result is not None and result.ok
+        self.stored = result.rows if result is not None else ()
+        width = len(result.columns) if result is not None else 0
+        self.shape = (len(self.stored), width, result is not None and result.truncated)
+
+    @cached_property
+    def keys(self) -> tuple[Row, ...]:
+        return tuple(tuple(cell_key(cell) for cell in row) for row in self.stored)
+
+    @cached_property
+    def bags(self) -> Counter[frozenset[tuple[Key, int]]]:
+        """Each row without regard to the order of its cells: differs for nearly all that differ."""
+        return Counter(frozenset(Counter(row).items()) for row in self.keys)
+
+
+def _same(first: _Rows, second: _Rows) -> bool:
+    if not (first.ok and second.ok) or first.shape != second.shape:
+        return False
+    if first.stored == second.stored or first.keys == second.keys:
+        return True
+    if first.bags != second.bags:
+        return False
+    if not _equal_up_to_columns(first.keys, second.keys, ordered=False):
+        return False
+    if not (has_order_by(first.sql) and has_order_by(second.sql)):
+        return True
+    return _equal_up_to_columns(first.keys, second.keys, ordered=True)
+
+
+def _equal_up_to_columns(
+    first: Sequence[Row], second: Sequence[Row], *, ordered: bool, tries: int = 200
+) -> bool:
+    """Whether some order of the second's columns makes the rows equal.
+
+    A column can only stand for one that holds the same values; `tries` bounds what is left to try,
+    which is more than one only for results with several columns of identical content.
+    """
+    width = len(first[0]) if first else 0
+    near = [_column(first, index, ordered) for index in range(width)]
+    far = [_column(second, index, ordered) for index in range(width)]
+    options = [[j for j in range(width) if far[j] == near[i]] for i in range(width)]
+    if any(len(options[i]) != near.count(near[i]) for i in range(width)):
+        return False
+    goal = list(first) if ordered else Counter(first)
+    for order in _assignments(options):
+        moved = [tuple(row[j] for j in order) for row in second]
+        if (moved if ordered else Counter(moved)) == goal:
+            return True
+        tries -= 1
+        if tries <= 0:
+            return False
+    return False
+
+
+def _column(rows: Sequence[Row], index: int, ordered: bool) -> object:
+    cells = [row[index] for row in rows]
+    return cells if ordered else Counter(cells)
+
+
+def _assignments(options: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
+    """Every way to give each place one of its options, each option used once."""
+    if not options:
+        yield ()
+        return
+
+    def extend(chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if len(chosen) == len(options):
+            yield chosen
+            return
+        for option in options[len(chosen)]:
+            if option not in chosen:
+                yield from extend((*chosen, option))
+
+    yield from extend(())

@@ -1,0 +1,242 @@
+"""Which columns could join two tables, judged by names and keys alone.
+
+Names only propose; `joins` lets the stored values decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sqlwright.schema import ColumnRef, ForeignKey, Schema, Table
+
+_RUN = re.compile(r"[^\W\d_]+|\d+")
+_KEY_WORDS = ("id", "no", "num", "number", "code", "key", "fk", "ref", "uid")
+_GENERIC = frozenset(
+    "id no num number code key name title type status date year month day time rank "  # noqa: SIM905
+    "position value amount price total count description note comment address phone email age "
+    "sex gender rating score level size length weight height color colour order sequence row "
+    "index version latitude longitude start end startdate enddate result detail otherdetail".split()
+)
+_IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman"}
+NAMED_AFTER = "it is named after the table"
+MOST_TARGETS = 6
+"""Targets tried per column, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Two columns whose names suggest a join."""
+
+    near: ColumnRef
+    far: ColumnRef
+    score: float
+    """How strongly the names suggest it, in (0, 1]."""
+    reason: str
+    primary: bool
+    """Whether the far column is its table's primary key."""
+    exact: bool
+    """Whether the names alone say it: a table's name and its key's, or one telling name twice."""
+
+
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name in lower case and singular: `OrderItems_ID` gives order, item, id."""
+    return tuple(singular(name[start:end].casefold()) for start, end in _word_ranges(name))
+
+
+def _word_ranges(name: str) -> Iterator[tuple[int, int]]:
+    """Where words begin and end: at other characters, between letters and digits, and at humps
+    (`HTTPServerName` has three)."""
+    for run in _RUN.finditer(name):
+        start, end = run.span()
+        for at in range(start + 1, end):
+            hump = name[at].isupper() and (
+                name[at - 1].islower() or (at + 1 < end and name[at + 1].islower())
+            )
+            if hump:
+                yield start, at
+                start = at
+        yield start, end
+
+
+def singular(word: str) -> str:
+    """The singular of an English noun by its ending, good enough to compare names.
+
+    >>> singular("companies"), singular("boxes"), singular("address")
+    ('company', 'box', 'address')
+    """
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes", "zes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def propose(schema: Schema, is_unique: Callable[[ColumnRef], bool]) -> Iterator[list[Proposal]]:
+    """For every column without a declared key, the columns it may refer to, best first.
+
+    `is_unique` says whether a column's values are known to be all different.
+    """
+    keys = _keys_by_form(schema, is_unique)
+    declared = {
+        ref.table.casefold() + "\0" + ref.column.casefold()
+        for key in schema.foreign_keys
+        for ref, _ in key.pairs
+    }
+    for table in schema.tables:
+        for column in table.columns:
+            ref = ColumnRef(table.name, column.name)
+            if f"{table.name}\0{column.name}".casefold() in declared:
+                continue
+            found = _for_column(ref, table, keys)
+            if found:
+                yield sorted(found, key=lambda proposal: -proposal.score)[:MOST_TARGETS]
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """A column others may refer to, and how its own and its table's name read."""
+
+    ref: ColumnRef
+    primary: bool
+    table: tuple[str, ...]
+    column: str
+
+    @property
+    def owner(self) -> str:
+        return "".join(self.table)
+
+
+Forms = dict[str, list[tuple[_Key, float, str, bool]]]
+"""Keys by a form of name that refers to them, with how telling it is, why, and whether exact."""
+
+
+def _keys_by_form(schema: Schema, is_unique: Callable[[ColumnRef], bool]) -> Forms:
+    """Keys by every form of name a referring column may have."""
+    forms: Forms = {}
+    initials: dict[str, list[_Key]] = {}
+    for table in schema.tables:
+        if table.kind == "view":
+            continue
+        for column in table.columns:
+            ref = ColumnRef(table.name, column.name)
+            primary = _is_key(table, column.name)
+            if not primary and (column.name in table.primary_key or not is_unique(ref)):
+                continue  # part of a key is no key, even where its few values differ
+            key = _Key(ref, primary, words(table.name), "".join(words(column.name)))
+            for form, score, reason, exact in _forms(key):
+                forms.setdefault(form, []).append((key, score, reason, exact))
+            if primary and key.owner and key.column in _KEY_WORDS:
+                initials.setdefault(key.owner[0] + key.column, []).append(key)
+    for form, sharing in initials.items():
+        if len(sharing) == 1 and form not in forms:
+            forms[form] = [(sharing[0], 0.5, "it starts like the table's name", False)]
+    return forms
+
+
+def _forms(key: _Key) -> Iterator[tuple[str, float, str, bool]]:
+    """The names that refer to a key, how telling each is, why, and whether it leaves no doubt."""
+    owner, column = key.owner, key.column
+    head = key.table[-1] if key.table else ""
+    related = bool(owner) and column.startswith((owner, head))
+    if owner:
+        yield owner + column, 1.0, "its name is the table's and the key's", True
+        if len(key.table) > 1 and column in _KEY_WORDS:
+            yield head + column, 0.7, "its name ends like the table's", False
+    if column not in _GENERIC:
+        score = 0.95 if related else 0.8 if key.primary else 0.65
+        yield column, score, "both have the same name", related or key.primary
+    if key.primary and owner and owner not in _GENERIC:
+        yield owner, 0.7, NAMED_AFTER, False
+        for word in _KEY_WORDS:
+            if owner + word not in (owner + column, column):
+                yield owner + word, 0.6, NAMED_AFTER, False
+
+
+def _is_key(table: Table, column: str) -> bool:
+    return tuple(map(str.casefold, table.primary_key)) == (column.casefold(),)
+
+
+def propose_composite(schema: Schema) -> Iterator[tuple[Table, Table, tuple[tuple[str, str], ...]]]:
+    """Tables that have all columns of another's composite primary key, by name: near table, far
+    table, pairs of columns. Where both could refer to each other the later one does."""
+    for position, far in enumerate(schema.tables):
+        if not 2 <= len(far.primary_key) <= 4:
+            continue
+        wanted = ["".join(words(name)) for name in far.primary_key]
+        if sum(name not in _GENERIC for name in wanted) < 2:
+            continue  # tables that share a place and a year don't refer to each other
+        for other, near in enumerate(schema.tables):
+            if near is far or near.kind == "view" or (other < position and _same_key(near, far)):
+                continue
+            named = {"".join(words(column.name)): column.name for column in near.columns}
+            if all(name in named for name in wanted):
+                pairs = zip((named[name] for name in wanted), far.primary_key, strict=True)
+                yield near, far, tuple(pairs)
+
+
+def _same_key(near: Table, far: Table) -> bool:
+    return {"".join(words(name)) for name in near.primary_key} == {
+        "".join(words(name)) for name in far.primary_key
+    }
+
+
+def _for_column(ref: ColumnRef, table: Table, keys: Forms) -> list[Proposal]:
+    own_key = _is_key(table, ref.column)
+    owner, parts = "".join(words(table.name)), words(ref.column)
+    ranges = list(_word_ranges(ref.column))
+    counts = bool(parts) and ref.column[slice(*ranges[-1])].casefold() != parts[-1]
+    own_name = parts[-1:] and parts[-1] in _KEY_WORDS and "".join(parts[:-1]) == owner
+    best: dict[ColumnRef, Proposal] = {}
+    for form, factor, remark in _readings(ref.column):
+        for key, score, reason, exact in keys.get(form, ()):
+            if key.ref.table == ref.table and (own_key or not remark):
+                continue
+            # order_items.order_item_id is no key of orders, nor chains.store_chain_id of stores.
+            if remark and (own_name or (own_key and remark.startswith("without"))):
+                continue
+            if table.kind == "view" and not key.primary:
+                continue
+            if counts and reason == NAMED_AFTER:
+                continue  # home_games is a number of games
+            if remark and len(form) < (3 if key.primary else 4):
+                continue
+            weight = score * factor
+            known = best.get(key.ref)
+            if known is None or known.score < weight:
+                why = f"{reason}, {remark}" if remark else reason
+                best[key.ref] = Proposal(
+                    ref, key.ref, weight, why, key.primary, exact and not remark
+                )
+    return list(best.values())
+
+
+def _readings(name: str) -> Iterator[tuple[str, float, str]]:
+    """What a column's name may say it refers to: a form, how much less sure that is than the whole
+    name, and what was left out."""
+    parts = words(name)
+    yield "".join(parts), 1.0, ""
+    starts = [start for start, _ in _word_ranges(name)]
+    while parts and parts[-1].isdigit():
+        parts = parts[:-1]
+        yield "".join(parts), 0.9, "without its number"
+    for start in range(1, len(parts)):
+        form = "".join(parts[start:])
+        if form not in _GENERIC:
+            yield form, 0.8, f"after '{name[: starts[start]]}'"
+    if len(parts) > 2 and parts[-1] in _KEY_WORDS:
+        for stop in range(1, len(parts) - 1):
+            left_out = name[starts[stop] : starts[len(parts) - 1]]
+            yield "".join(parts[:stop]) + parts[-1], 0.7, f"without '{left_out}'"
+
+
+def joined_columns(key: ForeignKey) -> frozenset[tuple[str, str]]:
+    """Both ends of a key without regard to direction or case, for comparing keys."""
+    return frozenset(
+        (ref.table.casefold(), ref.column.casefold()) for pair in key.pairs for ref in pair
+    )

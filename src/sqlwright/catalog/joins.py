@@ -1,0 +1,285 @@
+"""Joins that a database doesn't declare, inferred from names and confirmed by stored values.
+
+A join is inferred when the names suggest it, the target's values are all different, and (nearly)
+all values looked at on the near side are found on the far side. Where a table is empty there is
+nothing to confirm, and only names that leave no doubt count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlwright.catalog.join_names import Proposal, propose, propose_composite
+from sqlwright.catalog.reading import OutOfTime, Reading, Unreadable, quoted
+from sqlwright.catalog.records import ColumnProfile
+from sqlwright.errors import DatabaseUnavailable
+from sqlwright.schema import ColumnRef, ForeignKey, Schema
+
+SAMPLED_VALUES = 1_000
+SAMPLED_ROWS = 50_000
+STRONG = 0.8
+"""From here on names are telling, and `ENOUGH` of the values must be found; weaker ones need all of
+them, or `NEARLY` all of many. Real keys have some rows without a partner."""
+ENOUGH = 0.85
+NEARLY = 0.95
+FEW, FEW_TO_KEY = 5, 2
+"""Fewer values than that may be all different, and all found, by chance; a primary key is at least
+known to be one."""
+_NUMERIC = frozenset({"integer", "real"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Overlap:
+    """Of `looked` different near values, `found` exist on the far side."""
+
+    looked: int
+    found: int
+
+    @property
+    def share(self) -> float:
+        return self.found / self.looked if self.looked else 0.0
+
+    def __str__(self) -> str:
+        share = "100" if self.found == self.looked else f"{min(self.share * 100, 99.9):.1f}"
+        return f"{share} % of {self.looked} sampled values found"
+
+
+def infer_joins(
+    schema: Schema,
+    profiles: Mapping[ColumnRef, ColumnProfile],
+    reading: Reading,
+    *,
+    seconds_each: float = 2.0,
+) -> tuple[ForeignKey, ...]:
+    """Joins besides the declared ones, each with its evidence; at most one per column.
+
+    Stops, with what it has found so far, when the reading's time is up; a check that takes longer
+    than `seconds_each` counts as failed. Raises `Cancelled`.
+    """
+
+    def is_unique(ref: ColumnRef) -> bool:
+        profile = profiles.get(ref)
+        return profile is not None and (profile.unique or _seems_unique(profile))
+
+    linked = _Linked(schema.foreign_keys)
+    inferred: list[ForeignKey] = []
+    proposed = sorted(propose(schema, is_unique), key=lambda proposals: not proposals[0].primary)
+    try:
+        for key in _composite(schema, profiles, reading, seconds_each):
+            linked.add(key)
+            inferred.append(key)
+        for proposals in proposed:
+            reading.check()
+            open_ones = [proposal for proposal in proposals if not linked.rules_out(proposal)]
+            best = _best(open_ones, profiles, reading, seconds_each)
+            if best is not None:
+                linked.add(best)
+                inferred.append(best)
+    except OutOfTime:
+        pass
+    reading.limit(None)
+    return tuple(inferred)
+
+
+class _Linked:
+    """What is joined already."""
+
+    def __init__(self, keys: Iterable[ForeignKey]) -> None:
+        self._columns: set[frozenset[ColumnRef]] = set()
+        self._tables: set[frozenset[str]] = set()
+        for key in keys:
+            self.add(key)
+
+    def add(self, key: ForeignKey) -> None:
+        self._columns.update(map(frozenset, key.pairs))
+        self._tables.add(frozenset((key.table, key.target_table)))
+
+    def rules_out(self, proposal: Proposal) -> bool:
+        """The same two columns, or, where two tables are joined by a key already, columns that
+        merely repeat what the key stands for (a name beside an id)."""
+        if frozenset((proposal.near, proposal.far)) in self._columns:
+            return True
+        tables = frozenset((proposal.near.table, proposal.far.table))
+        return not proposal.primary and tables in self._tables
+
+
+def with_joins(schema: Schema, inferred: Iterable[ForeignKey]) -> Schema:
+    """The schema with inferred joins behind the declared ones."""
+    return replace(schema, foreign_keys=(*schema.foreign_keys, *inferred))
+
+
+def _best(
+    proposals: list[Proposal],
+    profiles: Mapping[ColumnRef, ColumnProfile],
+    reading: Reading,
+    seconds: float,
+) -> ForeignKey | None:
+    """The most telling proposal that holds. Among equals the one that more values confirm, then
+    the larger target."""
+    best: tuple[tuple[float, float, int], ForeignKey] | None = None
+    for proposal in proposals:
+        if best is not None and proposal.score < best[0][0]:
+            break
+        near, far = profiles.get(proposal.near), profiles.get(proposal.far)
+        if near is None or far is None:
+            continue
+        if near.rows == near.nulls:
+            key = _by_names(proposal, near)
+            rank = (proposal.score, 0.0, far.rows)
+        else:
+            if far.rows == 0 or not _comparable(near, far):
+                continue
+            overlap = _overlap(
+                proposal.near.table,
+                proposal.far.table,
+                [(proposal.near.column, proposal.far.column)],
+                reading,
+                seconds,
+            )
+            if overlap is None or not _convincing(proposal, overlap, near, far):
+                continue
+            key = _confirmed(proposal, overlap, far)
+            rank = (proposal.score, overlap.share, far.rows)
+        if key is not None and (best is None or rank > best[0]):
+            best = rank, key
+    return best[1] if best else None
+
+
+def _composite(
+    schema: Schema,
+    profiles: Mapping[ColumnRef, ColumnProfile],
+    reading: Reading,
+    seconds: float,
+) -> Iterator[ForeignKey]:
+    """Joins over several columns of the same names as a composite primary key."""
+    declared = {frozenset((key.table, key.target_table)) for key in schema.foreign_keys}
+    for near, far, pairs in propose_composite(schema):
+        reading.check()
+        refs = [ColumnRef(near.name, column) for column, _ in pairs]
+        ends = [profiles.get(ColumnRef(far.name, column)) for _, column in pairs]
+        if frozenset((near.name, far.name)) in declared or any(
+            profile is None or profile.rows == profile.nulls
+            for profile in (*map(profiles.get, refs), *ends)
+        ):
+            continue
+        overlap = _overlap(near.name, far.name, pairs, reading, seconds)
+        if overlap is None or not overlap.looked or overlap.share < ENOUGH:
+            continue
+        key = ForeignKey(
+            near.name,
+            tuple(column for column, _ in pairs),
+            far.name,
+            far.primary_key,
+            inferred=True,
+            evidence=f"{near.name} ({', '.join(column for column, _ in pairs)}) → {far.name}: all"
+            f" names of its primary key; {overlap}",
+        )
+        declared.add(frozenset((near.name, far.name)))
+        yield key
+
+
+def _overlap(
+    near: str,
+    far: str,
+    pairs: Sequence[tuple[str, str]],
+    reading: Reading,
+    seconds: float,
+) -> _Overlap | None:
+    """How many of the near side's different values exist on the far side; None when it takes too
+    long to tell. Compares as a join does, declared affinities included."""
+    names = [quoted(column) for column, _ in pairs]
+    present = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    matched = " AND ".join(
+        f"far.{quoted(column)} = near.{name}"
+        for (_, column), name in zip(pairs, names, strict=True)
+    )
+    if len(pairs) == 1:  # IN builds a set where the far column has no index; EXISTS would scan
+        found = f"near.{names[0]} IN (SELECT {quoted(pairs[0][1])} FROM {quoted(far)})"
+    else:
+        found = f"EXISTS (SELECT 1 FROM {quoted(far)} AS far WHERE {matched})"
+    some = f"SELECT {', '.join(names)} FROM {quoted(near)} WHERE {present} LIMIT {SAMPLED_ROWS}"
+    sql = (
+        f"SELECT count(*), total({found}) FROM"
+        f" (SELECT DISTINCT {', '.join(names)} FROM ({some}) LIMIT {SAMPLED_VALUES}) AS near"
+    )
+    reading.limit(seconds)
+    try:
+        counted = reading.one(sql)
+    except OutOfTime:
+        reading.limit(None)
+        reading.check()
+        return None
+    except (Unreadable, DatabaseUnavailable):
+        return None
+    finally:
+        reading.limit(None)
+    looked, hits = counted
+    if not isinstance(looked, int) or not isinstance(hits, float):
+        return None
+    return _Overlap(looked, int(hits))
+
+
+def _convincing(
+    proposal: Proposal, overlap: _Overlap, near: ColumnProfile, far: ColumnProfile
+) -> bool:
+    if overlap.looked == 0 or overlap.found == 0:
+        return False
+    if proposal.score >= STRONG:
+        missing = overlap.looked - overlap.found
+        few = proposal.exact and 4 <= overlap.looked < 10 and missing <= 1
+        return few or overlap.share >= ENOUGH
+    if _flag(near) or far.rows < 2 or overlap.looked < _needed(proposal):
+        return False
+    return overlap.share == 1.0 or (overlap.looked >= 100 and overlap.share >= NEARLY)
+
+
+def _needed(proposal: Proposal) -> int:
+    """Different values that must be there before finding them all says anything."""
+    return FEW_TO_KEY if proposal.primary else FEW
+
+
+def _flag(profile: ColumnProfile) -> bool:
+    """Whether a column holds yes and no in numbers, which are found in any key."""
+    return any(form.name == "boolean" for form in profile.formats)
+
+
+def _seems_unique(profile: ColumnProfile) -> bool:
+    """Whether a sample had no value twice."""
+    cells = profile.rows - profile.nulls
+    return profile.sampled and cells >= 1_000 and profile.distinct >= cells
+
+
+def _comparable(near: ColumnProfile, far: ColumnProfile) -> bool:
+    if "blob" in (near.main_storage, far.main_storage):
+        return False
+    if near.main_storage in _NUMERIC and far.main_storage in _NUMERIC:
+        return True
+    # Text and numbers can meet: SQLite compares by the columns' declared affinity.
+    return near.main_storage == far.main_storage or "text" in (near.main_storage, far.main_storage)
+
+
+def _by_names(proposal: Proposal, near: ColumnProfile) -> ForeignKey | None:
+    if not proposal.exact:
+        return None
+    empty = "there are no values to compare" if near.rows == 0 else "all its values are NULL"
+    return _key(proposal, f"by name only: {proposal.reason}; {empty}")
+
+
+def _confirmed(proposal: Proposal, overlap: _Overlap, far: ColumnProfile) -> ForeignKey:
+    unique = "target unique" if not far.sampled else "target unique among the rows looked at"
+    return _key(
+        proposal,
+        f"{proposal.reason}; {overlap}, {unique}",
+    )
+
+
+def _key(proposal: Proposal, evidence: str) -> ForeignKey:
+    return ForeignKey(
+        proposal.near.table,
+        (proposal.near.column,),
+        proposal.far.table,
+        (proposal.far.column,),
+        inferred=True,
+        evidence=f"{proposal.near} → {proposal.far}: {evidence}",
+    )

@@ -1,0 +1,107 @@
+"""What is known about a database: its schema and a profile of every table and column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from sqlwright.catalog.formats import Format
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.types import Cell
+
+Indexing = Literal["whole", "part", "none", "free_text", "identifier", "blank", "waiting"]
+"""How a column stands in the value index: every text, some of them, no text stored at all, left
+out as long free text, left out as opaque identifiers, nothing but blanks, not read yet."""
+
+ENUMERATION_VALUES = 3
+ENUMERATION_LENGTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProfile:
+    """What a column holds, measured."""
+
+    storage: Mapping[str, int] = field(default_factory=dict)
+    """Cells by how SQLite stores them: integer, real, text, blob. NULLs are in `nulls`."""
+    rows: int = 0
+    """Rows looked at: all of them unless `sampled`."""
+    nulls: int = 0
+    distinct: int = 0
+    """Different values, NULL apart. An estimate unless `distinct_exact`."""
+    distinct_exact: bool = True
+    minimum: Cell = None
+    """Least value of the storage class that prevails (numbers or text); texts are cut at 200
+    characters."""
+    maximum: Cell = None
+    formats: tuple[Format, ...] = ()
+    frequent: tuple[tuple[Cell, int], ...] = ()
+    """Most frequent values with their rows among those looked at, most frequent first."""
+    sampled: bool = False
+    """Whether only part of the rows was looked at."""
+    mean_length: float = 0.0
+    """Characters per text value, averaged over distinct ones."""
+    indexing: Indexing = "waiting"
+
+    @property
+    def unique(self) -> bool:
+        """Whether every row is known to hold a value of its own."""
+        return (
+            not self.sampled
+            and self.distinct_exact
+            and self.rows > 0
+            and self.nulls == 0
+            and self.distinct == self.rows
+        )
+
+    @property
+    def complete(self) -> bool:
+        """Whether `frequent` holds every value there is."""
+        return not self.sampled and self.distinct_exact and len(self.frequent) == self.distinct
+
+    @property
+    def main_storage(self) -> str:
+        """The storage class most cells have; empty when there are none but NULLs."""
+        return max(self.storage, key=lambda kind: self.storage[kind], default="")
+
+
+@dataclass(frozen=True, slots=True)
+class TableProfile:
+    """How large a table is and how much of it was looked at."""
+
+    rows: int = 0
+    rows_exact: bool = True
+    sampled: bool = False
+    note: str = ""
+    """Why it couldn't be looked at, or not wholly."""
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """A schema with descriptions and inferred joins, and a profile of every table and column."""
+
+    schema: Schema
+    tables: Mapping[str, TableProfile] = field(default_factory=dict)
+    """By the table's exact name."""
+    columns: Mapping[ColumnRef, ColumnProfile] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    """What was left out or couldn't be read, in words."""
+
+    def enumerations(self) -> dict[ColumnRef, tuple[str, ...]]:
+        """All values of the columns that hold at most three different short texts and nothing
+        else but NULL, the most frequent first. Columns only sampled are not among them."""
+        return dict(self._enumerations)
+
+    @cached_property
+    def _enumerations(self) -> dict[ColumnRef, tuple[str, ...]]:
+        found: dict[ColumnRef, tuple[str, ...]] = {}
+        for ref, profile in self.columns.items():
+            if not profile.complete or not 0 < profile.distinct <= ENUMERATION_VALUES:
+                continue
+            texts = tuple(value for value, _ in profile.frequent if isinstance(value, str))
+            if len(texts) == profile.distinct and all(
+                text.strip() and len(text) <= ENUMERATION_LENGTH for text in texts
+            ):
+                found[ref] = texts
+        return found

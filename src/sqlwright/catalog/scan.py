@@ -1,0 +1,358 @@
+"""Reading a table to learn what its columns hold: whole where time allows, else in samples.
+
+A table is looked at twice. A few hundred rows spread over it tell which columns are plain, which
+hold long texts, blobs or opaque identifiers; then the rows stream past once, several columns at a
+time. Profiling before the first question, and what is learnt from it, follow the idea of AskData
+(Shkapenyuk et al. 2025, section 3.1).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sqlwright.catalog.formats import is_opaque, recognise_formats
+from sqlwright.catalog.reading import OutOfTime, Reading, Unreadable, quoted
+from sqlwright.catalog.records import ColumnProfile, Indexing, TableProfile
+from sqlwright.catalog.tally import Tally
+from sqlwright.schema import Column, ColumnRef, Table
+from sqlwright.types import Cell
+
+GLANCE_ROWS = 1_000
+BLOCK_ROWS = 50
+COLUMNS_AT_ONCE = 12
+MANY_COLUMNS = 200
+FEW_ROWS = 20_000
+LONGEST_INDEXED = 400
+"""Characters of a text beyond which it isn't worth an entry in the value index."""
+LONG_TEXT = 120
+NEARLY_UNIQUE = 0.8
+_HEAVY_CHARACTERS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How much of a table is kept."""
+
+    rows: int | None = None
+    """Rows looked at; None is all of them."""
+    texts: int = 1_000_000
+    """Different values counted per column that goes into the value index."""
+    others: int = 50_000
+    """Different values counted per other column; beyond it their number is estimated."""
+
+
+@dataclass(slots=True)
+class ColumnScan:
+    """One column's profile and the texts to index, each with its rows."""
+
+    ref: ColumnRef
+    profile: ColumnProfile
+    texts: Sequence[tuple[str, int]] = ()
+
+
+@dataclass(slots=True)
+class TableScan:
+    """What looking at a table gave."""
+
+    profile: TableProfile
+    columns: list[ColumnScan] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A table's row numbers: the unquoted name that reads them and the range they lie in."""
+
+    name: str
+    first: int
+    last: int
+
+    @property
+    def length(self) -> int:
+        return self.last - self.first + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How one column is read."""
+
+    expression: str
+    indexing: Indexing
+    has_texts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What some rows from all over a table tell about reading the rest."""
+
+    table: Table
+    span: _Span | None
+    cells: tuple[tuple[Cell, ...], ...]
+    plans: tuple[_Plan, ...]
+
+    @property
+    def rows(self) -> int | None:
+        """About how many rows the table has; None when it can't be told without counting."""
+        return self.span.length if self.span else None
+
+
+def estimated_rows(reading: Reading, table: Table) -> int | None:
+    """About how many rows a table has, at once, from its row numbers; None when it can't be told
+    without counting."""
+    span = _span(reading, table)
+    return None if span is None else span.length
+
+
+def glance_at(reading: Reading, table: Table) -> Glance:
+    """Look at some rows from all over a table. Raises `Unreadable`, `OutOfTime`, `Cancelled`."""
+    cells, span = _glance(reading, table)
+    return Glance(table, span, tuple(cells), tuple(map(_plan, cells, table.columns)))
+
+
+def scan_columns(
+    reading: Reading,
+    glance: Glance,
+    positions: Sequence[int],
+    caps: Caps,
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> TableScan:
+    """Profile some columns of a table, given by position, in one pass over its rows.
+
+    `progress` is told rows as they are read. When the time is up, or the table turns out to be
+    unreadable half way, what has been counted so far is kept and marked as sampled. Raises
+    `Cancelled`.
+    """
+    plans = [glance.plans[at] for at in positions]
+    tallies = [
+        Tally(caps.texts) if plan.has_texts else Tally(caps.others, caps.texts) for plan in plans
+    ]
+    statements = _statements([plan.expression for plan in plans], glance, caps)
+    note = ""
+    try:
+        whole = _stream(reading, statements, tallies, progress)
+    except Unreadable as error:
+        whole, note = False, f"{glance.table.name} could not be read to its end: {error}"
+    if not whole and tallies[0].rows == 0:
+        _keep_glance(tallies, [glance.cells[at] for at in positions])
+    rows = tallies[0].rows
+    if caps.rows is not None and glance.span is None and rows > caps.rows:
+        whole = False
+    whole = whole and not statements.sampled
+    columns = [
+        _finished(
+            ColumnRef(glance.table.name, glance.table.columns[at].name),
+            tally,
+            plan.indexing,
+            sampled=not whole,
+        )
+        for at, plan, tally in zip(positions, plans, tallies, strict=True)
+    ]
+    total = rows if whole else max(rows, glance.span.length if glance.span else 0)
+    return TableScan(TableProfile(total, whole, not whole, note), columns)
+
+
+def scan_table(
+    reading: Reading, table: Table, caps: Caps, *, progress: Callable[[int], None] | None = None
+) -> TableScan:
+    """Profile every column of a table. Never fails but for `Cancelled` and `DatabaseUnavailable`:
+    a table that can't be read gets empty profiles and a note."""
+    try:
+        glance = glance_at(reading, table)
+    except (Unreadable, OutOfTime) as error:
+        return unread(table, error)
+    groups = [
+        scan_columns(reading, glance, positions, caps, progress=progress)
+        for positions in column_groups(table, glance.rows)
+    ]
+    return joined(groups)
+
+
+def column_groups(table: Table, rows: int | None) -> Iterator[range]:
+    """Positions of the columns that are read together: few where there are many rows, so that
+    what is counted at one time fits into memory and an interruption loses little."""
+    at_once = COLUMNS_AT_ONCE if rows is None or rows > FEW_ROWS else MANY_COLUMNS
+    for start in range(0, len(table.columns), at_once):
+        yield range(start, min(start + at_once, len(table.columns)))
+
+
+def joined(groups: Sequence[TableScan]) -> TableScan:
+    """The scans of a table's groups of columns as one."""
+    profiles = [group.profile for group in groups]
+    return TableScan(
+        TableProfile(
+            max(profile.rows for profile in profiles),
+            all(profile.rows_exact for profile in profiles),
+            any(profile.sampled for profile in profiles),
+            next((profile.note for profile in profiles if profile.note), ""),
+        ),
+        [column for group in groups for column in group.columns],
+    )
+
+
+def unread(table: Table, error: Exception) -> TableScan:
+    """The scan of a table that couldn't be looked at."""
+    note = (
+        ""
+        if isinstance(error, OutOfTime)
+        else f"{table.name} could not be read: {str(error).rstrip('.')}"
+    )
+    columns = [
+        ColumnScan(
+            ColumnRef(table.name, column.name),
+            ColumnProfile(sampled=True, distinct_exact=False),
+        )
+        for column in table.columns
+    ]
+    return TableScan(TableProfile(0, False, True, note), columns)
+
+
+def _span(reading: Reading, table: Table) -> _Span | None:
+    """Row numbers, for tables that have them under a name no column took."""
+    if table.kind == "view":
+        return None
+    taken = {column.name.casefold() for column in table.columns}
+    name = next((name for name in ("rowid", "_rowid_", "oid") if name not in taken), None)
+    if name is None:
+        return None
+    source = quoted(table.name)
+    try:
+        found = reading.one(
+            f"SELECT (SELECT min({name}) FROM {source}), (SELECT max({name}) FROM {source})"
+        )
+    except Unreadable:  # WITHOUT ROWID, some virtual tables
+        return None
+    first, last = found
+    if not isinstance(first, int) or not isinstance(last, int):
+        return None
+    return _Span(name, first, last)
+
+
+def _glance(reading: Reading, table: Table) -> tuple[list[tuple[Cell, ...]], _Span | None]:
+    """Some rows from all over a table, column by column, texts cut short."""
+    span = _span(reading, table)
+    shown = ", ".join(_light(quoted(column.name)) for column in table.columns)
+    source = quoted(table.name)
+    rows: list[tuple[Cell, ...]] = []
+    if span is None or span.length <= GLANCE_ROWS:
+        rows.extend(reading.all(f"SELECT {shown} FROM {source} LIMIT {GLANCE_ROWS}"))
+    else:
+        for where in _blocks(span, GLANCE_ROWS // BLOCK_ROWS, BLOCK_ROWS):
+            rows.extend(reading.all(f"SELECT {shown} FROM {source} {where}"))
+    if not rows:
+        return [() for _ in table.columns], span
+    return list(zip(*rows, strict=True)), span
+
+
+def _blocks(span: _Span, count: int, rows: int) -> Iterator[str]:
+    """Conditions that pick blocks of consecutive rows spread over a table, one from each of
+    `count` equal parts, at a place drawn by a fixed seed."""
+    drawn = random.Random(span.length)  # noqa: S311 - a sample, not a secret
+    step = span.length / count
+    for part in range(count):
+        low = span.first + int(part * step)
+        high = span.first + int((part + 1) * step) - 1
+        start = low + int(drawn.random() * max(high - low - rows, 0))
+        yield f"WHERE {span.name} BETWEEN {start} AND {high} ORDER BY {span.name} LIMIT {rows}"
+
+
+def _light(name: str) -> str:
+    """A column without the weight of blobs and long texts."""
+    return (
+        f"CASE typeof({name}) WHEN 'blob' THEN x'' WHEN 'text'"
+        f" THEN substr({name}, 1, {_HEAVY_CHARACTERS}) ELSE {name} END"
+    )
+
+
+def _plan(cells: Sequence[Cell], column: Column) -> _Plan:
+    """How to read a column, and whether its texts are for the value index ("waiting")."""
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    heavy = any(isinstance(cell, bytes) for cell in cells)
+    heavy = heavy or any(len(text) > LONGEST_INDEXED for text in texts)
+    name = quoted(column.name)
+    kind = _text_kind(texts) if texts else "waiting"
+    return _Plan(_light(name) if heavy else name, kind, bool(texts) and kind == "waiting")
+
+
+def _text_kind(texts: Sequence[str]) -> Indexing:
+    """Free text and opaque identifiers, told from a look at stored texts. Else "waiting"."""
+    distinct = set(texts)
+    if len(distinct) < NEARLY_UNIQUE * len(texts) or len(distinct) < 5:
+        return "waiting"
+    if sum(map(len, distinct)) / len(distinct) > LONG_TEXT:
+        return "free_text"
+    return "identifier" if is_opaque(recognise_formats(sorted(distinct))) else "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class _Statements:
+    """The statements that read a group of columns, and whether they leave rows out."""
+
+    sql: Sequence[str]
+    sampled: bool
+
+
+def _statements(expressions: Sequence[str], glance: Glance, caps: Caps) -> _Statements:
+    shown = f"SELECT {', '.join(expressions)} FROM {quoted(glance.table.name)}"
+    span = glance.span
+    if caps.rows is None or (span is not None and span.length <= caps.rows):
+        return _Statements([shown], sampled=False)
+    if span is None:
+        # One row more tells whether there were any left.
+        return _Statements([f"{shown} LIMIT {caps.rows + 1}"], sampled=False)
+    rows = BLOCK_ROWS * 4
+    blocks = max(caps.rows // rows, 1)
+    return _Statements([f"{shown} {where}" for where in _blocks(span, blocks, rows)], sampled=True)
+
+
+def _stream(
+    reading: Reading,
+    statements: _Statements,
+    tallies: Sequence[Tally],
+    progress: Callable[[int], None] | None,
+) -> bool:
+    """Count all rows; False when the time was up before the end."""
+    try:
+        for sql in statements.sql:
+            for chunk in reading.chunks(sql):
+                for tally, cells in zip(tallies, zip(*chunk, strict=True), strict=True):
+                    tally.add(cells)
+                if progress is not None:
+                    progress(len(chunk))
+    except OutOfTime:
+        return False
+    return True
+
+
+def _keep_glance(tallies: Sequence[Tally], glance: Sequence[Sequence[Cell]]) -> None:
+    for tally, cells in zip(tallies, glance, strict=True):
+        if cells:
+            tally.add(cells)
+
+
+def _finished(ref: ColumnRef, tally: Tally, kind: Indexing, *, sampled: bool) -> ColumnScan:
+    texts: list[tuple[str, int]] = []
+    if kind == "waiting":
+        kind = "whole"
+        unusable = 0
+        for text, count in tally.texts():
+            if is_indexable(text):
+                texts.append((text, count))
+            elif text.strip():
+                unusable += 1
+        if not tally.holds_texts:
+            kind = "none"
+        elif not texts and not unusable:
+            kind = "blank"
+        elif sampled or tally.lost_texts or unusable:
+            kind = "part"
+    return ColumnScan(ref, tally.profile(sampled=sampled, indexing=kind), texts)
+
+
+def is_indexable(text: str) -> bool:
+    """Whether a text can be found by a phrase and used as a literal.
+
+    U+FFFD most likely stands for bytes that aren't UTF-8, which no literal can name.
+    """
+    return bool(text.strip()) and len(text) <= LONGEST_INDEXED and "\ufffd" not in text

@@ -1,0 +1,195 @@
+"""Counting the values of one column as its rows stream past."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from itertools import islice
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlwright.catalog.formats import Format, recognise_formats, recognise_number_formats
+from sqlwright.catalog.records import ColumnProfile, Indexing
+from sqlwright.types import Cell
+
+FREQUENT = 20
+FREQUENT_LENGTH = 200
+FORMAT_SAMPLE = 1_000
+T = TypeVar("T")
+_STORAGE = {int: "integer", float: "real", str: "text", bytes: "blob"}
+
+
+class Sketch:
+    """An estimate of how many different values a stream has, from the k least hashes
+    (Bar-Yossef et al. 2002, algorithm 2; Beyer et al. 2007). Relative error about 1/sqrt(k)."""
+
+    def __init__(self, k: int = 4_096) -> None:
+        self._k = k
+        self._least: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
+
+    def add(self, values: Collection[Cell], kinds: Set[type]) -> None:
+        """Count some more values, of these types."""
+        if kinds == {int}:
+            hashes = np.fromiter(cast("Iterable[int]", values), np.int64, len(values))
+        else:
+            written = map(str.encode, values if kinds == {str} else map(str, values))  # type: ignore[arg-type]
+            hashes = np.fromiter(map(zlib.crc32, written), np.int64, len(values))
+        mixed = _mixed(hashes.view(np.uint64))
+        if len(self._least) >= self._k:
+            mixed = mixed[mixed < self._least[-1]]
+        if len(mixed):
+            self._least = np.unique(np.concatenate([self._least, mixed]))[: self._k]
+
+    def estimate(self) -> int:
+        """How many different values were seen, about."""
+        if len(self._least) < self._k:
+            return len(self._least)
+        share = float(self._least[-1]) / float(2**64)
+        return round((self._k - 1) / share)
+
+
+def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Spread 32-bit checksums evenly over 64 bits (the finaliser of splitmix64)."""
+    mixed = values + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+class Tally:
+    """Counts of one column. Beyond `cap` different values new ones are only estimated, while the
+    rows of those already known go on being counted. Texts have room of their own: where most
+    values are numbers, `texts` more are kept whatever the numbers take."""
+
+    def __init__(self, cap: int, texts: int = 0) -> None:
+        self.rows = 0
+        self.counts: Counter[Cell] = Counter()
+        self._cap = cap
+        self._room = cap + texts
+        self._types: Counter[type] = Counter()
+        self._sketch: Sketch | None = None
+        self._numbers: tuple[Cell, Cell] = (None, None)
+        self._texts: tuple[Cell, Cell] = (None, None)
+        self.lost_texts = False
+
+    def add(self, cells: Sequence[Cell]) -> None:
+        """Count the next rows of the column."""
+        self.rows += len(cells)
+        kinds = set(map(type, cells))
+        if len(kinds) == 1:
+            self._types[next(iter(kinds))] += len(cells)
+        else:
+            self._types.update(map(type, cells))
+        if self._sketch is None:
+            self.counts.update(cells)
+            if len(self.counts) > self._cap:
+                self._sketch = Sketch()
+                self._notice(self.counts)
+            return
+        kept: Iterable[Cell] = filter(self.counts.__contains__, cells)
+        if str in kinds and len(self.counts) < self._room:
+            kept = [cell for cell in cells if isinstance(cell, str) or cell in self.counts]
+        elif str in kinds:
+            self.lost_texts = True
+        self.counts.update(kept)
+        self._notice(cells)
+
+    @property
+    def holds_texts(self) -> bool:
+        """Whether any cell was text."""
+        return self._types[str] > 0
+
+    def texts(self) -> Iterator[tuple[str, int]]:
+        """The different texts and the rows of each."""
+        for value, count in self.counts.items():
+            if isinstance(value, str):
+                yield value, count
+
+    def profile(self, *, sampled: bool, indexing: Indexing) -> ColumnProfile:
+        """What was counted, as a profile."""
+        nulls = self._types.get(type(None), 0)
+        storage = {_STORAGE[kind]: n for kind, n in self._types.items() if kind in _STORAGE}
+        if self._sketch is None:
+            self._notice(self.counts)
+            distinct = len(self.counts) - (None in self.counts)
+        else:
+            distinct = min(self._sketch.estimate(), self.rows - nulls)
+        texts = [value for value in islice(self.counts, 50_000) if isinstance(value, str)]
+        minimum, maximum = self._range(storage)
+        return ColumnProfile(
+            storage=storage,
+            rows=self.rows,
+            nulls=nulls,
+            distinct=distinct,
+            distinct_exact=self._sketch is None and not sampled,
+            minimum=_cut(minimum),
+            maximum=_cut(maximum),
+            formats=self._formats(texts, storage),
+            frequent=self._frequent(),
+            sampled=sampled,
+            mean_length=round(sum(map(len, texts)) / len(texts), 1) if texts else 0.0,
+            indexing=indexing,
+        )
+
+    def _notice(self, values: Iterable[Cell]) -> None:
+        """Let the estimate and the ranges know some values."""
+        known = set(values)
+        known.discard(None)
+        kinds = set(map(type, known))
+        if self._sketch is not None:
+            self._sketch.add(known, kinds)
+        self._extend(known, kinds)
+
+    def _extend(self, values: Collection[Cell], kinds: Set[type]) -> None:
+        """Widen the ranges. Nearly always all values are of one kind, and then it is quick."""
+        numbers: Collection[Cell] = ()
+        texts: Collection[Cell] = ()
+        if kinds <= {int, float}:
+            numbers = values
+        elif kinds == {str}:
+            texts = values
+        else:
+            numbers = [value for value in values if isinstance(value, int | float)]
+            texts = [value for value in values if isinstance(value, str)]
+        if numbers:
+            self._numbers = _widened(self._numbers, numbers)
+        if texts:
+            self._texts = _widened(self._texts, texts)
+
+    def _range(self, storage: dict[str, int]) -> tuple[Cell, Cell]:
+        numbers = storage.get("integer", 0) + storage.get("real", 0)
+        return self._numbers if numbers > storage.get("text", 0) else self._texts
+
+    def _formats(self, texts: list[str], storage: dict[str, int]) -> tuple[Format, ...]:
+        numbers = storage.get("integer", 0) + storage.get("real", 0)
+        if storage.get("text", 0) >= numbers:
+            return recognise_formats(_spread(texts, FORMAT_SAMPLE))
+        found = [value for value in islice(self.counts, 50_000) if isinstance(value, int | float)]
+        return recognise_number_formats(_spread(found, FORMAT_SAMPLE))
+
+    def _frequent(self) -> tuple[tuple[Cell, int], ...]:
+        return tuple(
+            (value, count)
+            for value, count in self.counts.most_common(FREQUENT + 1)
+            if value is not None
+            and not isinstance(value, bytes)
+            and not (isinstance(value, str) and len(value) > FREQUENT_LENGTH)
+        )[:FREQUENT]
+
+
+def _spread(items: Sequence[T], limit: int) -> Sequence[T]:
+    """At most `limit` of the items, evenly spread."""
+    return items if len(items) <= limit else items[:: -(-len(items) // limit)]
+
+
+def _cut(value: Cell) -> Cell:
+    return value[:FREQUENT_LENGTH] if isinstance(value, str) else value
+
+
+def _widened(known: tuple[Cell, Cell], values: Collection[Cell]) -> tuple[Cell, Cell]:
+    """A range that takes in values of one kind."""
+    ends: list[Any] = [*(end for end in known if end is not None), min(values), max(values)]  # type: ignore[type-var]
+    return min(ends), max(ends)

@@ -1,0 +1,75 @@
+"""The commands put together: one file each, this one only lists them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sqlwright.cli import (
+    ask,
+    chat,
+    demo,
+    doctor,
+    evaluate,
+    prepare,
+    purge,
+    recipes,
+    sql,
+    trace,
+)
+from sqlwright.cli.help import GROUP_EPILOG, CalmCommand, CalmGroup
+
+app = typer.Typer(
+    name="sqlwright",
+    cls=CalmGroup,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    invoke_without_command=True,
+    epilog=GROUP_EPILOG,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+for _name, _module in (
+    ("ask", ask),
+    ("chat", chat),
+    ("sql", sql),
+    ("prepare", prepare),
+    ("purge", purge),
+    ("doctor", doctor),
+    ("recipes", recipes),
+    ("trace", trace),
+    ("demo", demo),
+    ("evaluate", evaluate),
+):
+    app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        from sqlwright import __version__
+
+        typer.echo(f"sqlwright {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _sqlwright(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001  (the callback acts on it)
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+    debug: Annotated[  # noqa: ARG001  (taken out of the arguments in main.py)
+        bool, typer.Option("--debug", help="Show tracebacks. Works after the command too.")
+    ] = False,
+) -> None:
+    """Ask a database questions in plain language; get a query you can trust, its rows and the
+    evidence. Everything runs on this machine, and nothing is ever written to your database.
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+COMMANDS = frozenset(command.name for command in app.registered_commands)

@@ -1,0 +1,82 @@
+"""`sqlwright ask`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sqlwright.cli import options
+from sqlwright.cli.options import one_form
+from sqlwright.cli.target import read_target
+
+EXAMPLES = """\
+sqlwright ask shop.sqlite "How many orders were cancelled last year?"
+sqlwright ask shop.sqlite --csv "Revenue by country" > revenue.csv
+echo "Who are our five best customers?" | sqlwright ask shop.sqlite --sql-only
+sqlwright ask shop.sqlite --explain "Average price per category"
+"""
+
+
+def command(
+    *,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[DATABASE] QUESTION", help="Path or URL, then the question; - is stdin."
+        ),
+    ] = None,
+    database: options.Database = None,
+    as_json: options.AsJson = False,
+    as_csv: options.AsCsv = False,
+    sql_only: Annotated[bool, typer.Option("--sql-only", help="Print the query alone.")] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show the reasoning: links, every candidate, times."),
+    ] = False,
+    evidence: Annotated[
+        str,
+        typer.Option("--evidence", metavar="TEXT", help="Outside knowledge the question needs."),
+    ] = "",
+    recipe: options.Recipe = None,
+    settings: options.Settings = None,
+    max_rows: options.MaxRows = None,
+    timeout: options.Timeout = None,
+    descriptions: options.Descriptions = None,
+    allow_code: options.AllowCode = False,
+) -> int:
+    """Ask a question; see the query, its rows and how sure it is.
+
+    The first argument is the database unless a project file, SQLWRIGHT_DATABASE or DATABASE_URL
+    names one; the question comes after it, or from standard input. The answer goes to standard
+    output, everything else to standard error.
+    """
+    form = one_form(json=as_json, csv=as_csv, sql=sql_only)
+    target = read_target(words or (), database)
+
+    from sqlwright.cli.console import Screen, settle_streams
+    from sqlwright.cli.interrupt import interruptible
+    from sqlwright.cli.progress import Spinner
+    from sqlwright.cli.session import Asking, opener, settled
+    from sqlwright.cli.show import show_found
+    from sqlwright.cli.text import clean, readable
+
+    settle_streams()
+    screen = Screen.open()
+    chosen = settled(
+        recipe=recipe,
+        overrides=settings,
+        descriptions=descriptions,
+        timeout=timeout,
+        max_rows=max_rows,
+    )
+    if target.note:
+        screen.note(clean(target.note, 400))
+    asking = Asking(
+        opener(target.database, chosen, allow_code=allow_code),
+        target.text,
+        evidence=readable(evidence),
+    )
+    with Spinner(screen) as spinner:
+        finding, interrupted = interruptible(lambda: asking.run(spinner), asking.cancel)
+    return show_found(screen, finding, interrupted, form, explain=explain, max_rows=max_rows)

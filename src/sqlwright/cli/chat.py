@@ -1,0 +1,78 @@
+"""`sqlwright chat`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sqlwright.cli import options
+from sqlwright.cli.target import read_database
+from sqlwright.cli.text import readable
+
+EXAMPLES = """\
+sqlwright chat shop.sqlite
+sqlwright chat shop.sqlite < questions.txt
+"""
+
+
+def command(
+    *,
+    word: options.DatabaseWord = None,
+    database: options.Database = None,
+    recipe: options.Recipe = None,
+    settings: options.Settings = None,
+    evidence: Annotated[
+        str,
+        typer.Option("--evidence", metavar="TEXT", help="Outside knowledge for every question."),
+    ] = "",
+    max_rows: options.MaxRows = None,
+    timeout: options.Timeout = None,
+    descriptions: options.Descriptions = None,
+    allow_code: options.AllowCode = False,
+    history: Annotated[
+        bool,
+        typer.Option(
+            "--history/--no-history",
+            help="Keep typed lines for the next time, or don't.",
+            show_default=False,
+        ),
+    ] = True,
+) -> int:
+    """Ask one question after another; the database stays open.
+
+    Lines that begin with a colon are commands: `:help` lists them. Questions may also be piped
+    in, one per line.
+    """
+    target = read_database(word, database)
+
+    from sqlwright.cli.console import Screen, settle_streams
+    from sqlwright.cli.conversation import Conversation
+    from sqlwright.cli.interrupt import interruptible
+    from sqlwright.cli.progress import Spinner
+    from sqlwright.cli.prompt import Prompt
+    from sqlwright.cli.session import opener, settled, warmed
+
+    settle_streams()
+    screen = Screen.open()
+    chosen = settled(
+        recipe=recipe,
+        overrides=settings,
+        descriptions=descriptions,
+        timeout=timeout,
+        max_rows=max_rows,
+    )
+    open_session = opener(target, chosen, allow_code=allow_code)
+    with Spinner(screen, "opening the database and loading the models"):
+        session, _ = interruptible(lambda: warmed(open_session()), lambda: None)
+    with session, Prompt(screen, keep=history) as prompt:
+        talk = Conversation(
+            screen, session, limits=chosen.limits, evidence=readable(evidence), max_rows=max_rows
+        )
+        talk.greet(prompt.interactive)
+        for line in prompt:
+            if not prompt.interactive:
+                talk.repeat(line)
+            if not talk.take(line):
+                break
+    return talk.exit_code

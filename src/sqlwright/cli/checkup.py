@@ -1,0 +1,242 @@
+"""What `doctor` looks at. Every check says what it found, and what to do when that is bad."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.metadata
+import os
+import platform
+import shlex
+import shutil
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from rich.text import Text
+
+from sqlwright.cli.answer import duration
+from sqlwright.cli.console import Screen
+from sqlwright.cli.layout import labelled
+from sqlwright.cli.session import home_of, prepared_place
+from sqlwright.cli.text import clean
+from sqlwright.errors import SqlwrightError, WorkspaceError
+from sqlwright.prepare.places import make_private, remove, write_private
+
+if TYPE_CHECKING:
+    from sqlwright.settings import Settings
+
+LIBRARIES = ("apsw", "numpy", "onnxruntime", "tokenizers", "sqlglot", "rapidfuzz", "rich", "typer")
+LEAST_FREE = 200 * 1024 * 1024
+
+PROBES = (
+    ("a write", "DELETE FROM t"),
+    ("a write inside a WITH", "WITH x AS (SELECT 1) INSERT INTO t SELECT 2 FROM x"),
+    ("a second statement", "SELECT 1; DROP TABLE t"),
+    ("attaching a file", "ATTACH DATABASE 'other.db' AS other"),
+    ("changing a setting", "PRAGMA writable_schema = ON"),
+    ("loading code", "SELECT load_extension('evil')"),
+    ("reading files", "SELECT readfile('/etc/passwd')"),
+    ("copying itself out", "VACUUM INTO 'copy.db'"),
+)
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+ENDLESS_SECONDS = 0.3
+
+
+State = Literal["good", "fair", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at."""
+
+    name: str
+    state: State
+    found: str
+    advice: str = ""
+
+
+def checks(database: str | None, settings: Settings) -> Iterator[Check]:
+    """All checks in turn; `database` may be None when none is configured."""
+    yield _program()
+    yield from _libraries()
+    yield _models()
+    yield _folder(home_of(settings))
+    yield from _guard()
+    if database is not None:
+        yield from _database(database)
+        yield _prepared(database, prepared_place(database, settings))
+
+
+def lines(found: Sequence[Check], screen: Screen) -> Iterator[Text]:
+    """One line per check, and a last one that sums up."""
+    width = screen.width
+    for check in found:
+        sign = {"good": screen.glyphs.tick, "fair": "!", "bad": screen.glyphs.cross}[check.state]
+        entry = Text.assemble((f"{sign} ", check.state), clean(check.found, 400))
+        yield from labelled(check.name, [entry], width, hang=2)
+        if check.advice:
+            yield from labelled(
+                "", [Text.assemble((f"  {clean(check.advice, 400)}", "quiet"))], width
+            )
+    wrong = sum(check.state == "bad" for check in found)
+    yield Text()
+    yield (
+        Text.assemble(("everything is in order", "good"))
+        if not wrong
+        else Text.assemble((f"{wrong} thing{'s are' if wrong > 1 else ' is'} wrong", "bad"))
+    )
+
+
+def _program() -> Check:
+    from sqlwright import __version__
+
+    return Check(
+        "sqlwright",
+        "good",
+        f"{__version__} on Python {platform.python_version()}, {platform.system()} "
+        f"{platform.machine()}, {os.cpu_count()} CPUs",
+    )
+
+
+def _libraries() -> Iterator[Check]:
+    versions, missing = [], []
+    for name in LIBRARIES:
+        try:
+            versions.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        yield Check(
+            "libraries",
+            "bad",
+            f"missing: {', '.join(missing)}",
+            f"Install them: {sys.executable} -m pip install {' '.join(missing)}",
+        )
+    yield Check("libraries", "good", ", ".join(versions))
+    with contextlib.suppress(ImportError):
+        import apsw
+
+        yield Check("SQLite", "good", f"{apsw.sqlite_lib_version()}, its own copy within apsw")
+
+
+def _models() -> Check:
+    from sqlwright.api import EmbeddedModels
+
+    models, missing, advice = EmbeddedModels(), [], ""
+    started = time.perf_counter()
+    for role in models:
+        try:
+            models[role]
+        except SqlwrightError as error:
+            missing.append(f"{role}: {error}")
+            advice = error.hint or "Install sqlwright again; its weights come with the package."
+    if missing:
+        return Check("models", "bad", "; ".join(missing), advice)
+    seconds = duration(time.perf_counter() - started)
+    return Check("models", "good", f"{', '.join(models)}: as expected, loaded in {seconds}")
+
+
+def _folder(home: Path) -> Check:
+    """Where prepared data, traces and history are kept."""
+    try:
+        make_private(home)
+        write_private(home / "doctor", b"")
+        remove(home / "doctor")
+    except WorkspaceError as error:
+        return Check("folder", "bad", str(error), error.hint)
+    free = shutil.disk_usage(home).free
+    state: State = "good" if free >= LEAST_FREE else "fair"
+    return Check("folder", state, f"{home}: private, writable, {_size(free)} free")
+
+
+def _guard() -> Iterator[Check]:
+    """Try forbidden things on a throw-away database, and see that its bytes stay the same."""
+    from sqlwright.database import open_database
+    from sqlwright.protocols import Limits, Run
+
+    with tempfile.TemporaryDirectory(prefix="sqlwright-doctor-") as folder:
+        path = Path(folder) / "probe.sqlite"
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.executescript("CREATE TABLE t(i); INSERT INTO t VALUES (1);")
+        before = _digest(Path(folder))
+        database = open_database(str(path))
+        try:
+            passed = [what for what, sql in PROBES if database.execute(sql, Run()).error is None]
+            limits = Limits(seconds=ENDLESS_SECONDS)
+            endless = database.execute(ENDLESS, Run(), limits=limits)
+            works = database.execute("SELECT i FROM t", Run())
+        finally:
+            database.close()
+        after = _digest(Path(folder))
+    if passed:
+        yield Check("guard", "bad", f"let through: {', '.join(passed)}", "Please report this.")
+    elif before != after:
+        yield Check("guard", "bad", "the probe database was changed", "Please report this.")
+    else:
+        yield Check("guard", "good", f"refused {', '.join(what for what, _ in PROBES)}")
+    stopped = endless.error is not None and endless.error.kind == "timeout"
+    if stopped and works.ok:
+        yield Check(
+            "limits",
+            "good",
+            f"an endless query was stopped after {duration(endless.elapsed)}; the next one worked",
+        )
+    else:
+        yield Check(
+            "limits", "bad", "an endless query was not stopped cleanly", "Please report it."
+        )
+
+
+def _database(target: str) -> Iterator[Check]:
+    from sqlwright.database import open_database
+    from sqlwright.protocols import Run
+
+    try:
+        database = open_database(target)
+    except SqlwrightError as error:
+        yield Check("database", "bad", str(error), error.hint)
+        return
+    try:
+        schema = database.schema()
+        views = sum(table.kind == "view" for table in schema.tables)
+        yield Check(
+            "database",
+            "good" if schema.tables else "fair",
+            f"{database.url}: {len(schema.tables) - views} tables, {views} views, "
+            f"{schema.column_count:,} columns, {len(schema.foreign_keys)} declared keys",
+            "" if schema.tables else "There is nothing in it to ask about.",
+        )
+        result = database.execute("SELECT 1", Run())
+        if not result.ok:
+            yield Check("database", "bad", f"SELECT 1 failed: {result.error}")
+    except SqlwrightError as error:
+        yield Check("database", "bad", str(error), error.hint)
+    finally:
+        database.close()
+
+
+def _prepared(target: str, folder: Path) -> Check:
+    from sqlwright.prepare.manifest import read_manifest
+
+    try:
+        manifest = read_manifest(folder)
+    except SqlwrightError as error:
+        return Check("prepared", "bad", str(error), error.hint)
+    if manifest is None:
+        advice = f"sqlwright prepare {shlex.quote(target)}"
+        return Check("prepared", "fair", "not yet: the first question learns what it can", advice)
+    return Check("prepared", "good", str(folder))
+
+
+def _digest(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{count / 2**20:,.0f} MiB"

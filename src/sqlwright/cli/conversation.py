@@ -1,0 +1,254 @@
+"""What a line means in a chat: a question, or a command that begins with a colon."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from sqlwright.cli.answer import Look, result_lines, sql_lines
+from sqlwright.cli.console import Screen, write_result
+from sqlwright.cli.explain import reasoning_lines
+from sqlwright.cli.failure import report
+from sqlwright.cli.interrupt import interruptible
+from sqlwright.cli.layout import shorten
+from sqlwright.cli.progress import Spinner
+from sqlwright.cli.query import execute, result_answer
+from sqlwright.cli.session import Asking, Finding
+from sqlwright.cli.show import show_found
+from sqlwright.cli.sql import raise_failure
+from sqlwright.cli.text import clean
+from sqlwright.errors import SqlwrightError
+from sqlwright.schema import Table
+from sqlwright.types import Turn
+
+if TYPE_CHECKING:
+    from sqlwright.api import Session
+    from sqlwright.protocols import Limits
+
+REMEMBERED = 5
+"""Earlier questions handed on with a new one."""
+
+HELP = {
+    ":sql": "the last query, ready to copy",
+    ":why": "the reasoning behind the last answer",
+    ":alt N": "the query and rows of an alternative",
+    ":rows N": "show up to N rows of the last answer",
+    ":run SQL": "run a query of your own under the guard",
+    ":tables": "all tables and views",
+    ":columns TABLE": "a table's columns, keys and descriptions",
+    ":json": "the last answer as JSON",
+    ":new": "forget the questions so far",
+    ":help": "this list",
+    ":quit": "leave (Ctrl-D does too)",
+}
+
+
+class Conversation:
+    """A session with one person: takes lines, shows answers, remembers the last one."""
+
+    def __init__(
+        self,
+        screen: Screen,
+        session: Session,
+        *,
+        limits: Limits,
+        evidence: str = "",
+        max_rows: int | None = None,
+    ) -> None:
+        self._screen = screen
+        self._session = session
+        self._evidence = evidence
+        self._limits = limits
+        self._max_rows = max_rows
+        self._look = Look.of(screen, max_rows, more=":rows N")
+        self._last: Finding | None = None
+        self._turns: list[Turn] = []
+        self.exit_code = 0
+        """That of the last question, so that scripts can tell."""
+        self._commands: dict[str, Callable[[str], None]] = {
+            "sql": self._show_sql,
+            "why": self._show_why,
+            "alt": self._show_alternative,
+            "rows": self._show_rows,
+            "run": self._run_sql,
+            "tables": self._show_tables,
+            "columns": self._show_columns,
+            "json": self._show_json,
+            "new": self._forget,
+            "help": self._show_help,
+        }
+
+    def greet(self, interactive: bool) -> None:
+        """Say what is open, to a person."""
+        if not interactive:
+            return
+        schema = self._session.workspace.schema
+        tables = len(schema.tables)
+        self._screen.note(
+            f"{clean(schema.name, 100)}: {tables:,} table{'' if tables == 1 else 's'}, "
+            f"{schema.column_count:,} columns. Ask away; :help lists the commands."
+        )
+        for note in self._session.workspace.notes:
+            self._screen.note(clean(note, 400), style="warning")
+
+    def repeat(self, line: str) -> None:
+        """Show a piped line above its answer."""
+        self._screen.show([Text.assemble((f"> {clean(line, 10_000)}", "strong"))])
+
+    def take(self, line: str) -> bool:
+        """Act on one line; False when it says goodbye. Errors are shown, not raised."""
+        name, _, rest = line.removeprefix(":").partition(" ")
+        if line.casefold() in ("exit", "quit", ":q", ":exit", ":quit"):
+            return False
+        try:
+            if not line.startswith(":"):
+                self._ask(line)
+            elif name in self._commands:
+                self._commands[name](rest.strip())
+            else:
+                self._screen.note(f"no command :{clean(name, 40)}; :help lists them", "warning")
+        except (SqlwrightError, KeyboardInterrupt) as error:
+            self.exit_code = report(error, debug=False)
+        if not self._screen.interactive or not line.startswith(":"):
+            self._screen.show([Text()])
+        return True
+
+    def _ask(self, question: str) -> None:
+        asking = Asking(
+            lambda: self._session,
+            question,
+            evidence=self._evidence,
+            history=self._turns[-REMEMBERED:],
+        )
+        with Spinner(self._screen, "thinking") as spinner:
+            finding, interrupted = interruptible(
+                lambda: asking.ask(self._session, spinner), asking.cancel
+            )
+        self.exit_code = show_found(
+            self._screen, finding, interrupted, max_rows=self._max_rows, more=":rows N"
+        )
+        if interrupted and finding.answer.status != "answered":
+            return
+        self._last = finding
+        if finding.answer.sql and finding.answer.status == "answered":
+            self._turns.append(Turn(question, finding.answer.sql))
+
+    def _finding(self) -> Finding | None:
+        if self._last is None:
+            self._screen.note("nothing has been asked yet", "warning")
+        return self._last
+
+    def _show_sql(self, _: str) -> None:
+        finding = self._finding()
+        if finding and finding.answer.sql:
+            self._screen.show(sql_lines(finding.answer.sql, self._look))
+        elif finding:
+            self._screen.note("the last question has no query", "warning")
+
+    def _show_why(self, _: str) -> None:
+        finding = self._finding()
+        if finding:
+            self._screen.show(reasoning_lines(finding.answer, finding.state, self._look))
+
+    def _show_alternative(self, number: str) -> None:
+        finding = self._finding()
+        if not finding:
+            return
+        others = finding.answer.alternatives
+        if not number.isdecimal() or not 1 <= int(number) <= len(others):
+            known = f"1 to {len(others)}" if others else "none"
+            self._screen.note(f"alternatives: {known}", "warning")
+            return
+        other = others[int(number) - 1]
+        self._screen.show(sql_lines(other.sql, self._look))
+        if other.result is not None:
+            raise_failure(other.result)
+            self._screen.show([Text()])
+            self._screen.show(result_lines(result_answer(other.sql, other.result), self._look))
+
+    def _show_rows(self, number: str) -> None:
+        finding = self._finding()
+        if not finding:
+            return
+        rows = int(number) if number.isdecimal() and number.isascii() else len(finding.answer.rows)
+        self._screen.show(result_lines(finding.answer, replace(self._look, rows=rows)))
+
+    def _run_sql(self, sql: str) -> None:
+        if not sql:
+            self._screen.note("write a query after :run", "warning")
+            return
+        cancelled = threading.Event()
+        with Spinner(self._screen, "running the query"):
+            result, interrupted = interruptible(
+                lambda: execute(
+                    self._session.workspace.database,
+                    sql,
+                    limits=self._limits,
+                    cancelled=cancelled,
+                ),
+                cancelled.set,
+            )
+        if interrupted:
+            raise KeyboardInterrupt
+        raise_failure(result)
+        self._screen.show(result_lines(result_answer(sql, result), self._look))
+
+    def _show_tables(self, _: str) -> None:
+        schema = self._session.workspace.schema
+        self._screen.show(_table_lines(schema.tables, self._look))
+        if not schema.tables:
+            self._screen.note("this database has no tables", "warning")
+
+    def _show_columns(self, name: str) -> None:
+        table = self._session.workspace.schema.table(name)
+        if table is None:
+            self._screen.note(f"no table {clean(name, 80)!r}; :tables lists them", "warning")
+            return
+        self._screen.show(_column_lines(table))
+
+    def _show_json(self, _: str) -> None:
+        finding = self._finding()
+        if finding:
+            from sqlwright.presentation import answer_to_json
+
+            write_result(answer_to_json(finding.answer).rstrip("\n") + "\n")
+
+    def _forget(self, _: str) -> None:
+        self._turns.clear()
+        self._last = None
+        self._screen.note("forgotten; the next question starts afresh")
+
+    def _show_help(self, _: str) -> None:
+        self._screen.show(
+            Text.assemble((f"  {name:<16}", "name"), text) for name, text in HELP.items()
+        )
+
+
+def _table_lines(tables: Sequence[Table], look: Look) -> Iterator[Text]:
+    """A line per table: its name, what it is, its columns as far as they fit."""
+    names = [clean(table.name, 60) for table in tables]
+    pad = min(max((cell_len(name) for name in names), default=0), 30) + 2
+    for name, table in zip(names, tables, strict=True):
+        columns = ", ".join(clean(column.name, 60) for column in table.columns[:60])
+        kind = "view of " if table.kind == "view" else ""
+        line = Text.assemble((name, "name"), " " * max(pad - cell_len(name), 2))
+        room = max(look.width - cell_len(line.plain), 12)
+        line.append(shorten(kind + columns, room, look.glyphs), style="quiet")
+        yield line
+
+
+def _column_lines(table: Table) -> Iterator[Text]:
+    for column in table.columns:
+        line = Text.assemble((clean(column.name, 80), "name"))
+        line.append(f" {clean(column.type, 40)}", style="quiet")
+        if column.name in table.primary_key:
+            line.append(" key", style="good")
+        words = " · ".join(w for w in (column.label, column.description) if w)
+        if words:
+            line.append(f"  {clean(words, 200)}")
+        yield line

@@ -1,0 +1,64 @@
+"""Recipes for reading: their list, and one as its file with every setting it could change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from sqlwright import registry
+from sqlwright.cli.answer import Look
+from sqlwright.cli.layout import wrapped
+from sqlwright.cli.text import clean, clean_block
+from sqlwright.combinators import Named
+from sqlwright.config import load_recipe, options_of, recipe_names
+
+
+def list_lines(look: Look) -> Iterator[Text]:
+    """Every recipe that ships, in a line or two."""
+    for name in recipe_names():
+        recipe = load_recipe(name)
+        line = Text.assemble((clean(name, 60), "name"))
+        yield line
+        yield from wrapped(Text(f"  {clean(recipe.description, 400)}"), look.width)
+
+
+def recipe_lines(name: str, *, allow_code: bool) -> Iterator[Text]:
+    """A recipe's file, and as comments the settings that `--set` or the file can change.
+
+    Raises ConfigError when the recipe doesn't fit.
+    """
+    recipe = load_recipe(name, allow_code=allow_code)
+    yield from (Text(line) for line in clean_block(_source(name)).rstrip("\n").split("\n"))
+    settings = dict.fromkeys(
+        f"{step.name}.{option}={clean(str(getattr(step.step, option)), 80)}"
+        for step in _leaves(recipe.step)
+        for option in options_of(type(step.step))
+    )
+    if settings:
+        yield Text()
+        yield Text.assemble(("# Settings as they are, for --set:", "quiet"))
+        for setting in settings:
+            yield Text.assemble((f"#   {clean(setting, 200)}", "quiet"))
+
+
+def _source(name: str) -> str:
+    if name in registry.RECIPES:
+        return files("sqlwright").joinpath(registry.RECIPES[name]).read_text(encoding="utf-8")
+    return Path(name).read_text(encoding="utf-8")
+
+
+def _leaves(step: Any) -> Iterator[Named]:
+    """The steps in a step that are no combinators."""
+    if isinstance(step, Named):
+        yield step
+    elif isinstance(step, tuple):
+        for inner in step:
+            yield from _leaves(inner)
+    elif is_dataclass(step):
+        for part in fields(step):
+            yield from _leaves(getattr(step, part.name))

@@ -1,0 +1,50 @@
+"""`sqlwright doctor`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+
+from sqlwright.cli import options
+from sqlwright.cli.failure import UNHEALTHY
+from sqlwright.cli.target import default_database
+
+EXAMPLES = """\
+sqlwright doctor
+sqlwright doctor shop.sqlite
+"""
+
+
+def command(
+    *,
+    word: options.DatabaseWord = None,
+    database: options.Database = None,
+    as_json: options.AsJson = False,
+) -> int:
+    """Check the installation, the models, the guard, a database.
+
+    The guard is really tried, on a database made for the purpose. Ends with code 12 when
+    something is wrong.
+    """
+    target = database or word or default_database(os.environ)
+
+    from sqlwright.cli.checkup import checks, lines
+    from sqlwright.cli.console import Screen, settle_streams, write_result
+    from sqlwright.cli.progress import Spinner
+    from sqlwright.cli.session import settled
+    from sqlwright.presentation import to_json
+
+    settle_streams()
+    screen = Screen.open()
+    with Spinner(screen, "checking") as spinner:
+        found = []
+        for check in checks(target, settled()):
+            spinner.tell(f"checked {check.name}")
+            found.append(check)
+    healthy = all(check.state != "bad" for check in found)
+    if as_json:
+        listed = {"healthy": healthy, "checks": [asdict(check) for check in found]}
+        write_result(to_json(listed, indent=2) + "\n")
+    else:
+        screen.show(lines(found, screen))
+    return 0 if healthy else UNHEALTHY

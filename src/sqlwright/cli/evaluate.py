@@ -1,0 +1,108 @@
+"""`sqlwright evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlwright.cli import options
+from sqlwright.cli.failure import UsageError
+
+if TYPE_CHECKING:
+    from sqlwright.datasets.example import Dataset
+
+EXAMPLES = """\
+sqlwright evaluate --spider data/spider --split dev --out runs/local
+sqlwright evaluate --bird data/bird --limit 100
+"""
+
+
+def command(
+    *,
+    spider: Annotated[
+        Path | None,
+        typer.Option("--spider", metavar="FOLDER", help="A benchmark in Spider's layout."),
+    ] = None,
+    bird: Annotated[
+        Path | None,
+        typer.Option("--bird", metavar="FOLDER", help="A benchmark in BIRD's layout."),
+    ] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option("--questions", metavar="FILE", help="Another file of questions for it."),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option("--split", metavar="NAME", help="Databases that its split.json lists so."),
+    ] = None,
+    recipe: options.Recipe = None,
+    settings: options.Settings = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", metavar="N", min=1, help="Questions to ask.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Run folder; a temporary one if none."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run that the folder holds.")
+    ] = False,
+    allow_code: options.AllowCode = False,
+    as_json: options.AsJson = False,
+) -> int:
+    """Measure a recipe on a benchmark: accuracy, calibration, time.
+
+    Interrupt it whenever you like: with --out and --resume it goes on where it was.
+    """
+    dataset = _dataset(spider, bird, questions, split)
+
+    from sqlwright.cli.console import Screen, settle_streams
+    from sqlwright.cli.measuring import measure
+    from sqlwright.cli.session import settled
+
+    settle_streams()
+    chosen = settled(recipe=recipe, overrides=settings)
+    return measure(
+        Screen.open(),
+        dataset,
+        recipe=chosen.recipe,
+        overrides=chosen.overrides,
+        limit=limit,
+        folder=_folder(out, resume),
+        allow_code=allow_code,
+        as_json=as_json,
+    )
+
+
+def _dataset(
+    spider: Path | None, bird: Path | None, questions: Path | None, split: str | None
+) -> Dataset:
+    if (spider is None) == (bird is None):
+        raise UsageError(
+            "name one benchmark folder", hint="Give either --spider FOLDER or --bird FOLDER."
+        )
+    if spider is not None:
+        from sqlwright.datasets.spider import load_spider
+
+        return load_spider(spider, questions=questions, split=split)
+    from sqlwright.datasets.bird import load_bird
+
+    if split is not None:
+        raise UsageError("--split goes with --spider", hint="Use --questions FILE with --bird.")
+    assert bird is not None
+    return load_bird(bird, questions=questions)
+
+
+def _folder(out: Path | None, resume: bool) -> Path | None:
+    if out is None:
+        if resume:
+            raise UsageError("--resume needs the folder of the run", hint="Name it with --out.")
+        return None
+    if not resume and out.is_dir() and any(out.iterdir()):
+        raise UsageError(
+            f"{out} isn't empty",
+            hint="Go on with the run it holds with --resume, or name another folder.",
+        )
+    return out

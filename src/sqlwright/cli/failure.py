@@ -1,0 +1,106 @@
+"""What the command line ends with: exit codes, and messages instead of tracebacks.
+
+| code | meaning |
+|---|---|
+| 0 | answered, or done |
+| 1 | an error nobody foresaw |
+| 2 | wrong arguments |
+| 3 to 9 | `errors.py`: database, configuration, workspace, data set, unsafe SQL, model, reply |
+| 10 | the question was refused, with a reason |
+| 11 | the question was tried and not answered |
+| 12 | a check found something wrong (doctor, sql with an SQL error) |
+| 130 | interrupted with Ctrl-C |
+| 141 | whoever read the output closed it |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sqlwright.errors import Cancelled, SqlwrightError, UserError
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+UNFORESEEN = 1
+USAGE = 2
+REFUSED = 10
+FAILED = 11
+UNHEALTHY = 12
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+STATUS_CODES = {"answered": 0, "refused": REFUSED, "failed": FAILED}
+
+
+class UsageError(UserError):
+    """Arguments that don't fit together."""
+
+    exit_code = USAGE
+
+
+def report(error: BaseException, *, debug: bool) -> int:
+    """Say on standard error what happened and what to do; give the exit code."""
+    if isinstance(error, KeyboardInterrupt | Cancelled):
+        _say("stopped", str(error) if isinstance(error, Cancelled) else "interrupted", "")
+        return INTERRUPTED
+    if debug:
+        _print_traceback(error)
+    if isinstance(error, SqlwrightError):
+        _say("error", str(error), error.hint)
+        return error.exit_code
+    if isinstance(error, MemoryError):
+        _say("error", "this machine has too little memory free for that", "")
+        return UNFORESEEN
+    if isinstance(error, OSError) and error.strerror:
+        where = f": {error.filename}" if error.filename else ""
+        _say("error", f"{error.strerror}{where}", _OS_HINTS.get(error.errno or 0, ""))
+        return UNFORESEEN
+    kind = type(error).__name__
+    _say(
+        "error",
+        f"sqlwright met a problem it didn't expect ({kind}: {str(error) or 'no details'})",
+        ""
+        if debug
+        else "This is a fault in sqlwright, not yours. Please report it with what "
+        "the same command prints with --debug, and with sqlwright --version.",
+    )
+    return UNFORESEEN
+
+
+_OS_HINTS = {
+    28: "Free some space, or name another folder for prepared data with SQLWRIGHT_HOME.",
+    13: "Check who owns it and its access rights.",
+}
+
+
+def _say(label: str, message: str, hint: str) -> None:
+    from sqlwright.cli.console import Screen
+
+    screen = Screen.open()
+    screen.say(_lines(label, message, hint, max(20, screen.err.width)))
+
+
+def _lines(label: str, message: str, hint: str, width: int) -> Iterator[Text]:
+    from rich.text import Text
+
+    from sqlwright.cli.layout import labelled
+    from sqlwright.cli.text import clean_block
+
+    style = "fair" if label == "stopped" else "bad"
+    yield from labelled(label, [Text(clean_block(message, 2_000))], width, style=style)
+    if hint:
+        yield from labelled("hint", [Text(clean_block(hint, 2_000))], width)
+
+
+def _print_traceback(error: BaseException) -> None:
+    import traceback
+
+    from rich.text import Text
+
+    from sqlwright.cli.console import Screen
+    from sqlwright.cli.text import clean_block
+
+    text = "".join(traceback.format_exception(error))
+    Screen.open().say([Text(clean_block(text.rstrip(), 200_000), style="quiet")])

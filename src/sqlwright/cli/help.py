@@ -1,0 +1,124 @@
+"""Help pages: plain text with a little emphasis, grouped, quick (nothing heavy is imported)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from textwrap import wrap
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+_RANGE = re.compile(r"  \[x[<>]=?.*\]$")
+"""What the parser adds to the help of a bounded number."""
+GROUPS = (
+    ("Ask", ("ask", "chat", "sql")),
+    ("Prepare", ("prepare", "purge", "doctor")),
+    ("Look inside", ("recipes", "trace")),
+    ("Try and measure", ("demo", "evaluate")),
+)
+GROUP_EPILOG = """\
+sqlwright ask shop.sqlite "Which customers in Munich ordered most?"
+sqlwright chat shop.sqlite
+sqlwright sql shop.sqlite "SELECT count(*) FROM orders" --check
+sqlwright demo"""
+
+
+class CalmCommand(TyperCommand):
+    """A command whose help is ours."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        formatter.write(_page(self, ctx))
+
+
+class CalmGroup(TyperGroup):
+    """A group whose help is ours."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        formatter.write(_page(self, ctx))
+
+
+def _page(command: Any, ctx: Any) -> str:
+    width = min(max(shutil.get_terminal_size((80, 24)).columns, 40), 96)
+    arguments = [p for p in command.get_params(ctx) if p.param_type_name == "argument"]
+    records = [
+        parameter.get_help_record(ctx)
+        for parameter in command.get_params(ctx)
+        if parameter.param_type_name != "argument"
+    ]
+    options = [(name, _RANGE.sub("", text)) for name, text in filter(None, records)]
+    parts = [_strong("Usage") + "  " + _usage(command, ctx, [a.metavar for a in arguments])]
+    parts.append(_prose(command.help or "", width))
+    if isinstance(command, TyperGroup):
+        parts += _commands(command, ctx, width)
+    parts += _section("Arguments", [(a.metavar or "", a.help or "") for a in arguments], width)
+    parts += _section("Options", options, width)
+    if command.epilog:
+        parts.append(_strong("Examples") + "\n" + _shifted(command.epilog))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _usage(command: Any, ctx: Any, arguments: Sequence[str | None]) -> str:
+    if isinstance(command, TyperGroup):
+        return f"{ctx.command_path} COMMAND [OPTIONS]"
+    return " ".join([ctx.command_path, *filter(None, arguments), "[OPTIONS]"])
+
+
+def _commands(group: TyperGroup, ctx: Any, width: int) -> Iterable[str]:
+    known = {name: group.get_command(ctx, name) for name in group.list_commands(ctx)}
+    listed: set[str] = set()
+    sections = []
+    for title, names in GROUPS:
+        rows = [(n, known[n].get_short_help_str(200)) for n in names if known.get(n)]  # type: ignore[union-attr]
+        listed.update(name for name, _ in rows)
+        sections += _section(title, rows, width, column=12)
+    others = [
+        (name, command.get_short_help_str(200))
+        for name, command in known.items()
+        if name not in listed and command is not None and not command.hidden
+    ]
+    return [*sections, *_section("Commands", others, width, column=12)]
+
+
+def _section(
+    title: str, rows: Sequence[tuple[str, str]], width: int, *, column: int | None = None
+) -> list[str]:
+    if not rows:
+        return []
+    if column is None:
+        column = min(max(len(name) for name, _ in rows) + 2, 30)
+    lines = [_strong(title)]
+    for name, text in rows:
+        beside = wrap(text, max(width - column - 2, 20)) or [""]
+        if len(name) >= column:
+            lines.append(f"  {_named(name)}")
+        else:
+            lines.append(f"  {_named(name)}{' ' * (column - len(name))}{beside.pop(0)}".rstrip())
+        lines += [" " * (column + 2) + line for line in beside]
+    return ["\n".join(lines)]
+
+
+def _prose(text: str, width: int) -> str:
+    paragraphs = text.strip().split("\n\n")
+    return "\n\n".join("\n".join(wrap(" ".join(p.split()), width)) for p in paragraphs)
+
+
+def _shifted(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _strong(text: str) -> str:
+    return f"\x1b[1m{text}\x1b[0m" if _coloured() else text
+
+
+def _named(text: str) -> str:
+    return f"\x1b[36m{text}\x1b[0m" if _coloured() else text
+
+
+def _coloured() -> bool:
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()

@@ -1,0 +1,109 @@
+"""`sqlwright`, the process: turns whatever happens into an exit code.
+
+Nothing heavy is imported at the top, so that Ctrl-C is heard from the first moment on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    import threading
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line; give its exit code (`failure.py` lists them)."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = bool(os.environ.get("SQLWRIGHT_DEBUG"))
+    if "--debug" in _before_dashes(words):
+        words.remove("--debug")
+        debug = True
+    try:
+        from typer.main import get_command
+
+        from sqlwright.cli.app import COMMANDS, app
+
+        if _means_ask(words, COMMANDS):
+            words.insert(0, "ask")
+        outcome = get_command(app).main(words, prog_name="sqlwright", standalone_mode=False)
+    except BaseException as error:  # noqa: BLE001  (the process's outermost boundary)
+        return _failed(error, debug)
+    return outcome if isinstance(outcome, int) else 0
+
+
+def run() -> NoReturn:
+    """The console script.
+
+    It ends the process at once. By then everything is closed; what is left of an interpreter's end
+    is freeing memory, which takes longer than many an answer, and waiting for computations that
+    didn't stop when they were asked to.
+    """
+    import signal
+    import threading
+
+    from sqlwright.cli.failure import PIPE_CLOSED
+
+    threading.excepthook = _in_the_background
+    code = main()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        code = PIPE_CLOSED
+    os._exit(code)
+
+
+def _in_the_background(failure: threading.ExceptHookArgs) -> None:
+    """What goes wrong in a helping thread shows in what the main one reports."""
+    if os.environ.get("SQLWRIGHT_DEBUG"):
+        import threading
+
+        threading.__excepthook__(failure)
+
+
+def _failed(error: BaseException, debug: bool) -> int:
+    import signal
+
+    from sqlwright.cli.failure import PIPE_CLOSED, UNFORESEEN, UsageError, report
+
+    if isinstance(error, KeyboardInterrupt):
+        # Once is enough: what is left to do is to say so.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            return report(error, debug=debug)
+        finally:
+            signal.signal(signal.SIGINT, before)
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else UNFORESEEN
+    if isinstance(error, BrokenPipeError) or type(error).__name__ == "PipeClosed":
+        return PIPE_CLOSED
+    import typer
+
+    if isinstance(error, typer.Exit):
+        return error.exit_code
+    if isinstance(error, typer.Abort):
+        return report(KeyboardInterrupt(), debug=debug)
+    message = getattr(error, "format_message", None)
+    if message is None:
+        return report(error, debug=debug)
+    # One of the parser's own exceptions, which it exports by no name.
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "sqlwright"
+    return report(UsageError(message(), hint=f"See: {path} --help"), debug=False)
+
+
+def _means_ask(words: Sequence[str], commands: frozenset[str | None]) -> bool:
+    """`sqlwright shop.sqlite "how many?"` leaves `ask` out."""
+    if not words or words[0].startswith("-") or words[0] in commands:
+        return False
+    from sqlwright.cli.target import looks_like_database
+
+    return looks_like_database(words[0]) or " " in words[0].strip()
+
+
+def _before_dashes(words: Sequence[str]) -> Sequence[str]:
+    return words[: words.index("--")] if "--" in words else words

@@ -1,0 +1,140 @@
+"""Settings, opening and asking: where the commands meet the API."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlwright.errors import Cancelled, ModelUnavailable
+from sqlwright.types import Answer, State, Turn
+
+if TYPE_CHECKING:
+    from sqlwright.api import Session
+    from sqlwright.cli.progress import Spinner
+    from sqlwright.settings import Settings
+
+Opener = Callable[[], "Session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An answer and everything that was known when it was given."""
+
+    answer: Answer
+    state: State | None = None
+
+
+def settled(
+    *,
+    recipe: str | None = None,
+    overrides: Sequence[str] | None = None,
+    descriptions: Path | None = None,
+    timeout: float | None = None,
+    max_rows: int | None = None,
+) -> Settings:
+    """What holds for this command: options, then environment, then project file.
+
+    More rows are fetched where more are to be shown. Raises ConfigError.
+    """
+    from sqlwright.settings import load_settings
+
+    flags = {
+        "recipe": recipe,
+        "overrides": tuple(overrides) if overrides else None,
+        "descriptions": None if descriptions is None else str(descriptions),
+        "seconds": timeout,
+    }
+    settings = load_settings(flags, environ=os.environ, folder=Path.cwd())
+    if max_rows is not None and max_rows > settings.limits.rows:
+        settings = replace(settings, limits=replace(settings.limits, rows=max_rows))
+    return settings
+
+
+def descriptions_for(database: str, settings: Settings) -> Path | None:
+    """The folder of description files; the project file's belongs to its own database."""
+    given = settings.origins.get("descriptions") != str(settings.file)
+    return settings.descriptions if given or database == settings.database else None
+
+
+def prepared_place(database: str, settings: Settings) -> Path:
+    """The folder that holds what was prepared for a database."""
+    from sqlwright.prepare import prepared_folder
+
+    folder = prepared_folder(database)
+    return folder if settings.home is None else settings.home / "databases" / folder.name
+
+
+def home_of(settings: Settings) -> Path:
+    """The folder that holds everything sqlwright keeps."""
+    from sqlwright.prepare.places import home
+
+    return home() if settings.home is None else settings.home
+
+
+def opener(database: str, settings: Settings, *, allow_code: bool = False) -> Opener:
+    """What opens a session; nothing happens until it is called."""
+
+    def open_session() -> Session:
+        from sqlwright import api
+
+        return api.open(
+            database,
+            recipe=settings.recipe,
+            overrides=settings.overrides,
+            descriptions=descriptions_for(database, settings),
+            limits=settings.limits,
+            seconds=settings.seconds,
+            home=settings.home,
+            allow_code=allow_code,
+        )
+
+    return open_session
+
+
+def warmed(session: Session) -> Session:
+    """The session with its database open. A model that can't be loaded is told with a question."""
+    try:
+        session.warm()
+    except ModelUnavailable:
+        return session
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+@dataclass
+class Asking:
+    """One question from opening to closing, which can be cancelled at any moment."""
+
+    opener: Opener
+    question: str
+    evidence: str = ""
+    history: Sequence[Turn] = ()
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def run(self, spinner: Spinner) -> Finding:
+        """Open, ask, close."""
+        with self.opener() as session:
+            if self.cancelled.is_set():
+                raise Cancelled("interrupted")
+            return self.ask(session, spinner)
+
+    def ask(self, session: Session, spinner: Spinner) -> Finding:
+        """Ask in a session that stays open."""
+        answer, state = session.run(
+            self.question,
+            evidence=self.evidence,
+            history=tuple(self.history),
+            on_event=spinner,
+            cancelled=self.cancelled,
+        )
+        return Finding(answer, state)
+
+    def cancel(self) -> None:
+        """Ask the work to stop soon."""
+        self.cancelled.set()

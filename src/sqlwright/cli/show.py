@@ -1,0 +1,86 @@
+"""An answer in the form that was asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.text import Text
+
+from sqlwright.cli.answer import Look, answer_lines, result_lines, verdict_lines, warning_lines
+from sqlwright.cli.console import Screen, write_result
+from sqlwright.cli.explain import explain_lines
+from sqlwright.cli.failure import INTERRUPTED, STATUS_CODES
+from sqlwright.cli.layout import labelled
+from sqlwright.cli.session import Finding
+from sqlwright.cli.text import portable_sql
+from sqlwright.types import Answer
+
+
+def show(
+    screen: Screen,
+    finding: Finding,
+    form: str = "",
+    *,
+    explain: bool = False,
+    max_rows: int | None = None,
+    more: str = "--max-rows",
+) -> None:
+    """Print an answer: `form` is 'json', 'csv', 'sql', or empty for reading."""
+    answer = finding.answer
+    if form == "json":
+        from sqlwright.presentation import answer_to_json
+
+        write_result(answer_to_json(answer).rstrip("\n") + "\n")
+    elif form == "csv":
+        from sqlwright.presentation import answer_to_csv
+
+        _explain_absence(screen, answer)
+        if answer.columns:
+            write_result(answer_to_csv(answer))
+    elif form == "sql":
+        _explain_absence(screen, answer)
+        if answer.sql:
+            write_result(portable_sql(answer.sql.strip()) + "\n")
+    elif explain:
+        screen.show(explain_lines(answer, finding.state, Look.of(screen, max_rows, more)))
+    else:
+        screen.show(answer_lines(answer, Look.of(screen, max_rows, more)))
+
+
+def show_found(
+    screen: Screen, finding: Finding, interrupted: bool, form: str = "", **options: Any
+) -> int:
+    """Print an answer, complete or the best at hand when Ctrl-C came; give the exit code."""
+    if not interrupted:
+        show(screen, finding, form, **options)
+        return STATUS_CODES[finding.answer.status]
+    if finding.answer.status != "answered":
+        screen.note("stopped before there was an answer", style="warning")
+        return INTERRUPTED
+    show(screen, finding, form, **options)
+    screen.note("stopped early: this is the best that was at hand", style="warning")
+    return INTERRUPTED
+
+
+def show_rows(screen: Screen, answer: Answer, form: str, *, max_rows: int | None) -> None:
+    """Print the rows of a query nobody had to guess."""
+    if form:
+        show(screen, Finding(answer), form)
+        return
+    look = Look.of(screen, max_rows)
+    screen.show(result_lines(answer, look))
+
+
+def _explain_absence(screen: Screen, answer: Answer) -> None:
+    """What rows or a query alone would keep silent about goes to standard error."""
+    look = Look(max(screen.err.width, 20), screen.glyphs, screen.coloured, 0)
+    screen.say(verdict_lines(answer, look))
+    screen.say(warning_lines(answer.warnings, look))
+    if answer.truncated:
+        screen.say(
+            labelled(
+                "note",
+                [Text(f"cut off after {len(answer.rows):,} rows; there are more")],
+                look.width,
+            )
+        )

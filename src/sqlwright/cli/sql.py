@@ -1,0 +1,110 @@
+"""`sqlwright sql`."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlwright.cli import options
+from sqlwright.cli.failure import INTERRUPTED, UNHEALTHY
+from sqlwright.cli.options import one_form
+from sqlwright.cli.target import read_target
+from sqlwright.errors import Cancelled, SqlwrightError, UnsafeQuery
+
+if TYPE_CHECKING:
+    from sqlwright.types import ExecutionResult
+
+EXAMPLES = """\
+sqlwright sql shop.sqlite "SELECT country, count(*) FROM customers GROUP BY 1"
+sqlwright sql shop.sqlite --check < report.sql
+sqlwright sql shop.sqlite --explain "SELECT * FROM orders WHERE total > 100"
+"""
+
+
+class QueryError(SqlwrightError):
+    """A query of the user's own that the database could not run."""
+
+    exit_code = UNHEALTHY
+
+
+def command(
+    *,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[DATABASE] SQL", help="Path or URL, then the query; - is stdin."),
+    ] = None,
+    database: options.Database = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only say whether it would be run, and what it reads.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what it reads and the database's plan for it.")
+    ] = False,
+    as_json: options.AsJson = False,
+    as_csv: options.AsCsv = False,
+    max_rows: options.MaxRows = None,
+    timeout: options.Timeout = None,
+) -> int:
+    """Check, explain or run a query of your own, under the guard.
+
+    The guard is that of generated queries: only one query that reads is ever run, within limits
+    of time, memory and rows. Ends with code 7 when the guard refuses, 12 on an SQL error.
+    """
+    form = one_form(json=as_json, csv=as_csv, check=check, explain=explain)
+    target = read_target(words or (), database, what="query")
+
+    from sqlwright.cli.answer import Look
+    from sqlwright.cli.console import Screen, settle_streams
+    from sqlwright.cli.interrupt import interruptible
+    from sqlwright.cli.progress import Spinner
+    from sqlwright.cli.query import check_lines, execute, result_answer
+    from sqlwright.cli.session import settled
+    from sqlwright.cli.show import show_rows
+    from sqlwright.cli.text import clean
+    from sqlwright.database import open_database
+
+    settle_streams()
+    screen = Screen.open()
+    if target.note:
+        screen.note(clean(target.note, 400))
+    limits = settled(max_rows=max_rows).limits
+    if timeout is not None:
+        limits = replace(limits, seconds=timeout)
+    opened = open_database(target.database)
+    try:
+        if check or explain:
+            look = Look.of(screen, max_rows)
+            screen.show(check_lines(opened, target.text, look, plan=explain))
+            return 0
+        cancelled = threading.Event()
+        with Spinner(screen, "running the query"):
+            result, interrupted = interruptible(
+                lambda: execute(opened, target.text, limits=limits, cancelled=cancelled),
+                cancelled.set,
+            )
+    finally:
+        opened.close()
+    if interrupted:
+        return INTERRUPTED
+    raise_failure(result)
+    show_rows(screen, result_answer(target.text, result), form, max_rows=max_rows)
+    return 0
+
+
+def raise_failure(result: ExecutionResult) -> None:
+    """Turn a failed execution into the error that the command ends with."""
+    error = result.error
+    if error is None:
+        return
+    if error.kind == "unsafe":
+        raise UnsafeQuery(error.message)
+    if error.kind == "cancelled":
+        raise Cancelled(error.message)
+    hints = {
+        "timeout": "Allow more time with --timeout, or narrow the query.",
+        "memory": "Narrow the query: fewer columns, a WHERE clause, a LIMIT.",
+    }
+    raise QueryError(error.message, hint=hints.get(error.kind, ""))

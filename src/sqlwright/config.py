@@ -1,0 +1,385 @@
+"""Recipes: YAML in, a checked step out.
+
+A recipe is a name, a description and a list of steps. A step is its registry name, with options
+where the defaults don't suit; options are exactly the fields of the step's dataclass. Combinators
+nest:
+
+    steps:
+      - retrieval.values: {limit: 20}
+      - when: {condition: many_columns, then: [schema_linking.embedded], otherwise: []}
+      - parallel: [[generation.embedded], [generation.embedded: {beam: 2}]]
+      - for_each: {field: candidates, steps: [repair.execution_guided]}
+      - repeat_until: {condition: has_rows, rounds: 2, steps: [repair.execution_guided]}
+      - selection.critic
+
+The same object can be built in Python with `combinators`; YAML adds no power. It is read by a safe
+loader that refuses aliases and duplicate keys; unknown names, keys and options are refused with the
+known ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import Field as DataclassField
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import yaml
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from sqlwright import combinators, registry
+from sqlwright.combinators import Condition, Named
+from sqlwright.errors import ConfigError
+from sqlwright.protocols import Step
+
+LARGEST = 64 * 1024
+"""Bytes a recipe file may have."""
+
+_OVERRIDE = re.compile(r"^(?P<step>.+?)(?:\[(?P<place>\d+)\])?\.(?P<option>\w+)$")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe ready to run, and what it came from, overrides included."""
+
+    name: str
+    description: str
+    step: Step
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Override:
+    """One `step.option=value`, or `step[2].option=value` for the second step of that name."""
+
+    step: str
+    option: str
+    value: Any
+    place: int | None = None
+
+    def __str__(self) -> str:
+        where = f"[{self.place}]" if self.place is not None else ""
+        return f"{self.step}{where}.{self.option}"
+
+
+class _RecipeFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: str
+    description: str = ""
+    steps: list[Any]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One step of a recipe file: a leaf with options, or a combinator with entries in it."""
+
+    name: str
+    where: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    inner: Mapping[str, tuple[_Entry, ...]] = field(default_factory=dict)
+    branches: tuple[tuple[_Entry, ...], ...] = ()
+
+    def leaves(self) -> Iterator[_Entry]:
+        """The steps in it that are no combinators, in the order they stand in the file."""
+        if self.name not in _COMBINATORS:
+            yield self
+        for entries in (*self.inner.values(), *self.branches):
+            for entry in entries:
+                yield from entry.leaves()
+
+
+_COMBINATORS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    # name: the keys that hold steps, the other keys
+    "sequence": (frozenset({"steps"}), frozenset()),
+    "parallel": (frozenset({"branches"}), frozenset({"workers"})),
+    "for_each": (frozenset({"steps"}), frozenset({"field"})),
+    "repeat_until": (frozenset({"steps"}), frozenset({"condition", "rounds"})),
+    "when": (frozenset({"then", "otherwise"}), frozenset({"condition"})),
+}
+
+
+def recipe_names() -> tuple[str, ...]:
+    """The recipes that ship with the package."""
+    return tuple(registry.RECIPES)
+
+
+def load_recipe(
+    name_or_path: str, overrides: Sequence[str] = (), *, allow_code: bool = False
+) -> Recipe:
+    """A shipped recipe by name or any by path, with overrides like `generation.embedded.beam=4`.
+
+    Raises ConfigError saying what doesn't fit, where, and what would.
+    """
+    text, origin = _read(name_or_path)
+    return parse_recipe(text, overrides, allow_code=allow_code, origin=origin)
+
+
+def parse_recipe(
+    text: str, overrides: Sequence[str] = (), *, allow_code: bool = False, origin: str = "recipe"
+) -> Recipe:
+    """A recipe from its YAML text. Raises ConfigError."""
+    loaded = _yaml(text, origin)
+    if not isinstance(loaded, dict):
+        raise ConfigError(f"{origin}: a recipe is a mapping with the keys name and steps")
+    _refuse_unknown(loaded, _RecipeFile.model_fields, f"{origin}: key")
+    try:
+        file = _RecipeFile.model_validate(loaded)
+    except ValidationError as error:
+        raise ConfigError(f"{origin}: {_explained(error)}") from None
+    entries = _entries(file.steps, origin)
+    changed = [parse_override(override) for override in overrides]
+    _check_aimed(changed, entries, origin)
+    builder = _Builder(changed, allow_code=allow_code)
+    step = combinators.sequence(*builder.steps(entries))
+    try:
+        written = combinators.check_fit(step)
+    except ConfigError as error:
+        raise ConfigError(f"{origin}: {error}", hint=error.hint) from None
+    if "selected" not in written:
+        raise ConfigError(
+            f"{origin}: no step selects a candidate",
+            hint="End it with a selection step, if only selection.first_valid.",
+        )
+    source = {"name": file.name, "steps": file.steps, "overrides": list(overrides)}
+    return Recipe(file.name, file.description, step, source)
+
+
+def parse_override(text: str) -> Override:
+    """`step.option=value`; the value is read as YAML. Raises ConfigError."""
+    key, equals, value = text.partition("=")
+    match = _OVERRIDE.match(key.strip())
+    if not equals or match is None:
+        raise ConfigError(
+            f"{text!r} is not an override",
+            hint="Write step.option=value, for example generation.embedded.beam=4.",
+        )
+    place = int(match["place"]) if match["place"] else None
+    return Override(match["step"], match["option"], _yaml(value, f"override {key}"), place)
+
+
+def options_of(step_class: type[Any]) -> dict[str, DataclassField[Any]]:
+    """A step's options: the fields its constructor takes."""
+    if not is_dataclass(step_class):
+        return {}
+    return {f.name: f for f in fields(step_class) if f.init and not f.name.startswith("_")}
+
+
+@dataclass
+class _Builder:
+    """Turns entries into steps, counting steps of one name as overrides by position do."""
+
+    overrides: Sequence[Override]
+    allow_code: bool
+    seen: dict[str, int] = field(default_factory=dict)
+
+    def steps(self, entries: Sequence[_Entry]) -> list[Step]:
+        return [self.step(entry) for entry in entries]
+
+    def step(self, entry: _Entry) -> Step:
+        if entry.name not in _COMBINATORS:
+            return self._leaf(entry)
+        if entry.name == "parallel":
+            branches = [combinators.sequence(*self.steps(branch)) for branch in entry.branches]
+            workers = _typed(entry.options.get("workers", 1), int, entry, "workers")
+            return combinators.parallel(*branches, workers=workers)
+        inner = {
+            key: combinators.sequence(*self.steps(entries)) for key, entries in entry.inner.items()
+        }
+        if entry.name == "sequence":
+            return inner["steps"]
+        if entry.name == "for_each":
+            return combinators.for_each(_text(entry, "field"), inner["steps"])
+        condition = self._condition(entry)
+        if entry.name == "when":
+            return combinators.when(condition, inner["then"], inner.get("otherwise"))
+        rounds = _typed(entry.options.get("rounds", 3), int, entry, "rounds")
+        return combinators.repeat_until(condition, inner["steps"], rounds=rounds)
+
+    def _condition(self, entry: _Entry) -> Condition:
+        try:
+            found: Condition = registry.load_condition(_text(entry, "condition"))
+        except ConfigError as error:
+            raise ConfigError(f"{entry.where}: {error}", hint=error.hint) from None
+        return found
+
+    def _leaf(self, entry: _Entry) -> Step:
+        self.seen[entry.name] = place = self.seen.get(entry.name, 0) + 1
+        try:
+            step_class = registry.load_step(entry.name, allow_code=self.allow_code)
+        except ConfigError as error:
+            raise ConfigError(f"{entry.where}: {error}", hint=error.hint) from None
+        options = dict(entry.options)
+        for override in self.overrides:
+            if override.step == entry.name and override.place in {None, place}:
+                options[override.option] = override.value
+        known = options_of(step_class)
+        _refuse_unknown(options, known, f"{entry.where}: option")
+        required = [
+            name
+            for name, option in known.items()
+            if option.default is MISSING and option.default_factory is MISSING
+        ]
+        absent = [name for name in required if name not in options]
+        if absent:
+            raise ConfigError(f"{entry.where}: {entry.name} needs {', '.join(absent)}")
+        hints = get_type_hints(step_class)
+        typed = {key: _typed(value, hints[key], entry, key) for key, value in options.items()}
+        try:
+            return Named(entry.name, step_class(**typed))
+        except ValueError as error:
+            raise ConfigError(f"{entry.where}: {error}") from None
+
+
+def _read(name_or_path: str) -> tuple[str, str]:
+    if name_or_path in registry.RECIPES:
+        resource = files("sqlwright").joinpath(registry.RECIPES[name_or_path])
+        return resource.read_text(encoding="utf-8"), f"recipe {name_or_path}"
+    path = Path(name_or_path)
+    if path.suffix not in {".yaml", ".yml"} and len(path.parts) == 1:
+        raise registry.unknown("recipe", name_or_path, recipe_names())
+    try:
+        if path.stat().st_size > LARGEST:
+            raise ConfigError(f"{path} is too large for a recipe")
+        return path.read_text(encoding="utf-8"), str(path)
+    except (OSError, UnicodeDecodeError) as error:
+        problem = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"the recipe {path} can't be read: {problem}") from None
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader without aliases, which can grow without bound, and duplicate keys."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.event_mark()
+            raise yaml.MarkedYAMLError(problem="aliases are not allowed", problem_mark=mark)
+        return super().compose_node(parent, index)
+
+    def event_mark(self) -> Any:
+        """Where the next event starts; the library's own method has no types."""
+        peek: Any = self.peek_event
+        return peek().start_mark
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        twice = next((key for place, key in enumerate(keys) if key in keys[:place]), None)
+        if twice is not None:
+            raise yaml.MarkedYAMLError(
+                problem=f"the key {twice!r} comes twice", problem_mark=node.start_mark
+            )
+        return super().construct_mapping(node, deep)
+
+
+def _yaml(text: str, origin: str) -> Any:
+    try:
+        return yaml.load(text, _Loader)  # noqa: S506 - a safe loader, made stricter
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        raise ConfigError(f"{origin}{line}: {error.problem}") from None
+    except (yaml.YAMLError, RecursionError, TypeError) as error:
+        raise ConfigError(f"{origin}: not readable as YAML ({error})") from None
+
+
+def _entries(listed: Any, where: str) -> tuple[_Entry, ...]:
+    if not isinstance(listed, list):
+        raise ConfigError(f"{where}: expected a list of steps, not {listed!r}")
+    return tuple(
+        _entry(item, f"{where}, step {place}") for place, item in enumerate(listed, start=1)
+    )
+
+
+def _entry(item: Any, where: str) -> _Entry:
+    if isinstance(item, str):
+        name: Any = item
+        body: Any = {}
+    elif isinstance(item, dict) and len(item) == 1:
+        ((name, body),) = item.items()
+    else:
+        raise ConfigError(
+            f"{where}: expected a step's name, or one name with its options, not {item!r}"
+        )
+    where = f"{where} ({name})"
+    if name in _COMBINATORS:
+        return _combined(name, body, where)
+    if body is None:
+        body = {}
+    if not isinstance(name, str) or not isinstance(body, dict):
+        raise ConfigError(f"{where}: options are a mapping, not {body!r}")
+    return _Entry(name, where, body)
+
+
+def _combined(name: str, body: Any, where: str) -> _Entry:
+    holders, others = _COMBINATORS[name]
+    if isinstance(body, list):
+        body = {next(iter(sorted(holders))): body} if name in {"sequence", "parallel"} else body
+    if not isinstance(body, dict):
+        keys = ", ".join(sorted(holders | others))
+        raise ConfigError(f"{where}: expected the keys {keys}, not {body!r}")
+    _refuse_unknown(body, holders | others, f"{where}: key")
+    needed = (holders | others) - {"otherwise", "workers", "rounds"}
+    absent = sorted(needed - set(body))
+    if absent:
+        raise ConfigError(f"{where}: {', '.join(absent)} is missing")
+    options = {key: value for key, value in body.items() if key in others}
+    if name == "parallel":
+        listed = body["branches"]
+        if not isinstance(listed, list) or not listed:
+            raise ConfigError(f"{where}: branches are a list of lists of steps")
+        branches = tuple(
+            _entries(branch if isinstance(branch, list) else [branch], f"{where}, branch {place}")
+            for place, branch in enumerate(listed, start=1)
+        )
+        return _Entry(name, where, options, branches=branches)
+    inner = {key: _entries(body[key], where) for key in sorted(holders) if key in body}
+    return _Entry(name, where, options, inner)
+
+
+def _check_aimed(overrides: Sequence[Override], entries: Sequence[_Entry], origin: str) -> None:
+    counts: dict[str, int] = {}
+    for entry in entries:
+        for leaf in entry.leaves():
+            counts[leaf.name] = counts.get(leaf.name, 0) + 1
+    for override in overrides:
+        if override.step not in counts:
+            error = registry.unknown("step", override.step, counts)
+            raise ConfigError(f"override {override}: {origin} has no such step; {error}",
+                              hint=error.hint)  # fmt: skip
+        if override.place is not None and not 1 <= override.place <= counts[override.step]:
+            raise ConfigError(
+                f"override {override}: {origin} has {counts[override.step]} of that step",
+                hint="Positions count from 1.",
+            )
+
+
+def _refuse_unknown(given: Mapping[Any, Any], known: Any, what: str) -> None:
+    for key in given:
+        if key not in known:
+            error = registry.unknown(what.rpartition(" ")[2], str(key), sorted(known))
+            prefix = what.rpartition(": ")[0]
+            raise ConfigError(f"{prefix}: {error}", hint=error.hint)
+
+
+def _typed(value: Any, hint: Any, entry: _Entry, key: str) -> Any:
+    try:
+        return TypeAdapter(hint).validate_python(value)
+    except ValidationError as error:
+        raise ConfigError(f"{entry.where}: {key}: {_explained(error)}, not {value!r}") from None
+
+
+def _text(entry: _Entry, key: str) -> str:
+    value = entry.options[key]
+    if not isinstance(value, str):
+        raise ConfigError(f"{entry.where}: {key} is a name, not {value!r}")
+    return value
+
+
+def _explained(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    message = first["msg"][0].lower() + first["msg"][1:]
+    return f"{place}: {message}" if place else message

@@ -1,0 +1,271 @@
+"""The database's file: what is wrong with it, and how to read it without changing its folder.
+
+How a file is opened depends on what lies beside it, because SQLite may only read here:
+
+- No write-ahead log with content, file in rollback mode: shared locks, nothing else ("shared").
+- File in WAL mode without log content: SQLite would create `-wal` and `-shm` to open it, so it is
+  opened as immutable. No lock protects such a reading, so the caller compares `Source.token`
+  before and after and reads again when another process wrote meanwhile ("immutable").
+- WAL mode with log content and a `-shm` file: read through both, the shared memory read-only, so
+  answers are as fresh and consistent as any SQLite reader's ("live").
+- WAL content without `-shm`, or a rollback journal left by a crash: SQLite would have to write to
+  read. File and log are copied to a private temporary folder and read there ("copy").
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import stat
+import tempfile
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+from sqlwright.database.connection import FAILURES, settle
+from sqlwright.errors import DatabaseUnavailable
+
+_COPY = "copy.db"
+HEADER = b"SQLite format 3\x00"
+_MAGIC = (
+    (0, b"PK\x03\x04", "a ZIP archive (or spreadsheet)"),
+    (0, b"\x1f\x8b", "a gzip archive"),
+    (0, b"PAR1", "a Parquet file"),
+    (8, b"DUCK", "a DuckDB database"),
+    (4, b"Standard Jet DB", "an Access database"),
+    (4, b"Standard ACE DB", "an Access database"),
+    (0, b"%PDF", "a PDF document"),
+)
+Token = tuple[int, ...]
+Mode = Literal["shared", "immutable", "live", "copy"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to open and how; `token` changes when the stored data may have changed."""
+
+    path: str
+    mode: Mode
+    token: Token
+
+    @property
+    def uri(self) -> str:
+        """For SQLite's URI opening."""
+        extra = {"immutable": "&immutable=1", "live": "&readonly_shm=1"}.get(self.mode, "")
+        return f"file:{quote(os.fsencode(self.path))}?mode=ro{extra}"
+
+
+def _stat_token(path: str) -> Token:
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+class DatabaseFile:
+    """One SQLite file, watched. Thread-safe as long as `source` is called under the owner's lock.
+
+    Keeps the file open to read its header: closing any descriptor of a file drops this process's
+    POSIX locks on it, SQLite's included, so it is closed only with the database.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._real = str(path.resolve())
+        except (OSError, RuntimeError):
+            self._real = str(path)
+        check_file(path)
+        self._fd = -1
+        self._inode = (-1, -1)
+        self._copy: tuple[Token, str] | None = None
+        self._copies: list[tempfile.TemporaryDirectory[str]] = []
+        self._needs_copy: Token | None = None
+        self._finalizer = weakref.finalize(self, _discard, self._copies)
+
+    def token(self) -> Token:
+        """Sizes and times of the file, its log and journal; a few microseconds."""
+        return (
+            *_stat_token(self._real),
+            *_stat_token(self._real + "-wal"),
+            *_stat_token(self._real + "-journal"),
+        )
+
+    def source(self) -> Source:
+        """How to open the file now. Raises DatabaseUnavailable."""
+        token = self.token()
+        if token[0] == 0:
+            check_file(self.path)
+        wal = token[4]
+        shared_memory = _stat_token(self._real + "-shm")[0]
+        if self._needs_copy == token or (wal and not shared_memory):
+            return self._copied(token)
+        if wal:
+            return Source(self._real, "live", token)
+        mode: Mode = "immutable" if self._header()[18:20] == b"\x02\x02" else "shared"
+        return Source(self._real, mode, token)
+
+    def require_copy(self, source: Source) -> None:
+        """Read this state of the file from a copy, as SQLite would have to write to read it."""
+        self._needs_copy = source.token
+
+    def change_counter(self) -> int:
+        """SQLite's own count of changes in rollback mode, from the header."""
+        return int.from_bytes(self._header()[24:28], "big")
+
+    def close(self) -> None:
+        """Remove private copies and let go of the file."""
+        self._finalizer()
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+            self._inode = (-1, -1)
+
+    def _header(self) -> bytes:
+        try:
+            found = os.stat(self._real)  # noqa: PTH116
+            if self._fd < 0 or self._inode != (found.st_dev, found.st_ino):
+                if self._fd >= 0:
+                    os.close(self._fd)
+                self._fd = os.open(self._real, os.O_RDONLY)
+                self._inode = (found.st_dev, found.st_ino)
+            return os.pread(self._fd, 100, 0)
+        except OSError:
+            check_file(self.path)
+            raise
+
+    def _copied(self, token: Token) -> Source:
+        if self._copy is None or self._copy[0] != token:
+            for _ in range(5):
+                folder = _private_copy(self._real)
+                if self.token() == token:
+                    break
+                _discard([folder])
+                token = self.token()
+            else:
+                raise DatabaseUnavailable(
+                    f"{self.path} is being written all the time and can't be copied for reading.",
+                    hint="Try again when the other program has finished writing.",
+                )
+            _discard(self._copies)
+            self._copies.append(folder)
+            self._copy = (token, str(Path(folder.name) / _COPY))
+        return Source(self._copy[1], "copy", token)
+
+
+def _private_copy(real: str) -> tempfile.TemporaryDirectory[str]:
+    folder = None
+    try:
+        # mkdtemp gives it mode 0700.
+        folder = tempfile.TemporaryDirectory(prefix="sqlwright-", ignore_cleanup_errors=True)
+        copy = str(Path(folder.name) / _COPY)
+        for ending in ("", "-wal", "-journal"):
+            if _stat_token(real + ending)[0]:
+                shutil.copyfile(real + ending, copy + ending)
+                Path(copy + ending).chmod(0o600)
+        settle(copy)
+    except (OSError, *FAILURES) as error:
+        if folder is not None:
+            folder.cleanup()
+        raise DatabaseUnavailable(
+            f"{real} has unfinished changes beside it and can't be copied to finish them: "
+            f"{getattr(error, 'strerror', None) or error}.",
+            hint="Make room in the temporary folder, or open the file once with the program "
+            "that wrote it, so that it can finish.",
+        ) from error
+    return folder
+
+
+def _discard(copies: list[tempfile.TemporaryDirectory[str]]) -> None:
+    while copies:
+        copies.pop().cleanup()
+
+
+def check_file(path: Path) -> None:
+    """Raise DatabaseUnavailable when the path can't be a readable SQLite database."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise _missing(path) from None
+    except OSError as error:
+        raise DatabaseUnavailable(
+            f"{path} can't be reached: {error.strerror or error}.",
+            hint="Check the path and its folders' permissions.",
+        ) from error
+    if stat.S_ISDIR(found.st_mode):
+        raise _directory(path)
+    if not stat.S_ISREG(found.st_mode):
+        raise DatabaseUnavailable(
+            f"{path} is not a regular file.", hint="Give the path of a SQLite file."
+        )
+    if found.st_size == 0:
+        raise DatabaseUnavailable(
+            f"{path} is empty (0 bytes), so it holds no database.",
+            hint="It may be left over from a mistyped name or an interrupted copy; "
+            "give the path of the real file.",
+        )
+    try:
+        with path.open("rb") as file:
+            start = file.read(4096)
+    except OSError as error:
+        raise DatabaseUnavailable(
+            f"{path} can't be read: {error.strerror or error}.",
+            hint="Ask for read permission on the file, or copy it to where you may read it.",
+        ) from error
+    if not start.startswith(HEADER):
+        raise _not_a_database(path, start)
+
+
+def _missing(path: Path) -> DatabaseUnavailable:
+    folder = path.parent
+    if not folder.exists():
+        return DatabaseUnavailable(
+            f"{path} doesn't exist, nor does its folder.", hint="Check the path's spelling."
+        )
+    near = difflib.get_close_matches(path.name, _names(folder), n=3, cutoff=0.7)
+    hint = f"Did you mean {' or '.join(near)}?" if near else "Check the path's spelling."
+    return DatabaseUnavailable(f"{path} doesn't exist.", hint=hint)
+
+
+def _directory(path: Path) -> DatabaseUnavailable:
+    endings = (".db", ".sqlite", ".sqlite3", ".db3")
+    inside = [name for name in _names(path) if name.lower().endswith(endings)][:3]
+    hint = f"It holds {', '.join(inside)}: name one." if inside else "Name the file in it."
+    return DatabaseUnavailable(f"{path} is a folder, not a SQLite file.", hint=hint)
+
+
+def _names(folder: Path, most: int = 2_000) -> list[str]:
+    names: list[str] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if len(names) >= most:
+                    break
+                if entry.is_file():
+                    names.append(entry.name)
+    except OSError:
+        return []
+    return sorted(names)
+
+
+def _not_a_database(path: Path, start: bytes) -> DatabaseUnavailable:
+    for offset, magic, kind in _MAGIC:
+        if start[offset : offset + len(magic)] == magic:
+            return DatabaseUnavailable(
+                f"{path} is {kind}, not a SQLite database.", hint="Give the path of a SQLite file."
+            )
+    # Ciphertext uses all byte values about evenly; text and other formats don't.
+    if len(start) == 4096 and len(set(start)) > 240 and path.stat().st_size % 512 == 0:
+        return DatabaseUnavailable(
+            f"{path} is not a SQLite database, or it is encrypted.",
+            hint="If it is encrypted (SQLCipher, SEE), decrypt a copy with the program that "
+            "wrote it and give that one.",
+        )
+    return DatabaseUnavailable(
+        f"{path} is not a SQLite database: its first bytes are not SQLite's.",
+        hint="Give the path of a SQLite file; a CSV or SQL text must be imported into one first.",
+    )

@@ -1,0 +1,255 @@
+"""A SQLite file that can't be written through: schema, guarded queries, trusted reading."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from sqlwright.database.connection import (
+    FAILURES,
+    TrustedConnection,
+    explain_failure,
+    needs_copy,
+)
+from sqlwright.database.files import DatabaseFile, Source, Token
+from sqlwright.database.introspect import read_schema
+from sqlwright.database.pool import Pool, Stop, WorkerDied, WorkerStopped
+from sqlwright.errors import DatabaseUnavailable, UnsafeQuery
+from sqlwright.protocols import Limits, Run
+from sqlwright.schema import Schema
+from sqlwright.sql import check_query
+from sqlwright.tokens import UnreadableQuery
+from sqlwright.types import ExecutionError, ExecutionResult
+
+ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable"]
+_HINTS = (
+    ("locked", "Close the program that holds it, or try again in a moment."),
+    (
+        "damaged",
+        "If it is encrypted, decrypt a copy; else restore a backup, or try "
+        "`sqlite3 FILE .recover`.",
+    ),
+)
+_HINT = "Check that the file and its folder may be read."
+
+_ATTEMPTS = 3
+_CHECKED_MOST = 4_096
+
+
+class SqliteDatabase:
+    """`protocols.Database` over one file. All methods may be called from any thread.
+
+    The file is opened for a moment in this process too (`schema`, `reader`). POSIX drops all of a
+    process's locks on a file when any descriptor of it is closed, so a program that writes the same
+    file through another SQLite library should do that from another process, or not meanwhile.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = DatabaseFile(path)
+        self._lock = threading.Lock()
+        self._closed = False
+        self._views: tuple[Token, dict[str, str]] | None = None
+        self._checked: set[str] = set()
+        with self.reader():
+            pass
+        self._pool = Pool(lambda: self._request(self._source(), Limits()))
+
+    @property
+    def dialect(self) -> str:
+        return "sqlite"
+
+    @property
+    def path(self) -> Path:
+        """The file, absolute."""
+        return self._file.path
+
+    @property
+    def url(self) -> str:
+        return f"sqlite:///{self._file.path}"
+
+    def schema(self) -> Schema:
+        """Tables, views, columns and declared keys, read afresh. Raises DatabaseUnavailable."""
+        with self.reader() as connection, self._told():
+            return read_schema(connection, self._file.path.stem)
+
+    @contextlib.contextmanager
+    def reader(self) -> Iterator[TrustedConnection]:
+        """A connection in this process for SQL that sqlwright itself wrote, without limits; one
+        thread uses it, any may `interrupt` it. Raises DatabaseUnavailable."""
+        connection = self._connect()
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def execute(self, sql: str, run: Run, *, limits: Limits | None = None) -> ExecutionResult:
+        """Check, then run one query in the worker process. Every failure is in the result."""
+        started = time.monotonic()
+        allowed = limits or run.limits
+        try:
+            if _stop(run):
+                raise WorkerStopped("cancelled")
+            self._check(sql)
+            result = self._run(sql, allowed, lambda: _stop(run))
+        except UnsafeQuery as error:
+            kind = "sql" if isinstance(error, UnreadableQuery) else "unsafe"
+            result = _failed(kind, str(error))
+        except DatabaseUnavailable as error:
+            result = _failed("unavailable", " ".join(filter(None, (str(error), error.hint))))
+        except WorkerStopped as error:
+            result = _stopped(str(error), run, allowed)
+        except WorkerDied as error:
+            result = self._died(error)
+        except OSError as error:
+            result = _failed("unavailable", f"the query's process can't be started: {error}")
+        return replace(result, elapsed=time.monotonic() - started)
+
+    def fingerprint(self) -> str:
+        """Changes when the stored data may have changed; some microseconds."""
+        with self._lock:
+            parts = (*self._file.token(), self._file.change_counter())
+        return "-".join(f"{part:x}" for part in parts)
+
+    @property
+    def worker_pids(self) -> tuple[int, ...]:
+        """Of the worker processes that live now."""
+        return self._pool.pids
+
+    def close(self) -> None:
+        """End the worker processes and remove temporary copies. Safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            self._pool.close()
+            with self._lock:
+                self._file.close()
+
+    def __enter__(self) -> SqliteDatabase:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _source(self) -> Source:
+        with self._lock:
+            return self._file.source()
+
+    def _connect(self) -> TrustedConnection:
+        source = self._source()
+        try:
+            return _open_checked(source)
+        except FAILURES as error:
+            if source.mode == "copy" or not needs_copy(error):
+                raise self._unavailable(error) from error
+        with self._lock:
+            self._file.require_copy(source)
+        with self._told():
+            return _open_checked(self._source())
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Turn the binding's errors into DatabaseUnavailable."""
+        try:
+            yield
+        except FAILURES as error:
+            raise self._unavailable(error) from error
+
+    def _unavailable(self, error: BaseException) -> DatabaseUnavailable:
+        _, message = explain_failure(error)
+        hint = next((hint for word, hint in _HINTS if word in message), _HINT)
+        return DatabaseUnavailable(f"{self._file.path}: {message}.", hint=hint)
+
+    def _check(self, sql: str) -> None:
+        views = self._stored_views()
+        with self._lock:
+            if sql in self._checked:
+                return
+        check_query(sql, self.dialect, views=views)
+        with self._lock:
+            if len(self._checked) >= _CHECKED_MOST:
+                self._checked.clear()
+            self._checked.add(sql)
+
+    def _stored_views(self) -> Mapping[str, str]:
+        with self._lock:
+            token, known = self._file.token(), self._views
+        if known is not None and known[0] == token:
+            return known[1]
+        with self.reader() as connection, self._told():
+            rows = connection.rows("SELECT name, sql FROM sqlite_schema WHERE type = 'view'")
+            views = {str(name): str(sql) for name, sql in rows}
+        with self._lock:
+            if known is None or known[1] != views:
+                self._checked.clear()
+            self._views = (token, views)
+        return views
+
+    def _request(self, source: Source, limits: Limits) -> dict[str, Any]:
+        return {
+            "uri": source.uri,
+            # Only an immutable opening has to be renewed; the others see changes themselves.
+            "token": source.token if source.mode in {"immutable", "copy"} else source.token[:1],
+            "holds_locks": source.mode == "live",
+            "seconds": limits.seconds,
+            "rows": limits.rows,
+            "result_bytes": limits.result_bytes,
+            "cell_bytes": limits.cell_bytes,
+            "memory_bytes": limits.memory_bytes,
+        }
+
+    def _run(self, sql: str, limits: Limits, stop: Stop) -> ExecutionResult:
+        for attempt in range(1, _ATTEMPTS + 1):
+            source = self._source()
+            request = self._request(source, limits) | {"sql": sql}
+            head, rows = self._pool.ask(request, stop)
+            if attempt < _ATTEMPTS:
+                if source.mode == "immutable" and self._file.token() != source.token:
+                    continue  # written meanwhile, without a lock to prevent it
+                if head.get("copy") and source.mode != "copy":
+                    with self._lock:
+                        self._file.require_copy(source)
+                    continue
+            if "error" in head:
+                return _failed(head["error"], head["message"])
+            return ExecutionResult(tuple(head["names"]), rows, truncated=head["truncated"])
+        return _failed("unavailable", "the database is being changed all the time; try again")
+
+    def _died(self, error: WorkerDied) -> ExecutionResult:
+        if self._closed:
+            return _failed("cancelled", "the database was closed")
+        if error.signal == signal.SIGXCPU:
+            return _failed("timeout", "the query used more processor time than it is allowed")
+        if error.signal == signal.SIGKILL:
+            return _failed("memory", "the query's process was killed, most likely to free memory")
+        return _failed("unavailable", "the query's process ended unexpectedly")
+
+
+def _stop(run: Run) -> str | None:
+    return "cancelled" if run.cancelled.is_set() or run.remaining() <= 0 else None
+
+
+def _stopped(reason: str, run: Run, limits: Limits) -> ExecutionResult:
+    if reason == "timeout":
+        return _failed("timeout", f"stopped after {limits.seconds:g} s, the time a query may take")
+    if run.cancelled.is_set():
+        return _failed("cancelled", "cancelled")
+    return _failed("cancelled", "the time limit of the whole question has passed")
+
+
+def _open_checked(source: Source) -> TrustedConnection:
+    connection = TrustedConnection(source.uri)
+    try:
+        list(connection.rows("SELECT count(*) FROM sqlite_schema"))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _failed(kind: str, message: str) -> ExecutionResult:
+    return ExecutionResult(error=ExecutionError(cast("ErrorKind", kind), message))

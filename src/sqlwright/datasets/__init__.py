@@ -1,0 +1,1 @@
+"""Benchmark files as examples. Only evaluation and training may import this package."""

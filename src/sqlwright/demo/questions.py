@@ -1,0 +1,36 @@
+"""The demo's questions and their checked answers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlwright.types import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class DemoQuestion:
+    """A question about the demo business; `digest` is `rows_digest` of its answer."""
+
+    level: str
+    text: str
+    sql: str
+    digest: str
+
+
+def demo_questions() -> tuple[DemoQuestion, ...]:
+    """All thirty, easy ones first."""
+    path = Path(__file__).parent / "questions.toml"
+    listed = tomllib.loads(path.read_text("utf-8"))["question"]
+    return tuple(DemoQuestion(**question) for question in listed)
+
+
+def rows_digest(rows: Iterable[tuple[Cell, ...]]) -> str:
+    """A checksum of rows whatever their order; floats to nine significant digits, so that
+    summing in another order doesn't change it."""
+    plain = [[f"{c:.9g}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+    return hashlib.sha256(json.dumps(sorted(plain)).encode()).hexdigest()[:12]

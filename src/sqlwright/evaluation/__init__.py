@@ -1,0 +1,1 @@
+"""Measurement: what a recipe gets right, with intervals. Inference can't import this package."""

@@ -1,0 +1,88 @@
+"""Is a predicted result the gold result? Two published rules, side by side.
+
+`spider_match` is the execution accuracy of Spider's official evaluation (Zhong et al. 2020,
+"Semantic Evaluation for Text-to-SQL with Distilled Test Suites", with DISTINCT kept): rows as a
+multiset, in order only when the gold query orders, columns in any order, two results without rows
+equal. `bird_match` is BIRD's (Li et al. 2023): rows as a set, columns in order.
+
+Cells compare as Python compares them: 1 equals 1.0, '1' does not equal 1, no tolerance.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from sqlwright.types import Cell
+
+Row = tuple[Cell, ...]
+
+
+def orders(gold_sql: str) -> bool:
+    """Whether the official rule compares rows in order: the gold query says ORDER BY anywhere."""
+    return "order by" in " ".join(gold_sql.casefold().split())
+
+
+def spider_match(predicted: Sequence[Row], gold: Sequence[Row], *, ordered: bool) -> bool:
+    """Spider's rule: some arrangement of the predicted columns gives the gold rows."""
+    if not predicted and not gold:
+        return True
+    if len(predicted) != len(gold) or len(predicted[0]) != len(gold[0]):
+        return False
+    if list(predicted) == list(gold):
+        return True
+    if not _rows_agree_as_bags(predicted, gold, ordered=ordered):
+        return False
+    return any(
+        _equal([tuple(row[i] for i in order) for row in predicted], gold, ordered=ordered)
+        for order in islice(_arrangements(predicted, gold, ordered=ordered), 50_000)
+    )
+
+
+def bird_match(predicted: Sequence[Row], gold: Sequence[Row]) -> bool:
+    """BIRD's rule: the same set of rows."""
+    return set(predicted) == set(gold)
+
+
+def _equal(left: Sequence[Row], right: Sequence[Row], *, ordered: bool) -> bool:
+    return list(left) == list(right) if ordered else Counter(left) == Counter(right)
+
+
+def _bag(row: Row) -> tuple[tuple[str, Cell], ...]:
+    """A row whatever the order of its cells. Equal numbers of different types fall together."""
+    keyed = [(f"{float(c)!r}" if isinstance(c, int | float) else repr(c), c) for c in row]
+    return tuple(sorted(keyed, key=lambda pair: pair[0]))
+
+
+def _rows_agree_as_bags(left: Sequence[Row], right: Sequence[Row], *, ordered: bool) -> bool:
+    """A cheap necessary condition that spares the search over arrangements."""
+    return _equal(
+        [tuple(key for key, _ in _bag(row)) for row in left],
+        [tuple(key for key, _ in _bag(row)) for row in right],
+        ordered=ordered,
+    )
+
+
+def _arrangements(
+    predicted: Sequence[Row], gold: Sequence[Row], *, ordered: bool
+) -> Iterator[tuple[int, ...]]:
+    """The ways to pick a different predicted column, equal by itself, for every gold column."""
+    left, right = list(zip(*predicted, strict=True)), list(zip(*gold, strict=True))
+    if ordered:
+        options = [[i for i, col in enumerate(left) if col == target] for target in right]
+    else:
+        bags = [Counter(col) for col in left]
+        options = [
+            [i for i, bag in enumerate(bags) if bag == target] for target in map(Counter, right)
+        ]
+    return _choices(options, ())
+
+
+def _choices(options: list[list[int]], chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    if len(chosen) == len(options):
+        yield chosen
+        return
+    for index in options[len(chosen)]:
+        if index not in chosen:
+            yield from _choices(options, (*chosen, index))

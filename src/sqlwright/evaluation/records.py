@@ -1,0 +1,78 @@
+"""What is kept of each question of a run: one JSON object a line, appended as they are scored."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlwright.errors import DatasetError
+
+PREDICTIONS = "predictions.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One scored question."""
+
+    id: str
+    db_id: str
+    question: str
+    gold_sql: str
+    sql: str | None
+    status: str
+    """answered, refused, failed, or 'gold' when the gold query itself doesn't run."""
+    spider: bool = False
+    bird: bool = False
+    gold_empty: bool = False
+    oracle: bool = False
+    """Some candidate is right by Spider's rule."""
+    first: bool = False
+    """The generator's first candidate is right by Spider's rule."""
+    candidates: int = 0
+    confidence: float = 0.0
+    needed_columns: int = 0
+    found_columns: int = 0
+    """Needed columns among the linker's best `LINKER_KEEPS`."""
+    kept_columns: int = 0
+    needed_tables: int = 0
+    found_tables: int = 0
+    seconds: float = 0.0
+    times: Mapping[str, float] = field(default_factory=dict)
+    message: str = ""
+    difficulty: str = ""
+
+
+def append(folder: Path, record: Record) -> None:
+    """Add one record, on disk before this returns."""
+    with (folder / PREDICTIONS).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(record), ensure_ascii=False) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read(folder: Path) -> list[Record]:
+    """The records of a run folder; a last line that a kill cut short is left out."""
+    path = folder / PREDICTIONS
+    if not path.exists():
+        return []
+    return [Record(**row) for row in _rows(path)]
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    for number, line in enumerate(lines, 1):
+        try:
+            yield json.loads(line)
+        except ValueError:
+            if number == len(lines):
+                # Cut the stump off, or the next record would be glued to it.
+                path.write_text("".join(lines[:-1]), encoding="utf-8")
+                return
+            raise DatasetError(
+                f"{path}, line {number} isn't a record",
+                hint="Start a new run folder, or remove that line.",
+            ) from None

@@ -1,0 +1,100 @@
+"""A run's figures, each with its interval."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sqlwright.evaluation.intervals import Share
+from sqlwright.evaluation.records import Record
+
+
+def summarize(records: Sequence[Record]) -> dict[str, Any]:
+    """The figures of a run as plain data: shares as {value, low, high, hits, total}, times in
+    seconds. Questions whose gold query doesn't run are left out and counted."""
+    scored = [r for r in records if r.status != "gold"]
+    full = [r for r in scored if not r.gold_empty]
+    linked = [r for r in scored if r.needed_columns and r.kept_columns]
+    confident = sorted(scored, key=lambda r: -r.confidence)[: len(scored) // 2]
+    return {
+        "questions": len(records),
+        "gold_does_not_run": len(records) - len(scored),
+        "gold_returns_nothing": len(scored) - len(full),
+        "status": dict(Counter(r.status for r in scored)),
+        "execution_accuracy": _share(scored, lambda r: r.spider),
+        "execution_accuracy_gold_not_empty": _share(full, lambda r: r.spider),
+        "bird_set_accuracy": _share(scored, lambda r: r.bird),
+        "first_candidate": _share(scored, lambda r: r.first),
+        "oracle_over_candidates": _share(scored, lambda r: r.oracle),
+        "most_confident_half": _share(confident, lambda r: r.spider),
+        "expected_calibration_error": calibration_error(scored),
+        "linker": {
+            "column_recall": _ratio(linked, lambda r: (r.found_columns, r.needed_columns)),
+            "column_precision": _ratio(linked, lambda r: (r.found_columns, r.kept_columns)),
+            "table_recall": _ratio(linked, lambda r: (r.found_tables, r.needed_tables)),
+            "all_columns_found": _share(linked, lambda r: r.found_columns == r.needed_columns),
+        },
+        "by_difficulty": {
+            level: _share([r for r in scored if r.difficulty == level], lambda r: r.spider)
+            for level in sorted({r.difficulty for r in scored if r.difficulty})
+        },
+        "by_database": {
+            db_id: _share([r for r in scored if r.db_id == db_id], lambda r: r.spider)
+            for db_id in sorted({r.db_id for r in scored})
+        },
+        "seconds": quantiles([r.seconds for r in scored]),
+        "seconds_per_step": _per_step(scored),
+    }
+
+
+def calibration_error(records: Sequence[Record], bins: int = 10) -> float:
+    """Expected calibration error (Naeini et al. 2015): the mean gap between confidence and
+    accuracy over equal-width bins, weighted by their sizes."""
+    grouped: dict[int, list[Record]] = defaultdict(list)
+    for record in records:
+        grouped[min(bins - 1, int(record.confidence * bins))].append(record)
+    gaps = (
+        abs(sum(r.confidence for r in group) - sum(r.spider for r in group))
+        for group in grouped.values()
+    )
+    return sum(gaps) / len(records) if records else 0.0
+
+
+def quantiles(values: Sequence[float]) -> dict[str, float]:
+    """Median, 95th percentile and maximum."""
+    if not values:
+        return {"median": 0.0, "p95": 0.0, "max": 0.0}
+    ranked = sorted(values)
+    at = {"median": 0.5, "p95": 0.95, "max": 1.0}
+    return {name: ranked[round(q * (len(ranked) - 1))] for name, q in at.items()}
+
+
+def _share(records: Sequence[Record], hit: Callable[[Record], bool]) -> dict[str, float]:
+    return share_to_dict(Share(sum(hit(r) for r in records), len(records)))
+
+
+def share_to_dict(share: Share) -> dict[str, float]:
+    """A share as plain data."""
+    low, high = share.interval
+    return {
+        "value": share.value,
+        "low": low,
+        "high": high,
+        "hits": share.hits,
+        "total": share.total,
+    }
+
+
+def _ratio(records: Iterable[Record], counts: Callable[[Record], tuple[int, int]]) -> float:
+    pairs = [counts(r) for r in records]
+    total = sum(whole for _, whole in pairs)
+    return sum(part for part, _ in pairs) / total if total else 0.0
+
+
+def _per_step(records: Sequence[Record]) -> dict[str, dict[str, float]]:
+    by_step: dict[str, list[float]] = defaultdict(list)
+    for record in records:
+        for step, seconds in record.times.items():
+            by_step[step].append(seconds)
+    return {step: quantiles(values) for step, values in by_step.items()}

@@ -1,0 +1,119 @@
+"""Scores one answered question. The only place where gold and an answer meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlwright.datasets.example import Example
+from sqlwright.evaluation.metrics import bird_match, orders, spider_match
+from sqlwright.evaluation.records import Record
+from sqlwright.protocols import Database, Limits, Run
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.sql import columns_used, tables_used
+from sqlwright.types import Answer, Candidate, ExecutionResult, State
+
+LINKER_KEEPS = 12
+"""How many columns the linker's recall is taken at; keys and other columns of a smaller schema
+count as kept only when they are among them."""
+
+GENEROUS = Limits(
+    seconds=60.0, rows=1_000_000, result_bytes=512 * 1024 * 1024, cell_bytes=64 * 1024 * 1024
+)
+"""For scoring: what a user is shown is cut much earlier, but whole results are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """Runs gold and predictions on one database and compares them."""
+
+    database: Database
+    schema: Schema
+
+    def score(self, example: Example, answer: Answer, state: State, seconds: float) -> Record:
+        """One record. A gold query that doesn't run gives status 'gold'."""
+        record = Record(
+            id=example.id,
+            db_id=example.db_id,
+            question=example.question,
+            gold_sql=example.gold_sql,
+            sql=answer.sql,
+            status=answer.status,
+            confidence=answer.confidence,
+            candidates=len(state.candidates),
+            seconds=seconds,
+            times={time.step: time.seconds for time in answer.times},
+            message=answer.message,
+            difficulty=example.difficulty,
+        )
+        gold = self.execute(example.gold_sql)
+        if not gold.ok or gold.truncated:
+            problem = gold.error.message if gold.error else "the gold result is too large"
+            return replace(record, status="gold", message=problem)
+        ordered = orders(example.gold_sql)
+        verdicts = _Verdicts(self, gold, ordered)
+        spider, bird = verdicts.of(answer.sql) if answer.status == "answered" else (False, False)
+        return replace(
+            record,
+            spider=spider,
+            bird=bird,
+            gold_empty=not gold.rows,
+            first=verdicts.of(_first(state.candidates))[0],
+            oracle=spider or any(verdicts.of(c.sql)[0] for c in state.candidates),
+            **self._linking(example.gold_sql, state),
+        )
+
+    def execute(self, sql: str) -> ExecutionResult:
+        """Run a query for comparison: under the same guard, with room for whole results."""
+        return self.database.execute(sql, Run(), limits=GENEROUS)
+
+    def _linking(self, gold_sql: str, state: State) -> dict[str, Any]:
+        needed = set(columns_used(gold_sql, self.schema))
+        tables = {self._stored(name) for name in tables_used(gold_sql)} - {None}
+        kept: set[ColumnRef] = {link.column for link in state.columns[:LINKER_KEEPS]}
+        return {
+            "needed_columns": len(needed),
+            "found_columns": len(needed & kept),
+            "kept_columns": len(kept),
+            "needed_tables": len(tables),
+            "found_tables": len(tables & {ref.table for ref in kept}),
+        }
+
+    def _stored(self, name: str) -> str | None:
+        table = self.schema.table(name)
+        return table.name if table else None
+
+
+class _Verdicts:
+    """Both rules' verdicts for queries against one gold result; equal text is judged once."""
+
+    def __init__(self, scorer: Scorer, gold: ExecutionResult, ordered: bool) -> None:
+        self._scorer, self._gold, self._ordered = scorer, gold, ordered
+        self._known: dict[str, tuple[bool, bool]] = {}
+
+    def of(self, sql: str | None) -> tuple[bool, bool]:
+        if sql is None:
+            return (False, False)
+        if sql not in self._known:
+            self._known[sql] = self._judge(self._scorer.execute(sql))
+        return self._known[sql]
+
+    def _judge(self, result: ExecutionResult) -> tuple[bool, bool]:
+        if not result.ok or result.truncated:
+            return (False, False)
+        return (
+            spider_match(result.rows, self._gold.rows, ordered=self._ordered),
+            bird_match(result.rows, self._gold.rows),
+        )
+
+
+def _first(candidates: Sequence[Candidate]) -> str | None:
+    """What the generator itself put first: the root of the best-scored candidate's chain."""
+    roots = []
+    for candidate in candidates:
+        root = candidate
+        while root.parent is not None:
+            root = root.parent
+        roots.append(root)
+    return max(roots, key=lambda c: c.score).sql if roots else None

@@ -1,0 +1,151 @@
+"""MinHash locality-sensitive hashing over stored values, then edit distance and embedding.
+
+CHESS, section 3.1 (retrieve entity) and appendix A.1; CHASE-SQL, section 3.2. As published: one
+signature of 100 permutations over the character 3-grams of the raw text, a Jaccard threshold of
+0.01, the ten nearest by estimated Jaccard over the whole database, then edit similarity and, when
+an embedder is given, embedding similarity, each with a floor.
+
+Deviations: no column is left out by its name; a text that stands in several columns is hashed
+once; the quota per column is applied to the result. At this threshold the bands have one row, so a
+lookup compares several per cent of all values: `indexes.values` is the index to use at scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Protocol
+
+from rapidfuzz import fuzz
+
+from sqlwright.errors import ConfigError
+from sqlwright.indexes.folding import soften
+from sqlwright.indexes.holders import Holders
+from sqlwright.indexes.value_arrays import ColumnValues
+from sqlwright.protocols import Embedder
+from sqlwright.types import ValueMatch
+
+Library = Literal["datasketch", "rensa"]
+
+
+class _Signatures(Protocol):
+    """Signatures by number, and the numbers of those that collide with a text's."""
+
+    def add(self, number: int, grams: list[str]) -> None: ...
+    def collisions(self, grams: list[str]) -> list[tuple[float, int]]:
+        """(estimated Jaccard, number) pairs."""
+        ...
+
+
+class MinHashIndex:
+    """The published value index, in memory. Raises ConfigError without the `lsh` extra."""
+
+    def __init__(
+        self,
+        columns: Iterable[ColumnValues],
+        *,
+        embedder: Embedder | None = None,
+        library: Library = "datasketch",
+        permutations: int = 100,
+        gram: int = 3,
+        threshold: float = 0.01,
+        shortlist: int = 10,
+        least_edit: float = 0.3,
+        least_embedding: float = 0.6,
+    ) -> None:
+        self._holders = Holders(columns)
+        self._embedder = embedder
+        self._gram, self._shortlist = gram, shortlist
+        self._least_edit, self._least_embedding = least_edit, least_embedding
+        self._signatures = _signatures(library, permutations, threshold)
+        for number, text in enumerate(self._holders.texts):
+            self._signatures.add(number, self._grams(text))
+
+    def _grams(self, text: str) -> list[str]:
+        return [text[at : at + self._gram] for at in range(len(text) - self._gram + 1)]
+
+    def search(self, phrase: str, k: int = 10, *, per_column: int = 3) -> list[ValueMatch]:
+        """At most `k` matches, best first, at most `per_column` from any one column."""
+        soft = soften(phrase)
+        if not soft or k <= 0:
+            return []
+        found = sorted(
+            self._signatures.collisions(self._grams(phrase)), key=lambda pair: (-pair[0], pair[1])
+        )
+        texts = [self._holders.texts[number] for _, number in found[: max(self._shortlist, k)]]
+        scored = [(fuzz.ratio(soft, soften(text)) / 100, text) for text in texts]
+        scored = [pair for pair in scored if pair[0] >= self._least_edit]
+        if self._embedder and scored:
+            near = self._embedder.embed([phrase, *(text for _, text in scored)])
+            alike = (near[1:] @ near[0]).tolist()
+            scored = [
+                pair
+                for pair, cosine in zip(scored, alike, strict=True)
+                if cosine >= self._least_embedding
+            ]
+        return self._holders.matches(phrase, scored, k, per_column)
+
+    def search_many(
+        self, phrases: Sequence[str], k: int = 10, *, per_column: int = 3
+    ) -> list[list[ValueMatch]]:
+        """`search` for each phrase."""
+        return [self.search(phrase, k, per_column=per_column) for phrase in phrases]
+
+
+def _signatures(library: Library, permutations: int, threshold: float) -> _Signatures:
+    try:
+        if library == "rensa":
+            return _Rensa(permutations, threshold)
+        return _Datasketch(permutations, threshold)
+    except ImportError as error:
+        raise ConfigError(
+            f"the MinHash value index needs {library}, which is not installed",
+            hint="pip install 'sqlwright[lsh]'",
+        ) from error
+
+
+class _Hashed:
+    """Signatures by number and their LSH; a library says how each is made."""
+
+    def __init__(self, lsh: Any) -> None:
+        self._lsh = lsh
+        self._known: list[Any] = []
+
+    def _signature(self, grams: list[str]) -> Any:
+        raise NotImplementedError
+
+    def add(self, number: int, grams: list[str]) -> None:
+        signature = self._signature(grams)
+        self._known.append(signature)
+        self._lsh.insert(number, signature)
+
+    def collisions(self, grams: list[str]) -> list[tuple[float, int]]:
+        signature = self._signature(grams)
+        found = self._lsh.query(signature)
+        return [(float(signature.jaccard(self._known[number])), number) for number in found]
+
+
+class _Datasketch(_Hashed):
+    def __init__(self, permutations: int, threshold: float) -> None:
+        from datasketch import MinHash, MinHashLSH
+
+        super().__init__(MinHashLSH(threshold=threshold, num_perm=permutations))
+        self._make, self._permutations = MinHash, permutations
+
+    def _signature(self, grams: list[str]) -> Any:
+        signature = self._make(num_perm=self._permutations)
+        for gram in grams:
+            signature.update(gram.encode("utf-8", "surrogatepass"))
+        return signature
+
+
+class _Rensa(_Hashed):
+    def __init__(self, permutations: int, threshold: float) -> None:
+        from rensa import RMinHash, RMinHashLSH
+
+        super().__init__(RMinHashLSH(threshold, permutations, permutations))
+        self._make, self._permutations = RMinHash, permutations
+
+    def _signature(self, grams: list[str]) -> Any:
+        signature = self._make(self._permutations, 1)
+        signature.update(grams)
+        return signature

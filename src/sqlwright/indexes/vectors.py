@@ -1,0 +1,79 @@
+"""The stored values of each column whose embeddings are nearest to a text.
+
+MSc-SQL, section 3.2 (contextual retrieval through few-shot examples): a fixed number of distinct
+values of every text column is embedded offline, and those nearest to the question (and its
+evidence) are shown for each column. The authors take the first 2,000 values of a column, cut to
+200 characters. Search is exact: one product with the whole matrix.
+
+Deviation: the score of a value that equals the text but for case and accents is 1, that of any
+other below 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+import numpy as np
+
+from sqlwright.indexes.folding import soften
+from sqlwright.indexes.holders import Holders
+from sqlwright.indexes.value_arrays import ColumnValues
+from sqlwright.protocols import Embedder, FloatArray
+from sqlwright.types import ValueMatch
+
+_ALMOST = 0.999
+
+
+class VectorIndex:
+    """Nearest values by embedding, in memory; building it embeds every value once."""
+
+    def __init__(
+        self,
+        columns: Iterable[ColumnValues],
+        embedder: Embedder,
+        *,
+        most_values: int = 2_000,
+        most_characters: int = 200,
+        batch: int = 256,
+    ) -> None:
+        self._embedder = embedder
+        self._holders = Holders(
+            ColumnValues(column.column, islice(column.values, most_values)) for column in columns
+        )
+        cut = [text[:most_characters] for text in self._holders.texts]
+        parts = [embedder.embed(cut[at : at + batch]) for at in range(0, len(cut), batch)]
+        self._vectors: FloatArray = np.concatenate(
+            [np.empty((0, embedder.dimension), np.float32), *parts]
+        )
+        self._soft = [soften(text) for text in self._holders.texts]
+
+    def search(self, phrase: str, k: int = 10, *, per_column: int = 3) -> list[ValueMatch]:
+        """At most `k` matches, best first, at most `per_column` from any one column."""
+        return self.search_many([phrase], k, per_column=per_column)[0]
+
+    def search_many(
+        self, phrases: Sequence[str], k: int = 10, *, per_column: int = 3
+    ) -> list[list[ValueMatch]]:
+        """`search` for each phrase; all are embedded together."""
+        if not phrases or k <= 0:
+            return [[] for _ in phrases]
+        embedded = self._embedder.embed(list(phrases))
+        return [
+            self._nearest(phrase, self._vectors @ vector, k, per_column)
+            for phrase, vector in zip(phrases, embedded, strict=True)
+        ]
+
+    def _nearest(
+        self, phrase: str, cosines: FloatArray, k: int, per_column: int
+    ) -> list[ValueMatch]:
+        soft = soften(phrase)
+        if not soft:
+            return []
+        scores = np.clip(cosines, 0, _ALMOST)
+        scored = [
+            (1.0 if self._soft[at] == soft else float(scores[at]), self._holders.texts[at])
+            for at in range(len(scores))
+            if scores[at] > 0 or self._soft[at] == soft
+        ]
+        return self._holders.matches(phrase, scored, k, per_column)

@@ -1,0 +1,1 @@
+"""The embedded models: linker, parser and critic, which run on a CPU without any key or network."""

@@ -1,0 +1,159 @@
+"""Beam search over the grammar: only symbols that the grammar and the input allow are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlwright.errors import UnsupportedQuery
+from sqlwright.local.grammar import GrammarState
+from sqlwright.local.literals import Grounding
+from sqlwright.local.nodes import COLUMN, TABLE, VALUE, WORD, Encoded, ValueNode
+from sqlwright.local.symbols import KEYWORDS, Keyword, Symbol
+from sqlwright.local.tokens import BEGIN, FIRST_NODE, MAX_SPAN, Span, node_symbol, number_of
+from sqlwright.local.words import Word
+from sqlwright.protocols import Run
+
+Floats = npt.NDArray[np.float32]
+Flags = npt.NDArray[np.bool_]
+
+
+class Steps(Protocol):
+    """The decoder with what it remembers of every live hypothesis."""
+
+    def __call__(self, tokens: Sequence[int], parents: Sequence[int]) -> Floats:
+        """Logits (len(tokens), keywords + 1 + nodes) after one more token each; `parents` are
+        places among the hypotheses of the call before."""
+        ...
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A query so far."""
+
+    symbols: tuple[Symbol, ...] = ()
+    state: GrammarState = field(default_factory=GrammarState)
+    score: float = 0.0
+    """Total log probability."""
+    first: int | None = None
+    """The word at which an unfinished literal begins."""
+    values: tuple[ValueNode, ...] = ()
+    """Stored values it points to."""
+
+
+class Search:
+    """One search. `width` hypotheses live at a time; as many are returned, best first."""
+
+    def __init__(self, encoded: Encoded, grounding: Grounding, width: int, most: int = 96) -> None:
+        self.encoded = encoded
+        self.grounding = grounding
+        self.width = width
+        self.most = most
+        kinds = encoded.node_kinds
+        self._of_kind = [kinds == kind for kind in (WORD, TABLE, COLUMN, VALUE)]
+        self._words = [node for node in encoded.nodes if isinstance(node, Word)]
+        self._integers = np.zeros(len(kinds), dtype=bool)
+        for number, word in enumerate(self._words):
+            self._integers[number] = isinstance(number_of(word.text), int)
+
+    def run(self, steps: Steps, run: Run | None = None) -> list[Hypothesis]:
+        """Finished hypotheses, best first."""
+        live, parents, tokens = [Hypothesis()], [0], [BEGIN]
+        done: list[Hypothesis] = []
+        for _ in range(self.most):
+            if run is not None:
+                run.check()
+            logits = steps(tokens, parents)
+            grown = self._grow(live, logits)
+            live, parents, tokens = [], [], []
+            for score, parent, token, hypothesis in grown:
+                if hypothesis.state.finished:
+                    done.append(hypothesis)
+                elif len(live) < self.width:
+                    live.append(hypothesis)
+                    parents.append(parent)
+                    tokens.append(token)
+                del score
+            done = sorted(done, key=lambda found: -found.score)[: self.width]
+            if not live or (len(done) == self.width and done[-1].score >= live[0].score):
+                break
+        return done
+
+    def _grow(
+        self, live: Sequence[Hypothesis], logits: Floats
+    ) -> list[tuple[float, int, int, Hypothesis]]:
+        """The best next hypotheses with their scores, parents and tokens, best first."""
+        total = np.empty(logits.shape, dtype=np.float64)
+        for row, hypothesis in enumerate(live):
+            normal, possible = self._masks(hypothesis)
+            own = np.where(normal, logits[row], -np.inf)
+            own = own - _log_sum(own)
+            total[row] = np.where(possible, own, -np.inf) + hypothesis.score
+        flat = total.ravel()
+        count = min(flat.size, 3 * self.width)
+        best = np.argpartition(-flat, count - 1)[:count]
+        grown = []
+        for place in best[np.argsort(-flat[best], kind="stable")].tolist():
+            if not np.isfinite(flat[place]):
+                break
+            row, token = divmod(place, logits.shape[1])
+            try:
+                following = self._advance(live[row], token, float(flat[place]))
+            except UnsupportedQuery:
+                continue
+            grown.append((float(flat[place]), row, token, following))
+        return grown
+
+    def _masks(self, hypothesis: Hypothesis) -> tuple[Flags, Flags]:
+        """What the model was trained to choose among, and what of it is possible here."""
+        nodes = len(self.encoded.nodes)
+        normal = np.zeros(FIRST_NODE + nodes, dtype=bool)
+        allowed = hypothesis.state.allowed()
+        if hypothesis.first is not None:
+            first = hypothesis.first
+            single = self.grounding.is_single(first, hypothesis.symbols, allowed)
+            for last in range(first, min(len(self._words), first + (1 if single else MAX_SPAN))):
+                if self._words[last].evidence != self._words[first].evidence:
+                    break
+                normal[FIRST_NODE + last] = True
+            return normal, normal
+        normal[: len(KEYWORDS)] = allowed.keywords
+        for flag, kind in ((allowed.value, WORD), (allowed.table, TABLE), (allowed.column, COLUMN),
+                           (allowed.value, VALUE)):  # fmt: skip
+            if flag:
+                normal[FIRST_NODE:] |= self._of_kind[kind]
+        if not allowed.integer:
+            return normal, normal
+        possible = normal.copy()
+        possible[FIRST_NODE:] &= self._integers
+        return normal, possible
+
+    def _advance(self, hypothesis: Hypothesis, token: int, score: float) -> Hypothesis:
+        symbols, state = hypothesis.symbols, hypothesis.state
+        values = hypothesis.values
+        symbol: Symbol | None
+        if token < BEGIN:
+            symbol = Keyword(token)
+        elif hypothesis.first is not None:
+            span = Span(hypothesis.first, token - FIRST_NODE)
+            symbol = self.grounding.literal(span, symbols, state.allowed())
+        else:
+            node = token - FIRST_NODE
+            symbol = node_symbol(self.encoded, node)
+            if symbol is None:
+                return Hypothesis(symbols, state, score, node, values)
+            found = self.encoded.nodes[node]
+            if isinstance(found, ValueNode):
+                values = (*values, found)
+        return Hypothesis((*symbols, symbol), state.advance(symbol), score, None, values)
+
+
+def _log_sum(values: npt.NDArray[np.float64] | Floats) -> float:
+    top = values.max()
+    if not np.isfinite(top):
+        return 0.0
+    return float(top + np.log(np.exp(values - top).sum()))

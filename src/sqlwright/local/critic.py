@@ -1,0 +1,194 @@
+"""The critic: which candidate is right, how sure that is, and whether there is an answer at all.
+
+Three small models over features that need no answer key (local/critic_features.py): one ranks the
+candidates of a question, one turns a rank into the probability of being right, calibrated on
+databases nothing was learnt from, one gives the probability that the schema holds what is asked.
+After MSc-SQL section 4, candidates are judged together, with their results.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sqlwright.errors import ModelUnavailable
+from sqlwright.local.critic_features import Features, Order, add_ranking, candidate_features
+from sqlwright.local.embedder import OnnxEmbedder, WordTable
+from sqlwright.local.link_schema import SchemaShelf
+from sqlwright.local.static import StaticEmbedder
+from sqlwright.local.support import senses, support
+from sqlwright.protocols import Embedder, FloatArray
+from sqlwright.types import Candidate, Refusal, State
+
+NEAR = 60
+"""Columns, and tables, whose names are compared with the question's words by the encoder."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A few small networks over the same features; their mean logit, calibrated by a line."""
+
+    order: Order
+    mean: FloatArray
+    scale: FloatArray
+    members: tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]
+    """Per member its layers: weights (in, out) and biases (out,)."""
+    slope: float = 1.0
+    offset: float = 0.0
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Network:
+        """From `critic.json`. Raises KeyError or ValueError when it doesn't have the form."""
+        members = tuple(
+            tuple((np.array(w, dtype=np.float32), np.array(b, dtype=np.float32)) for w, b in layers)
+            for layers in data["members"]
+        )
+        return cls(
+            Order(tuple(data["features"])),
+            np.array(data["mean"], dtype=np.float32),
+            np.array(data["scale"], dtype=np.float32),
+            members,
+            float(data["slope"]),
+            float(data["offset"]),
+        )
+
+    def logits(self, described: Sequence[Features]) -> FloatArray:
+        """(n,) before calibration."""
+        rows = np.stack([self.order.row(one) for one in described])
+        inputs = np.clip((rows - self.mean) / self.scale, -5.0, 5.0)
+        total = np.zeros(len(rows), dtype=np.float32)
+        for layers in self.members:
+            states = inputs
+            for place, (weight, bias) in enumerate(layers):
+                states = states @ weight + bias
+                if place < len(layers) - 1:
+                    states = np.maximum(states, 0.0)
+            total += states[:, 0]
+        return np.asarray(total / max(len(self.members), 1), dtype=np.float32)
+
+    def probabilities(self, described: Sequence[Features]) -> FloatArray:
+        """(n,) in [0, 1], calibrated."""
+        if not described:
+            return np.zeros(0, dtype=np.float32)
+        raised = np.clip(self.slope * self.logits(described) + self.offset, -30.0, 30.0)
+        return np.asarray(1.0 / (1.0 + np.exp(-raised)), dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What the critic says of one question and its candidates."""
+
+    probabilities: tuple[float, ...]
+    """Per candidate, that it is right, in their order."""
+    answerable: float
+    """Probability that the database holds what is asked."""
+    missing: tuple[str, ...]
+    """Words of the question that nothing in the database explains."""
+
+
+class Critic:
+    """Judges candidates. Safe to share between threads."""
+
+    def __init__(
+        self,
+        static: Embedder,
+        embedder: Embedder,
+        ranking: Network,
+        right: Network,
+        answerable: Network,
+        *,
+        refuse_below: float,
+    ) -> None:
+        self._static = static
+        self._shelf = SchemaShelf(static, embedder)
+        self._ranking = ranking
+        self._right = right
+        self._answerable = answerable
+        self.refuse_below = refuse_below
+        """A question less probably answerable than this should be refused."""
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path,
+        *,
+        threads: int = 1,
+        embedder: Embedder | None = None,
+        words: WordTable | None = None,
+    ) -> Critic:
+        """Read `critic.json`; a loaded embedder and word table are shared if given.
+
+        Raises ModelUnavailable when a file is missing or damaged.
+        """
+        try:
+            data = json.loads((folder / "critic.json").read_text(encoding="utf-8"))
+            ranking = Network.from_data(data["ranking"])
+            right = Network.from_data(data["right"])
+            answerable = Network.from_data(data["answerable"])
+            refuse_below = float(data["refuse_below"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelUnavailable(
+                f"the critic's weights in {folder} can't be read: {error}",
+                hint="Reinstall sqlwright; its package brings the weights along.",
+            ) from error
+        table = words or WordTable.load(folder)
+        static = StaticEmbedder.load(folder, words=table)
+        encoder = embedder or OnnxEmbedder.load(folder, threads=threads, words=table)
+        return cls(static, encoder, ranking, right, answerable, refuse_below=refuse_below)
+
+    def judge(self, state: State, candidates: Sequence[Candidate]) -> list[float]:
+        """The probability that each candidate is right, in their order."""
+        return list(self.assess(state, candidates).probabilities)
+
+    def assess(self, state: State, candidates: Sequence[Candidate]) -> Assessment:
+        """Judge candidates together, and the question with them."""
+        if not candidates:
+            return Assessment((), 0.0, ())
+        described, missing = self.describe(state, candidates)
+        described = add_ranking(described, self._ranking.logits(described), candidates)
+        right = self._right.probabilities(described)
+        answerable = self._answerable.probabilities([with_right(described, right)])
+        return Assessment(tuple(float(p) for p in right), float(answerable[0]), missing)
+
+    def refusal(self, state: State, assessment: Assessment) -> Refusal | None:
+        """A refusal when the question is too improbable to be answerable; else None.
+
+        Where every word is explained, the doubt must be four times as strong.
+        """
+        least = self.refuse_below if assessment.missing else self.refuse_below / 4.0
+        if assessment.answerable >= least:
+            return None
+        message = "This database doesn't seem to hold what the question asks for."
+        if assessment.missing:
+            words = ", ".join(f"“{word}”" for word in assessment.missing[:3])
+            message = f"Nothing in this database seems to match {words}."
+        nearest = [link.table for link in state.tables[:3]]
+        if not nearest:
+            nearest = [table.name for table in state.view.schema.tables[:3]]
+        suggestion = f"Nearest tables: {', '.join(nearest)}." if nearest else ""
+        return Refusal("unanswerable", message, suggestion)
+
+    def describe(
+        self, state: State, candidates: Sequence[Candidate]
+    ) -> tuple[list[Features], tuple[str, ...]]:
+        """The features the models look at, and words that nothing explains; training uses it."""
+        schema = state.view.schema
+        arrays = self._shelf.encode(schema)
+        found = support(state.question, arrays, state.values, self._static)
+        # On a wide schema only the names that the linker finds near are compared.
+        columns = [link.column for link in state.columns] or list(schema.columns)
+        tables = [link.table for link in state.tables] or [table.name for table in schema.tables]
+        used = [ref for candidate in candidates for ref in candidate.columns]
+        alike = senses(found, arrays, [*columns[:NEAR], *used], tables[:NEAR])
+        return candidate_features(state, candidates, found, alike), found.missing(alike)
+
+
+def with_right(described: Sequence[Features], right: FloatArray) -> Features:
+    """What the second model sees: the best candidate's features and how right it is held to be."""
+    best = int(np.argmax(right))
+    return described[best] | {"right": float(right[best])}

@@ -1,0 +1,313 @@
+"""What tells a right query from a wrong one without knowing the answer, as numbers.
+
+Four kinds: the author's own score, what running it gave and who else gets the same, how much of the
+question it uses, and whether its form fits the question's form. The last few are about the
+question alone: can the database hold what is asked?
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlwright.local.critic_forms import form_features
+from sqlwright.local.lexical import split_name, stem
+from sqlwright.local.support import EXPLAINED, Senses, Support
+from sqlwright.protocols import FloatArray
+from sqlwright.schema import ColumnRef
+from sqlwright.types import Candidate, ExecutionResult, State
+
+Features = dict[str, float]
+
+LOWEST = -50.0
+"""Author's scores below this count as this."""
+
+_TABLE = re.compile(
+    r"\b(?:from|join)\s+(\"(?:[^\"]|\"\")+\"|`[^`]+`|\[[^\]]+\]|\w+)", re.IGNORECASE
+)
+
+
+def candidate_features(
+    state: State, candidates: Sequence[Candidate], support: Support, senses: Senses
+) -> list[Features]:
+    """One dictionary per candidate, all with the same keys."""
+    scores = _scores(candidates)
+    shares = _softmax(scores)
+    groups = [result_key(candidate.result) for candidate in candidates]
+    mass: dict[object, float] = {}
+    for group, share in zip(groups, shares, strict=True):
+        mass[group] = mass.get(group, 0.0) + float(share)
+    asked = question_features(state, candidates, support) | _sense_features(support, senses)
+    stored = {table.name.casefold(): table.name for table in state.view.schema.tables}
+    described: list[Features] = []
+    for place, candidate in enumerate(candidates):
+        one: Features = {
+            "score": float(scores[place]),
+            "behind": float(scores.max() - scores[place]),
+            "first": float(place == 0),
+            "rank": 1.0 / (1.0 + place),
+            "share": float(shares[place]),
+            "agreement": mass[groups[place]],
+            "agreeing": groups.count(groups[place]) / len(groups),
+            "most agreed": float(mass[groups[place]] >= max(mass.values()) - 1e-9),
+            "repaired": float(candidate.parent is not None),
+            "warned": float(min(len(candidate.warnings), 3)),
+        }
+        one |= result_features(candidate.result)
+        one |= _coverage(state, candidate, support)
+        names = {stored[name] for name in tables_of(state, candidate) if name in stored}
+        one |= _sense_coverage(support, senses, [*candidate.columns, *names])
+        one |= form_features(state.question.text, candidate.sql)
+        one |= asked
+        described.append(one)
+    return described
+
+
+def _scores(candidates: Sequence[Candidate]) -> np.ndarray:
+    given = np.array([candidate.score for candidate in candidates], dtype=np.float64)
+    return np.clip(np.nan_to_num(given, nan=LOWEST), LOWEST, -LOWEST)
+
+
+def _sense_features(support: Support, senses: Senses) -> Features:
+    """Whether some name means what each word means."""
+    best = np.maximum(support.strict, senses.best)
+    ordered = np.sort(best)
+    return {
+        "q sense mean": float(best.mean()) if len(best) else 0.6,
+        "q sense worst": float(ordered[0]) if len(best) else 1.0,
+        "q sense second": float(ordered[1]) if len(best) > 1 else 1.0,
+        "q sense missing": float(min((best < 0.4).sum(), 5)),
+        "q sense doubtful": float(min((best < 0.55).sum(), 5)),
+    }
+
+
+def _sense_coverage(support: Support, senses: Senses, names: Sequence[ColumnRef | str]) -> Features:
+    """How much of the words' meaning the names a candidate uses catch, and how much they leave."""
+    if not len(support.tokens):
+        return {"sense used": 0.5, "sense left": 0.0, "sense most left": 0.0}
+    # A word that a stored value explains needs no name.
+    open_words = support.by_value < 0.9
+    used, best = senses.among(names), senses.best
+    left = (best - used) * open_words
+    return {
+        "sense used": float((used * open_words).sum() / max(open_words.sum(), 1)),
+        "sense left": float(left.sum() / max(open_words.sum(), 1)),
+        "sense most left": float(left.max()),
+    }
+
+
+def _softmax(scores: np.ndarray) -> np.ndarray:
+    raised = np.exp(scores - scores.max()) if len(scores) else scores
+    return np.asarray(raised / raised.sum() if len(scores) else scores)
+
+
+def result_key(result: ExecutionResult | None) -> object:
+    """Equal for results with the same rows in any order; errors and missing results are alone."""
+    if result is None:
+        return "not run"
+    if result.error:
+        return ("error", result.error.kind)
+    if result.empty:
+        return "empty"
+    # Order aside, a sum of hashes tells rows apart as well as sorting them, at a tenth of the cost.
+    return (len(result.rows), sum(map(hash, result.rows)))
+
+
+def result_features(result: ExecutionResult | None) -> Features:
+    """What running the query gave."""
+    rows = result.rows if result else ()
+    cells = [cell for row in rows[:50] for cell in row]
+    single = len(rows) == 1 and len(rows[0]) == 1
+    return {
+        "not run": float(result is None),
+        "error": float(result is not None and result.error is not None),
+        "timeout": float(result is not None and bool(result.error) and not result.ok
+                         and result.error is not None and result.error.kind == "timeout"),
+        "no rows": float(result is not None and result.ok and not rows),
+        "only null": float(bool(rows) and all(cell is None for cell in cells)),
+        "some null": sum(cell is None for cell in cells) / max(len(cells), 1),
+        "one cell": float(single),
+        "zero": float(single and rows[0][0] == 0),
+        "one row": float(len(rows) == 1),
+        "log rows": float(np.log1p(len(rows))),
+        "truncated": float(bool(result and result.truncated)),
+        "same rows": float(len(rows) > 1 and len(set(rows)) == 1),
+        "repeats": 1.0 - len(set(rows)) / len(rows) if rows else 0.0,
+        "width": float(len(rows[0])) if rows else 0.0,
+    }  # fmt: skip
+
+
+def tables_of(state: State, candidate: Candidate) -> set[str]:
+    """Tables a candidate reads, folded: those in FROM and JOIN, and those of its columns."""
+    found = {ref.table.casefold() for ref in candidate.columns}
+    for match in _TABLE.finditer(candidate.sql):
+        name = match.group(1).strip('"`[]').replace('""', '"').casefold()
+        if state.view.schema.table(name):
+            found.add(name)
+    return found
+
+
+def _coverage(state: State, candidate: Candidate, support: Support) -> Features:
+    used = set(candidate.columns)
+    tables = tables_of(state, candidate)
+    schema = state.view.schema
+    words = {stem(word) for ref in used for word in split_name(ref.column)}
+    table_words = {
+        stem(word)
+        for table in schema.tables
+        if table.name.casefold() in tables
+        for word in split_name(table.name)
+    }
+    hits = [match for match in state.values if match.score >= 0.95]
+    sql = candidate.sql.casefold()
+    hit_used = [match for match in hits if match.value.casefold() in sql]
+    spans = [match.span for match in hits if match.value.casefold() in sql and match.span]
+    explained = left = 0
+    for token, best in zip(support.tokens, support.best, strict=True):
+        own = stem(token.text)
+        inside = any(a <= token.start and token.end <= b for a, b in spans)
+        if own in words or own in table_words or inside or token.text in sql:
+            explained += 1
+        elif best >= 0.85:
+            left += 1
+    count = max(len(support.tokens), 1)
+    links = {link.column: link.score for link in state.columns}
+    table_links = {link.table.casefold(): link.score for link in state.tables}
+    keys = _key_columns(state)
+    own_links = [links.get(ref, 0.0) for ref in used if ref not in keys] or [0.5]
+    missed = [score for ref, score in links.items() if ref not in used and ref not in keys]
+    table_scores = [table_links.get(name, 0.0) for name in tables] or [0.0]
+    missed_tables = [score for name, score in table_links.items() if name not in tables]
+    phrases = {match.phrase.casefold() for match in hits}
+    phrases_used = {match.phrase.casefold() for match in hit_used}
+    right_column = [m for m in hit_used if m.column in used]
+    return {
+        "words used": explained / count,
+        "words left": left / count,
+        "hits": float(min(len(phrases), 4)),
+        "hits used": len(phrases_used) / len(phrases) if phrases else 1.0,
+        "hits left": float(min(len(phrases - phrases_used), 3)),
+        "hits in column": float(min(len({m.phrase for m in right_column}), 3)),
+        "link mean": float(np.mean(own_links)),
+        "link least": float(min(own_links)),
+        "link missed": max(missed, default=0.0),
+        "links missed": float(sum(score for score in missed if score > 0.3)),
+        "table least": min(table_scores),
+        "table missed": max(missed_tables, default=0.0),
+        "tables": float(len(tables)),
+        "columns": float(len(used)),
+        "linked": float(bool(links)),
+        "idle tables": float(min(_idle_tables(state, candidate, tables, support), 3)),
+    }
+
+
+def _idle_tables(state: State, candidate: Candidate, tables: set[str], support: Support) -> int:
+    """Joined tables that nothing is taken from, that the question doesn't name, and that no two
+    others need in order to meet."""
+    if len(tables) < 2:
+        return 0
+    busy = {ref.table.casefold() for ref in candidate.columns}
+    neighbours: dict[str, set[str]] = {name: set() for name in tables}
+    for key in state.view.schema.foreign_keys:
+        near, far = key.table.casefold(), key.target_table.casefold()
+        if near in tables and far in tables and near != far:
+            neighbours[near].add(far)
+            neighbours[far].add(near)
+    asked = {stem(token.text) for token in support.tokens}
+    return sum(
+        name not in busy
+        and len(neighbours[name]) < 2
+        and not asked & {stem(word) for word in split_name(name)}
+        for name in tables
+    )
+
+
+def _key_columns(state: State) -> set[ColumnRef]:
+    keys: set[ColumnRef] = set()
+    for key in state.view.schema.foreign_keys:
+        for near, far in key.pairs:
+            keys |= {near, far}
+    return keys
+
+
+def question_features(state: State, candidates: Sequence[Candidate], support: Support) -> Features:
+    """Whether the database can hold what is asked; the same for every candidate."""
+    best = support.best
+    names = support.by_name
+    columns = sorted((link.score for link in state.columns), reverse=True) or [0.0]
+    tables = sorted((link.score for link in state.tables), reverse=True) or [0.0]
+    scores = _scores(candidates) if candidates else np.array([LOWEST])
+    shares = _softmax(scores)
+    groups: dict[object, float] = {}
+    for candidate, share in zip(candidates, shares, strict=False):
+        key = result_key(candidate.result)
+        groups[key] = groups.get(key, 0.0) + float(share)
+    unexplained = best < EXPLAINED
+    weak = best < 0.45
+    return {
+        "q words": float(len(best)),
+        "q unexplained": float(unexplained.mean()) if len(best) else 0.0,
+        "q unexplained count": float(min(unexplained.sum(), 5)),
+        "q weak": float(weak.mean()) if len(best) else 0.0,
+        "q weak count": float(min(weak.sum(), 5)),
+        "q by chance": float(((support.strict < EXPLAINED) & ~unexplained).mean())
+        if len(best)
+        else 0.0,
+        "q strictly unexplained": float(min((support.strict < EXPLAINED).sum(), 5)),
+        "q strict worst": float(support.strict.min(initial=1.0)),
+        "q strict mean": float(support.strict.mean()) if len(best) else 0.5,
+        "q worst": float(best.min(initial=1.0)),
+        "q second worst": float(np.sort(best)[1]) if len(best) > 1 else 1.0,
+        "q mean": float(best.mean()) if len(best) else 0.5,
+        "q named": float((names >= 0.9).mean()) if len(best) else 0.0,
+        "q valued": float((support.by_value >= 0.9).mean()) if len(best) else 0.0,
+        "q names missing": float(min(support.names_missing, 3)),
+        "q column": columns[0],
+        "q column second": columns[1] if len(columns) > 1 else 0.0,
+        "q column sum": float(min(sum(columns), 8.0)),
+        "q table": tables[0],
+        "q table second": tables[1] if len(tables) > 1 else 0.0,
+        "q top score": float(scores[0]),
+        "q top share": float(shares.max()),
+        "q entropy": float(-(shares * np.log(shares + 1e-9)).sum()),
+        "q groups": float(len(groups)),
+        "q agreement": max(groups.values(), default=0.0),
+        "q log columns": float(np.log1p(state.view.schema.column_count)),
+    }
+
+
+@dataclass(frozen=True)
+class Order:
+    """Feature names in the order the weights expect them."""
+
+    names: tuple[str, ...]
+
+    def row(self, features: Mapping[str, float]) -> FloatArray:
+        """(len(names),); a feature that is not there counts as 0."""
+        return np.array([features.get(name, 0.0) for name in self.names], dtype=np.float32)
+
+
+def add_ranking(
+    described: Sequence[Features], ranked: FloatArray, candidates: Sequence[Candidate]
+) -> list[Features]:
+    """The features with what the ranking model makes of the candidates together."""
+    shares = _softmax(np.asarray(ranked, dtype=np.float64))
+    mass: dict[object, float] = {}
+    groups = [result_key(candidate.result) for candidate in candidates]
+    for group, share in zip(groups, shares, strict=True):
+        mass[group] = mass.get(group, 0.0) + float(share)
+    best = float(np.max(ranked))
+    return [
+        one
+        | {
+            "rank share": float(share),
+            "rank logit": float(np.log((share + 1e-4) / (1.0 - share + 1e-4))),
+            "rank behind": best - float(score),
+            "rank mass": mass[group],
+            "rank mass logit": float(np.log((mass[group] + 1e-4) / (1.0001 - mass[group] + 1e-4))),
+        }
+        for one, share, score, group in zip(described, shares, ranked, groups, strict=True)
+    ]

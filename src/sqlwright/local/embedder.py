@@ -1,0 +1,191 @@
+"""Texts to unit vectors with the shipped encoder: tokenizers, numpy, onnxruntime, no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sqlwright.errors import ModelUnavailable
+from sqlwright.protocols import FloatArray
+
+if TYPE_CHECKING:
+    import onnxruntime
+    from tokenizers import Encoding, Tokenizer
+
+LOWER = "minilm_lower.onnx"
+FILES = ("embedder.onnx", LOWER, "word_embeddings.npy", "word_scales.npy", "tokenizer.json")
+"""What `OnnxEmbedder.load` reads from the weights folder."""
+
+MAX_PIECES = 256
+"""Longer texts are cut, as the encoder was trained."""
+
+FEW = 64
+"""Texts up to which they are cut into pieces one by one."""
+
+BATCH = 32
+"""Larger batches gain nothing on a CPU."""
+
+
+class WordTable:
+    """Word embeddings kept as int8 rows with a scale each, memory-mapped and shared by models."""
+
+    def __init__(self, rows: np.ndarray, scales: np.ndarray) -> None:
+        self._rows = rows
+        self._scales = scales
+
+    @classmethod
+    def load(cls, folder: Path) -> WordTable:
+        """Open the table in `folder`. Raises ModelUnavailable when it is missing or damaged."""
+        try:
+            rows = np.load(folder / "word_embeddings.npy", mmap_mode="r", allow_pickle=False)
+            scales = np.load(folder / "word_scales.npy", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise _unavailable(folder, error) from error
+        return cls(rows, scales)
+
+    @property
+    def dimension(self) -> int:
+        return int(self._rows.shape[1])
+
+    def __len__(self) -> int:
+        return int(self._rows.shape[0])
+
+    def look_up(self, ids: np.ndarray) -> FloatArray:
+        """Vectors of word-piece ids; shape (*ids.shape, dimension), float32."""
+        scaled = self._rows[ids].astype(np.float32) * self._scales[ids][..., None]
+        return np.asarray(scaled, dtype=np.float32)
+
+
+class LowerLayers:
+    """Position embeddings and the first layer of MiniLM. Training the parser leaves them as they
+    are, so one file serves both encoders."""
+
+    def __init__(self, session: onnxruntime.InferenceSession) -> None:
+        self._session = session
+
+    @classmethod
+    def load(cls, folder: Path, *, threads: int = 1) -> LowerLayers:
+        """Read LOWER in `folder`. Raises ModelUnavailable when it is missing or damaged."""
+        return cls(open_session(folder / LOWER, threads=threads))
+
+    def __call__(self, words: FloatArray, mask: FloatArray) -> FloatArray:
+        """Looked-up words (B, T, 384) and mask (B, T) to states (B, T, 384)."""
+        feeds = {"words": words, "mask": mask}
+        return np.asarray(self._session.run(["lower"], feeds)[0], dtype=np.float32)
+
+
+class OnnxEmbedder:
+    """The `Embedder` that ships with the package: all-MiniLM-L6-v2 in int8.
+
+    One session serves many threads; `threads` is how many one call may use.
+    """
+
+    def __init__(
+        self,
+        lower: LowerLayers,
+        session: onnxruntime.InferenceSession,
+        tokenizer: Tokenizer,
+        words: WordTable,
+    ) -> None:
+        self._lower = lower
+        self._session = session
+        self._tokenizer = tokenizer
+        self._words = words
+
+    @classmethod
+    def load(
+        cls, folder: Path, *, threads: int = 1, words: WordTable | None = None
+    ) -> OnnxEmbedder:
+        """Read the files named in FILES. Raises ModelUnavailable when one is missing or damaged."""
+        from tokenizers import Tokenizer
+
+        lower = LowerLayers.load(folder, threads=threads)
+        session = open_session(folder / "embedder.onnx", threads=threads)
+        try:
+            text = (folder / "tokenizer.json").read_text(encoding="utf-8")
+        except OSError as error:
+            raise _unavailable(folder, error) from error
+        return cls(lower, session, Tokenizer.from_str(text), words or WordTable.load(folder))
+
+    @property
+    def dimension(self) -> int:
+        return self._words.dimension
+
+    def embed(self, texts: Sequence[str]) -> FloatArray:
+        """Shape (len(texts), dimension), float32, unit length; the order of `texts` is kept."""
+        out = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        if not texts:
+            return out
+        pieces = [code.ids for code in encode_texts(self._tokenizer, texts)]
+        # The last piece closes the text and stays when the text is cut.
+        pieces = [
+            ids if len(ids) <= MAX_PIECES else [*ids[: MAX_PIECES - 1], ids[-1]] for ids in pieces
+        ]
+        order = sorted(range(len(texts)), key=lambda index: len(pieces[index]))
+        start = 0
+        while start < len(order):
+            # Padding is wasted work, so a batch ends where texts become much longer.
+            longest = len(pieces[order[start]]) * 5 // 4 + 1
+            end = start + 1
+            while end < min(start + BATCH, len(order)) and len(pieces[order[end]]) <= longest:
+                end += 1
+            rows = order[start:end]
+            out[rows] = self._embed_batch([pieces[row] for row in rows])
+            start = end
+        return out
+
+    def _embed_batch(self, pieces: Sequence[Sequence[int]]) -> FloatArray:
+        length = max(len(ids) for ids in pieces)
+        ids = np.zeros((len(pieces), length), dtype=np.int64)
+        mask = np.zeros((len(pieces), length), dtype=np.float32)
+        for row, found in enumerate(pieces):
+            ids[row, : len(found)] = found
+            mask[row, : len(found)] = 1.0
+        feeds = {"lower": self._lower(self._words.look_up(ids), mask), "mask": mask}
+        return np.asarray(self._session.run(["embedding"], feeds)[0], dtype=np.float32)
+
+
+def encode_texts(
+    tokenizer: Tokenizer, texts: Sequence[str], *, special: bool = True
+) -> list[Encoding]:
+    """Word pieces of each text. For a few short texts the batch call's threads cost more than
+    they save."""
+    if len(texts) <= FEW:
+        return [tokenizer.encode(text, add_special_tokens=special) for text in texts]
+    return list(tokenizer.encode_batch(list(texts), add_special_tokens=special))
+
+
+def open_session(path: Path, *, threads: int = 1) -> onnxruntime.InferenceSession:
+    """An ONNX graph on the CPU. Raises ModelUnavailable when it is missing or damaged."""
+    import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state as failures
+
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = threads
+    settings.inter_op_num_threads = 1
+    settings.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(
+            path.read_bytes(), settings, providers=["CPUExecutionProvider"]
+        )
+    except (
+        OSError,
+        RuntimeError,
+        failures.Fail,
+        failures.InvalidArgument,
+        failures.InvalidGraph,
+        failures.InvalidProtobuf,
+        failures.NotImplemented,
+        failures.RuntimeException,
+    ) as error:
+        raise _unavailable(path.parent, error) from error
+
+
+def _unavailable(folder: Path, error: Exception) -> ModelUnavailable:
+    return ModelUnavailable(
+        f"the embedder's files in {folder} can't be read: {error}",
+        hint="Reinstall sqlwright; its package brings the weights along.",
+    )

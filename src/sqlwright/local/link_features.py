@@ -1,0 +1,316 @@
+"""What the linker knows about each column and table for one question, as numbers.
+
+Word features compare words of the question with words of names, in five ways (same stem, spelling,
+abbreviation, a cue such as oldest → birth, and static vectors); phrase features compare encoder
+vectors of the question's phrases with those of columns. In both, what matters beyond the best match
+is competition: a word that one column explains is no evidence for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlwright.local.lexical import (
+    ABBREVIATIONS,
+    CUES,
+    FUNCTION_WORDS,
+    OPERATION_WORDS,
+    Token,
+    is_abbreviation,
+    phrases,
+    stem,
+    tokens,
+)
+from sqlwright.local.link_schema import IntArray, SchemaArrays
+from sqlwright.protocols import Embedder, FloatArray
+from sqlwright.types import Question, ValueMatch
+
+MAX_TOKENS = 80
+"""Words of question and evidence that are compared; the rest is cut."""
+
+MAX_PHRASES = 40
+"""Phrases that are embedded, besides the question itself."""
+
+_ASKS = (
+    ("how many", "number of", "count"),
+    ("most", "highest", "largest", "maximum", "oldest", "longest", "best", "top", "biggest"),
+    ("least", "lowest", "smallest", "minimum", "youngest", "shortest", "fewest", "cheapest"),
+    ("average", "mean", "avg"),
+    ("total", "sum", "altogether"),
+    ("when", "date", "year", "month", "day", "since", "before", "after", "recent", "latest"),
+    ("who", "name", "names", "named", "called", "whose"),
+    ("id", "ids", "identifier", "code", "codes", "identification"),
+    ("each", "every", "per", "by"),
+    ("not", "never", "without", "no", "except", "neither"),
+    ("more than", "less than", "greater", "above", "below", "over", "under", "at least"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionArrays:
+    """N tokens (question, then evidence), P phrases of the question."""
+
+    tokens: tuple[Token, ...]
+    own: int
+    """How many of the tokens are the question's own."""
+    evidence: str
+    """Lower case."""
+    text: str
+    """Lower case."""
+    content: FloatArray
+    """(N,) 1 for words that should mean something in the schema, 0 for the rest."""
+    spans: tuple[tuple[int, int], ...]
+    vectors: FloatArray
+    """(1 + P, dimension): the whole question first."""
+    static: FloatArray
+    """(N, dimension)"""
+    asks: FloatArray
+
+
+def encode_question(
+    question: Question, embedder: Embedder | None, static: Embedder
+) -> QuestionArrays:
+    """Lay a question out as arrays. Without an `embedder` only words are compared."""
+    own = tokens(question.text)[:MAX_TOKENS]
+    found = (*own, *tokens(question.evidence)[: MAX_TOKENS - len(own)])
+    spans = phrases(own)[:MAX_PHRASES]
+    texts = [question.text[:2000]]
+    texts += [question.text[own[a].start : own[b - 1].end] for a, b in spans]
+    text = " ".join(token.text for token in own)
+    content = [
+        0.0
+        if t.text in FUNCTION_WORDS
+        else 0.3
+        if t.is_number or t.text in OPERATION_WORDS
+        else 1.0
+        for t in found
+    ]
+    return QuestionArrays(
+        tokens=found,
+        own=len(own),
+        evidence=question.evidence.casefold(),
+        text=question.text.casefold(),
+        content=np.array(content, dtype=np.float32),
+        spans=tuple(spans),
+        vectors=embedder.embed(texts) if embedder else np.zeros((0, 0), dtype=np.float32),
+        static=static.embed([token.text for token in found]),
+        asks=_asks(text, found, bool(question.evidence)),
+    )
+
+
+def _asks(text: str, found: Sequence[Token], evidence: bool) -> FloatArray:
+    padded = f" {text} "
+    cues = [float(any(f" {cue} " in padded for cue in group)) for group in _ASKS]
+    numbers = float(any(token.is_number for token in found))
+    return np.array([*cues, numbers, np.log1p(len(found)), float(evidence)], dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class WordMatches:
+    """How well each token matches each schema word; all (N, V) with a last column of zeros."""
+
+    exact: FloatArray
+    spelling: FloatArray
+    short: FloatArray
+    cue: FloatArray
+    static: FloatArray
+
+    @property
+    def best(self) -> FloatArray:
+        """The strongest of the ways that don't need vectors."""
+        parts = (self.exact, 0.9 * self.short, 0.8 * self.spelling, 0.4 * self.cue)
+        return np.asarray(np.maximum.reduce(parts), dtype=np.float32)
+
+
+def match_words(asked: QuestionArrays, schema: SchemaArrays) -> WordMatches:
+    """Compare every token with every word of the schema's names."""
+    from rapidfuzz.fuzz import ratio
+    from rapidfuzz.process import cdist
+
+    shape = (len(asked.tokens), len(schema.vocabulary) + 1)
+    exact, spelling, short, cue = (np.zeros(shape, dtype=np.float32) for _ in range(4))
+    by_letter: dict[str, list[int]] = {}
+    for place, word in enumerate(schema.vocabulary):
+        by_letter.setdefault(word[:1], []).append(place)
+    for row, token in enumerate(asked.tokens):
+        exact[row, schema.by_stem.get(stem(token.text), [])] = 1.0
+        for asks_for in CUES.get(token.text, ()):
+            cue[row, schema.by_stem.get(stem(asks_for), [])] = 1.0
+        if token.is_number or token.text in FUNCTION_WORDS:
+            continue
+        for place in by_letter.get(token.text[0], ()):
+            word = schema.vocabulary[place]
+            if is_abbreviation(word, token.text) or is_abbreviation(token.text, word):
+                short[row, place] = 1.0
+    for place, word in enumerate(schema.vocabulary):
+        for full in ABBREVIATIONS.get(word, ()):
+            for row, token in enumerate(asked.tokens):
+                if stem(token.text) == stem(full):
+                    short[row, place] = 1.0
+    names = [t.text if len(t.text) > 3 and not t.is_number else "" for t in asked.tokens]
+    if names and schema.vocabulary:
+        close = cdist(names, schema.vocabulary, scorer=ratio, score_cutoff=78, dtype=np.float32)
+        long_enough = np.array([len(word) > 3 for word in schema.vocabulary])
+        spelling[:, :-1] = close / 100.0 * long_enough
+    static = np.clip(asked.static @ schema.word_vectors.T, 0.0, 1.0)
+    return WordMatches(exact, spelling, short, cue, np.asarray(static, dtype=np.float32))
+
+
+def word_features(
+    asked: QuestionArrays, schema: SchemaArrays, matches: WordMatches
+) -> tuple[FloatArray, FloatArray]:
+    """(C, WORD_FEATURES) of columns and (T, TABLE_WORD_FEATURES) of tables."""
+    best = matches.best
+    strongest = best.max(axis=0, initial=0.0)
+    where = best.argmax(axis=0) if len(best) else np.zeros(best.shape[1], dtype=np.int64)
+    static = matches.static.max(axis=0, initial=0.0)
+    channels = [
+        getattr(matches, name).max(axis=0, initial=0.0)
+        for name in ("exact", "spelling", "short", "cue")
+    ]
+    table_mean, _ = _weighted(strongest, schema.table_words, schema.rarity, None)
+    columns: list[npt.NDArray[np.generic]] = []
+    for channel in (strongest, *channels, static):
+        mean, low = _weighted(channel, schema.column_words, schema.rarity, None)
+        columns += [mean, low]
+    own, own_low = _weighted(strongest, schema.column_words, schema.rarity, schema.own_words)
+    own_static, _ = _weighted(static, schema.column_words, schema.rarity, schema.own_words)
+    real = schema.column_words < len(schema.vocabulary)
+    places = where[schema.column_words]
+    found = real & (strongest[schema.column_words] >= 0.6)
+    low = np.where(found, places, 10_000).min(axis=1)
+    high = np.where(found, places, -1).max(axis=1)
+    count = found.sum(axis=1)
+    spread = np.where(count > 1, high - low + 1 - count, 0).clip(0, 10) / 10.0
+    has_own = np.asarray((schema.own_words > 0).any(axis=1))
+    named = np.array([name in asked.evidence if asked.evidence and len(name) > 2 else False
+                      for name in schema.raw_names])  # fmt: skip
+    literal = np.array([len(name) > 2 and ("_" in name or name in asked.text) and name in asked.text
+                        for name in schema.raw_names])  # fmt: skip
+    exact_mean = np.asarray(columns[2], dtype=np.float32)
+    mean = np.asarray(columns[0], dtype=np.float32)
+    rank = _rank(mean)
+    columns += [
+        own, own_low, own_static, has_own, spread, count, real.sum(axis=1), named, literal,
+        table_mean[schema.table_of], own * table_mean[schema.table_of], rank, schema.same_name,
+        exact_mean / max(float(exact_mean[exact_mean > 0.5].sum()), 1.0),
+        _rank_within(mean, schema.table_of),
+        schema.rarity[schema.column_words].max(axis=1),
+    ]  # fmt: skip
+    exact_table, exact_low = _weighted(channels[0], schema.table_words, schema.rarity, None)
+    static_table, _ = _weighted(static, schema.table_words, schema.rarity, None)
+    sizes = np.bincount(schema.table_of, minlength=len(schema.tables))
+    table_named = [len(n) > 2 and n.casefold() in asked.evidence for n in schema.tables]
+    tables: list[npt.NDArray[np.generic]] = [
+        table_mean, exact_table, exact_low, static_table, _rank(table_mean), np.log1p(sizes),
+        schema.neighbours.sum(axis=1), np.array(table_named, dtype=np.float32),
+        (schema.table_words < len(schema.vocabulary)).sum(axis=1),
+    ]  # fmt: skip
+    return _stack(columns), _stack(tables)
+
+
+def _weighted(
+    values: FloatArray, words: IntArray, rarity: FloatArray, keep: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    weights = rarity[words] if keep is None else rarity[words] * keep
+    total = weights.sum(axis=1)
+    mean = (values[words] * weights).sum(axis=1) / np.maximum(total, 1e-6)
+    low = np.where(weights > 0, values[words], 9.0).min(axis=1)
+    return mean, np.where(total > 0, low, 0.0)
+
+
+def _rank(values: FloatArray) -> FloatArray:
+    """1 for the best, 1/2 for the second; equal values share the better rank."""
+    ordered = np.sort(-values)
+    return np.asarray(1.0 / (1.0 + np.searchsorted(ordered, -values)), dtype=np.float32)
+
+
+def _rank_within(values: FloatArray, group: IntArray) -> FloatArray:
+    ranks = np.zeros(len(values), dtype=np.float32)
+    for index in np.unique(group):
+        rows = np.flatnonzero(group == index)
+        ranks[rows] = _rank(values[rows])
+    return ranks
+
+
+def _stack(parts: Sequence[npt.NDArray[np.generic]]) -> FloatArray:
+    return np.stack([np.asarray(part, dtype=np.float32) for part in parts], axis=1)
+
+
+def value_features(
+    asked: QuestionArrays, schema: SchemaArrays, values: Sequence[ValueMatch]
+) -> tuple[FloatArray, FloatArray]:
+    """(C, VALUE_FEATURES) and (T, 2): stored values that resemble a phrase of the question."""
+    place = {ref: index for index, ref in enumerate(schema.columns)}
+    per_phrase: dict[str, set[int]] = {}
+    for match in values:
+        if match.column in place:
+            per_phrase.setdefault(match.phrase, set()).add(place[match.column])
+    columns = np.zeros((len(schema.columns), 6), dtype=np.float32)
+    for match in values:
+        row = place.get(match.column)
+        if row is None:
+            continue
+        words = match.phrase.casefold().split()
+        naming = all(stem(word) in schema.by_stem for word in words)
+        sharing = len(per_phrase[match.phrase])
+        columns[row, 0] = max(columns[row, 0], match.score)
+        columns[row, 1] += 1.0
+        columns[row, 2] = max(columns[row, 2], min(len(match.phrase), 30) / 30.0)
+        columns[row, 3] = max(columns[row, 3], match.score / sharing)
+        columns[row, 4] = max(columns[row, 4], 0.0 if naming else match.score)
+        columns[row, 5] = max(columns[row, 5], float(match.value.casefold() in asked.text))
+    columns[:, 1] = np.log1p(columns[:, 1])
+    tables = np.zeros((len(schema.tables), 2), dtype=np.float32)
+    np.maximum.at(tables[:, 0], schema.table_of, columns[:, 0])
+    np.maximum.at(tables[:, 1], schema.table_of, columns[:, 3])
+    return np.concatenate([columns, tables[schema.table_of]], axis=1), tables
+
+
+def phrase_features(
+    asked: QuestionArrays, schema: SchemaArrays, rows: IntArray, words: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """(len(rows), PHRASE_FEATURES) and (T, 4) from encoder vectors.
+
+    `words` is the (N, len(rows)) evidence of words alone, so that competition counts both.
+    """
+    cache = schema.cache
+    name = cache.vectors([schema.name_texts[row] for row in rows])
+    context = cache.vectors([schema.context_texts[row] for row in rows])
+    described = cache.vectors(
+        [schema.description_texts[row] or schema.context_texts[row] for row in rows]
+    )
+    table = cache.vectors(schema.table_texts)
+    by_name, by_context = asked.vectors @ name.T, asked.vectors @ context.T
+    by_table, by_description = asked.vectors @ table.T, asked.vectors @ described.T
+    both = np.maximum(by_name, by_context)[1:]
+    tokens_here = np.zeros((len(asked.tokens), len(rows)), dtype=np.float32)
+    for index, (first, end) in enumerate(asked.spans):
+        np.maximum(tokens_here[first:end], both[index], out=tokens_here[first:end])
+    tokens_here = np.maximum(tokens_here, words)
+    sharp = np.exp(12.0 * (tokens_here - 1.0))
+    won = sharp / (sharp.sum(axis=1, keepdims=True) + 1e-3) * asked.content[:, None]
+    columns = [
+        by_name[0], by_context[0], by_description[0],
+        by_name[1:].max(axis=0, initial=0.0), by_context[1:].max(axis=0, initial=0.0),
+        by_description[1:].max(axis=0, initial=0.0),
+        _standard(by_context[0]), _standard(both.max(axis=0, initial=0.0)),
+        _rank(by_context[0]), _rank(both.max(axis=0, initial=0.0)),
+        won.sum(axis=0), won.max(axis=0, initial=0.0),
+        (tokens_here * asked.content[:, None]).sum(axis=0) / max(float(asked.content.sum()), 1.0),
+        by_table[0][schema.table_of[rows]],
+        by_table[1:].max(axis=0, initial=0.0)[schema.table_of[rows]],
+    ]  # fmt: skip
+    tables = [
+        by_table[0], by_table[1:].max(axis=0, initial=0.0), _standard(by_table[0]),
+        _rank(by_table[1:].max(axis=0, initial=0.0)),
+    ]  # fmt: skip
+    return _stack(columns), _stack(tables)
+
+
+def _standard(values: FloatArray) -> FloatArray:
+    return np.asarray((values - values.mean()) / (values.std() + 1e-3), dtype=np.float32)

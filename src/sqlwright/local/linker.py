@@ -1,0 +1,246 @@
+"""Which tables and columns a question needs: every one scored, in one pass over any schema.
+
+Dual encoding: the schema's texts are embedded once and kept; a question costs its own phrases and
+a few matrix products. Schemas of more than WIDE columns are first ranked by words and static
+vectors, and only the best are embedded, so that a never-seen schema of thousands answers quickly;
+which are embedded doesn't depend on what was asked before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlwright.errors import ModelUnavailable
+from sqlwright.local.embedder import OnnxEmbedder, WordTable
+from sqlwright.local.link_features import (
+    QuestionArrays,
+    encode_question,
+    match_words,
+    phrase_features,
+    value_features,
+    word_features,
+)
+from sqlwright.local.link_schema import SchemaArrays, SchemaShelf
+from sqlwright.local.static import StaticEmbedder
+from sqlwright.protocols import Embedder, FloatArray
+from sqlwright.schema import Schema
+from sqlwright.types import ColumnLink, Question, TableLink, ValueMatch
+
+WIDE = 400
+"""Columns that are looked at with the encoder."""
+
+STAGES = ("prerank", "column", "table", "final", "final_table")
+"""Networks in `linker.npz`; each has two or three layers, weights `NAME.W0`, biases `NAME.b0`."""
+
+Weights = Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class LinkInput:
+    """Features of the columns that are looked at closely, and of all tables."""
+
+    schema: SchemaArrays
+    rows: npt.NDArray[np.int64]
+    """Indices of those columns."""
+    columns: FloatArray
+    """(len(rows), COLUMN_FEATURES)"""
+    tables: FloatArray
+    """(T, TABLE_FEATURES)"""
+    prerank: FloatArray
+    """(C,) logits from words alone; empty when every column is in `rows`."""
+    asked: QuestionArrays
+    plain: int
+    """How many of the first column features need no encoder."""
+
+
+def network(weights: Weights, name: str, inputs: FloatArray) -> FloatArray:
+    """A small multilayer perceptron with ReLU; shape (n, features) to (n,)."""
+    states = (inputs - weights[f"{name}.mean"]) / weights[f"{name}.scale"]
+    layer = 0
+    while f"{name}.W{layer}" in weights:
+        if layer:
+            states = np.maximum(states, 0.0)
+        states = states @ weights[f"{name}.W{layer}"] + weights[f"{name}.b{layer}"]
+        layer += 1
+    return np.asarray(states[:, 0], dtype=np.float32)
+
+
+def surroundings(
+    columns: FloatArray,
+    tables: FloatArray,
+    owner: npt.NDArray[np.int64],
+    neighbours: npt.NDArray[np.bool_],
+) -> tuple[FloatArray, FloatArray]:
+    """What the first pass says about a column's table, its neighbours and its rivals.
+
+    `columns` and `tables` are first-pass logits, `neighbours` (T, T) is true where a key joins.
+    Gives (n, 9) and (T, 7).
+    """
+    count = len(neighbours)
+    best = np.full(count, -12.0, dtype=np.float32)
+    np.maximum.at(best, owner, columns)
+    mass = np.zeros(count, dtype=np.float32)
+    np.add.at(mass, owner, sigmoid(columns))
+    near = np.where(neighbours, best[None, :], -12.0).max(axis=1, initial=-12.0)
+    near_table = np.where(neighbours, tables[None, :], -12.0).max(axis=1, initial=-12.0)
+    good = (sigmoid(tables) > 0.3).astype(np.float32)
+    bridging = (neighbours @ good).clip(0, 3)
+    top = columns.max(initial=-12.0)
+    column_parts = [
+        columns, columns - top, columns - best[owner], tables[owner], best[owner], mass[owner],
+        near[owner], near_table[owner], reciprocal_rank(columns),
+    ]  # fmt: skip
+    table_parts = [tables, best, mass, near, near_table, bridging, reciprocal_rank(tables)]
+    return (
+        np.stack(column_parts, axis=1).astype(np.float32),
+        np.stack(table_parts, axis=1).astype(np.float32),
+    )
+
+
+def _shortlist(
+    scores: FloatArray, owner: npt.NDArray[np.int64], count: int
+) -> npt.NDArray[np.int64]:
+    """Indices of `count` columns: half the best ones, half the rest of their tables.
+
+    A column such as `name` says little by itself; its table's other columns speak for it.
+    """
+    order = np.argsort(-scores, kind="stable")
+    chosen = order[: count // 2]
+    best = np.full(int(owner.max()) + 1, -np.inf, dtype=np.float32)
+    np.maximum.at(best, owner, scores)
+    rest = order[count // 2 :]
+    rest = rest[np.argsort(-best[owner[rest]], kind="stable")]
+    return np.sort(np.concatenate([chosen, rest[: count - len(chosen)]]))
+
+
+def reciprocal_rank(values: FloatArray) -> FloatArray:
+    """1 for the best, 1/2 for the second."""
+    ordered = np.sort(-values)
+    return np.asarray(1.0 / (1.0 + np.searchsorted(ordered, -values)), dtype=np.float32)
+
+
+def sigmoid(values: FloatArray) -> FloatArray:
+    """Logits to probabilities."""
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0))), dtype=np.float32)
+
+
+class Linker:
+    """Scores every column and table of a schema for a question. Safe to share between threads."""
+
+    def __init__(
+        self, embedder: Embedder, static: Embedder, weights: Weights, *, wide: int = WIDE
+    ) -> None:
+        self._embedder = embedder
+        self._static = static
+        self._weights = weights
+        self._wide = wide
+        self._shelf = SchemaShelf(static, embedder)
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path,
+        *,
+        threads: int = 1,
+        embedder: OnnxEmbedder | None = None,
+        words: WordTable | None = None,
+    ) -> Linker:
+        """Read the weights in `folder`; a loaded embedder and word table are shared if given.
+
+        Raises ModelUnavailable when a file is missing or damaged.
+        """
+        table = words or WordTable.load(folder)
+        try:
+            with np.load(folder / "linker.npz", allow_pickle=False) as stored:
+                weights = {name: stored[name].astype(np.float32) for name in stored.files}
+        except (OSError, ValueError) as error:
+            raise ModelUnavailable(
+                f"the linker's weights in {folder} can't be read: {error}",
+                hint="Reinstall sqlwright; its package brings the weights along.",
+            ) from error
+        encoder = embedder or OnnxEmbedder.load(folder, threads=threads, words=table)
+        return cls(encoder, StaticEmbedder.load(folder, words=table), weights)
+
+    def link(
+        self, question: Question, schema: Schema, values: Sequence[ValueMatch] = ()
+    ) -> tuple[tuple[ColumnLink, ...], tuple[TableLink, ...]]:
+        """Every column and every table with the probability that the question needs it, best first.
+
+        A column that only joins two tables counts as needed no more than its table does.
+        """
+        arrays = self.encode(schema)
+        if not arrays.columns:
+            return (), tuple(TableLink(name, 0.0) for name in arrays.tables)
+        columns, tables = self.score(self.describe(question, arrays, values))
+        order = np.argsort(-columns, kind="stable")
+        table_order = np.argsort(-tables, kind="stable")
+        return (
+            tuple(ColumnLink(arrays.columns[i], round(float(columns[i]), 6)) for i in order),
+            tuple(TableLink(arrays.tables[i], round(float(tables[i]), 6)) for i in table_order),
+        )
+
+    def encode(self, schema: Schema) -> SchemaArrays:
+        """The schema as arrays, made once for each schema object."""
+        return self._shelf.encode(schema)
+
+    def describe(
+        self, question: Question, schema: SchemaArrays, values: Sequence[ValueMatch]
+    ) -> LinkInput:
+        """The features the networks look at; training uses the same."""
+        asked = encode_question(question, self._embedder, self._static)
+        matches = match_words(asked, schema)
+        words, table_words = word_features(asked, schema, matches)
+        found, table_found = value_features(asked, schema, values)
+        plain = np.concatenate([words, found, schema.flags], axis=1)
+        every = np.arange(len(schema.columns))
+        prerank = np.zeros(0, dtype=np.float32)
+        if len(every) > self._wide:
+            prerank = network(self._weights, "prerank", plain)
+            every = _shortlist(prerank, schema.table_of, self._wide)
+        strength = np.maximum(matches.best, 0.8 * matches.static)
+        per_token = strength[:, schema.column_words[every]].mean(axis=2) if len(strength) else (
+            np.zeros((0, len(every)), dtype=np.float32)
+        )  # fmt: skip
+        phrase, table_phrase = phrase_features(asked, schema, every, per_token)
+        asks = np.concatenate(
+            [asked.asks, np.log([len(schema.columns), len(schema.tables)]).astype(np.float32)]
+        )
+        columns = [plain[every], phrase, table_words[schema.table_of[every]]]
+        tables = [table_words, table_found, table_phrase]
+        return LinkInput(
+            schema=schema,
+            rows=every,
+            columns=np.concatenate([*columns, np.tile(asks, (len(every), 1))], axis=1),
+            tables=np.concatenate([*tables, np.tile(asks, (len(schema.tables), 1))], axis=1),
+            prerank=prerank,
+            asked=asked,
+            plain=plain.shape[1],
+        )
+
+    def score(self, given: LinkInput) -> tuple[FloatArray, FloatArray]:
+        """Probabilities of all columns (C,) and tables (T,)."""
+        schema = given.schema
+        owner = schema.table_of[given.rows]
+        first = network(self._weights, "column", given.columns)
+        first_tables = network(self._weights, "table", given.tables)
+        around, table_around = surroundings(first, first_tables, owner, schema.neighbours)
+        columns = sigmoid(
+            network(self._weights, "final", np.concatenate([given.columns, around], axis=1))
+        )
+        tables = sigmoid(
+            network(
+                self._weights, "final_table", np.concatenate([given.tables, table_around], axis=1)
+            )
+        )
+        if not len(given.prerank):
+            return columns, tables
+        # Columns that were not looked at closely follow behind, in the order of the first look.
+        floor = float(columns.min(initial=1.0))
+        every = sigmoid(given.prerank) * floor
+        every[given.rows] = columns
+        return np.asarray(every, dtype=np.float32), tables

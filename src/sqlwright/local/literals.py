@@ -1,0 +1,137 @@
+"""From words of the question to the constant a query compares with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlwright.local.form import Literal
+from sqlwright.local.grammar import Allowed
+from sqlwright.local.nodes import type_feature
+from sqlwright.local.symbols import COMPARISONS, Keyword, Symbol
+from sqlwright.local.tokens import Span, fold, number_of, span_text
+from sqlwright.local.words import Word
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.types import Question, ValueMatch
+
+_WHOLE = frozenset({"=", "!=", "in", "not_in"})
+"""Comparisons with a whole stored value."""
+
+_OUTSIDE = frozenset({*COMPARISONS, "between", "not_between", "in", "not_in"})
+
+
+class Grounding:
+    """Makes constants for one question over one schema.
+
+    `values` and `enumerations` give the stored spellings that a compared text is replaced by.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        words: Sequence[Word],
+        schema: Schema,
+        values: Sequence[ValueMatch],
+        enumerations: Mapping[ColumnRef, Sequence[str]],
+    ) -> None:
+        self._question = question
+        self._words = words
+        self._schema = schema
+        self._values = values
+        self._enumerations = enumerations
+
+    def literal(self, span: Span, symbols: Sequence[Symbol], allowed: Allowed) -> Literal:
+        """The constant that the words of a span stand for after `symbols`."""
+        said = span_text(span, self._words, self._question)
+        number = number_of(said)
+        if allowed.integer and isinstance(number, int):
+            return Literal(number)
+        plain = said.strip().strip("\"'“”‘’`") or said
+        if allowed.text:
+            return Literal(plain)
+        column, operator = compared_column(symbols)
+        if number is not None and not self._holds_texts(column):
+            return Literal(number)
+        if column is not None and operator in _WHOLE:
+            return Literal(self._stored(plain, column, span))
+        return Literal(plain)
+
+    def is_single(self, first: int, symbols: Sequence[Symbol], allowed: Allowed) -> bool:
+        """Whether a constant that begins at a word is that word alone: numbers are, unless they
+        are compared with a column of texts."""
+        if allowed.integer:
+            return True
+        column, _ = compared_column(symbols)
+        if allowed.text or (column is not None and self._type(column) == "text-type"):
+            return False
+        return number_of(self._words[first].text) is not None
+
+    def _holds_texts(self, ref: ColumnRef | None) -> bool:
+        """Whether a constant compared with the column is better a text. SQLite's dates are texts
+        under numeric affinity: a text that looks like a number is still compared as one."""
+        return ref is not None and self._type(ref) in {"text-type", "time-type"}
+
+    def _type(self, ref: ColumnRef) -> str:
+        column = self._schema.column(ref)
+        return type_feature(column.type) if column else ""
+
+    def _stored(self, text: str, column: ColumnRef, span: Span) -> str:
+        """The stored spelling nearest to a text, else the text."""
+        wanted = fold(text)
+        start, end = self._words[span.first].start, self._words[span.last].end
+        evidence = self._words[span.first].evidence
+        best: tuple[float, str] | None = None
+        for match in self._values:
+            if match.column != column:
+                continue
+            if fold(match.value) == wanted:
+                return match.value
+            overlaps = match.span is not None and match.span[0] < end and start < match.span[1]
+            if overlaps and not evidence and (best is None or match.score > best[0]):
+                best = (match.score, match.value)
+        for value in self._enumerations.get(column, ()):
+            if fold(value) == wanted:
+                return value
+        return best[1] if best else text
+
+
+def compared_column(symbols: Sequence[Symbol]) -> tuple[ColumnRef | None, str]:
+    """The bare column that the next constant is compared with, and the comparison's name.
+
+    None when it is compared with an aggregate, a function or an expression.
+    """
+    place = len(symbols) - 1
+    while place >= 0 and _is_constant(symbols[place]):
+        place -= 1  # the values before it in a list, the lower bound of a range
+    if place < 1:
+        return None, ""
+    operator, column = symbols[place], symbols[place - 1]
+    if not isinstance(operator, Keyword) or operator.name not in _OUTSIDE:
+        return None, ""
+    if not isinstance(column, ColumnRef):
+        return None, operator.name
+    before = symbols[place - 2] if place > 1 else None
+    if isinstance(before, Keyword) and before.name not in _CONDITION_STARTS:
+        return None, operator.name
+    return column, operator.name
+
+
+def _is_constant(symbol: Symbol) -> bool:
+    return isinstance(symbol, Literal) or (isinstance(symbol, Keyword) and symbol.name.isdigit())
+
+
+_CONDITION_STARTS = frozenset(
+    {
+        "where",
+        "having",
+        "and",
+        "or",
+        "not",
+        "(",
+        "outer",
+        "second",
+        "third",
+        "count_if",
+        "iif",
+        "when",
+    }
+)

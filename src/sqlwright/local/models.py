@@ -1,0 +1,99 @@
+"""The models that come with the package, by role.
+
+`load` reads and checks; whoever calls it keeps what it returns. Nothing is cached here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlwright.errors import ModelUnavailable
+from sqlwright.local.digests import DIGESTS
+
+if TYPE_CHECKING:
+    from sqlwright.local.critic import Critic
+    from sqlwright.local.embedder import OnnxEmbedder
+    from sqlwright.local.linker import Linker
+    from sqlwright.local.parser import Parser
+
+WEIGHTS = Path(__file__).parent / "weights"
+
+_WORDS = ("tokenizer.json", "word_embeddings.npy", "word_scales.npy")
+_SHARED = ("minilm_lower.onnx", *_WORDS)
+FILES: Mapping[str, tuple[str, ...]] = {
+    "parser": ("parser_encoder.onnx", "parser_decoder.onnx", *_SHARED),
+    "linker": ("linker.npz", "embedder.onnx", *_SHARED),
+    "critic": ("critic.json", "embedder.onnx", *_SHARED),
+    "embedder": ("embedder.onnx", *_SHARED),
+}
+"""What each role reads."""
+ON_EMBEDDER = frozenset({"linker", "critic"})
+"""Roles that embed texts: they can share a loaded embedder."""
+
+
+def load(
+    role: str,
+    *,
+    folder: Path = WEIGHTS,
+    threads: int = 1,
+    embedder: OnnxEmbedder | None = None,
+) -> Parser | Linker | Critic | OnnxEmbedder:
+    """The model of a role: 'parser', 'linker', 'critic' or 'embedder'.
+
+    Raises ModelUnavailable when the role is unknown, or when a file is missing, damaged or not
+    the one this code was released with. `threads` is how many one call of the model may use.
+    Roles in ON_EMBEDDER share `embedder`, loaded from the same folder, where it is given.
+    """
+    if role not in FILES:
+        known = ", ".join(sorted(FILES))
+        raise ModelUnavailable(f"no embedded model has the role {role!r}; there are {known}")
+    checked = FILES["embedder"] if embedder is not None else ()
+    for name in FILES[role]:
+        if name not in checked:
+            check_file(folder / name, DIGESTS.get(name) if folder == WEIGHTS else None)
+    if role == "linker":
+        return _linker(folder, threads, embedder)
+    if role == "critic":
+        return _critic(folder, threads, embedder)
+    return _parser(folder, threads) if role == "parser" else _embedder(folder, threads)
+
+
+def check_file(path: Path, digest: str | None) -> None:
+    """Raise ModelUnavailable when a file is missing or, given its digest, another one."""
+    hint = "Reinstall sqlwright; its package brings the weights along."
+    try:
+        found = hashlib.sha256(path.read_bytes()).hexdigest() if digest else ""
+        missing = not path.is_file()
+    except OSError as error:
+        raise ModelUnavailable(f"{path} can't be read: {error}", hint=hint) from error
+    if missing:
+        raise ModelUnavailable(f"{path} is missing", hint=hint)
+    if digest and found != digest:
+        raise ModelUnavailable(f"{path} isn't the file this version was released with", hint=hint)
+
+
+def _parser(folder: Path, threads: int) -> Parser:
+    from sqlwright.local.parser import Parser
+
+    return Parser.load(folder, threads=threads)
+
+
+def _linker(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Linker:
+    from sqlwright.local.linker import Linker
+
+    return Linker.load(folder, threads=threads, embedder=embedder)
+
+
+def _critic(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Critic:
+    from sqlwright.local.critic import Critic
+
+    return Critic.load(folder, threads=threads, embedder=embedder)
+
+
+def _embedder(folder: Path, threads: int) -> OnnxEmbedder:
+    from sqlwright.local.embedder import OnnxEmbedder
+
+    return OnnxEmbedder.load(folder, threads=threads)

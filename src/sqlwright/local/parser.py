@@ -1,0 +1,249 @@
+"""The embedded parser: a question and a schema to ranked queries, without any language model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlwright.errors import ModelUnavailable, UnsupportedQuery
+from sqlwright.local.beam import Floats, Hypothesis, Search
+from sqlwright.local.embedder import LOWER, LowerLayers, WordTable, open_session
+from sqlwright.local.encode import encode
+from sqlwright.local.form import Query
+from sqlwright.local.grammar import delinearize
+from sqlwright.local.literals import Grounding
+from sqlwright.local.nodes import FEATURES, Budget, Encoded, TableNode, ValueNode, WordPieces
+from sqlwright.local.sense import is_senseless, mixes_types
+from sqlwright.local.symbols import TableSymbol
+from sqlwright.local.words import Word
+from sqlwright.local.writer import write_sql
+from sqlwright.protocols import Run
+from sqlwright.schema import ColumnRef, Detail, SchemaView
+from sqlwright.types import ColumnLink, Question, TableLink, ValueMatch
+
+if TYPE_CHECKING:
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+FILES = (
+    "parser_encoder.onnx",
+    "parser_decoder.onnx",
+    LOWER,
+    "word_embeddings.npy",
+    "word_scales.npy",
+    "tokenizer.json",
+)
+"""What `Parser.load` reads from the weights folder."""
+
+BUDGET = Budget(pieces=352, nodes=176)
+"""As in training; larger schemas keep their most promising columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """One query with what it rests on."""
+
+    sql: str
+    form: Query
+    score: float
+    """Total log probability."""
+    columns: tuple[ColumnRef, ...]
+    tables: tuple[str, ...]
+    values: tuple[ValueMatch, ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An encoded input with what the encoder said about it. N nodes."""
+
+    encoded: Encoded
+    links: Floats
+    """(N,) probability that the query needs a node."""
+    inputs: Floats
+    """(1, N, 384)"""
+    keys: Floats
+    """(1, N, 384)"""
+    memory: Floats
+    """(1, N, 2 · layers · 384)"""
+
+    def column_links(self) -> tuple[ColumnLink, ...]:
+        """Every column in the input with its score, best first."""
+        found = [
+            ColumnLink(node, float(score))
+            for node, score in zip(self.encoded.nodes, self.links, strict=True)
+            if isinstance(node, ColumnRef)
+        ]
+        return tuple(sorted(found, key=lambda link: -link.score))
+
+    def table_links(self) -> tuple[TableLink, ...]:
+        """Every table in the input with its score, best first."""
+        found = [
+            TableLink(node.table, float(score))
+            for node, score in zip(self.encoded.nodes, self.links, strict=True)
+            if isinstance(node, TableNode)
+        ]
+        return tuple(sorted(found, key=lambda link: -link.score))
+
+
+class Parser:
+    """Holds no state between questions; one parser serves many threads."""
+
+    def __init__(
+        self,
+        lower: LowerLayers,
+        encoder: onnxruntime.InferenceSession,
+        decoder: onnxruntime.InferenceSession,
+        tokenizer: Tokenizer,
+        words: WordTable,
+    ) -> None:
+        self._lower = lower
+        self._encoder = encoder
+        self._decoder = decoder
+        self._pieces = WordPieces(tokenizer)
+        self._words = words
+
+    @classmethod
+    def load(cls, folder: Path, *, threads: int = 1, words: WordTable | None = None) -> Parser:
+        """Read the files named in FILES. Raises ModelUnavailable when one is missing or damaged."""
+        from tokenizers import Tokenizer
+
+        lower = LowerLayers.load(folder, threads=threads)
+        encoder, decoder = (open_session(folder / name, threads=threads) for name in FILES[:2])
+        try:
+            text = (folder / "tokenizer.json").read_text(encoding="utf-8")
+        except OSError as error:
+            raise ModelUnavailable(
+                f"the tokenizer in {folder} can't be read: {error}",
+                hint="Reinstall sqlwright; its package brings the weights along.",
+            ) from error
+        return cls(
+            lower, encoder, decoder, Tokenizer.from_str(text), words or WordTable.load(folder)
+        )
+
+    def parse(
+        self,
+        question: Question,
+        view: SchemaView,
+        values: Sequence[ValueMatch],
+        *,
+        enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
+        beam: int = 8,
+        run: Run | None = None,
+    ) -> list[Parsed]:
+        """At most `beam` different queries, best first; empty when nothing can be said.
+
+        Raises Cancelled when the run is.
+        """
+        if not question.text.strip():
+            return []
+        enumerations = enumerations or {}
+        reading = self.read(question, view, values, enumerations=enumerations)
+        schema = view.visible_schema()
+        words = [node for node in reading.encoded.nodes if isinstance(node, Word)]
+        grounding = Grounding(question, words, schema, values, enumerations)
+        search = Search(reading.encoded, grounding, beam)
+        found: dict[str, Parsed] = {}
+        for hypothesis in search.run(_Decoding(self._decoder, reading), run):
+            try:
+                form = delinearize(hypothesis.symbols)
+                if is_senseless(form) or mixes_types(form, view.schema):
+                    continue
+                # The whole schema: a join may lead through tables that the view hides.
+                sql = write_sql(form, view.schema)
+            except UnsupportedQuery:
+                continue
+            found.setdefault(sql, _parsed(sql, form, hypothesis))
+        return list(found.values())
+
+    def read(
+        self,
+        question: Question,
+        view: SchemaView,
+        values: Sequence[ValueMatch],
+        *,
+        enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
+    ) -> Reading:
+        """Run the encoder alone: which columns, tables and values the question needs."""
+        priority = {ref: 1.0 for ref in view.visible if view.detail(ref) is Detail.FULL}
+        encoded = encode(
+            question,
+            view.visible_schema(),
+            values,
+            enumerations or {},
+            self._pieces,
+            budget=BUDGET,
+            priority=priority,
+        )
+        link, inputs, keys, memory = self._encoder.run(
+            ["link", "inputs", "keys", "memory"], self._feeds(encoded)
+        )
+        return Reading(encoded, 1.0 / (1.0 + np.exp(-link[0])), inputs, keys, memory)
+
+    def _feeds(self, encoded: Encoded) -> dict[str, npt.NDArray[Any]]:
+        length, nodes = len(encoded.pieces), len(encoded.nodes)
+        pool = np.zeros((nodes, length), dtype=np.float32)
+        owned = np.flatnonzero(encoded.node_of_piece >= 0)
+        pool[encoded.node_of_piece[owned], owned] = 1.0
+        pool /= np.maximum(pool.sum(axis=1, keepdims=True), 1.0)
+        return {
+            "lower": self._lower(
+                self._words.look_up(encoded.pieces)[None], np.ones((1, length), dtype=np.float32)
+            ),
+            "features": feature_flags(encoded.features)[None],
+            "pool": pool[None],
+            "node_features": feature_flags(encoded.node_features)[None],
+            "relations": encoded.relations.astype(np.int64)[None],
+        }
+
+
+class _Decoding:
+    """The decoder's memory of the live hypotheses of one search."""
+
+    def __init__(self, session: onnxruntime.InferenceSession, reading: Reading) -> None:
+        self._session = session
+        self._fixed = {
+            "inputs": reading.inputs,
+            "keys": reading.keys,
+            "memory": reading.memory,
+        }
+        shape = next(s.shape for s in session.get_inputs() if s.name == "past")
+        # (layers · 2, hypotheses, heads, steps, size)
+        self._past = np.zeros((shape[0], 1, shape[2], 0, shape[4]), dtype=np.float32)
+
+    def __call__(self, tokens: Sequence[int], parents: Sequence[int]) -> Floats:
+        feeds = {
+            **self._fixed,
+            "tokens": np.array(tokens, dtype=np.int64),
+            "past": np.ascontiguousarray(self._past[:, list(parents)]),
+        }
+        logits, self._past = self._session.run(["logits", "present"], feeds)
+        return np.asarray(logits, dtype=np.float32)
+
+
+def feature_flags(bits: npt.NDArray[np.uint32]) -> Floats:
+    """Bits of FEATURES as 0 and 1, shape (*bits.shape, len(FEATURES))."""
+    places = np.arange(len(FEATURES), dtype=np.uint32)
+    return ((bits[..., None] >> places) & 1).astype(np.float32)
+
+
+def _parsed(sql: str, form: Query, hypothesis: Hypothesis) -> Parsed:
+    columns = [symbol for symbol in hypothesis.symbols if isinstance(symbol, ColumnRef)]
+    tables = [column.table for column in columns]
+    tables += [s.name for s in hypothesis.symbols if isinstance(s, TableSymbol)]
+    return Parsed(
+        sql,
+        form,
+        hypothesis.score,
+        tuple(dict.fromkeys(columns)),
+        tuple(dict.fromkeys(tables)),
+        tuple(dict.fromkeys(_match(value) for value in hypothesis.values)),
+    )
+
+
+def _match(node: ValueNode) -> ValueMatch:
+    return node.match or ValueMatch(node.value, node.column, node.value, 0.0)

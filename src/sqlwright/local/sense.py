@@ -1,0 +1,93 @@
+"""Forms that say nothing or the same thing twice: grammatical, yet never what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlwright.local import form as f
+from sqlwright.local.nodes import type_feature
+from sqlwright.schema import Schema
+
+
+def is_senseless(query: f.Query) -> bool:
+    """Whether a query repeats an item or a condition, compares a thing with itself, or the same
+    two things twice, has a range of one value, or combines a query with the same query."""
+    if isinstance(query, f.SetOperation):
+        return query.left == query.right or is_senseless(query.left) or is_senseless(query.right)
+    if len(set(query.items)) < len(query.items) or len(set(query.group_by)) < len(query.group_by):
+        return True
+    expressions = [term.expression for term in query.order_by]
+    if len(set(expressions)) < len(expressions):
+        return True
+    conditions = [c for c in (query.where, query.having) if c is not None]
+    return any(_senseless_condition(condition) for condition in conditions) or any(
+        is_senseless(inner) for inner in query.derived
+    )
+
+
+def _senseless_condition(condition: f.Condition) -> bool:
+    match condition:
+        case f.And(operands) | f.Or(operands):
+            sides = [(c.left, c.right) for c in operands if isinstance(c, f.Comparison)]
+            repeated = len(set(operands)) < len(operands) or len(set(sides)) < len(sides)
+            return repeated or any(map(_senseless_condition, operands))
+        case f.Not(operand):
+            return _senseless_condition(operand)
+        case f.Between(operand, low, high):
+            return low == high or operand in {low, high}
+        case f.InList(_, values):
+            return len(set(values)) < len(values)
+        case f.InQuery(_, query) | f.Exists(query):
+            return is_senseless(query)
+        case f.Comparison(_, left, right):
+            return left == right or any(is_senseless(query) for query in _queries(left, right))
+    return False
+
+
+def _queries(*expressions: f.Expression) -> Iterator[f.Query]:
+    for expression in expressions:
+        if isinstance(expression, f.Subquery):
+            yield expression.query
+
+
+def mixes_types(query: f.Query, schema: Schema) -> bool:
+    """Whether a query looks for texts among numbers: `IN`, `INTERSECT` or `EXCEPT` between columns
+    of which one is declared as text and the other as a number, with no key and no common name."""
+    if isinstance(query, f.SetOperation):
+        pairs = zip(_first(query.left).items, query.right.items, strict=False)
+        if not query.operator.startswith("union") and any(
+            _apart(left, right, schema) for left, right in pairs
+        ):
+            return True
+        return mixes_types(query.left, schema) or mixes_types(query.right, schema)
+    return query.where is not None and _mixes(query.where, schema)
+
+
+def _mixes(condition: f.Condition, schema: Schema) -> bool:
+    match condition:
+        case f.And(operands) | f.Or(operands):
+            return any(_mixes(operand, schema) for operand in operands)
+        case f.Not(operand):
+            return _mixes(operand, schema)
+        case f.InQuery(operand, query):
+            return _apart(operand, _first(query).items[0], schema) or mixes_types(query, schema)
+    return False
+
+
+def _first(query: f.Query) -> f.Select:
+    while isinstance(query, f.SetOperation):
+        query = query.left
+    return query
+
+
+def _apart(left: f.Expression | f.Star, right: f.Expression | f.Star, schema: Schema) -> bool:
+    if not (isinstance(left, f.Column) and isinstance(right, f.Column)):
+        return False
+    if left.ref.column.casefold() == right.ref.column.casefold():
+        return False
+    ends = {left.ref, right.ref}
+    if any(set(pair) == ends for key in schema.foreign_keys for pair in key.pairs):
+        return False
+    columns = (schema.column(left.ref), schema.column(right.ref))
+    kinds = {type_feature(column.type) for column in columns if column}
+    return kinds == {"text-type", "number-type"}

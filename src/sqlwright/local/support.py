@@ -1,0 +1,175 @@
+"""Does the schema hold what the question asks? Word by word: what in the database explains it.
+
+A content word is explained by a name it matches, by a stored value it is part of, or, more weakly,
+by a name that means something like it. Words that ask for an operation need no explanation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sqlwright.local.lexical import FUNCTION_WORDS, OPERATION_WORDS, Token, vocabulary
+from sqlwright.local.link_features import QuestionArrays, WordMatches, encode_question, match_words
+from sqlwright.local.link_schema import SchemaArrays
+from sqlwright.protocols import Embedder, FloatArray
+from sqlwright.schema import ColumnRef
+from sqlwright.types import Question, ValueMatch
+
+EXPLAINED = 0.6
+"""Support from which a word counts as explained."""
+
+KNOWN_SENSE = 0.5
+"""Encoder similarity of a word and a name from which the word isn't called missing."""
+
+DEEDS = vocabulary(
+    """buy buys bought buying purchase purchased sell sells sold selling spend spends spent pay pays
+    paid cost costs earn earns earned order ordered ship shipped deliver delivered live lives lived
+    living work works worked working come comes came go goes went run runs ran hold holds held
+    belong longer shorter older younger cheaper taller heavier richer bigger earlier later faster
+    slower lower higher larger smaller newer issue issued place placed visit visited get gets got
+    start started finish finished serve served receive received generate generated handle handled"""
+)
+"""What people do in any business, and comparisons: many schemas hold it without naming it."""
+
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|(?<!\w)'([^']+)'(?!\w)")
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """How well the database explains each content word of a question."""
+
+    tokens: tuple[Token, ...]
+    """Content words in reading order."""
+    by_name: FloatArray
+    """Match with a word of a table's or column's name, in [0, 1]."""
+    by_value: FloatArray
+    """Score of a stored value that the word is part of, in [0, 1]."""
+    by_meaning: FloatArray
+    """Static similarity to the nearest word of a name, in [0, 1]."""
+    by_meant_value: FloatArray
+    """As `by_value`, from values that look meant: of several words, quoted, or written with the
+    capital that a name has in a question."""
+    names_missing: int
+    """Quoted or capitalised names that no stored value resembles."""
+    matches: WordMatches
+    asked: QuestionArrays
+
+    @property
+    def best(self) -> FloatArray:
+        """The strongest support of each word; similar meaning counts a little less."""
+        parts = (self.by_name, self.by_value, self.by_meaning)
+        return np.asarray(np.maximum.reduce(parts), dtype=np.float32)
+
+    @property
+    def strict(self) -> FloatArray:
+        """As `best`, without values that may be there by chance."""
+        parts = (self.by_name, self.by_meant_value, self.by_meaning)
+        return np.asarray(np.maximum.reduce(parts), dtype=np.float32)
+
+    def missing(self, senses: Senses | None = None) -> tuple[str, ...]:
+        """Words that nothing in the database explains, but for chance."""
+        alike = senses.best if senses else np.zeros(len(self.tokens), dtype=np.float32)
+        return tuple(
+            token.text
+            for token, best, sense in zip(self.tokens, self.strict, alike, strict=True)
+            if best < EXPLAINED and sense < KNOWN_SENSE
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Senses:
+    """Encoder similarity of content words with names of tables and columns."""
+
+    table: FloatArray
+    """(words, names)"""
+    place: Mapping[ColumnRef | str, int]
+    """Column of `table` for each reference and for each table's name."""
+
+    @property
+    def best(self) -> FloatArray:
+        """(words,) with whatever name is most alike."""
+        return np.asarray(self.table.max(axis=1, initial=0.0), dtype=np.float32)
+
+    def among(self, names: Iterable[ColumnRef | str]) -> FloatArray:
+        """(words,) with the most alike of the given names."""
+        columns = [self.place[name] for name in names if name in self.place]
+        return np.asarray(self.table[:, columns].max(axis=1, initial=0.0), dtype=np.float32)
+
+
+def senses(
+    found: Support, schema: SchemaArrays, columns: Iterable[ColumnRef], tables: Iterable[str]
+) -> Senses:
+    """Compare content words with the given columns' and tables' names, by the encoder."""
+    wanted, wanted_tables = set(columns), set(tables)
+    text_of: dict[ColumnRef | str, str] = {
+        ref: text
+        for ref, text in zip(schema.columns, schema.name_texts, strict=True)
+        if ref in wanted
+    }
+    text_of |= {
+        name: text
+        for name, text in zip(schema.tables, schema.table_texts, strict=True)
+        if name in wanted_tables
+    }
+    names = schema.cache.vectors(list(text_of.values()))
+    words = schema.cache.embed([token.text for token in found.tokens])
+    similar = np.clip(words @ names.T, 0.0, 1.0)
+    place = {name: index for index, name in enumerate(text_of)}
+    return Senses(np.asarray(similar, dtype=np.float32), place)
+
+
+def support(
+    question: Question, schema: SchemaArrays, values: Sequence[ValueMatch], static: Embedder
+) -> Support:
+    """Look for an explanation of every content word."""
+    asked = encode_question(Question(question.text), None, static)
+    matches = match_words(asked, schema)
+    keep = [
+        row
+        for row, token in enumerate(asked.tokens)
+        if not token.is_number
+        and token.text not in FUNCTION_WORDS
+        and token.text not in OPERATION_WORDS
+        and token.text not in DEEDS
+    ]
+    by_value = np.zeros(len(asked.tokens), dtype=np.float32)
+    by_meant_value = np.zeros(len(asked.tokens), dtype=np.float32)
+    for match in values:
+        if match.span is None:
+            continue
+        meant = _is_meant(question.text, match.span)
+        for row, token in enumerate(asked.tokens):
+            if match.span[0] <= token.start and token.end <= match.span[1]:
+                by_value[row] = max(by_value[row], match.score)
+                by_meant_value[row] = max(by_meant_value[row], match.score if meant else 0.0)
+    return Support(
+        tokens=tuple(asked.tokens[row] for row in keep),
+        by_name=matches.best.max(axis=1, initial=0.0)[keep],
+        by_value=by_value[keep],
+        by_meant_value=by_meant_value[keep],
+        by_meaning=matches.static.max(axis=1, initial=0.0)[keep],
+        names_missing=_names_missing(question.text, values),
+        matches=matches,
+        asked=asked,
+    )
+
+
+def _is_meant(text: str, span: tuple[int, int]) -> bool:
+    phrase = text[span[0] : span[1]]
+    if " " in phrase.strip() or any(letter.isdigit() for letter in phrase):
+        return True
+    quoted = span[0] > 0 and text[span[0] - 1] in "\"'“‘"
+    return quoted or (span[0] > 0 and phrase[:1].isupper())
+
+
+def _names_missing(text: str, values: Sequence[ValueMatch]) -> int:
+    spans = [match.span for match in values if match.span and match.score >= 0.8]
+    pieces = [match.span() for match in _QUOTED.finditer(text)]
+    pieces += [
+        match.span() for match in re.finditer(r"(?<=[a-z,] )[A-Z][\w'-]*(?: [A-Z][\w'-]*)*", text)
+    ]
+    return sum(not any(a < end and start < b for a, b in spans) for start, end in pieces)

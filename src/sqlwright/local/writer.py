@@ -1,0 +1,162 @@
+"""A form as SQL, with its joins restored and everything quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlwright.errors import UnsupportedQuery
+from sqlwright.local import form as f
+from sqlwright.local.joins import JoinStep, Node, plan_joins
+from sqlwright.local.rendering import ExpressionWriter, quote_name
+from sqlwright.local.scoping import borrowed, mentions
+from sqlwright.schema import Schema
+
+_SET_WORDS = {
+    "union": "UNION",
+    "union_all": "UNION ALL",
+    "intersect": "INTERSECT",
+    "except": "EXCEPT",
+}
+
+
+def write_sql(form: f.Query, schema: Schema) -> str:
+    """The form as one line of SQLite's SQL.
+
+    Raises UnsupportedQuery when no keys join the tables it mentions, or when it holds a text that
+    no database can take.
+    """
+    return _Writer(schema).query(form, None)
+
+
+class _Scope:
+    """The names one SELECT gives to what stands in its FROM clause."""
+
+    def __init__(self, names: dict[Node, str], *, qualified: bool) -> None:
+        self.names = names
+        self.qualified = qualified
+
+
+class _Writer:
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._tables = {table.name.casefold() for table in schema.tables}
+        columns = {ref.column.casefold() for ref in schema.columns}
+        self._item = "item"
+        while any(f"{self._item}_{number}" in columns for number in range(1, 25)):
+            self._item = f"{self._item}_"
+
+    def query(self, query: f.Query, outer: _Scope | None, *, named: bool = False) -> str:
+        """A query; `named` gives its items the names that derived tables are read by."""
+        if isinstance(query, f.Select):
+            return self._select(query, outer, named=named)
+        left = self._arm(query.left, outer, named=named)
+        right = self._arm(query.right, outer, named=False)
+        return f"{left} {_SET_WORDS[query.operator]} {right}"
+
+    def _arm(self, query: f.Query, outer: _Scope | None, *, named: bool) -> str:
+        text = self.query(query, outer, named=named)
+        if isinstance(query, f.Select) and (query.order_by or query.limit is not None):
+            return f"SELECT * FROM ({text})"
+        return text
+
+    def _select(self, select: f.Select, outer: _Scope | None, *, named: bool) -> str:
+        steps = plan_joins(
+            mentions(select), self._schema, joins=select.joins, crossed=select.crossed
+        )
+        scope = self._scope(steps, outer if any(borrowed(select)) else None)
+        condition = ExpressionWriter(
+            lambda column: self.column(column, scope, outer),
+            lambda query: self.query(query, scope),
+        )
+        items = [self._item_text(item, scope, condition) for item in select.items]
+        if named:
+            items = [f"{item} AS {self._item}_{place}" for place, item in enumerate(items, 1)]
+        parts = ["SELECT DISTINCT" if select.distinct else "SELECT", ", ".join(items)]
+        if steps:
+            parts += ["FROM", self._from(steps, select.derived, scope)]
+        if select.where is not None:
+            parts += ["WHERE", condition.condition(select.where)]
+        if select.group_by:
+            parts += ["GROUP BY", ", ".join(map(condition.expression, select.group_by))]
+        if select.having is not None:
+            parts += ["HAVING", condition.condition(select.having)]
+        if select.order_by:
+            terms = [
+                condition.expression(term.expression) + (" DESC" if term.descending else "")
+                for term in select.order_by
+            ]
+            parts += ["ORDER BY", ", ".join(terms)]
+        if select.limit is not None:
+            parts += ["LIMIT", str(select.limit)]
+        if select.offset is not None:
+            parts += ["OFFSET", str(select.offset)]
+        return " ".join(parts)
+
+    def _scope(self, steps: Sequence[JoinStep], outer: _Scope | None) -> _Scope:
+        taken = set(outer.names.values()) if outer else set()
+        taken = {name.casefold() for name in taken}
+        names: dict[Node, str] = {}
+        for step in steps:
+            node = step.node
+            if isinstance(node, int):
+                name = self._unused(f"subquery_{node}", taken | self._tables)
+            elif node.instance == 1 and node.table.casefold() not in taken:
+                name = node.table
+            else:
+                name = self._unused(f"{node.table}_{node.instance}", taken | self._tables)
+            names[node] = name
+            taken.add(name.casefold())
+        return _Scope(names, qualified=len(steps) > 1)
+
+    @staticmethod
+    def _unused(name: str, taken: set[str]) -> str:
+        while name.casefold() in taken:
+            name += "_"
+        return name
+
+    def _from(self, steps: Sequence[JoinStep], derived: Sequence[f.Query], scope: _Scope) -> str:
+        parts: list[str] = []
+        for step in steps:
+            if parts:
+                word = "LEFT JOIN" if step.outer else "JOIN" if step.on else "CROSS JOIN"
+                parts.append(word)
+            parts.append(self._source(step.node, derived, scope))
+            if step.on:
+                parts += ["ON", " AND ".join(self._equality(join, scope) for join in step.on)]
+        return " ".join(parts)
+
+    def _equality(self, join: f.Join, scope: _Scope) -> str:
+        left, right = (self.column(end, scope, None) for end in (join.left, join.right))
+        return f"{left} = {right}"
+
+    def _source(self, node: Node, derived: Sequence[f.Query], scope: _Scope) -> str:
+        name = scope.names[node]
+        if isinstance(node, int):
+            text = self.query(derived[node - 1], None, named=True)
+            return f"({text}) AS {quote_name(name)}"
+        if name == node.table:
+            return quote_name(name)
+        return f"{quote_name(node.table)} AS {quote_name(name)}"
+
+    @staticmethod
+    def _item_text(item: f.Expression | f.Star, scope: _Scope, write: ExpressionWriter) -> str:
+        if not isinstance(item, f.Star):
+            return write.expression(item)
+        if item.table is None or not scope.qualified:
+            return "*"
+        return f"{quote_name(scope.names[f.Source(item.table)])}.*"
+
+    def column(
+        self, column: f.Column | f.DerivedColumn, scope: _Scope, outer: _Scope | None
+    ) -> str:
+        """A column's name, qualified where it needs to be."""
+        if isinstance(column, f.DerivedColumn):
+            return f"{quote_name(scope.names[column.table])}.{self._item}_{column.item}"
+        home = outer if column.outer else scope
+        if home is None:
+            raise UnsupportedQuery(f"{column.ref} has no enclosing query")
+        name = quote_name(column.ref.column)
+        if not home.qualified and not column.outer:
+            return name
+        qualifier = home.names[f.Source(column.ref.table, column.instance)]
+        return f"{quote_name(qualifier)}.{name}"

@@ -1,0 +1,244 @@
+"""Runs a recipe on a question: one error policy, times, events, and the answer at the end.
+
+The policy. What the user can put right (UserError) goes to the caller. Anything else of ours that
+a step raises, cancellation and deadline included, ends the steps but not the question: the best
+candidate at hand is the answer, with a warning that says what happened.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlwright import candidates as pool
+from sqlwright.errors import Cancelled, SqlwrightError, UserError
+from sqlwright.protocols import Context, EventSink, Run, Step, Workspace
+from sqlwright.schema import ColumnRef, Schema, SchemaView
+from sqlwright.sql import columns_used, tables_used
+from sqlwright.types import Answer, Candidate, ExecutionResult, Question, State, StepTime
+
+ALTERNATIVES = 4
+"""Other results shown at most."""
+GRACE = 0.3
+"""Seconds a run that ran out of time gets to execute its best candidate, if none was."""
+DOUBTFUL = 0.5
+"""Below this confidence the answer says so."""
+UNJUDGED = 0.5
+"""Confidence at most of an answer that was cut short before anything judged it."""
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A recipe's step and its name."""
+
+    recipe: str
+    step: Step
+
+    def run(
+        self,
+        question: Question,
+        workspace: Workspace,
+        models: Mapping[str, Any],
+        run: Run,
+    ) -> tuple[Answer, State]:
+        """The answer and the state it was drawn from. Raises UserError and nothing else of ours."""
+        start = State(question, SchemaView(workspace.schema))
+        context = Context(workspace, run, models)
+        stopped = ""
+        with _recording(run, start) as record:
+            try:
+                state = self.step(start, context)
+            except SqlwrightError as error:
+                if isinstance(error, UserError):
+                    raise
+                stopped = _told(error, record.current)
+                state = _at_hand(record.state, context, error)
+        answer = _assembled(state, workspace, stopped)
+        return replace(answer, recipe=self.recipe, times=tuple(record.times)), state
+
+
+@dataclass
+class _Record:
+    """An event sink that remembers the last state and the times, then passes events on."""
+
+    state: State
+    sink: EventSink
+    times: list[StepTime] = field(default_factory=list)
+    current: str = ""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
+        with self.lock:
+            if kind == "begin":
+                self.current = str(payload["step"])
+            elif kind == "step":
+                self.state = payload["state"]
+                self.times.append(StepTime(str(payload["step"]), float(payload["seconds"])))
+        self.sink(kind, payload)
+
+
+@contextmanager
+def _recording(run: Run, start: State) -> Iterator[_Record]:
+    record = _Record(start, run.events)
+    run.events = record
+    try:
+        yield record
+    finally:
+        run.events = record.sink
+
+
+def _told(error: SqlwrightError, step: str) -> str:
+    if isinstance(error, Cancelled):
+        return f"stopped early: {error}"
+    told = f"{step} failed: {error}" if step else str(error)
+    return f"{told}. {error.hint}" if error.hint else told
+
+
+def _at_hand(state: State, context: Context, error: SqlwrightError) -> State:
+    """The state with its best candidate selected, executed if there is a moment left for it."""
+    ranked = pool.rank(candidate for candidate in state.candidates if not candidate.goal)
+    if state.selected is not None or state.refusal is not None or not ranked:
+        return state
+    if not any(pool.valid(candidate) for candidate in ranked):
+        run = _grace(context.run) if isinstance(error, Cancelled) else context.run
+        ranked = pool.rank(pool.execute(ranked, context.workspace.database, run))
+    return state.evolve(selected=ranked[0], candidates=ranked, confidence=None)
+
+
+def _grace(run: Run) -> Run:
+    """A moment more for a run that is out of time, none for one that was cancelled."""
+    return Run(
+        id=run.id,
+        seed=run.seed,
+        seconds=GRACE,
+        limits=run.limits,
+        events=run.events,
+        clock=run.clock,
+        cancelled=run.cancelled,
+    )
+
+
+def _assembled(state: State, workspace: Workspace, stopped: str) -> Answer:
+    """What the state comes to. Refused goes before answered, answered before failed."""
+    chosen = state.selected
+    answer = Answer(
+        status="failed",
+        question=state.question.text,
+        sql=None if chosen is None else chosen.sql,
+        dialect=workspace.database.dialect,
+        alternatives=_alternatives(state),
+        extra={"tables": state.tables[:20], "columns": state.columns[:40]},
+    )
+    told = (stopped,) if stopped else ()
+    if state.refusal is not None:
+        return replace(
+            answer,
+            status="refused",
+            sql=None,
+            message=state.refusal.message,
+            suggestion=state.refusal.suggestion,
+            confidence=_clipped(state.confidence),
+            warnings=_once(told, state.warnings),
+            extra={**answer.extra, "refusal": state.refusal.reason},
+        )
+    if chosen is not None and chosen.result is not None and chosen.result.ok:
+        return _answered(answer, state, chosen, workspace, told)
+    message, suggestion = _failure(chosen, stopped)
+    warnings = _once(state.warnings, workspace.notes)
+    return replace(answer, message=message, suggestion=suggestion, warnings=warnings)
+
+
+def _answered(
+    answer: Answer, state: State, chosen: Candidate, workspace: Workspace, told: tuple[str, ...]
+) -> Answer:
+    result = chosen.result or ExecutionResult()
+    columns = chosen.columns or columns_used(chosen.sql, workspace.schema)
+    confidence = _confidence(state, chosen)
+    if told and state.confidence is None:
+        # The only query that ran has all of the score, which says nothing about the others.
+        confidence = min(confidence, UNJUDGED)
+    return replace(
+        answer,
+        status="answered",
+        columns=result.columns,
+        rows=result.rows,
+        truncated=result.truncated,
+        confidence=confidence,
+        values=tuple(match for match in chosen.values if match.column in columns),
+        used_columns=columns,
+        used_tables=_tables(chosen.sql, columns, workspace.schema),
+        warnings=_once(
+            told, chosen.warnings, _remarks(result, confidence), state.warnings, workspace.notes
+        ),
+    )
+
+
+def _failure(chosen: Candidate | None, stopped: str) -> tuple[str, str]:
+    if stopped:
+        return stopped, ""
+    if chosen is not None and chosen.result is not None and chosen.result.error is not None:
+        return (
+            f"the query failed: {chosen.result.error.message}",
+            "Ask in other words, or correct the query and run it yourself.",
+        )
+    return (
+        "no query could be written for this question",
+        "Ask in other words, naming tables or columns of the database.",
+    )
+
+
+def _alternatives(state: State) -> tuple[Candidate, ...]:
+    """One candidate for each other result, the surest first."""
+    chosen = state.selected
+    ours = [candidate for candidate in state.candidates if not candidate.goal]
+    ours.sort(key=lambda candidate: -(candidate.confidence or 0.0))
+    first = [] if chosen is None else [chosen]
+    groups = pool.group_by_result([*first, *ours])
+    if chosen is not None and pool.valid(chosen):
+        groups = groups[1:]
+    return tuple(group.best for group in groups[:ALTERNATIVES])
+
+
+def _confidence(state: State, chosen: Candidate) -> float:
+    """The selection's own, else the share of the score that went to this result."""
+    if state.confidence is not None:
+        return _clipped(state.confidence)
+    ran = [candidate for candidate in state.candidates if pool.valid(candidate)]
+    shares = dict(zip(map(id, ran), pool.shares(ran), strict=True))
+    for group in pool.group_by_result(ran):
+        if any(candidate.sql == chosen.sql for candidate in group.candidates):
+            return _clipped(sum(shares[id(candidate)] for candidate in group.candidates))
+    return 0.0
+
+
+def _clipped(confidence: float | None) -> float:
+    # A comparison with NaN is false, so NaN ends as 0.
+    return min(confidence, 1.0) if confidence is not None and confidence > 0 else 0.0
+
+
+def _remarks(result: ExecutionResult, confidence: float) -> tuple[str, ...]:
+    """What to know about the rows before relying on them."""
+    remarks = []
+    if result.truncated:
+        remarks.append(f"only the first {len(result.rows):,} rows are shown; there are more")
+    if not result.rows:
+        remarks.append("the query found no rows")
+    elif result.empty:
+        remarks.append("the query found nothing but NULL")
+    if confidence < DOUBTFUL:
+        remarks.append("not sure that this is what was asked; compare the alternatives")
+    return tuple(remarks)
+
+
+def _tables(sql: str, columns: tuple[ColumnRef, ...], schema: Schema) -> tuple[str, ...]:
+    """Tables the query reads, by their stored names."""
+    names = tables_used(sql) or tuple(ref.table for ref in columns)
+    stored = (schema.table(name) for name in names)
+    return tuple(dict.fromkeys(table.name for table in stored if table is not None))
+
+
+def _once(*warnings: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(warning for group in warnings for warning in group))

@@ -1,0 +1,16 @@
+"""Preparing databases and opening them with what is known.
+
+`prepare` reads a database once and keeps what it learns in a private folder; `open_workspace` uses
+that, or learns what it can within seconds; `purge` removes the folder. What is kept:
+`manifest.json` (written last), one catalog as JSON, the value index's folder, and stages, one file
+per group of columns, which let an interrupted or repeated preparation skip what hasn't changed.
+"""
+
+from __future__ import annotations
+
+from sqlwright.prepare.build import Prepared, Progress, prepare
+from sqlwright.prepare.opening import open_workspace
+from sqlwright.prepare.places import prepared_folder
+from sqlwright.prepare.removal import purge
+
+__all__ = ["Prepared", "Progress", "open_workspace", "prepare", "prepared_folder", "purge"]

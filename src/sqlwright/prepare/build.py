@@ -1,0 +1,332 @@
+"""Preparing a database: read every table once, infer joins, index the values, keep the result."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlwright import __version__
+from sqlwright.catalog.encoding import catalog_to_json
+from sqlwright.catalog.joins import infer_joins, with_joins
+from sqlwright.catalog.reading import OutOfTime, Reader, Reading, Unreadable
+from sqlwright.catalog.records import Catalog, ColumnProfile, TableProfile
+from sqlwright.catalog.scan import (
+    Caps,
+    ColumnScan,
+    Glance,
+    TableScan,
+    column_groups,
+    estimated_rows,
+    glance_at,
+    joined,
+    scan_columns,
+    unread,
+)
+from sqlwright.database import open_database
+from sqlwright.database.sqlite import SqliteDatabase
+from sqlwright.errors import WorkspaceError
+from sqlwright.indexes.values import ColumnValues, build_value_index, open_value_index
+from sqlwright.prepare.locking import locked
+from sqlwright.prepare.manifest import Manifest, read_catalog, read_manifest, write_manifest
+from sqlwright.prepare.notes import catalog_notes, pressing_notes
+from sqlwright.prepare.pages import page_digests
+from sqlwright.prepare.places import (
+    STAGES,
+    make_private,
+    ours,
+    prepared_folder,
+    remove,
+    removed_on_failure,
+    told,
+    write_private,
+)
+from sqlwright.prepare.sources import (
+    described_schema,
+    description_folder,
+    descriptions_digest,
+    within_room,
+)
+from sqlwright.prepare.stages import load_stage, save_stage
+from sqlwright.protocols import Run
+from sqlwright.schema import ColumnRef, Schema, Table
+
+MOST_TEXTS = 5_000_000
+"""Texts indexed in all; beyond it the columns with most have to share what is left."""
+VIEW_ROWS = 100_000
+VIEW_SECONDS = 20.0
+JOIN_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far `prepare` is."""
+
+    stage: str
+    """One of: waiting, tables, joins, index, done."""
+    detail: str
+    """The table being read, the process waited for, and the like."""
+    done: int
+    total: int | None
+    """Rows, columns or values, as the stage has it; None when it isn't known."""
+
+
+ProgressSink = Callable[[Progress], None]
+
+
+def no_progress(progress: Progress) -> None:
+    """The sink that drops everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What `prepare` made or found."""
+
+    folder: Path
+    catalog: Catalog
+    values: int
+    """Distinct texts in the value index."""
+    seconds: float
+    read: tuple[str, ...] = ()
+    """Tables that were read now."""
+    reused: tuple[str, ...] = ()
+    """Tables that were kept from before, unchanged."""
+    notes: tuple[str, ...] = field(default=())
+
+
+def prepare(
+    url: str,
+    *,
+    folder: Path | None = None,
+    descriptions: Path | None = None,
+    progress: ProgressSink = no_progress,
+    run: Run | None = None,
+) -> Prepared:
+    """Learn everything about a database and keep it in `folder` (default: `prepared_folder(url)`).
+
+    Resumes where an earlier call was stopped, and reads only tables that have changed since.
+    Raises `DatabaseUnavailable`, `WorkspaceError` (the folder can't be written, the disk is full)
+    and `Cancelled`; what was prepared before stays in force then.
+    """
+    run = run or Run()
+    started = time.monotonic()
+    place = folder if folder is not None else prepared_folder(url)
+    with open_database(url) as database:
+        make_private(place)
+
+        def waiting(holder: str) -> None:
+            progress(Progress("waiting", f"for process {holder}", 0, None))
+
+        with locked(place, run, waiting):
+            described = description_folder(database, descriptions)
+            found = _still_good(place, database, described)
+            if found is not None:
+                catalog, values = found
+                names = tuple(table.name for table in catalog.schema.tables)
+                progress(Progress("done", str(place), values, values))
+                seconds = time.monotonic() - started
+                return Prepared(place, catalog, values, seconds, (), names, catalog.notes)
+            result = _Build(database, place, described, progress, run).run_all()
+    return Prepared(
+        place,
+        result.catalog,
+        result.values,
+        time.monotonic() - started,
+        tuple(result.read),
+        tuple(result.reused),
+        result.catalog.notes,
+    )
+
+
+def _still_good(
+    place: Path, database: SqliteDatabase, described: Path | None
+) -> tuple[Catalog, int] | None:
+    """What is prepared, when it is fresh and whole to the last byte."""
+    try:
+        manifest = read_manifest(place)
+        if (
+            manifest is None
+            or manifest.fingerprint != database.fingerprint()
+            or manifest.descriptions != descriptions_digest(described)
+        ):
+            return None
+        catalog = read_catalog(place, manifest)
+        index = open_value_index(place / manifest.values_folder)
+        index.verify()
+    except WorkspaceError:
+        return None
+    return catalog, len(index)
+
+
+@dataclass
+class _Build:
+    """One preparation under way."""
+
+    database: SqliteDatabase
+    place: Path
+    described: Path | None
+    progress: ProgressSink
+    run: Run
+    read: list[str] = field(default_factory=list)
+    reused: list[str] = field(default_factory=list)
+    used_stages: list[str] = field(default_factory=list)
+    glance: Glance | None = None
+    values: int = 0
+    catalog: Catalog = field(default_factory=lambda: Catalog(Schema("", ())))
+
+    def run_all(self) -> _Build:
+        fingerprint = self.database.fingerprint()
+        described_digest = descriptions_digest(self.described)
+        make_private(self.place / STAGES)
+        self._sweep(None)
+        schema, notes = described_schema(self.database, self.described)
+        with self.database.reader() as reader, Reading(reader, self.run) as reading:
+            keys = self._table_keys(schema, fingerprint, reading)
+            scans = {
+                table.name: self._scan(table, keys[table.name], reading) for table in schema.tables
+            }
+            columns = {column.ref: column for scan in scans.values() for column in scan.columns}
+            profiles = {ref: column.profile for ref, column in columns.items()}
+            schema = self._joined(schema, profiles, reader)
+        tables = {name: scan.profile for name, scan in scans.items()}
+        self._finish(schema, tables, columns, notes, (fingerprint, described_digest))
+        return self
+
+    def _joined(
+        self, schema: Schema, profiles: Mapping[ColumnRef, ColumnProfile], reader: Reader
+    ) -> Schema:
+        self.progress(Progress("joins", "", 0, schema.column_count))
+        with Reading(reader, self.run, JOIN_SECONDS) as reading:
+            return with_joins(schema, infer_joins(schema, profiles, reading))
+
+    def _table_keys(self, schema: Schema, fingerprint: str, reading: Reading) -> dict[str, str]:
+        """What each table's stages are called: the same as long as its data and columns are."""
+        digests = page_digests(self.database.path, schema, reading)
+        everything = fingerprint if digests is None else repr(sorted(digests.items()))
+        keys = {}
+        for table in schema.tables:
+            data = (digests or {}).get(table.name.casefold(), everything)
+            shape = [table.name, table.kind, *((c.name, c.type) for c in table.columns)]
+            keys[table.name] = hashlib.sha256(
+                f"{shape!r}\0{data}".encode("utf-8", "surrogatepass")
+            ).hexdigest()[:32]
+        return keys
+
+    def _scan(self, table: Table, key: str, reading: Reading) -> TableScan:
+        """A table from its stages as far as they are there, else from the database."""
+        reading.limit(VIEW_SECONDS if table.kind == "view" else None)
+        try:
+            rows = estimated_rows(reading, table)
+            groups = [
+                self._scan_group(table, f"{key}-{number}", positions, reading)
+                for number, positions in enumerate(column_groups(table, rows))
+            ]
+        except (Unreadable, OutOfTime) as error:
+            self.read.append(table.name)
+            return unread(table, error)
+        finally:
+            reading.limit(None)
+        fresh = any(is_fresh for _, is_fresh in groups)
+        (self.read if fresh else self.reused).append(table.name)
+        return joined([scan for scan, _ in groups])
+
+    def _scan_group(
+        self, table: Table, stage: str, positions: range, reading: Reading
+    ) -> tuple[TableScan, bool]:
+        """Some columns of a table, and whether they had to be read."""
+        path = self.place / STAGES / stage
+        self.used_stages.append(stage)
+        scan = load_stage(path)
+        names = [table.columns[at].name for at in positions]
+        if scan is not None and [column.ref.column for column in scan.columns] == names:
+            return scan, False
+        if self.glance is None or self.glance.table is not table:
+            self.glance = glance_at(reading, table)
+        caps = Caps(rows=VIEW_ROWS) if table.kind == "view" else Caps()
+        self._report(table, 0, self.glance)
+        count = self._rows_of(table, self.glance)
+        scan = scan_columns(reading, self.glance, positions, caps, progress=count)
+        save_stage(path, scan)
+        return scan, True
+
+    def _report(self, table: Table, done: int, glance: Glance) -> None:
+        self.progress(Progress("tables", table.name, done, glance.rows))
+
+    def _rows_of(self, table: Table, glance: Glance) -> Callable[[int], None]:
+        done = 0
+
+        def count(rows: int) -> None:
+            nonlocal done
+            done += rows
+            self._report(table, done, glance)
+
+        return count
+
+    def _finish(
+        self,
+        schema: Schema,
+        tables: Mapping[str, TableProfile],
+        columns: dict[ColumnRef, ColumnScan],
+        notes: tuple[str, ...],
+        identity: tuple[str, str],
+    ) -> None:
+        generation = secrets.token_hex(6)
+        kept = within_room(columns.values(), MOST_TEXTS)
+        total = sum(len(column.texts) for column in kept.values())
+        folder = self.place / f"values-{generation}"
+        with told(self.place), removed_on_failure(folder):
+            build_value_index(
+                (ColumnValues(ref, column.texts) for ref, column in kept.items() if column.texts),
+                folder,
+                run=self.run,
+                progress=lambda done: self.progress(Progress("index", "", done, total)),
+            )
+        self.values = len(open_value_index(folder))
+        profiles = {ref: column.profile for ref, column in kept.items()}
+        notes = (*notes, *catalog_notes(tables, profiles))
+        if self.database.fingerprint() != identity[0]:
+            notes = (*notes, "The database was changed while it was being prepared.")
+        self.catalog = Catalog(schema, tables, profiles, notes)
+        content = catalog_to_json(self.catalog)
+        manifest = Manifest(
+            url=self.database.url,
+            fingerprint=identity[0],
+            descriptions=identity[1],
+            generation=generation,
+            catalog_digest=hashlib.sha256(content).hexdigest(),
+            stages=tuple(self.used_stages),
+            warnings=pressing_notes(self.catalog),
+            program=__version__,
+            created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        )
+        write_private(self.place / manifest.catalog_file, content)
+        write_manifest(self.place, manifest)
+        self._sweep(manifest)
+        self.progress(Progress("done", str(self.place), self.values, self.values))
+
+    def _sweep(self, manifest: Manifest | None) -> None:
+        """Remove what an interrupted preparation left, and with a new manifest what it replaces.
+        Stages that aren't in use yet stay: they are what a resumed preparation builds on."""
+        if manifest is None:
+            try:
+                manifest = read_manifest(self.place)
+            except WorkspaceError:
+                manifest = None
+            keep_stages = None
+        else:
+            keep_stages = set(manifest.stages)
+        keep = {"manifest.json", "lock", STAGES}
+        if manifest is not None:
+            keep |= {manifest.catalog_file, manifest.values_folder}
+        for path in ours(self.place):
+            if path.name not in keep:
+                remove(path)
+        for path in (self.place / STAGES).iterdir():
+            if path.name.startswith(".") or (
+                keep_stages is not None and path.name not in keep_stages
+            ):
+                remove(path)

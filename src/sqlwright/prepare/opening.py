@@ -1,0 +1,192 @@
+"""Opening a workspace: what is prepared if it is fresh, what is prepared if it is stale, else what
+can be learnt at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlwright.catalog.joins import with_joins
+from sqlwright.catalog.records import Catalog, ColumnProfile
+from sqlwright.database import open_database
+from sqlwright.database.sqlite import SqliteDatabase
+from sqlwright.errors import WorkspaceError
+from sqlwright.indexes.values import open_value_index
+from sqlwright.prepare.manifest import Manifest, read_catalog, read_manifest
+from sqlwright.prepare.notes import pressing_notes
+from sqlwright.prepare.places import is_trustworthy, prepared_folder
+from sqlwright.prepare.quick import learn_quickly
+from sqlwright.prepare.sources import described_schema, description_folder, descriptions_digest
+from sqlwright.protocols import Run, ValueIndex, Workspace
+from sqlwright.schema import ColumnRef
+from sqlwright.types import ValueMatch
+
+SMALL_FILE = 20_000_000
+FIRST_SECONDS = (2.0, 4.0)
+"""Time for a never-seen database, small and large; about half of it goes into reading. On an idle
+machine a small one takes a fraction."""
+_ATTEMPTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredIndex:
+    """A value index seen through today's schema: matches in columns that are gone are left out,
+    and counts that come from a sample are not shown."""
+
+    index: ValueIndex
+    columns: frozenset[ColumnRef] | None
+    """Columns that still exist; None is all of them."""
+    uncounted: frozenset[ColumnRef] = frozenset()
+
+    def search(self, phrase: str, k: int = 10, *, per_column: int = 3) -> list[ValueMatch]:
+        """At most `k` matches, best first, at most `per_column` from any one column."""
+        return self.search_many([phrase], k, per_column=per_column)[0]
+
+    def search_many(
+        self, phrases: Sequence[str], k: int = 10, *, per_column: int = 3
+    ) -> list[list[ValueMatch]]:
+        """`search` for each phrase."""
+        found = self.index.search_many(phrases, k, per_column=per_column)
+        return [
+            [self._shown(match) for match in matches if self._exists(match)] for matches in found
+        ]
+
+    def _exists(self, match: ValueMatch) -> bool:
+        return self.columns is None or match.column in self.columns
+
+    def _shown(self, match: ValueMatch) -> ValueMatch:
+        return replace(match, row_count=None) if match.column in self.uncounted else match
+
+
+def open_workspace(
+    url: str,
+    *,
+    folder: Path | None = None,
+    descriptions: Path | None = None,
+    seconds: float | None = None,
+    run: Run | None = None,
+) -> Workspace:
+    """Open a database with what is known about it.
+
+    Prepared and unchanged: at once. Prepared and changed since: the same, with a fresh schema and a
+    note. Never prepared, or the prepared folder can't be used: what can be learnt within `seconds`
+    (default 2, for large files 4), held in memory, with notes on what that leaves out. Raises
+    `DatabaseUnavailable`, `WorkspaceError` (only for a description folder that was given and isn't
+    there), `Cancelled`.
+    """
+    run = run or Run()
+    database = open_database(url)
+    try:
+        described = description_folder(database, descriptions)
+        place = folder if folder is not None else prepared_folder(url)
+        opened, problem = _prepared(database, place, described)
+        if opened is not None:
+            return opened
+        if seconds is None:
+            seconds = FIRST_SECONDS[database.path.stat().st_size > SMALL_FILE]
+        seconds = min(seconds, run.remaining() * 0.6)  # the question itself needs time, too
+        return _unprepared(database, described, run, seconds, problem)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _prepared(
+    database: SqliteDatabase, place: Path, described: Path | None
+) -> tuple[Workspace | None, str]:
+    """The prepared workspace, or why there is none to use (empty when nothing was prepared)."""
+    if not place.exists():
+        return None, ""
+    if not is_trustworthy(place):
+        return None, f"What is prepared in {place} was not used: others may write there."
+    problem = ""
+    for _ in range(_ATTEMPTS):  # a prepare finishing meanwhile replaces the files a manifest names
+        try:
+            manifest = read_manifest(place)
+            if manifest is None:
+                return None, ""
+            catalog = read_catalog(place, manifest)
+            index = open_value_index(place / manifest.values_folder)
+        except WorkspaceError as error:
+            problem = f"What was prepared can't be used: {error}"
+            continue
+        if _fresh(database, manifest, described):
+            return Workspace(database, catalog.schema, index, catalog, manifest.warnings), ""
+        return _stale(database, catalog, index, described), ""
+    return None, problem
+
+
+def _fresh(database: SqliteDatabase, manifest: Manifest, described: Path | None) -> bool:
+    return (
+        manifest.fingerprint == database.fingerprint()
+        and manifest.descriptions == descriptions_digest(described)
+    )
+
+
+def _stale(
+    database: SqliteDatabase, catalog: Catalog, index: ValueIndex, described: Path | None
+) -> Workspace:
+    """What was prepared, as far as it still fits the schema of today."""
+    schema, notes = described_schema(database, described)
+    exists = frozenset(schema.columns)
+    known = {
+        (ref.table, ref.column)
+        for key in schema.foreign_keys
+        for pair in key.pairs
+        for ref in pair[:1]
+    }
+    inferred = [
+        key
+        for key in catalog.schema.foreign_keys
+        if key.inferred
+        and all(ref in exists for pair in key.pairs for ref in pair)
+        and not any(near in known for near, _ in key.pairs)
+    ]
+    schema = with_joins(schema, inferred)
+    current = Catalog(
+        schema,
+        {name: profile for name, profile in catalog.tables.items() if schema.table(name)},
+        _marked_sampled(catalog, exists),
+        (*notes, *catalog.notes),
+    )
+    added = [ref for ref in schema.columns if ref not in catalog.columns]
+    said = ["The database has changed since it was prepared; prepare it again to find new values."]
+    if added:
+        said.append(f"{len(added)} columns are new since then and not indexed.")
+    return Workspace(
+        database,
+        schema,
+        FilteredIndex(index, exists),
+        current,
+        (*said, *notes, *pressing_notes(current, sampled=False)),
+    )
+
+
+def _marked_sampled(
+    catalog: Catalog, exists: frozenset[ColumnRef]
+) -> Mapping[ColumnRef, ColumnProfile]:
+    """Profiles of columns that still exist. They describe other data than today's, so nothing in
+    them is complete any more."""
+    return {
+        ref: replace(profile, sampled=True, distinct_exact=False)
+        for ref, profile in catalog.columns.items()
+        if ref in exists
+    }
+
+
+def _unprepared(
+    database: SqliteDatabase, described: Path | None, run: Run, seconds: float, problem: str
+) -> Workspace:
+    schema, notes = described_schema(database, described)
+    glimpse = learn_quickly(database, schema, run, seconds)
+    catalog = replace(glimpse.catalog, notes=(*notes, *glimpse.catalog.notes))
+    said = [problem] if problem else []
+    if not glimpse.whole:
+        said.append("This database isn't prepared: not all of its values are known yet.")
+    values: ValueIndex = glimpse.values
+    if glimpse.uncounted:
+        values = FilteredIndex(values, None, glimpse.uncounted)
+    return Workspace(
+        database, catalog.schema, values, catalog, (*said, *notes, *pressing_notes(catalog))
+    )

@@ -1,0 +1,146 @@
+"""Where prepared data lies, and how it is kept private and whole.
+
+One folder per database, named for people and for the database's resolved path, so that two files
+of one name don't meet. Folders are 0700 and files 0600: they hold values of the user's data.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlwright.database.address import parse_address
+from sqlwright.errors import WorkspaceError
+
+HOME_VARIABLE = "SQLWRIGHT_HOME"
+MANIFEST = "manifest.json"
+LOCK = "lock"
+STAGES = "stages"
+ASIDE = ".aside-"
+NEEDED_ROOM = 1_000_000
+"""With less left on the disk, bytes, a failure to write is a full disk, whatever it says."""
+_OURS = re.compile(
+    r"(?:manifest\.json|lock|stages|catalog-[0-9a-f]+\.json|values-[0-9a-f]+|\.aside-.*|\.values-.*)\Z"
+)
+
+
+def home() -> Path:
+    """The folder for everything prepared: `SQLWRIGHT_HOME`, else the user's cache folder."""
+    named = os.environ.get(HOME_VARIABLE)
+    if named:
+        return Path(named).expanduser().absolute()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("sqlwright")
+
+
+def prepared_folder(url: str) -> Path:
+    """Where `prepare` keeps what it makes for a database. Needs neither to exist."""
+    path = parse_address(url).resolve()
+    name = re.sub(r"[^\w.-]+", "_", path.stem)[:40].strip("._") or "database"
+    key = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+    return home() / "databases" / f"{name}-{key}"
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder only its owner can enter. Raises `WorkspaceError`."""
+    with told(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.mkdir(exist_ok=True, mode=0o700)
+        found = folder.stat()
+        if found.st_uid != os.getuid():
+            raise WorkspaceError(
+                f"{folder} belongs to another user.",
+                hint=f"Choose another place with {HOME_VARIABLE}.",
+            )
+        if stat.S_IMODE(found.st_mode) != 0o700:
+            folder.chmod(0o700)
+
+
+def is_trustworthy(folder: Path) -> bool:
+    """Whether a folder exists, is ours, and nobody else can write into it."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return False
+    return (
+        stat.S_ISDIR(found.st_mode)
+        and found.st_uid == os.getuid()
+        and not stat.S_IMODE(found.st_mode) & 0o022
+    )
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file aside, on disk for good, then give it its name: a reader sees the old file or
+    the new one. Raises `WorkspaceError`, leaving nothing behind."""
+    aside = path.with_name(f"{ASIDE}{os.getpid()}-{path.name}")
+    with told(path.parent):
+        try:
+            descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(descriptor, "wb") as file:  # noqa: PTH123 - from a descriptor
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            aside.replace(path)
+        except BaseException:
+            aside.unlink(missing_ok=True)
+            raise
+
+
+def remove(path: Path) -> None:
+    """Remove a file or folder that may be gone already. Raises `WorkspaceError`."""
+    with told(path):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def removed_on_failure(folder: Path) -> Iterator[None]:
+    """Leave no half-written folder behind."""
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def ours(folder: Path) -> list[Path]:
+    """What `prepare` may have put into a folder."""
+    try:
+        return [path for path in folder.iterdir() if _OURS.match(path.name)]
+    except FileNotFoundError:
+        return []
+
+
+@contextmanager
+def told(place: Path) -> Iterator[None]:
+    """Turn the system's errors into `WorkspaceError` with advice, a full disk by its name."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise _no_room(place) from error
+        raise WorkspaceError(
+            f"{place} can't be used: {error.strerror or error}.",
+            hint=f"Choose a folder you may write to with {HOME_VARIABLE}.",
+        ) from error
+    except WorkspaceError as error:
+        if place.exists() and shutil.disk_usage(place).free < NEEDED_ROOM:
+            raise _no_room(place) from error
+        raise
+
+
+def _no_room(place: Path) -> WorkspaceError:
+    return WorkspaceError(
+        f"There is no room left on the disk that holds {place}.",
+        hint=f"Make room, or choose another place with {HOME_VARIABLE}.",
+    )

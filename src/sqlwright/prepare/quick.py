@@ -1,0 +1,185 @@
+"""What can be known of a never-seen database within seconds, without writing anything.
+
+Small tables first and whole; then a sample of every large one; then, while time is left, large
+tables whole in the order of their size, and the different texts of what is still larger.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from sqlwright.catalog.joins import infer_joins, with_joins
+from sqlwright.catalog.reading import OutOfTime, Reading, Unreadable, quoted
+from sqlwright.catalog.records import Catalog
+from sqlwright.catalog.scan import (
+    Caps,
+    ColumnScan,
+    TableScan,
+    estimated_rows,
+    is_indexable,
+    scan_table,
+    unread,
+)
+from sqlwright.database.sqlite import SqliteDatabase
+from sqlwright.errors import DatabaseUnavailable
+from sqlwright.indexes.values import ColumnValues, DiskValueIndex, memory_value_index
+from sqlwright.prepare.notes import catalog_notes
+from sqlwright.prepare.sources import within_room
+from sqlwright.protocols import Run
+from sqlwright.schema import ColumnRef, Schema, Table
+
+SMALL_ROWS = 5_000
+SAMPLE_ROWS = 4_000
+VIEW_ROWS = 1_000
+MOST_VIEW_ROWS = 50_000
+CELL_SECONDS = 6e-7
+"""About what reading and counting one cell takes on a slow core; plans only, clocks decide."""
+TEXTS_PER_SECOND = 120_000
+"""Texts indexed per second on a slow core, likewise."""
+DISTINCT_SECONDS = 0.4
+"""A column's share of time when only its different texts are read."""
+DISTINCT_TEXTS = 20_000
+
+
+@dataclass
+class Glimpse:
+    """What was learnt at once."""
+
+    catalog: Catalog
+    values: DiskValueIndex
+    uncounted: frozenset[ColumnRef]
+    """Columns whose texts are known without the number of their rows."""
+    whole: bool
+    """Whether nothing was left out for want of time."""
+
+
+def learn_quickly(database: SqliteDatabase, schema: Schema, run: Run, seconds: float) -> Glimpse:
+    """Profile, infer joins and index values within about `seconds`. Raises `Cancelled`, and
+    `DatabaseUnavailable` when not one table can be read."""
+    with database.reader() as reader:
+        with Reading(reader, run, seconds * 0.55) as reading:
+            looks = _Looks(schema, reading)
+            looks.take()
+        if schema.tables and len(looks.failures) == len(schema.tables):
+            raise next(iter(looks.failures.values()))
+        scans = looks.scans
+        columns = {column.ref: column for scan in scans.values() for column in scan.columns}
+        profiles = {ref: column.profile for ref, column in columns.items()}
+        with Reading(reader, run, seconds * 0.15) as reading:
+            schema = with_joins(
+                schema, infer_joins(schema, profiles, reading, seconds_each=seconds * 0.03)
+            )
+    room = max(int(TEXTS_PER_SECOND * seconds * 0.3), 1_000)
+    kept = within_room(columns.values(), room)
+    values = memory_value_index(
+        ColumnValues(ref, column.texts) for ref, column in kept.items() if column.texts
+    )
+    tables = {name: scan.profile for name, scan in scans.items()}
+    profiles = {ref: column.profile for ref, column in kept.items()}
+    notes = catalog_notes(tables, profiles)
+    whole = not any(scan.profile.sampled for scan in scans.values()) and all(
+        profile.indexing not in {"part", "waiting"} for profile in profiles.values()
+    )
+    uncounted = frozenset(ref for ref, profile in profiles.items() if profile.sampled)
+    return Glimpse(Catalog(schema, tables, profiles, notes), values, uncounted, whole)
+
+
+@dataclass
+class _Looks:
+    """The rounds of looking, cheapest first, until the time is up."""
+
+    schema: Schema
+    reading: Reading
+    scans: dict[str, TableScan] = field(default_factory=dict)
+    failures: dict[str, DatabaseUnavailable] = field(default_factory=dict)
+
+    def take(self) -> None:
+        """Look at every table at least briefly where time allows."""
+        sizes = {table.name: self._size(table) for table in self.schema.tables}
+        order = sorted(
+            self.schema.tables, key=lambda table: (table.kind == "view", sizes[table.name])
+        )
+        self._round(order, sizes)
+        for table in order:
+            if self.scans[table.name].profile.sampled:
+                self._read_whole(table, sizes[table.name])
+        for table in order:
+            if table.kind == "table" and self.scans[table.name].profile.sampled:
+                self._read_distinct(table)
+        self.scans = {table.name: self.scans[table.name] for table in self.schema.tables}
+
+    def _read_whole(self, table: Table, rows: float) -> None:
+        """Take all rows of a table that was only sampled, if there is likely time for it. Where
+        their number isn't known (views, tables without row numbers) it is tried for a while."""
+        left = self.reading.remaining()
+        needed = rows * len(table.columns) * CELL_SECONDS
+        if left <= 0 or (math.isfinite(needed) and needed > left * 0.8):
+            return
+        self.reading.limit(left * (0.8 if math.isfinite(needed) else 0.3))
+        caps = Caps(
+            rows=MOST_VIEW_ROWS if table.kind == "view" else None, texts=100_000, others=20_000
+        )
+        scan = self._scan(table, caps)
+        self.reading.limit(None)
+        if scan.profile.rows_exact:
+            self.scans[table.name] = scan
+
+    def _scan(self, table: Table, caps: Caps) -> TableScan:
+        """One table; one that is damaged gets a note, since the others may do."""
+        try:
+            return scan_table(self.reading, table, caps)
+        except DatabaseUnavailable as error:
+            self.failures[table.name] = error
+            return unread(table, error)
+
+    def _size(self, table: Table) -> float:
+        """About how many rows; unknown ones count as many."""
+        try:
+            rows = estimated_rows(self.reading, table)
+        except (OutOfTime, Unreadable, DatabaseUnavailable):
+            return math.inf
+        return math.inf if rows is None else rows
+
+    def _round(self, tables: Sequence[Table], sizes: dict[str, float]) -> None:
+        """Each table within an even share of the time that is left."""
+        for position, table in enumerate(tables):
+            share = self.reading.remaining() / max(len(tables) - position, 1)
+            self.reading.limit(max(share * 4, 0.02))
+            small = sizes[table.name] <= SMALL_ROWS
+            rows = None if small else VIEW_ROWS if table.kind == "view" else SAMPLE_ROWS
+            self.scans[table.name] = self._scan(table, Caps(rows=rows, texts=50_000, others=20_000))
+            self.reading.limit(None)
+
+    def _read_distinct(self, table: Table) -> None:
+        """Add the texts a sample missed, column by column."""
+        scan = self.scans[table.name]
+        for position, column in enumerate(scan.columns):
+            if column.profile.indexing == "part" and self.reading.remaining() > DISTINCT_SECONDS:
+                scan.columns[position] = self._distinct(column)
+
+    def _distinct(self, column: ColumnScan) -> ColumnScan:
+        name = quoted(column.ref.column)
+        sql = (
+            f"SELECT DISTINCT {name} FROM {quoted(column.ref.table)}"
+            f" WHERE typeof({name}) = 'text' LIMIT {DISTINCT_TEXTS + 1}"
+        )
+        known = dict(column.texts)
+        count, whole = 0, True
+        self.reading.limit(DISTINCT_SECONDS)
+        try:
+            for chunk in self.reading.chunks(sql, size=256):
+                count += len(chunk)
+                for (value,) in islice(chunk, None):
+                    if isinstance(value, str) and is_indexable(value):
+                        known.setdefault(value, 1)
+        except (OutOfTime, Unreadable, DatabaseUnavailable):
+            whole = False
+        self.reading.limit(None)
+        whole = whole and count <= DISTINCT_TEXTS
+        profile = column.profile
+        if whole:
+            profile = replace(profile, indexing="whole", distinct=max(count, profile.distinct))
+        return ColumnScan(column.ref, profile, list(known.items()))

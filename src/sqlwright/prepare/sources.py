@@ -1,0 +1,66 @@
+"""Where descriptions come from, and how many of the values there is room for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from sqlwright.catalog.descriptions import (
+    Descriptions,
+    describe,
+    find_descriptions,
+    read_descriptions,
+)
+from sqlwright.catalog.scan import ColumnScan
+from sqlwright.database.sqlite import SqliteDatabase
+from sqlwright.schema import ColumnRef, Schema
+
+
+def description_folder(database: SqliteDatabase, given: Path | None) -> Path | None:
+    """The folder of description files: the one given, else the one beside the database."""
+    return given if given is not None else find_descriptions(database.path)
+
+
+def descriptions_digest(folder: Path | None) -> str:
+    """Changes when a description file may have changed; empty without a folder."""
+    if folder is None:
+        return ""
+    digest = hashlib.sha256(str(folder.resolve()).encode("utf-8", "surrogateescape"))
+    try:
+        for path in sorted(folder.iterdir()):
+            found = path.stat()
+            digest.update(
+                f"{path.name}\0{found.st_size}\0{found.st_mtime_ns}\n".encode(
+                    "utf-8", "surrogateescape"
+                )
+            )
+    except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+def described_schema(
+    database: SqliteDatabase, described: Path | None
+) -> tuple[Schema, tuple[str, ...]]:
+    """The schema read afresh, with descriptions, and notes on those that don't fit."""
+    schema = database.schema()
+    return describe(schema, read_descriptions(described) if described else Descriptions({}))
+
+
+def within_room(columns: Iterable[ColumnScan], room: int) -> dict[ColumnRef, ColumnScan]:
+    """The columns with at most `room` texts in all. Small columns stay whole; those with most
+    share what is left, each keeping its most frequent texts."""
+    by_ref = {column.ref: column for column in columns}
+    left = room
+    ordered = sorted(by_ref.values(), key=lambda column: len(column.texts))
+    for position, column in enumerate(ordered):
+        share = left // (len(ordered) - position)
+        if len(column.texts) > share:
+            texts = sorted(column.texts, key=lambda pair: -pair[1])[:share]
+            by_ref[column.ref] = ColumnScan(
+                column.ref, replace(column.profile, indexing="part"), texts
+            )
+        left -= min(len(column.texts), share)
+    return by_ref

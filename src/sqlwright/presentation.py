@@ -1,0 +1,259 @@
+"""An answer as JSON, CSV, HTML and plain text.
+
+Everything an answer holds was written by somebody else: stored values, names, comments, questions.
+None of it may act on whatever shows it:
+
+- JSON escapes every character a terminal would act on (C0 and C1 controls, bidirectional controls,
+  line separators, lone surrogates) and whatever could end a script element it is pasted into. The
+  data is unchanged: a JSON reader gets back exactly what was stored, except that lone surrogates,
+  which UTF-8 can't carry, become U+FFFD.
+- CSV puts an apostrophe before text a spreadsheet would take for a formula and shows controls as
+  symbols; numbers are left alone.
+- HTML escapes everything, has no script, link or image, and cuts long cells and results.
+
+Not covered: look-alike letters of different scripts.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import dataclasses
+import io
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sqlwright.types import Answer, Candidate, Cell, ExecutionResult, ValueMatch
+
+FORMAT = "sqlwright-answer"
+VERSION = 1
+"""Of the JSON form; grows when a key is renamed, removed or changes its meaning."""
+
+LONGEST = 2_000
+"""Characters of a message shown in text."""
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
+)
+"""Characters that act instead of being seen; tab and line feed are left to each form."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_FORMULA = re.compile(r"^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]|^sep=", re.IGNORECASE)
+_SCRIPT = re.compile("<(?=[!/?a-zA-Z])")
+
+
+def answer_to_dict(answer: Answer) -> dict[str, Any]:
+    """The answer as JSON types, keys in a fixed order."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "status": answer.status,
+        "question": readable(answer.question),
+        "sql": None if answer.sql is None else readable(answer.sql),
+        "dialect": answer.dialect,
+        "columns": [readable(name) for name in answer.columns],
+        "rows": [[cell_to_json(cell) for cell in row] for row in answer.rows],
+        "row_count": len(answer.rows),
+        "truncated": answer.truncated,
+        "confidence": answer.confidence,
+        "message": readable(answer.message),
+        "suggestion": readable(answer.suggestion),
+        "warnings": [readable(warning) for warning in answer.warnings],
+        "values": [_value(match) for match in answer.values],
+        "used_tables": [readable(name) for name in answer.used_tables],
+        "used_columns": [
+            {"table": readable(ref.table), "column": readable(ref.column)}
+            for ref in answer.used_columns
+        ],
+        "alternatives": [candidate_to_dict(candidate) for candidate in answer.alternatives],
+        "times": [{"step": time.step, "seconds": round(time.seconds, 6)} for time in answer.times],
+        "usage": dataclasses.asdict(answer.usage),
+        "recipe": answer.recipe,
+        "trace_id": answer.trace_id,
+    }
+
+
+def candidate_to_dict(candidate: Candidate, *, rows: int = 5) -> dict[str, Any]:
+    """A candidate as JSON types, with the first rows of its result and what it comes from."""
+    return {
+        "sql": readable(candidate.sql),
+        "source": candidate.source,
+        "score": plain(candidate.score),
+        "confidence": plain(candidate.confidence),
+        "note": readable(candidate.note),
+        "warnings": [readable(warning) for warning in candidate.warnings],
+        "result": None if candidate.result is None else result_to_dict(candidate.result, rows=rows),
+        "parent": None if candidate.parent is None else readable(candidate.parent.sql),
+    }
+
+
+def result_to_dict(result: ExecutionResult, *, rows: int | None = None) -> dict[str, Any]:
+    """A result as JSON types with at most `rows` rows; `row_count` counts all of them."""
+    error = result.error
+    return {
+        "columns": [readable(name) for name in result.columns],
+        "rows": [[cell_to_json(cell) for cell in row] for row in result.rows[:rows]],
+        "row_count": len(result.rows),
+        "truncated": result.truncated,
+        "seconds": round(result.elapsed, 6),
+        "error": None
+        if error is None
+        else {"kind": error.kind, "message": readable(error.message)},
+    }
+
+
+def cell_to_json(cell: Cell) -> Any:
+    """A stored value as a JSON type: bytes become {"base64": ...}, NaN and infinities strings."""
+    if isinstance(cell, bytes):
+        return {"base64": base64.b64encode(cell).decode("ascii")}
+    if isinstance(cell, str):
+        return readable(cell)
+    return plain(cell)
+
+
+def plain(value: Any) -> Any:
+    """Any value of ours as JSON types: dataclasses as objects, tuples as lists, numbers finite."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else _NOT_FINITE.get(str(value), "NaN")
+    if isinstance(value, str):
+        return readable(value)
+    if isinstance(value, bytes):
+        return cell_to_json(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {readable(str(key)): plain(item) for key, item in value.items()}
+    if hasattr(value, "_asdict"):
+        return {key: plain(item) for key, item in value._asdict().items()}
+    if isinstance(value, set | frozenset):
+        return sorted(plain(item) for item in value)
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    return readable(str(value))
+
+
+_NOT_FINITE = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}
+
+
+def to_json(value: Any, *, indent: int | None = None) -> str:
+    """JSON text of plain types that is safe in a terminal, a file and a script element."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    text = _SCRIPT.sub(r"\\u003c", text)
+    return _UNSEEN.sub(_escaped, text)
+
+
+def answer_to_json(answer: Answer, *, indent: int | None = 2) -> str:
+    """The answer as JSON text."""
+    return to_json(answer_to_dict(answer), indent=indent)
+
+
+def answer_to_csv(answer: Answer) -> str:
+    """The rows as CSV with a header line; NULL is an empty field, bytes are base64."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([_csv_text(name) for name in answer.columns])
+    writer.writerows([_csv_cell(cell) for cell in row] for row in answer.rows)
+    return out.getvalue()
+
+
+def answer_to_text(answer: Answer, *, rows: int = 20, width: int = 40) -> str:
+    """The answer as plain text for a console, cells cut at `width` characters."""
+    lines = [visible(answer.question, limit=LONGEST)]
+    if answer.message:
+        lines.append(f"{answer.status}: {visible(answer.message, limit=LONGEST)}")
+    if answer.suggestion:
+        lines.append(visible(answer.suggestion, limit=LONGEST))
+    if answer.sql:
+        lines += ["", visible(answer.sql, limit=20_000, lines=True)]
+    if answer.columns and answer.status == "answered":
+        lines += ["", *_text_table(answer, rows, width), f"confidence {percent(answer.confidence)}"]
+    lines += [f"note: {visible(warning, limit=LONGEST)}" for warning in answer.warnings]
+    return "\n".join(lines)
+
+
+def readable(text: str) -> str:
+    """Text that UTF-8 can carry: lone surrogates become U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def visible(text: str, *, limit: int | None = None, lines: bool = False) -> str:
+    """Text with nothing in it that acts: controls as symbols, other invisible ones as escapes.
+
+    Cut after `limit` characters, saying how many there were; line breaks stay only with `lines`.
+    """
+    cut = text if limit is None or len(text) <= limit else text[:limit]
+    shown = _UNSEEN.sub(_symbol, readable(cut).replace("\r\n", "\n"))
+    if not lines:
+        shown = shown.replace("\n", "\u240a").replace("\t", "\u2409")
+    return shown if cut is text else f"{shown}\u2026 ({len(text):,} characters)"
+
+
+def percent(share: float) -> str:
+    """A share in whole percents, rounded down: only certainty is 100%."""
+    return f"{int(share * 100 + 1e-6)}%"
+
+
+def cell_to_text(cell: Cell, *, limit: int | None = None) -> str:
+    """A stored value for reading: NULL, numbers as stored, bytes by their length and start."""
+    if cell is None:
+        return "NULL"
+    if isinstance(cell, bytes):
+        more = "\u2026" if len(cell) > 16 else ""
+        return f"{len(cell):,} bytes: {cell[:16].hex(' ')}{more}"
+    return visible(cell if isinstance(cell, str) else str(cell), limit=limit)
+
+
+def _value(match: ValueMatch) -> dict[str, Any]:
+    return {
+        "phrase": readable(match.phrase),
+        "table": readable(match.column.table),
+        "column": readable(match.column.column),
+        "value": readable(match.value),
+        "score": plain(match.score),
+        "row_count": match.row_count,
+    }
+
+
+def _escaped(match: re.Match[str]) -> str:
+    units = match.group().encode("utf-16-be").hex()
+    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
+
+
+def _symbol(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _csv_cell(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bytes):
+        return "base64:" + base64.b64encode(cell).decode("ascii")
+    return _csv_text(cell) if isinstance(cell, str) else str(cell)
+
+
+def _csv_text(text: str) -> str:
+    guarded = f"'{text}" if _FORMULA.search(text) else text
+    return _UNSEEN.sub(_symbol, readable(guarded).replace("\r\n", "\n"))
+
+
+def _text_table(answer: Answer, rows: int, width: int) -> list[str]:
+    header = [visible(name, limit=width) for name in answer.columns]
+    body = [[cell_to_text(c, limit=width) for c in row] for row in answer.rows[:rows]]
+    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
+    table = ["  ".join(t.ljust(w) for t, w in zip(r, widths, strict=True)).rstrip() for r in
+             [header, ["-" * w for w in widths], *body]]  # fmt: skip
+    hidden = len(answer.rows) - rows
+    if hidden > 0:
+        table.append(f"\u2026 {hidden:,} more rows")
+    return table

@@ -1,0 +1,174 @@
+"""The verbs: what steps are handed and what they may call. Implementations live elsewhere."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlwright.errors import Cancelled
+from sqlwright.schema import Schema
+from sqlwright.types import ExecutionResult, State, ValueMatch
+
+FloatArray = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one query may take. Every limit is on by default."""
+
+    seconds: float = 10.0
+    rows: int = 1_000
+    result_bytes: int = 16 * 1024 * 1024
+    cell_bytes: int = 1024 * 1024
+    memory_bytes: int = 1024 * 1024 * 1024
+
+
+class EventSink(Protocol):
+    """Where a run's events go: a trace file, a progress display, both, nowhere."""
+
+    def __call__(self, kind: str, payload: Mapping[str, Any]) -> None: ...
+
+
+def no_events(kind: str, payload: Mapping[str, Any]) -> None:
+    """The sink that drops everything."""
+
+
+@dataclass
+class Run:
+    """One question's budget, deadline, cancellation, seed and clock.
+
+    Every model call and every SQL execution takes it, so limits and cancellation always belong to
+    the right question.
+    """
+
+    id: str = ""
+    seed: int = 0
+    seconds: float | None = None
+    """Time allowed in all; None is no limit."""
+    limits: Limits = field(default_factory=Limits)
+    events: EventSink = no_events
+    clock: Callable[[], float] = time.monotonic
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    def remaining(self) -> float:
+        """Seconds left before the deadline; infinity without one."""
+        return float("inf") if self.seconds is None else self.started + self.seconds - self.clock()
+
+    def check(self) -> None:
+        """Raise `Cancelled` when the run was cancelled or its deadline has passed."""
+        if self.cancelled.is_set():
+            raise Cancelled("cancelled")
+        if self.remaining() <= 0:
+            raise Cancelled(f"the time limit of {self.seconds:g} s has passed")
+
+    def random(self, purpose: str) -> random.Random:
+        """A generator for one purpose, the same in every run with this seed."""
+        return random.Random(f"{self.seed}/{purpose}")  # noqa: S311 - to be repeatable, not secret
+
+
+@runtime_checkable
+class Database(Protocol):
+    """A database that can't be written through. Implementations: `database.sqlite`."""
+
+    @property
+    def dialect(self) -> str: ...
+    @property
+    def url(self) -> str:
+        """Without secrets."""
+        ...
+
+    def schema(self) -> Schema:
+        """Tables, views, columns and declared keys, read afresh. Raises DatabaseUnavailable."""
+        ...
+
+    def execute(self, sql: str, run: Run, *, limits: Limits | None = None) -> ExecutionResult:
+        """Check, then run one query under limits. Every failure is in the result."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Changes when the stored data may have changed; cheap."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class ValueIndex(Protocol):
+    """Stored values by similarity to a phrase. Implementations: `indexes.*`."""
+
+    def search(self, phrase: str, k: int = 10, *, per_column: int = 3) -> list[ValueMatch]:
+        """At most `k` matches, best first, at most `per_column` from any one column."""
+        ...
+
+    def search_many(
+        self, phrases: Sequence[str], k: int = 10, *, per_column: int = 3
+    ) -> list[list[ValueMatch]]:
+        """`search` for each phrase."""
+        ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts to unit vectors."""
+
+    @property
+    def dimension(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> FloatArray:
+        """Shape (len(texts), dimension), float32, unit length."""
+        ...
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """One database with everything prepared for it."""
+
+    database: Database
+    schema: Schema
+    """With descriptions and inferred joins."""
+    values: ValueIndex
+    catalog: Any
+    """`catalog.Catalog`: the profile of every column and table."""
+    notes: tuple[str, ...] = ()
+    """What isn't indexed yet and similar, shown to the user as warnings."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """Everything a step is handed besides the state."""
+
+    workspace: Workspace
+    run: Run
+    models: Mapping[str, Any] = field(default_factory=dict)
+    """Models by role: 'linker', 'parser', 'critic', 'embedder', later language models."""
+
+
+@runtime_checkable
+class Step(Protocol):
+    """One unit of work. Total: an empty state gives a state, not an exception."""
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """State fields it needs."""
+        ...
+
+    @property
+    def writes(self) -> frozenset[str]:
+        """State fields it may change."""
+        ...
+
+    def __call__(self, state: State, context: Context) -> State: ...
+
+
+Steps = Iterable[Step]

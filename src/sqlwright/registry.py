@@ -1,0 +1,112 @@
+"""The table of contents: every step, condition, index and recipe by its name.
+
+Only strings live here. Nothing is imported before it is asked for, and adding a technique means one
+file and one line. Packages of others add steps through the entry point group `sqlwright.steps`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlwright.errors import ConfigError
+
+STEPS: Mapping[str, str] = {
+    "retrieval.request": "sqlwright.steps.retrieval.request:ScreenRequest",
+    "retrieval.values": "sqlwright.steps.retrieval.values:ValueRetrieval",
+    "schema_linking.embedded": "sqlwright.steps.schema_linking.embedded:EmbeddedLinking",
+    "generation.embedded": "sqlwright.steps.generation.embedded:EmbeddedGeneration",
+    "repair.execution_guided": "sqlwright.steps.repair.execution_guided:ExecutionGuidedRepair",
+    "selection.critic": "sqlwright.steps.selection.critic:CriticSelection",
+    "selection.first_valid": "sqlwright.steps.selection.first_valid:FirstValid",
+}
+
+CONDITIONS: Mapping[str, str] = {
+    "has_candidates": "sqlwright.steps.conditions:HAS_CANDIDATES",
+    "has_valid_candidate": "sqlwright.steps.conditions:HAS_VALID_CANDIDATE",
+    "has_rows": "sqlwright.steps.conditions:HAS_ROWS",
+    "candidates_agree": "sqlwright.steps.conditions:CANDIDATES_AGREE",
+    "many_columns": "sqlwright.steps.conditions:MANY_COLUMNS",
+    "no_values_found": "sqlwright.steps.conditions:NO_VALUES_FOUND",
+}
+
+INDEXES: Mapping[str, str] = {
+    "values.memory": "sqlwright.indexes.values:memory_value_index",
+    "values.disk": "sqlwright.indexes.values:open_value_index",
+}
+
+RECIPES: Mapping[str, str] = {
+    "local": "recipes/local.yaml",
+    "local-unscored": "recipes/local-unscored.yaml",
+}
+
+ENTRY_POINTS = "sqlwright.steps"
+
+
+def step_names() -> tuple[str, ...]:
+    """Our own steps in the order of the table, then those of installed packages by name."""
+    return (*STEPS, *sorted(set(_installed()) - set(STEPS)))
+
+
+def load_step(name: str, *, allow_code: bool = False) -> type[Any]:
+    """The class of a step by its name, or by a full path `package.module:Class`.
+
+    Raises ConfigError for an unknown name, and for a path unless `allow_code`: a recipe somebody
+    sends must not be able to run code.
+    """
+    if ":" in name:
+        if not allow_code:
+            raise ConfigError(
+                f"the recipe names code outside the registry: {name}",
+                hint="If you trust it, allow it with --allow-code (allow_code=True).",
+            )
+        return _loaded_type(name, name)
+    path = STEPS.get(name) or _installed().get(name)
+    if path is None:
+        raise unknown("step", name, step_names())
+    return _loaded_type(name, path)
+
+
+def load_condition(name: str) -> Any:
+    """The condition of that name. Raises ConfigError."""
+    if name not in CONDITIONS:
+        raise unknown("condition", name, CONDITIONS)
+    return _loaded(name, CONDITIONS[name])
+
+
+def load_index(name: str) -> Any:
+    """The function that makes or opens an index. Raises ConfigError."""
+    if name not in INDEXES:
+        raise unknown("index", name, INDEXES)
+    return _loaded(name, INDEXES[name])
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> ConfigError:
+    """The error for a name that isn't there, with the nearest one and those that are."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    guess = f"; did you mean {near[0]!r}?" if near else ""
+    return ConfigError(f"unknown {what} {name!r}{guess}", hint=f"Known: {', '.join(names)}.")
+
+
+def _installed() -> dict[str, str]:
+    from importlib.metadata import entry_points
+
+    return {entry.name: entry.value for entry in entry_points(group=ENTRY_POINTS)}
+
+
+def _loaded(name: str, path: str) -> Any:
+    module, _, attribute = path.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"{name} can't be loaded from {path}: {error}") from error
+
+
+def _loaded_type(name: str, path: str) -> type[Any]:
+    found = _loaded(name, path)
+    if not isinstance(found, type):
+        raise ConfigError(f"{name} is not a class ({path})")
+    return found

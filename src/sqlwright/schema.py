@@ -1,0 +1,166 @@
+"""What a database looks like: tables, columns, keys, and how much of each to show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+
+class ColumnRef(NamedTuple):
+    """A column by its table's and its own exact stored names."""
+
+    table: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as declared, with what description files add."""
+
+    name: str
+    type: str = ""
+    """The declared type, as written; empty when none was declared."""
+    nullable: bool = True
+    generated: bool = False
+    label: str = ""
+    """A human name from a description file, else empty."""
+    description: str = ""
+    value_description: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or view."""
+
+    name: str
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()
+    kind: Literal["table", "view"] = "table"
+    description: str = ""
+    label: str = ""
+
+    def column(self, name: str) -> Column | None:
+        """The column of that name, whatever its case; None when there is none."""
+        return self._by_name.get(name.casefold())
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name.casefold(): column for column in self.columns}
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """A join between two tables: declared, or inferred with the evidence for it."""
+
+    table: str
+    columns: tuple[str, ...]
+    target_table: str
+    target_columns: tuple[str, ...]
+    inferred: bool = False
+    evidence: str = ""
+
+    @property
+    def pairs(self) -> tuple[tuple[ColumnRef, ColumnRef], ...]:
+        """The joined columns, pair by pair."""
+        return tuple(
+            (ColumnRef(self.table, near), ColumnRef(self.target_table, far))
+            for near, far in zip(self.columns, self.target_columns, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All tables of one database, in stored order."""
+
+    name: str
+    tables: tuple[Table, ...]
+    foreign_keys: tuple[ForeignKey, ...] = ()
+    dialect: str = "sqlite"
+
+    def table(self, name: str) -> Table | None:
+        """The table of that name, whatever its case; None when there is none."""
+        return self._by_name.get(name.casefold())
+
+    def column(self, ref: ColumnRef) -> Column | None:
+        """The column a reference names, whatever its case; None when there is none."""
+        table = self.table(ref.table)
+        return table.column(ref.column) if table else None
+
+    @property
+    def columns(self) -> Iterator[ColumnRef]:
+        """Every column, table by table."""
+        for table in self.tables:
+            for column in table.columns:
+                yield ColumnRef(table.name, column.name)
+
+    @cached_property
+    def column_count(self) -> int:
+        return sum(len(table.columns) for table in self.tables)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Table]:
+        return {table.name.casefold(): table for table in self.tables}
+
+
+class Detail(Enum):
+    """How much of a column a view shows. Hard linking hides, soft linking shows briefly."""
+
+    FULL = "full"
+    BRIEF = "brief"
+    HIDDEN = "hidden"
+
+
+@dataclass(frozen=True)
+class SchemaView:
+    """A schema and how much of each column to show; columns without an entry are shown in full."""
+
+    schema: Schema
+    details: Mapping[ColumnRef, Detail] = field(default_factory=dict)
+
+    def detail(self, ref: ColumnRef) -> Detail:
+        return self.details.get(ref, Detail.FULL)
+
+    def narrowed(self, keep: Iterable[ColumnRef], rest: Detail = Detail.HIDDEN) -> SchemaView:
+        """Show `keep` in full and everything else as `rest`."""
+        kept = set(keep)
+        return SchemaView(
+            self.schema, {ref: rest for ref in self.schema.columns if ref not in kept}
+        )
+
+    @property
+    def visible(self) -> Iterator[ColumnRef]:
+        """The columns that are not hidden."""
+        return (ref for ref in self.schema.columns if self.detail(ref) is not Detail.HIDDEN)
+
+    def visible_schema(self) -> Schema:
+        """The schema without hidden columns, without tables that have none left, and with the
+        keys whose both ends remain."""
+        kept = set(self.visible)
+        if len(kept) == self.schema.column_count:
+            return self.schema
+        tables = []
+        for table in self.schema.tables:
+            columns = tuple(c for c in table.columns if ColumnRef(table.name, c.name) in kept)
+            if columns:
+                tables.append(
+                    Table(
+                        table.name,
+                        columns,
+                        table.primary_key,
+                        table.kind,
+                        table.description,
+                        table.label,
+                    )
+                )
+        keys = tuple(
+            key
+            for key in self.schema.foreign_keys
+            if all(near in kept and far in kept for near, far in key.pairs)
+        )
+        return Schema(self.schema.name, tuple(tables), keys, self.schema.dialect)

@@ -1,0 +1,222 @@
+"""Defaults for the command line and services: flags, environment, project file, in this order.
+
+The project file is `sqlwright.toml`, or the table `[tool.sqlwright]` of a `pyproject.toml`, in the
+working folder or the nearest one above it:
+
+    database = "data/shop.sqlite"
+    recipe = "local"
+    overrides = ["generation.embedded.beam=4"]
+    descriptions = "data/descriptions"
+    seconds = 20
+
+    [limits]
+    seconds = 5
+    rows = 500
+
+Paths are relative to the file. Every value is typed, unknown keys are refused. A project file can't
+allow code in recipes: only a flag can.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from sqlwright.errors import ConfigError
+from sqlwright.protocols import Limits
+from sqlwright.registry import unknown
+
+FILE = "sqlwright.toml"
+PREFIX = "SQLWRIGHT_"
+LARGEST = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to use where nothing was said, and where each value came from."""
+
+    database: str | None = None
+    recipe: str = "local"
+    overrides: tuple[str, ...] = ()
+    descriptions: Path | None = None
+    home: Path | None = None
+    seconds: float | None = None
+    limits: Limits = field(default_factory=Limits)
+    file: Path | None = None
+    """The project file that was read."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Name of a setting to 'flag', the environment variable's name or the project file's path."""
+
+
+class _LimitValues(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    seconds: float | None = Field(default=None, gt=0)
+    rows: int | None = Field(default=None, gt=0)
+    result_bytes: int | None = Field(default=None, gt=0)
+    cell_bytes: int | None = Field(default=None, gt=0)
+    memory_bytes: int | None = Field(default=None, gt=0)
+
+
+class _ProjectFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    database: str | None = None
+    recipe: str | None = None
+    overrides: list[str] | None = None
+    descriptions: str | None = None
+    home: str | None = None
+    seconds: float | None = Field(default=None, gt=0)
+    limits: _LimitValues = Field(default_factory=_LimitValues)
+
+
+def load_settings(
+    flags: Mapping[str, Any] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Settings:
+    """Settings from flags (None means not given), then environment, then project file.
+
+    Flags and variables have the names of `Settings` and, for limits, `limits.rows` and
+    `SQLWRIGHT_LIMITS_ROWS`. Overrides of a later source come before those of an earlier one, so
+    that the earlier has the last word. Raises ConfigError.
+    """
+    file = find_project_file(folder) if folder is not None else None
+    layers = [
+        *([(str(file), _file_values(file))] if file is not None else []),
+        ("environment", _environment_values(environ or {})),
+        ("flag", _flag_values(flags or {})),
+    ]
+    settings, origins = Settings(file=file), dict[str, str]()
+    overrides: list[str] = []
+    for origin, values in layers:
+        for name, value in values.items():
+            origins[name] = _variable(name) if origin == "environment" else origin
+            if name == "overrides":
+                overrides += value
+            elif name.startswith("limits."):
+                limit = {name.removeprefix("limits."): value}
+                settings = replace(settings, limits=replace(settings.limits, **limit))
+            else:
+                settings = replace(settings, **{name: value})
+    return replace(settings, overrides=tuple(overrides), origins=origins)
+
+
+def find_project_file(folder: Path) -> Path | None:
+    """The nearest project file in `folder` or above it; None when there is none."""
+    for place in (folder, *folder.parents):
+        if (place / FILE).is_file():
+            return place / FILE
+        project = place / "pyproject.toml"
+        if project.is_file() and _table(_toml(project)) is not None:
+            return project
+    return None
+
+
+def _file_values(path: Path) -> dict[str, Any]:
+    content = _toml(path)
+    table = content if path.name == FILE else _table(content)
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: [tool.sqlwright] is not a table")
+    _refuse_unknown(path, table, list(_ProjectFile.model_fields))
+    if isinstance(table.get("limits"), dict):
+        _refuse_unknown(path, table["limits"], list(_LimitValues.model_fields))
+    try:
+        read = _ProjectFile.model_validate(table)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ConfigError(f"{path}: {place}: {first['msg']}") from None
+    values = {k: v for k, v in read.model_dump(exclude={"limits"}).items() if v is not None}
+    for name, value in read.limits.model_dump().items():
+        if value is not None:
+            values[f"limits.{name}"] = value
+    return _placed(values, path.parent)
+
+
+def _environment_values(environ: Mapping[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, kind in _KINDS.items():
+        text = environ.get(_variable(name), "")
+        if not text:
+            continue
+        if name == "overrides":
+            values[name] = text.split()
+            continue
+        try:
+            values[name] = TypeAdapter(kind).validate_python(text)
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]["msg"]
+            raise ConfigError(f"{_variable(name)}: {problem}, not {text!r}") from None
+    return _placed(values, None)
+
+
+def _flag_values(flags: Mapping[str, Any]) -> dict[str, Any]:
+    for name in flags:
+        if name not in _KINDS:
+            raise unknown("setting", name, _KINDS)
+    given = {name: value for name, value in flags.items() if value is not None}
+    if "overrides" in given:
+        given["overrides"] = list(given["overrides"])
+    return _placed(given, None)
+
+
+_KINDS: Mapping[str, Any] = {
+    "database": str,
+    "recipe": str,
+    "overrides": Sequence[str],
+    "descriptions": str,
+    "home": str,
+    "seconds": float,
+    **{f"limits.{f.name}": float if f.name == "seconds" else int for f in fields(Limits)},
+}
+
+
+def _variable(name: str) -> str:
+    return PREFIX + name.replace(".", "_").upper()
+
+
+def _placed(values: dict[str, Any], folder: Path | None) -> dict[str, Any]:
+    """The values with their paths as paths, those of a file relative to its folder."""
+    for name in ("descriptions", "home"):
+        if name in values:
+            path = Path(values[name]).expanduser()
+            values[name] = path if folder is None else folder / path
+    if folder is not None:
+        database, recipe = values.get("database"), values.get("recipe")
+        if database and "://" not in database:
+            values["database"] = str(folder / Path(database).expanduser())
+        if recipe and recipe.endswith((".yaml", ".yml")):
+            values["recipe"] = str(folder / Path(recipe).expanduser())
+    return values
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > LARGEST and path.name == FILE:
+            raise ConfigError(f"{path} is too large for a project file")
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} can't be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        if path.name != FILE:
+            return {}  # somebody else's file; theirs to put right
+        raise ConfigError(f"{path} is not readable as TOML: {error}") from None
+
+
+def _table(content: Mapping[str, Any]) -> Any:
+    tool = content.get("tool")
+    return tool.get("sqlwright") if isinstance(tool, dict) else None
+
+
+def _refuse_unknown(path: Path, given: Mapping[str, Any], known: list[str]) -> None:
+    for key in given:
+        if key not in known:
+            error = unknown("key", key, known)
+            raise ConfigError(f"{path}: {error}", hint=error.hint)

@@ -1,0 +1,1 @@
+"""Generation: candidates, written by a model."""

@@ -1,0 +1,53 @@
+"""The embedded parser writes candidates, most probable first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sqlwright.candidates import deduplicate
+from sqlwright.protocols import Context
+from sqlwright.types import Candidate, State
+
+
+@dataclass(frozen=True)
+class EmbeddedGeneration:
+    """Candidates by the model 'parser' with beam search; their scores are log probabilities.
+
+    Columns with very few distinct short texts ('M', 'F') are shown to the parser with all of them.
+    """
+
+    beam: int = 8
+    """Candidates kept while searching, and written at most."""
+
+    roles: ClassVar[tuple[str, ...]] = ("parser",)
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "values"})
+    writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.beam <= 64:
+            raise ValueError(f"beam must be between 1 and 64, not {self.beam}")
+
+    def __call__(self, state: State, context: Context) -> State:
+        if not state.question.text.strip() or not any(True for _ in state.view.visible):
+            return state
+        catalog = context.workspace.catalog
+        parsed = context.models["parser"].parse(
+            state.question,
+            state.view,
+            state.values,
+            enumerations={} if catalog is None else catalog.enumerations(),
+            beam=self.beam,
+            run=context.run,
+        )
+        written = tuple(
+            Candidate(
+                sql=one.sql,
+                source="generation.embedded",
+                score=one.score,
+                columns=tuple(one.columns),
+                values=tuple(one.values),
+            )
+            for one in parsed
+        )
+        return state.evolve(candidates=deduplicate((*state.candidates, *written)))

@@ -1,0 +1,1 @@
+"""Repair: candidates executed, checked by machine and put right."""

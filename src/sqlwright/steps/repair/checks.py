@@ -1,0 +1,118 @@
+"""What a machine can find fault with in a query that runs: fan-out, and text taken for numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from sqlwright.errors import UnsupportedQuery
+from sqlwright.local.form import Aggregate, Column, OrderTerm, Query, Select
+from sqlwright.local.reader import read_sql
+from sqlwright.protocols import Workspace
+from sqlwright.schema import ColumnRef, ForeignKey, Schema
+
+_WORTH_READING = re.compile(r"\b(?:sum|avg|total|min|max)\s*\(|\border\s+by\b", re.IGNORECASE)
+_NUMBERS = frozenset({"number_text", "number_grouped", "number_comma", "money", "percent"})
+"""Formats of numbers whose order as text isn't their order as numbers."""
+_SUMMABLE = frozenset({"number_text", "year"})
+_SUMS = frozenset({"sum", "avg", "total"})
+
+
+def findings(sql: str, workspace: Workspace) -> tuple[str, ...]:
+    """Warnings about a query, empty when nothing is wrong or it can't be read.
+
+    - A sum or average over a table whose rows come once per matching row of another table counts
+      rows more than once (fan-out).
+    - A sum or average of text that isn't numbers is 0 or nonsense.
+    - The least, greatest or order of numbers stored as text goes by their digits: '9' after '10'.
+    """
+    if not _WORTH_READING.search(sql):
+        return ()
+    try:
+        form = read_sql(sql, workspace.schema)
+    except UnsupportedQuery:
+        return ()
+    profiles = {} if workspace.catalog is None else workspace.catalog.columns
+    found: dict[str, None] = {}
+    for select in _selects(form):
+        found.update(dict.fromkeys(_fan_out(select, workspace.schema, profiles)))
+        found.update(dict.fromkeys(_text_as_number(select, profiles)))
+    return tuple(found)
+
+
+def _fan_out(select: Select, schema: Schema, profiles: Mapping[ColumnRef, Any]) -> Iterator[str]:
+    tables = {column.ref.table for column in _columns(select) if not column.outer}
+    tables |= {source.table for source in select.extra}
+    for aggregate in _own(select, Aggregate):
+        if aggregate.function not in _SUMS or aggregate.distinct:
+            continue
+        summed = {column.ref.table for column in _own(aggregate, Column)}
+        for key in schema.foreign_keys:
+            if key.target_table not in summed or key.table not in tables - summed:
+                continue
+            if _many(key, schema, profiles):
+                yield (
+                    f"{aggregate.function} may count rows of {key.target_table} more than once: "
+                    f"once for each matching row of {key.table}"
+                )
+
+
+def _many(key: ForeignKey, schema: Schema, profiles: Mapping[ColumnRef, Any]) -> bool:
+    """Whether several rows of the key's table may point to the same row."""
+    table = schema.table(key.table)
+    if table is None or set(table.primary_key) == set(key.columns):
+        return False
+    near = [profiles.get(ColumnRef(key.table, column)) for column in key.columns]
+    return not any(profile is not None and profile.unique for profile in near)
+
+
+def _text_as_number(select: Select, profiles: Mapping[ColumnRef, Any]) -> Iterator[str]:
+    for aggregate in _own(select, Aggregate):
+        if not isinstance(aggregate.operand, Column):
+            continue
+        ref, name = aggregate.operand.ref, aggregate.function
+        written = _text_format(profiles.get(ref))
+        if written is None:
+            continue
+        if name in _SUMS and written not in _SUMMABLE:
+            yield f"{name} of {ref}, which holds text"
+        if name in {"min", "max"} and written in _NUMBERS:
+            yield f"{name} of {ref} goes by digits: its numbers are stored as text"
+    for term in _own(select, OrderTerm):
+        if isinstance(term.expression, Column):
+            ref = term.expression.ref
+            if _text_format(profiles.get(ref)) in _NUMBERS:
+                yield f"the order by {ref} goes by digits: its numbers are stored as text"
+
+
+def _text_format(profile: Any) -> str | None:
+    """How a column's texts are written, most specifically; None where they aren't texts."""
+    if profile is None or profile.main_storage != "text":
+        return None
+    return profile.formats[0].name if profile.formats else ""
+
+
+def _selects(form: Query) -> Iterator[Select]:
+    return _inside(form, Select, stop=())
+
+
+def _own(node: Any, kind: type[Any]) -> Iterator[Any]:
+    """Nodes of a kind that belong to this SELECT, not to one nested in it."""
+    yield from _inside(node, kind, stop=(Select,))
+
+
+def _columns(select: Select) -> Iterator[Column]:
+    return _own(select, Column)
+
+
+def _inside(node: Any, kind: type[Any], *, stop: tuple[type[Any], ...]) -> Iterator[Any]:
+    if isinstance(node, kind):
+        yield node
+    items = node if isinstance(node, tuple) else ()
+    if is_dataclass(node) and not isinstance(node, type):
+        items = tuple(getattr(node, f.name) for f in fields(node))
+    for item in items:
+        if isinstance(item, tuple) or (is_dataclass(item) and not isinstance(item, stop)):
+            yield from _inside(item, kind, stop=stop)

@@ -1,0 +1,120 @@
+"""Candidates are executed; an unknown literal is put right; what machines can check is checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from sqlwright.candidates import deduplicate, execute, hollow, stopped, valid
+from sqlwright.errors import UnsupportedQuery
+from sqlwright.local.reader import read_sql
+from sqlwright.local.writer import write_sql
+from sqlwright.protocols import Context, ValueIndex
+from sqlwright.schema import ColumnRef
+from sqlwright.steps.repair.checks import findings
+from sqlwright.steps.repair.literals import Replacement, replace_literals
+from sqlwright.types import Candidate, State, ValueMatch
+
+SOURCE = "repair.execution_guided"
+
+
+@dataclass(frozen=True)
+class ExecutionGuidedRepair:
+    """Executes every candidate under the run's limits and keeps what came of it, errors included.
+
+    A candidate that finds nothing is looked at again: where it compares a column with a text that
+    the column doesn't hold, although it holds a similar one, that one takes its place. The new
+    query is kept only if it finds something; the old one stays its parent. Queries that machine
+    checks find fault with carry a warning.
+
+    Does nothing without candidates. When time runs out, the rest stays unexecuted.
+    """
+
+    seconds: float = 4.0
+    """For all candidates but the first together; the first has the limit of any query."""
+    repaired: int = 4
+    """Most candidates that are repaired, in their order."""
+    similarity: float = 0.8
+    """Least similarity of a stored value that may replace a literal."""
+    penalty: float = 0.5
+    """What a repaired candidate's score loses for each literal that was replaced."""
+
+    reads: ClassVar[frozenset[str]] = frozenset({"candidates"})
+    writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
+
+    def __call__(self, state: State, context: Context) -> State:
+        if not state.candidates:
+            return state
+        done = self._executed(state.candidates, context)
+        left = self.repaired
+        repaired = []
+        for candidate in done:
+            if left and hollow(candidate) and not stopped(context.run):
+                left -= 1
+                repaired.append(self._repair(candidate, context))
+            else:
+                repaired.append(candidate)
+        checked = (_checked(candidate, context) for candidate in repaired)
+        return state.evolve(candidates=deduplicate(checked))
+
+    def _executed(self, candidates: Sequence[Candidate], context: Context) -> tuple[Candidate, ...]:
+        database, run = context.workspace.database, context.run
+        first = execute(candidates[:1], database, run)
+        return first + execute(candidates[1:], database, run, seconds=self.seconds)
+
+    def _repair(self, candidate: Candidate, context: Context) -> Candidate:
+        """The candidate with literals that are stored, if that makes it find something."""
+        schema = context.workspace.schema
+        try:
+            form = read_sql(candidate.sql, schema)
+            form, replacements = replace_literals(
+                form, lambda column, text: self._stored(column, text, context.workspace.values)
+            )
+            if not replacements:
+                return candidate
+            sql = write_sql(form, schema)
+        except UnsupportedQuery:
+            return candidate
+        new = Candidate(
+            sql=sql,
+            source=SOURCE,
+            score=candidate.score - self.penalty * len(replacements),
+            parent=candidate,
+            goal=candidate.goal,
+            columns=candidate.columns,
+            values=_values(candidate.values, replacements),
+            note="; ".join(map(_told, replacements)),
+            warnings=(*candidate.warnings, *map(_told, replacements)),
+        )
+        (new,) = execute([new], context.workspace.database, context.run, seconds=self.seconds)
+        return new if valid(new) and not hollow(new) else candidate
+
+    def _stored(self, column: ColumnRef, text: str, index: ValueIndex) -> ValueMatch | None:
+        """The value of the column most similar to the text; None when it holds the text itself."""
+        matches = [m for m in index.search(text, 60, per_column=4) if m.column == column]
+        if not matches or any(match.value == text for match in matches):
+            return None
+        best = max(matches, key=lambda match: (match.score, match.row_count or 0))
+        return best if best.score >= self.similarity else None
+
+
+def _checked(candidate: Candidate, context: Context) -> Candidate:
+    if not valid(candidate) or not math.isfinite(candidate.score):
+        return candidate
+    found = findings(candidate.sql, context.workspace)
+    return replace(candidate, warnings=(*candidate.warnings, *found)) if found else candidate
+
+
+def _values(
+    values: tuple[ValueMatch, ...], replacements: Sequence[Replacement]
+) -> tuple[ValueMatch, ...]:
+    gone = {(r.match.column, r.text) for r in replacements}
+    kept = tuple(match for match in values if (match.column, match.value) not in gone)
+    return (*kept, *(replacement.match for replacement in replacements))
+
+
+def _told(replacement: Replacement) -> str:
+    match = replacement.match
+    return f"{match.column} has no {replacement.text!r}; used {match.value!r}, which is similar"

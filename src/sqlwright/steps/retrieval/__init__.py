@@ -1,0 +1,1 @@
+"""Retrieval: what the question's words are in the database."""

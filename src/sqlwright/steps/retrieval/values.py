@@ -1,0 +1,238 @@
+"""Which stored values a question names: every phrase of up to six words, looked up and weighed.
+
+The papers ask a language model for keywords first (CHESS section 3.1, CHASE-SQL section 3.2); here
+all phrases are tried, because a lookup costs far less than a model call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rapidfuzz import fuzz
+from rapidfuzz.distance import OSA
+
+from sqlwright.protocols import Context, ValueIndex
+from sqlwright.schema import ColumnRef
+from sqlwright.types import Question, State, ValueMatch
+
+STOP_WORDS = frozenset(
+    """a about above after all also am an and any are as at be been before being below between both
+    but by can could did do does doing each either else ever every few find for from get give had
+    has have having he her hers him his how i if in into is it its just least less list many me
+    more most much my no nor not of on once only or other our out over own per please same she
+    should show so some such tell than that the their them then there these they this those through
+    to too under until up us very was we were what when where which while who whom whose why will
+    with would you your""".split()  # noqa: SIM905
+)
+
+# Hyphens, slashes and a possessive ending divide words; a phrase may still span them.
+_WORD = re.compile(r"[^\W_]+(?:(?:[.&]|['’](?!s\b))\w+)*[+#]*|[+#$€%]+")
+SAME = 0.98
+"""From this similarity on, phrase and value differ in punctuation and spaces at most."""
+_ENDINGS = frozenset(
+    "s es 's ed d ing ings er ers r y ly n an ian ans ians ese ish i".split()  # noqa: SIM905
+)
+
+LIKE = 0.88
+"""Letter by letter similarity of a misspelling."""
+
+_QUOTED = re.compile(
+    r"(?<!\w)'([^'\n]+(?:'\w[^'\n]*)*)'(?!\w)|\"([^\"\n]+)\"|[“”]([^“”\n]+)[“”]|‘([^’\n]+)’(?!\w)|`([^`\n]+)`"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A piece of the question that may name a stored value."""
+
+    text: str
+    span: tuple[int, int]
+    quoted: bool = False
+
+    @property
+    def capitalised(self) -> bool:
+        """Whether it starts as a name does."""
+        return self.text[:1].isupper()
+
+
+def phrases_of(text: str, longest: int = 6) -> list[Phrase]:
+    """Quoted pieces as a whole, then every run of up to `longest` words worth looking up."""
+    found: dict[tuple[int, int], Phrase] = {}
+    for match in _QUOTED.finditer(text):
+        group = match.lastindex or 0
+        piece = match.group(group)
+        if piece.strip():
+            found[match.span(group)] = Phrase(piece, match.span(group), quoted=True)
+    words = [match.span() for match in _WORD.finditer(text)]
+    for first in range(len(words)):
+        for last in range(first, min(first + longest, len(words))):
+            span = (words[first][0], words[last][1])
+            if span not in found and _worth(text, words[first : last + 1]):
+                found[span] = Phrase(text[slice(*span)], span)
+    return list(found.values())
+
+
+def _worth(text: str, words: Sequence[tuple[int, int]]) -> bool:
+    """A phrase neither begins nor ends with a function word unless that is written as a name."""
+    first, last = text[slice(*words[0])], text[slice(*words[-1])]
+    if _possessive(text, words[0]):
+        return False
+    if len(words) == 1:
+        return first.casefold() not in STOP_WORDS or (first.isupper() and words[0][0] > 0)
+    if _possessive(text, words[-1]):
+        return text[words[0][0]].isupper()
+    if first in STOP_WORDS or last in STOP_WORDS:
+        return False
+    return not all(text[slice(*word)].casefold() in STOP_WORDS for word in words)
+
+
+def _possessive(text: str, word: tuple[int, int]) -> bool:
+    return text[slice(*word)] == "s" and text[word[0] - 1 : word[0]] in {"'", "’"}
+
+
+def retrieve_values(
+    question: Question,
+    index: ValueIndex,
+    *,
+    limit: int = 40,
+    per_phrase: int = 10,
+    per_column: int = 3,
+    threshold: float = 0.82,
+    quoted_threshold: float = 0.6,
+    longest: int = 6,
+) -> tuple[ValueMatch, ...]:
+    """Stored values that phrases of the question resemble, best first, each value once a column.
+
+    A phrase must be at least `threshold` alike (`quoted_threshold` when it stands in quotes).
+    Of overlapping phrases, the longer one that equals a stored value beats the shorter ones.
+    """
+    phrases = phrases_of(question.text, longest)
+    if not phrases:
+        return ()
+    results = index.search_many(
+        [phrase.text for phrase in phrases], per_phrase, per_column=per_column
+    )
+    hits: list[tuple[Phrase, ValueMatch]] = []
+    for phrase, matches in zip(phrases, results, strict=True):
+        least = quoted_threshold if phrase.quoted else threshold
+        hits += [(phrase, match) for match in matches if _plausible(phrase, match, least)]
+    return _distinct(_undisputed(hits))[:limit]
+
+
+def _plausible(phrase: Phrase, match: ValueMatch, threshold: float) -> bool:
+    """Whether a match is near enough, by rules that differ with how the phrase is written."""
+    value = match.value.strip()
+    if match.score >= SAME:
+        if len(value) <= 3 and match.score < 1:
+            return False  # A and A+, C and C#: what little differs is what matters
+        return len(value) > 1 or phrase.quoted or (value == phrase.text and value != "I")
+    if len(value) <= 2 or phrase.text.isdigit():
+        return False
+    if phrase.quoted:
+        return match.score >= threshold
+    word, other = phrase.text.casefold(), value.casefold()
+    if " " not in word and " " not in other and _inflected(word, other):
+        return True
+    if " " not in word and not phrase.capitalised:
+        # Short everyday words are one letter away from far too many names to count as misspelt.
+        return " " not in other and OSA.normalized_similarity(word, other) >= LIKE
+    return match.score >= threshold or fuzz.ratio(word, other) >= 100 * LIKE
+
+
+def _inflected(word: str, value: str) -> bool:
+    """Whether one is a form of the other: a plural, a participle, an inhabitant of a place."""
+    shared = next(
+        (at for at, pair in enumerate(zip(word, value, strict=False)) if pair[0] != pair[1]),
+        min(len(word), len(value)),
+    )
+    longer, shorter = max(len(word), len(value)), min(len(word), len(value))
+    if shared == shorter:
+        ending = max(word, value, key=len)[shared:].removeprefix(word[shared - 1 : shared])
+        return shorter >= 3 and ending in _ENDINGS
+    return shared >= 4 and shared >= longer - 3
+
+
+def _undisputed(hits: Sequence[tuple[Phrase, ValueMatch]]) -> list[tuple[Phrase, ValueMatch]]:
+    """Hits that no better reading of the same words rules out.
+
+    A phrase that equals a stored value rules out look-alikes of its parts and of phrases that
+    overlap it, and shorter equal phrases inside it. A name stays when only words in lower case
+    follow or precede it there ("Sonoma" of "Sonoma county") and another column holds it.
+    """
+    exact: dict[Phrase, set[ColumnRef]] = {}
+    for phrase, match in hits:
+        if match.score >= SAME:
+            exact.setdefault(phrase, set()).add(match.column)
+
+    def ruled_out(phrase: Phrase, match: ValueMatch) -> bool:
+        start, end = phrase.span
+        for other, columns in exact.items():
+            low, high = other.span
+            if other.span == phrase.span or high <= start or end <= low:
+                continue
+            if match.score < SAME:
+                if not (start <= low and high <= end):
+                    return True
+            elif low <= start and end <= high:
+                rest = other.text[: start - low] + other.text[end - low :]
+                if match.column in columns or not phrase.capitalised or rest != rest.lower():
+                    return True
+        return False
+
+    return [hit for hit in hits if not ruled_out(*hit)]
+
+
+def _distinct(hits: Sequence[tuple[Phrase, ValueMatch]]) -> tuple[ValueMatch, ...]:
+    best: dict[tuple[str, str, str], ValueMatch] = {}
+    for phrase, match in hits:
+        key = (*match.column, match.value)
+        found = ValueMatch(
+            phrase.text, match.column, match.value, match.score, match.row_count, phrase.span
+        )
+        if key not in best or _rank(found) < _rank(best[key]):
+            best[key] = found
+    return tuple(sorted(best.values(), key=_rank))
+
+
+def _rank(match: ValueMatch) -> tuple[float, int, int, str, str]:
+    start, end = match.span or (0, 0)
+    return (-match.score, start - end, start, str(match.column), match.value)
+
+
+@dataclass(frozen=True)
+class ValueRetrieval:
+    """The step: `retrieve_values` over the workspace's index. Does nothing without a question."""
+
+    limit: int = 40
+    """Most matches kept."""
+    per_phrase: int = 10
+    """Most matches of one phrase."""
+    per_column: int = 3
+    """Most matches of one phrase in one column."""
+    threshold: float = 0.82
+    """Least similarity of a match."""
+    quoted_threshold: float = 0.6
+    """Least similarity when the phrase stands in quotes."""
+    longest: int = 6
+    """Most words of a phrase."""
+
+    reads: ClassVar[frozenset[str]] = frozenset({"question"})
+    writes: ClassVar[frozenset[str]] = frozenset({"values"})
+
+    def __call__(self, state: State, context: Context) -> State:
+        context.run.check()
+        return state.evolve(
+            values=retrieve_values(
+                state.question,
+                context.workspace.values,
+                limit=self.limit,
+                per_phrase=self.per_phrase,
+                per_column=self.per_column,
+                threshold=self.threshold,
+                quoted_threshold=self.quoted_threshold,
+                longest=self.longest,
+            )
+        )

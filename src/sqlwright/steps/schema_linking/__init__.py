@@ -1,0 +1,1 @@
+"""Schema linking: which tables and columns the question needs."""

@@ -1,0 +1,1 @@
+"""Selection: one candidate, how sure we are of it, or a refusal."""

@@ -1,0 +1,109 @@
+"""The embedded critic judges candidates by question, query and result; too little is a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
+
+from sqlwright.candidates import group_by_result, rank, valid
+from sqlwright.protocols import Context
+from sqlwright.types import Candidate, Refusal, State
+
+NEAREST = 3
+"""Tables named when refusing."""
+COLUMNS_EACH = 4
+
+
+class Judge(Protocol):
+    """What is asked of the model 'critic'; `local.critic.Critic` is one."""
+
+    def assess(self, state: State, candidates: Sequence[Candidate]) -> Any:
+        """`probabilities` that each candidate is right, and that the question is `answerable`."""
+        ...
+
+    def refusal(self, state: State, assessment: Any) -> Refusal | None:
+        """A refusal when the question is too improbably answerable."""
+        ...
+
+
+@dataclass(frozen=True)
+class CriticSelection:
+    """Takes the candidate most probably right, by the model 'critic', and says how probable.
+
+    After MSc-SQL section 4: candidates are judged together, with their results. Candidates in
+    error aren't judged; where none ran, the best one is selected and its error is the answer. Of
+    equally probable ones the earlier wins.
+    """
+
+    refuse_below: float | None = None
+    """Least probability that the question is answerable at all; None is the critic's own, found on
+    held-out databases; 0 never refuses."""
+
+    roles: ClassVar[tuple[str, ...]] = ("critic",)
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "candidates"})
+    writes: ClassVar[frozenset[str]] = frozenset(
+        {"candidates", "selected", "confidence", "refusal"}
+    )
+
+    def __call__(self, state: State, context: Context) -> State:
+        ours = [candidate for candidate in state.candidates if not candidate.goal]
+        ran = [candidate for candidate in ours if valid(candidate)]
+        if not ran:
+            return state.evolve(selected=rank(ours)[0]) if ours else state
+        critic: Judge = context.models["critic"]
+        assessment = critic.assess(state, ran)
+        judged = _agreed(ran, assessment.probabilities)
+        by_sql = {candidate.sql: candidate for candidate in judged}
+        decided = state.evolve(
+            candidates=tuple(by_sql.get(c.sql, c) for c in state.candidates),
+            confidence=judged[0].confidence,
+        )
+        refusal = self._refusal(critic, state, assessment)
+        if refusal is not None:
+            return decided.evolve(refusal=replace(refusal, suggestion=nearest(state)))
+        return decided.evolve(selected=judged[0])
+
+    def _refusal(self, critic: Judge, state: State, assessment: Any) -> Refusal | None:
+        if self.refuse_below is None:
+            return critic.refusal(state, assessment)
+        if assessment.answerable >= self.refuse_below:
+            return None
+        return critic.refusal(state, replace(assessment, answerable=0.0)) or Refusal(
+            "unsure", "It isn't sure enough that this database holds what is asked."
+        )
+
+
+def _agreed(candidates: Sequence[Candidate], judgements: Sequence[float]) -> list[Candidate]:
+    """The candidates with their probabilities, surest first; those with the same result get the
+    best of them: they are right or wrong together."""
+    order = sorted(range(len(candidates)), key=lambda place: -judgements[place])
+    together: dict[int, float] = {}
+    for group in group_by_result(candidates[place] for place in order):
+        for candidate in group.candidates:
+            together[id(candidate)] = float(judgements[_place(candidates, group.best)])
+    return [
+        replace(candidates[place], confidence=min(max(together[id(candidates[place])], 0.0), 1.0))
+        for place in order
+    ]
+
+
+def _place(candidates: Sequence[Candidate], one: Candidate) -> int:
+    return next(place for place, candidate in enumerate(candidates) if candidate is one)
+
+
+def nearest(state: State) -> str:
+    """The tables and columns the linker finds nearest to the question, in a sentence."""
+    tables = [link.table for link in state.tables][:NEAREST]
+    if not tables:
+        tables = [table.name for table in state.view.schema.tables[:NEAREST]]
+    if not tables:
+        return ""
+    parts = []
+    for name in tables:
+        columns = [link.column.column for link in state.columns if link.column.table == name]
+        if not columns:
+            table = state.view.schema.table(name)
+            columns = [column.name for column in table.columns] if table else []
+        parts.append(f"{name} ({', '.join(columns[:COLUMNS_EACH])})")
+    return f"The nearest it could tell about: {'; '.join(parts)}."

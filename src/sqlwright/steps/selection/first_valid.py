@@ -1,0 +1,25 @@
+"""The first candidate that runs: selection without a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sqlwright.candidates import rank
+from sqlwright.protocols import Context
+from sqlwright.types import State
+
+
+@dataclass(frozen=True)
+class FirstValid:
+    """Takes the best-scored candidate with rows, else one whose result is hollow, else any.
+
+    Leaves the confidence open: nothing here measures it.
+    """
+
+    reads: ClassVar[frozenset[str]] = frozenset({"candidates"})
+    writes: ClassVar[frozenset[str]] = frozenset({"selected"})
+
+    def __call__(self, state: State, context: Context) -> State:
+        ranked = rank(candidate for candidate in state.candidates if not candidate.goal)
+        return state.evolve(selected=ranked[0]) if ranked else state

@@ -1,0 +1,243 @@
+"""What a run did, on record: one JSON Lines file per question, and its reader.
+
+The first line names the format and its version and describes the run (question, recipe, versions,
+seed, limits, database); then one line per event: a step with what it changed, an execution with
+its result; the last one is the answer. Secrets are masked, results are kept by their first rows,
+files are 0600. A line is written when its event happens, so a killed run leaves what it did.
+
+A trace holds values of the database. It never leaves the machine on its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from sqlwright.errors import WorkspaceError
+from sqlwright.presentation import candidate_to_dict, plain, result_to_dict, to_json
+from sqlwright.schema import Detail, SchemaView
+from sqlwright.types import Candidate, ExecutionResult, State
+
+FORMAT = "sqlwright-trace"
+VERSION = 1
+KEPT = 500
+"""Traces kept per folder; the oldest go first."""
+SHOWN_ROWS = 5
+SHOWN_ITEMS = 60
+SHOWN_CHARACTERS = 4_000
+
+_SECRETS = re.compile(
+    r"(?<=://)[^\s/@:]+:[^\s/]+(?=@)"  # user:password in a URL
+    r"|(?<=[?&])(?:password|passwd|token|key|secret|api_key)=[^&\s]+"
+    r"|\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bAKIA[A-Z0-9]{16}\b"
+    r"|\bBearer\s+[A-Za-z0-9._~+/-]{12,}=*",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"^[0-9A-Za-z_-]+$")
+
+
+def mask(text: str) -> str:
+    """The text without what looks like a credential."""
+    return _SECRETS.sub("***", text)
+
+
+class TraceWriter:
+    """An event sink that writes one file. A full or read-only disk costs the trace, not the answer.
+
+    `problem` says why nothing (more) could be written; empty while all is well.
+    """
+
+    def __init__(self, folder: Path, run_id: str, *, kept: int = KEPT) -> None:
+        self.path = folder / f"{run_id}.jsonl"
+        self.problem = ""
+        self._kept = kept
+        self._lock = threading.Lock()
+        self._handle: int | None = None
+
+    def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
+        line = to_json({"kind": kind, **_encoded(payload)}) + "\n"
+        with self._lock:
+            if self.problem:
+                return
+            try:
+                if self._handle is None:
+                    self._handle = self._open()
+                os.write(self._handle, line.encode("utf-8"))
+            except OSError as error:
+                self.problem = error.strerror or str(error)
+
+    def close(self) -> None:
+        """Finish the file and drop the oldest ones beyond the number kept."""
+        with self._lock:
+            if self._handle is not None:
+                os.close(self._handle)
+                self._handle = None
+                _prune(self.path.parent, self._kept)
+
+    def _open(self) -> int:
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+        return os.open(self.path, flags, 0o600)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSummary:
+    """One line of a list of traces."""
+
+    id: str
+    path: Path
+    time: str
+    """When it began, ISO 8601."""
+    question: str
+    database: str
+    recipe: str
+    status: str
+    """Empty for a run that never ended."""
+    sql: str | None = None
+    confidence: float = 0.0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A trace read back. `start` and `answer` are its first and last events; both may be empty."""
+
+    id: str
+    start: Mapping[str, Any] = field(default_factory=dict)
+    events: tuple[Mapping[str, Any], ...] = ()
+    answer: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> tuple[Mapping[str, Any], ...]:
+        """The steps in the order they ended."""
+        return tuple(event for event in self.events if event["kind"] == "step")
+
+
+def list_traces(folder: Path, *, limit: int | None = None) -> list[TraceSummary]:
+    """The newest first. A folder that isn't there has none."""
+    paths = sorted(folder.glob("*.jsonl"), reverse=True) if folder.is_dir() else []
+    return [_summary(read_trace(path), path) for path in paths[:limit]]
+
+
+def find_trace(folder: Path, run_id: str = "") -> Path:
+    """The trace with that id or unique beginning of one; the newest without. WorkspaceError."""
+    if run_id and not _NAME.match(run_id):
+        raise WorkspaceError(f"{run_id!r} is not a trace id", hint="`sqlwright trace` lists them.")
+    found = sorted(folder.glob(f"{run_id}*.jsonl")) if folder.is_dir() else []
+    if not found:
+        which = f"no trace {run_id!r}" if run_id else "no traces yet"
+        raise WorkspaceError(
+            f"{which} in {folder}", hint="`sqlwright trace` lists those there are."
+        )
+    if run_id and len(found) > 1 and not (folder / f"{run_id}.jsonl").exists():
+        raise WorkspaceError(f"{len(found)} traces begin with {run_id!r}", hint="Give more of it.")
+    return folder / f"{run_id}.jsonl" if (folder / f"{run_id}.jsonl").exists() else found[-1]
+
+
+def read_trace(path: Path) -> Trace:
+    """One trace. A last line cut short by a kill is left out. Raises WorkspaceError."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise WorkspaceError(f"{path} can't be read: {error.strerror}") from None
+    events = list(_lines(text))
+    start = events[0] if events and events[0]["kind"] == "start" else {}
+    if start and (start.get("format") != FORMAT or start.get("version", 0) > VERSION):
+        raise WorkspaceError(
+            f"{path} is in a form this version can't read ({start.get('version')!r})",
+            hint="A newer sqlwright wrote it.",
+        )
+    ends = [event for event in events if event["kind"] == "answer"]
+    middle = tuple(e for e in events if e["kind"] not in {"start", "answer"})
+    return Trace(path.stem, start, middle, ends[-1] if ends else {})
+
+
+def _lines(text: str) -> Iterator[dict[str, Any]]:
+    for line in text.split("\n"):
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and isinstance(event.get("kind"), str):
+            yield event
+
+
+def _summary(trace: Trace, path: Path) -> TraceSummary:
+    start, answer = trace.start, trace.answer
+    recipe = start.get("recipe") or {}
+    return TraceSummary(
+        id=trace.id,
+        path=path,
+        time=str(start.get("time", "")),
+        question=str(start.get("question", "")),
+        database=str(start.get("database", "")),
+        recipe=str(recipe.get("name", "") if isinstance(recipe, dict) else recipe),
+        status=str(answer.get("status", "")),
+        sql=answer.get("sql"),
+        confidence=float(answer.get("confidence") or 0.0),
+        seconds=float(answer.get("seconds") or 0.0),
+    )
+
+
+def _prune(folder: Path, kept: int) -> None:
+    old = sorted(folder.glob("*.jsonl"), reverse=True)[kept:]
+    for path in old:
+        path.unlink(missing_ok=True)
+
+
+def _encoded(payload: Mapping[str, Any]) -> dict[str, Any]:
+    before, after = payload.get("before"), payload.get("state")
+    line = {key: _item(value) for key, value in payload.items() if not isinstance(value, State)}
+    if isinstance(after, State):
+        line["changes"] = _changes(before if isinstance(before, State) else None, after)
+    return line
+
+
+def _changes(before: State | None, after: State) -> dict[str, Any]:
+    """The fields a step changed, as they are now."""
+    changed = (
+        f.name
+        for f in fields(State)
+        if before is None or getattr(before, f.name) is not getattr(after, f.name)
+    )
+    return {name: _item(getattr(after, name)) for name in changed if name != "question"}
+
+
+def _item(value: Any) -> Any:
+    if isinstance(value, Candidate):
+        return _clipped(candidate_to_dict(value, rows=SHOWN_ROWS))
+    if isinstance(value, ExecutionResult):
+        return _clipped(result_to_dict(value, rows=SHOWN_ROWS))
+    if isinstance(value, SchemaView):
+        return _view(value)
+    if isinstance(value, tuple | list) and not hasattr(value, "_asdict"):
+        shown = [_item(item) for item in value[:SHOWN_ITEMS]]
+        return [*shown, f"and {len(value) - SHOWN_ITEMS} more"] if value[SHOWN_ITEMS:] else shown
+    return _clipped(plain(value))
+
+
+def _clipped(value: Any) -> Any:
+    if isinstance(value, str):
+        # Masked before it is cut, so that half a credential isn't left at the end.
+        masked = mask(value[: 2 * SHOWN_CHARACTERS])
+        if len(value) > SHOWN_CHARACTERS:
+            return f"{masked[:SHOWN_CHARACTERS]}\u2026 ({len(value):,} characters)"
+        return masked
+    if isinstance(value, dict):
+        return {key: _clipped(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_clipped(item) for item in value]
+    return value
+
+
+def _view(view: SchemaView) -> dict[str, Any]:
+    shown = dict.fromkeys(Detail, 0)
+    for ref in view.schema.columns:
+        shown[view.detail(ref)] += 1
+    return {detail.value: count for detail, count in shown.items()}

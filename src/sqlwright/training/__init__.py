@@ -1,0 +1,1 @@
+"""How the embedded models were made. Needs the `training` extra; inference imports none of it."""

@@ -1,0 +1,60 @@
+"""BIRD's training text as pairs: schemas from its DDL, stored values only as far as gold queries
+name them. Databases whose stand-ins are used for measuring are left out."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from sqlwright.local.form import Literal
+from sqlwright.local.grammar import Symbol
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.training.pairs import Known, Pair, read_schema
+from sqlwright.training.split import HELD_BACK
+from sqlwright.types import Question
+
+
+def load_bird_pairs(folder: Path) -> list[Pair]:
+    """Questions with their evidence."""
+    rows = json.loads((folder / "bird" / "train" / "train.json").read_text("utf-8"))
+    return [
+        Pair(Question(row["question"], row["evidence"]), row["SQL"], row["db_id"], "bird")
+        for row in rows
+        if row["db_id"] not in HELD_BACK
+    ]
+
+
+def load_bird_schemas(folder: Path) -> dict[str, Known]:
+    """Schemas by database. Those whose DDL SQLite doesn't take are left out."""
+    path = folder / "bird" / "train" / "train_schemas_ddl.json"
+    known = {}
+    for name, ddl in json.loads(path.read_text("utf-8")).items():
+        if name in HELD_BACK:
+            continue
+        with sqlite3.connect(":memory:") as connection:
+            try:
+                connection.executescript(ddl)
+            except sqlite3.Error:
+                continue
+            schema = read_schema(connection, name, Schema(name, ()))
+            if schema.tables:
+                known[name] = Known(schema)
+    return known
+
+
+def with_named_values(known: Known, queries: Iterable[tuple[Symbol, ...]]) -> Known:
+    """The database with every text that a gold query compares a column with as a stored value."""
+    found: dict[ColumnRef, Counter[str]] = defaultdict(Counter)
+    for symbols in queries:
+        column = None
+        for symbol in symbols:
+            if isinstance(symbol, ColumnRef):
+                column = symbol
+            elif isinstance(symbol, Literal) and isinstance(symbol.value, str) and column:
+                found[column][symbol.value] += 1
+    values = {ref: tuple(texts.items()) for ref, texts in found.items()}
+    return replace(known, values=values, enumerable=False)

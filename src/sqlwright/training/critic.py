@@ -1,0 +1,328 @@
+"""Fit the critic on the parser's beams and write `critic.json`.
+
+    python -m sqlwright.training.critic --data DATA --weights WEIGHTS --beams beams.jsonl --rebuild
+
+Learnt on `valid` (twelve databases), calibrated on `calib` (eight). Figures on `valid` are
+cross-validated by database. Numpy only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sqlwright.local.critic import Critic, Network, with_right
+from sqlwright.local.critic_features import Features, Order, add_ranking
+from sqlwright.local.embedder import OnnxEmbedder
+from sqlwright.local.static import StaticEmbedder
+from sqlwright.training.critic_data import Beam, build, describe, read_beams
+from sqlwright.training.perceptron import Settings, fit_line, fit_network, fit_ranking
+
+MEMBERS = 5
+RANK_DECAY = 0.03
+DECIDING = (
+    "rank share", "rank logit", "rank behind", "rank mass", "rank mass logit", "score", "share",
+    "agreement", "no rows", "only null", "zero", "repaired", "warned", "words left", "words used",
+    "link least", "link missed", "table least", "table missed", "hits left", "items too few",
+    "numbers lost", "literals unasked", "selects", "tables", "q unexplained", "q worst", "q column",
+    "sense used", "sense left", "sense most left", "q sense mean", "q sense worst",
+    "q top score", "q top share", "q entropy", "q agreement", "q groups", "q strict mean",
+)  # fmt: skip
+"""What the probability of being right depends on: the ranking and little more, so that few
+databases are enough to learn it."""
+FALSE_REFUSALS = 0.09
+"""Share of answerable questions on databases not learnt from that may be refused."""
+
+
+class Described:
+    """Beams with their features, and selections of them."""
+
+    def __init__(self, beams: Sequence[Beam], features: Sequence[list[Features]]) -> None:
+        kept = [(b, f) for b, f in zip(beams, features, strict=True)]
+        self.beams = [b for b, _ in kept]
+        self.features = [f for _, f in kept]
+
+    def where(self, **wanted: Any) -> Described:
+        """Those beams whose fields have the given values."""
+        kept = [
+            (b, f)
+            for b, f in zip(self.beams, self.features, strict=True)
+            if all(getattr(b, name) == value for name, value in wanted.items())
+        ]
+        return Described([b for b, _ in kept], [f for _, f in kept])
+
+    def split(self, databases: set[str]) -> tuple[Described, Described]:
+        """Outside and inside a set of databases."""
+        pairs = list(zip(self.beams, self.features, strict=True))
+        out = [(b, f) for b, f in pairs if b.database not in databases]
+        into = [(b, f) for b, f in pairs if b.database in databases]
+        return (
+            Described([b for b, _ in out], [f for _, f in out]),
+            Described([b for b, _ in into], [f for _, f in into]),
+        )
+
+
+def rows_right(data: Described, order: Order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, labels and weights of all candidates; a question of many weighs little more."""
+    rows, labels, weights = [], [], []
+    for beam, features in zip(data.beams, data.features, strict=True):
+        for one, right in zip(features, beam.right, strict=True):
+            rows.append(order.row(one))
+            labels.append(float(right))
+            weights.append(1.0 / len(features) ** 0.5)
+    return np.stack(rows), np.array(labels), np.array(weights)
+
+
+def rows_answerable(
+    data: Described, order: Order, right: Network
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One row per question: its best candidate's features; both classes weigh the same."""
+    rows, labels = [], []
+    for beam, features in zip(data.beams, data.features, strict=True):
+        if features:
+            rows.append(order.row(with_right(features, right.probabilities(features))))
+            labels.append(float(beam.answerable))
+    wanted = np.array(labels)
+    weights = np.where(
+        wanted > 0, 0.5 / max(wanted.mean(), 1e-6), 0.5 / max(1 - wanted.mean(), 1e-6)
+    )
+    return np.stack(rows), wanted, weights
+
+
+def fold_databases(data: Described, folds: int = 4) -> list[set[str]]:
+    """Databases in groups of about the same size."""
+    names = sorted({beam.database for beam in data.beams})
+    return [set(names[place::folds]) for place in range(folds)]
+
+
+def fit_rank(data: Described, order: Order) -> Network:
+    """Which candidate of a question is best, from answerable questions only."""
+    own = data.where(answerable=True)
+    groups = [np.stack([order.row(one) for one in f]) for f in own.features if f]
+    labels = [np.array(b.right, float) for b, f in zip(own.beams, own.features, strict=True) if f]
+    return fit_ranking(groups, labels, order, decay=RANK_DECAY)
+
+
+def rank(data: Described, ranking: Network) -> Described:
+    """The same with the ranking's own features."""
+    ranked = [
+        add_ranking(features, ranking.logits(features), beam.state.candidates) if features else []
+        for beam, features in zip(data.beams, data.features, strict=True)
+    ]
+    return Described(data.beams, ranked)
+
+
+def crossed_rank(data: Described, order: Order) -> Described:
+    """As `rank`, each database by a ranking that wasn't fitted on it."""
+    parts = []
+    for inside in fold_databases(data):
+        rest, own = data.split(inside)
+        parts.append(rank(own, fit_rank(rest, order)))
+    return Described(
+        [beam for part in parts for beam in part.beams],
+        [features for part in parts for features in part.features],
+    )
+
+
+def fit_right(data: Described) -> Network:
+    """How probable it is that a ranked candidate is right, from answerable questions only."""
+    order = Order(DECIDING)
+    rows, labels, weights = rows_right(data.where(answerable=True), order)
+    settings = Settings(hidden=12, decay=1e-2)
+    return fit_network(rows, labels, weights, order, members=MEMBERS, settings=settings)
+
+
+def fit_answerable(data: Described, right: Network, order: Order) -> Network:
+    """Whether the schema holds what is asked."""
+    rows, labels, weights = rows_answerable(data, order, right)
+    return fit_network(rows, labels, weights, order, members=MEMBERS, settings=Settings(16, 1e-2))
+
+
+def calibrate(
+    network: Network, rows: np.ndarray, labels: np.ndarray, weights: np.ndarray
+) -> Network:
+    """A slope and an offset for the logits, fitted on databases the network never saw."""
+    described = [dict(zip(network.order.names, row, strict=True)) for row in rows]
+    slope, offset = fit_line(network.logits(described), labels, weights)
+    return replace(network, slope=slope, offset=offset)
+
+
+def selected(data: Described, right: Network) -> list[tuple[float, bool]]:
+    """Confidence and verdict of the chosen candidate of every question."""
+    chosen = []
+    for beam, features in zip(data.beams, data.features, strict=True):
+        if not features:
+            chosen.append((0.0, False))
+            continue
+        sure = right.probabilities(features)
+        best = int(np.argmax(sure))
+        chosen.append((float(sure[best]), beam.right[best]))
+    return chosen
+
+
+def figures(data: Described, right: Network) -> dict[str, float]:
+    """Accuracy of the first and the chosen candidate, what was possible, and calibration."""
+    answerable = data.where(answerable=True)
+    chosen = selected(answerable, right)
+    return summary(answerable, chosen)
+
+
+def summary(data: Described, chosen: Sequence[tuple[float, bool]]) -> dict[str, float]:
+    """Figures of given choices."""
+    sure = np.array([confidence for confidence, _ in chosen])
+    good = np.array([verdict for _, verdict in chosen], dtype=float)
+    half = np.argsort(-sure, kind="stable")[: len(sure) // 2]
+    return {
+        "questions": len(chosen),
+        "first": float(np.mean([beam.first for beam in data.beams])),
+        "selected": float(good.mean()),
+        "oracle": float(np.mean([any(beam.right) for beam in data.beams])),
+        "most_confident_half": float(good[half].mean()),
+        "ece": calibration_error(sure, good),
+        "auroc": auroc(sure, good),
+    }
+
+
+def calibration_error(sure: np.ndarray, good: np.ndarray, bins: int = 10) -> float:
+    """Expected calibration error over bins of equal count."""
+    order = np.argsort(sure, kind="stable")
+    parts = np.array_split(order, bins)
+    gaps = [abs(sure[p].mean() - good[p].mean()) * len(p) for p in parts if len(p)]
+    return float(sum(gaps) / max(len(sure), 1))
+
+
+def auroc(scores: np.ndarray, labels: np.ndarray) -> float:
+    """Probability that a positive scores above a negative, ties half."""
+    positive, negative = scores[labels > 0.5], scores[labels <= 0.5]
+    if not len(positive) or not len(negative):
+        return float("nan")
+    above = (positive[:, None] > negative[None, :]).mean()
+    return float(above + 0.5 * (positive[:, None] == negative[None, :]).mean())
+
+
+def answerable_scores(data: Described, right: Network, network: Network) -> np.ndarray:
+    """Per question; one without any candidate counts as unanswerable."""
+    return np.array(
+        [
+            float(network.probabilities([with_right(f, right.probabilities(f))])[0]) if f else 0.0
+            for f in data.features
+        ]
+    )
+
+
+def refusal_figures(data: Described, scores: np.ndarray, below: float) -> dict[str, Any]:
+    """Shares refused, by where the questions are from."""
+    kinds: dict[str, list[bool]] = {}
+    for beam, score in zip(data.beams, scores, strict=True):
+        kinds.setdefault(beam.kind, []).append(bool(score < below))
+    labels = np.array([beam.answerable for beam in data.beams], dtype=float)
+    refused = scores < below
+    return {
+        "answerable_refused": float(refused[labels > 0.5].mean()),
+        "unanswerable_refused": float(refused[labels < 0.5].mean()),
+        "auroc": auroc(scores, labels),
+        "by_kind": {kind: [float(np.mean(f)), len(f)] for kind, f in sorted(kinds.items())},
+    }
+
+
+def fit_all(learn: Described, hold: Described) -> tuple[Network, Network, Network]:
+    """Ranking, right and answerable, learnt on one part and calibrated on the other."""
+    names = tuple(next(f for f in learn.features if f)[0])
+    order = Order(names)
+    ranking = fit_rank(learn, order)
+    crossed, held = crossed_rank(learn, order), rank(hold, ranking)
+    right = fit_right(crossed)
+    right = calibrate(right, *rows_right(held.where(answerable=True), right.order))
+    wider = Order((*names, "rank mass", "rank share", "right"))
+    answerable = fit_answerable(crossed, right, wider)
+    return ranking, right, calibrate(answerable, *rows_answerable(held, wider, right))
+
+
+def fit(data: Described) -> dict[str, Any]:
+    """The models, the threshold and the figures, as `critic.json` holds them."""
+    learn, hold = data.where(part="valid"), data.where(part="calib")
+    beams, features, chosen, crossed = [], [], [], []
+    for inside in fold_databases(learn):
+        rest, own = learn.split(inside)
+        ranking, right, refusing = fit_all(rest, hold)
+        own = rank(own, ranking)
+        answering = own.where(answerable=True)
+        chosen += selected(answering, right)
+        beams += answering.beams
+        features += answering.features
+        crossed += list(zip(own.beams, answerable_scores(own, right, refusing), strict=True))
+    ranking, right, answerable = fit_all(learn, hold)
+    learn, hold = rank(learn, ranking), rank(hold, ranking)
+    scores = answerable_scores(hold, right, answerable)
+    crossed_scores = np.array([score for _, score in crossed])
+    crossed_beams = Described([beam for beam, _ in crossed], [[] for _ in crossed])
+    # Both parts were foreign to the networks that scored them here.
+    every = np.concatenate([scores, crossed_scores])
+    good = np.array([beam.answerable for beam in (*hold.beams, *crossed_beams.beams)])
+    below = float(np.quantile(every[good], FALSE_REFUSALS))
+    return {
+        "ranking": network_data(ranking),
+        "right": network_data(right),
+        "answerable": network_data(answerable),
+        "refuse_below": below,
+        "figures": {
+            "valid_cross_validated": summary(Described(beams, features), chosen),
+            "calib": figures(hold, right),
+            "refusal_valid_cross_validated": refusal_figures(crossed_beams, crossed_scores, below),
+            "refusal_calib": refusal_figures(hold, scores, below),
+        },
+    }
+
+
+def network_data(network: Network) -> dict[str, Any]:
+    """As `Network.from_data` reads it; five digits are plenty."""
+
+    def plain(values: np.ndarray) -> Any:
+        return json.loads(json.dumps(np.asarray(values, dtype=float).round(5).tolist()))
+
+    return {
+        "features": list(network.order.names),
+        "mean": plain(network.mean),
+        "scale": plain(network.scale),
+        "members": [[[plain(w), plain(b)] for w, b in layers] for layers in network.members],
+        "slope": network.slope,
+        "offset": network.offset,
+    }
+
+
+def write(path: Path, data: Mapping[str, Any]) -> None:
+    """Aside, then renamed."""
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(data), encoding="utf-8")
+    partial.replace(path)
+
+
+def main() -> None:
+    """Build the beams where asked or missing, fit, write, print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--weights", type=Path, required=True)
+    parser.add_argument("--beams", type=Path, required=True)
+    parser.add_argument("--rebuild", action="store_true")
+    parser.add_argument("--each", type=int, default=45, help="questions per database")
+    options = parser.parse_args()
+    if options.rebuild or not options.beams.exists():
+        build(options.data, options.weights, options.beams, each=options.each, seed=1)
+    beams = read_beams(options.beams)
+    empty = Network(Order(()), np.zeros(0, dtype=np.float32), np.ones(0, dtype=np.float32), ())
+    static = StaticEmbedder.load(options.weights)
+    embedder = OnnxEmbedder.load(options.weights)
+    describing = Critic(static, embedder, empty, empty, empty, refuse_below=0.0)
+    result = fit(Described(beams, describe(beams, describing)))
+    write(options.weights / "critic.json", result)
+    print(json.dumps(result["figures"], indent=2))
+
+
+if __name__ == "__main__":
+    main()

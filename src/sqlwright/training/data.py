@@ -1,0 +1,181 @@
+"""Pairs to packed passes: each pass holds every pair once, differently augmented.
+
+Run as a module it builds the passes one after the other beside the training that reads them:
+
+    python -m sqlwright.training.data DATA OUT --passes 8
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from sqlwright.errors import UnsupportedQuery
+from sqlwright.indexes.values import ColumnValues, DiskValueIndex, memory_value_index
+from sqlwright.local.encode import encode
+from sqlwright.local.grammar import Symbol, linearize
+from sqlwright.local.nodes import Budget, Encoded, WordPieces
+from sqlwright.local.reader import read_sql
+from sqlwright.local.tokens import to_tokens
+from sqlwright.steps.retrieval.values import retrieve_values
+from sqlwright.training.augment import (
+    Rates,
+    plain_schema,
+    shown_question,
+    shown_schema,
+    shown_values,
+)
+from sqlwright.training.bird_pairs import load_bird_pairs, load_bird_schemas, with_named_values
+from sqlwright.training.minilm import bundled_minilm
+from sqlwright.training.packing import Target, make_target, pack
+from sqlwright.training.pairs import Known, Pair, check_trainable, load_databases, load_pairs
+from sqlwright.training.renaming import Names, Shown, rename
+from sqlwright.training.split import SEED, load_split
+from sqlwright.types import ValueMatch
+
+BUDGET = Budget(pieces=352, nodes=176)
+MAX_STEPS = 96
+
+
+class Builder:
+    """Reads each gold query and finds each question's values once, then encodes at will."""
+
+    def __init__(self, known: dict[str, Known], pieces: WordPieces) -> None:
+        self.known = known
+        self.pieces = pieces
+        self.names = Names.collect(one.schema for one in known.values())
+        self.failures: Counter[str] = Counter()
+        self._symbols: dict[tuple[str, str], tuple[Symbol, ...] | None] = {}
+        self._values: dict[tuple[str, str], tuple[ValueMatch, ...]] = {}
+        self._indexes: dict[str, DiskValueIndex] = {}
+
+    def symbols(self, pair: Pair) -> tuple[Symbol, ...] | None:
+        """The gold query's symbols; None when the form can't hold it."""
+        key = (pair.database, pair.sql)
+        if key not in self._symbols:
+            try:
+                form = read_sql(pair.sql, self.known[pair.database].schema)
+                self._symbols[key] = linearize(form)
+            except UnsupportedQuery:
+                self._symbols[key] = None
+        return self._symbols[key]
+
+    def values(self, pair: Pair) -> tuple[ValueMatch, ...]:
+        """The question's value matches."""
+        key = (pair.database, pair.question.text)
+        if key not in self._values:
+            if pair.database not in self._indexes:
+                stored = self.known[pair.database].values
+                self._indexes[pair.database] = memory_value_index(
+                    ColumnValues(column, values) for column, values in stored.items()
+                )
+            self._values[key] = retrieve_values(pair.question, self._indexes[pair.database])
+        return self._values[key]
+
+    def example(
+        self, pair: Pair, rates: Rates | None, rng: random.Random, budget: Budget = BUDGET
+    ) -> tuple[Encoded, Target] | None:
+        """One example; None (counted in `failures`) when its input can't say its gold."""
+        symbols = self.symbols(pair)
+        if symbols is None:
+            self.failures["form"] += 1
+            return None
+        known, found = self.known[pair.database], self.values(pair)
+        for rate in (rates, None):
+            # Dropping a hit can take away the only way to say a literal; then nothing is dropped.
+            question, schema, values = pair.question, plain_schema(known.schema), list(found)
+            if rates is not None:
+                question = shown_question(question, rates, rng)
+                schema = shown_schema(known.schema, rates, rng)
+                if rng.random() < rates.renamed:
+                    shown = rename(Shown(question, schema, values), self.names, rng)
+                    question, schema, values = shown.question, shown.schema, list(shown.values)
+            if rate is not None:
+                values = shown_values(values, question.text, rate, rng)
+            encoded = encode(
+                question, schema, values, known.enumerations, self.pieces, budget=budget
+            )
+            tokens = to_tokens(symbols, encoded, question)
+            if tokens is not None:
+                break
+        else:
+            self.failures["literal or budget"] += 1
+            return None
+        if sum(map(len, tokens)) > MAX_STEPS:
+            self.failures["length"] += 1
+            return None
+        return encoded, make_target(symbols, tokens)
+
+
+def add_bird(builder: Builder, folder: Path, most_steps: int = 64) -> list[Pair]:
+    """BIRD's training pairs whose gold takes few steps; their databases become known."""
+    pairs = load_bird_pairs(folder)
+    schemas = load_bird_schemas(folder)
+    builder.known.update(schemas)
+    read = [
+        (pair, symbols)
+        for pair in pairs
+        if pair.database in schemas
+        and (symbols := builder.symbols(pair)) is not None
+        and len(symbols) <= most_steps
+    ]
+    for name, known in schemas.items():
+        queries = [symbols for pair, symbols in read if pair.database == name]
+        builder.known[name] = with_named_values(known, queries)
+    return [pair for pair, _ in read]
+
+
+def build_pass(builder: Builder, pairs: Sequence[Pair], number: int, out: Path) -> int:
+    """Write one pass; the same number gives the same pass. Returns how many examples it holds."""
+    rng = random.Random(f"{SEED}/{number}")
+    examples = [
+        example for pair in pairs if (example := builder.example(pair, Rates(), rng)) is not None
+    ]
+    pack(examples).save(out / f"pass_{number:02d}.npz")
+    return len(examples)
+
+
+def main(arguments: Iterable[str] | None = None) -> None:
+    """Build passes that aren't there yet."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--passes", type=int, default=8)
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--bird", type=int, default=3, help="passes over which BIRD is spread")
+    options = parser.parse_args(None if arguments is None else list(arguments))
+    options.out.mkdir(parents=True, exist_ok=True)
+    split = load_split(options.data)
+    pairs = load_pairs(options.data, split)
+    check_trainable(pairs, split)
+    if options.limit:
+        pairs = random.Random(SEED).sample(pairs, options.limit)
+    known = load_databases(options.data, {pair.database for pair in pairs})
+    pieces = WordPieces(Tokenizer.from_file(str(bundled_minilm() / "tokenizer.json")))
+    builder = Builder(known, pieces)
+    bird = add_bird(builder, options.data) if options.bird else []
+    random.Random(SEED).shuffle(bird)
+    check_trainable(bird, split)
+    for number in range(options.passes):
+        if (options.out / f"pass_{number:02d}.npz").exists():
+            continue
+        started = time.monotonic()
+        builder.failures.clear()
+        own = bird[number % options.bird :: options.bird] if bird else []
+        count = build_pass(builder, [*pairs, *own], number, options.out)
+        spent = time.monotonic() - started
+        print(
+            f"pass {number}: {count} of {len(pairs) + len(own)} pairs in {spent:.0f} s, "
+            f"left out {dict(builder.failures)}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

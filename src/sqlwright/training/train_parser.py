@@ -1,0 +1,244 @@
+"""Train the embedded parser on one CPU core within a wall-clock budget.
+
+The learning rate follows the clock, not the step count: linear warm-up, then linear decay to zero
+at the end of the budget, whatever else the machine does. A checkpoint every few minutes holds
+everything needed to resume.
+
+    python -m sqlwright.training.train_parser PASSES OUT --minutes 70
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from sqlwright.local.nodes import FEATURES, RELATIONS
+from sqlwright.local.tokens import FIRST_NODE
+from sqlwright.training.companion import Exchange, trainable
+from sqlwright.training.minilm import bundled_minilm, load_minilm
+from sqlwright.training.model import Batch, ParserModel, Sizes
+from sqlwright.training.packing import Packed, batches, collate
+from sqlwright.training.split import SEED
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run is made of; kept in its checkpoints."""
+
+    minutes: float = 70.0
+    rate: float = 6e-4
+    encoder_rate: float = 1.5e-4
+    warmup: float = 0.06
+    """Part of the budget."""
+    dropout: float = 0.12
+    frozen: int = 1
+    """Lowest MiniLM layers that aren't trained."""
+    link_weight: float = 0.5
+    mask_rate: float = 0.04
+    average: float = 0.998
+    """Decay of the running average of the weights, a step."""
+    pieces: int = 3072
+    """Padded pieces of a batch."""
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    save_minutes: float = 5.0
+    report_steps: int = 25
+
+
+def make_model(settings: Settings) -> ParserModel:
+    """A fresh model on the published MiniLM."""
+    torch.manual_seed(SEED)
+    pretrained = load_minilm(bundled_minilm())
+    sizes = Sizes(len(FEATURES), len(RELATIONS), FIRST_NODE)
+    words = pretrained.words.to(torch.bfloat16)
+    return ParserModel(sizes, pretrained.encoder, words, settings.dropout, settings.frozen)
+
+
+def mark_frozen(model: ParserModel, settings: Settings) -> None:
+    """Take the lowest MiniLM layers, and what lies under them, out of training."""
+    names = [f"encoder.minilm.layers.{index}." for index in range(settings.frozen)]
+    if settings.frozen:
+        names += ["encoder.minilm.positions", "encoder.minilm.input_norm"]
+    for name, value in model.named_parameters():
+        if name.startswith(tuple(names)):
+            value.requires_grad_(requires_grad=False)
+
+
+def pass_path(folder: Path, number: int) -> Path:
+    """The pass to read: the one asked for, else the newest of the earlier ones."""
+    for candidate in range(number, -1, -1):
+        path = folder / f"pass_{candidate:02d}.npz"
+        if path.exists():
+            return path
+    raise FileNotFoundError(f"{folder} has no pass yet")
+
+
+def stream(
+    folder: Path, settings: Settings, first: int, *, order: int = 0
+) -> Iterator[tuple[int, Batch]]:
+    """Batches of pass after pass, without end; another `order` shuffles them differently."""
+    number = first
+    while True:
+        packed = Packed.load(pass_path(folder, number))
+        shuffled = batches(packed, SEED + number + 7919 * order, pieces=settings.pieces)
+        for index, rows in enumerate(shuffled):
+            seed = SEED * 1000 + number * 100_000 + index + 53 * order
+            yield number, collate(packed, rows.tolist(), mask_rate=settings.mask_rate, seed=seed)
+        number += 1
+
+
+class Trainer:
+    """Model, optimizer, running average and the clock."""
+
+    def __init__(self, settings: Settings, out: Path) -> None:
+        self.settings = settings
+        self.out = out
+        self.model = make_model(settings)
+        self.optimizer = torch.optim.AdamW(self._groups(), fused=True, betas=(0.9, 0.98))
+        self.exchange = Exchange(out, trainable(self.model))
+        self.average = {
+            name: value.detach().clone() for name, value in self.model.named_parameters()
+        }
+        self.spent = 0.0
+        """Seconds of training before this process."""
+        self.started = time.monotonic()
+        self.step = 0
+        self.number = 0
+        self.seen = 0
+
+    def _groups(self) -> list[dict[str, Any]]:
+        mark_frozen(self.model, self.settings)
+        groups: dict[tuple[float, float], list[Tensor]] = {}
+        for name, value in self.model.named_parameters():
+            if not value.requires_grad:
+                continue
+            pretrained = name.startswith("encoder.minilm.")
+            rate = self.settings.encoder_rate if pretrained else self.settings.rate
+            decay = self.settings.weight_decay if value.dim() > 1 else 0.0
+            groups.setdefault((rate, decay), []).append(value)
+        return [
+            {"params": values, "lr": rate, "full": rate, "weight_decay": decay}
+            for (rate, decay), values in groups.items()
+        ]
+
+    @property
+    def progress(self) -> float:
+        """Part of the budget that is spent, from 0 to 1."""
+        spent = self.spent + time.monotonic() - self.started
+        return min(1.0, spent / (self.settings.minutes * 60))
+
+    def schedule(self) -> float:
+        progress, warmup = self.progress, self.settings.warmup
+        return progress / warmup if progress < warmup else (1 - progress) / (1 - warmup)
+
+    def train_step(self, batch: Batch) -> tuple[float, float]:
+        factor = max(self.schedule(), 1e-3)
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["full"] * factor
+        with torch.autocast("cpu", torch.bfloat16):
+            loss, link = self.model(batch)
+        (loss + self.settings.link_weight * link).backward()
+        weights = trainable(self.model)
+        self.seen += self.exchange.add_gradients(weights, len(batch.examples))
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.exchange.hand_out(weights)
+        self.step += 1
+        self.seen += len(batch.examples)
+        decay = min(self.settings.average, (1 + self.step) / (10 + self.step))
+        kept = [
+            self.average[name]
+            for name, value in self.model.named_parameters()
+            if value.requires_grad
+        ]
+        with torch.no_grad():
+            torch._foreach_lerp_(kept, weights, 1 - decay)
+        return loss.item(), link.item()
+
+    def save(self) -> None:
+        """Write the checkpoint aside, then rename."""
+        state = {
+            "sizes": self.model.sizes.to_dict(),
+            "settings": vars(self.settings),
+            "model": self.model.state_dict(),
+            "average": self.average,
+            "optimizer": self.optimizer.state_dict(),
+            "spent": self.spent + time.monotonic() - self.started,
+            "step": self.step,
+            "number": self.number,
+            "seen": self.seen,
+        }
+        aside = self.out / "checkpoint.part"
+        torch.save(state, aside)
+        aside.rename(self.out / "checkpoint.pt")
+
+    def resume(self) -> None:
+        """Go on from the checkpoint, where there is one."""
+        path = self.out / "checkpoint.pt"
+        if not path.exists():
+            return
+        state = torch.load(path, weights_only=True)
+        self.model.load_state_dict(state["model"])
+        self.average = state["average"]
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.spent, self.step = state["spent"], state["step"]
+        self.number, self.seen = state["number"] + 1, state["seen"]
+
+    def run(self, passes: Path) -> None:
+        """Train until the budget is spent."""
+        self.model.train()
+        settings, saved, reported = self.settings, time.monotonic(), time.monotonic()
+        totals = [0.0, 0.0, 0]
+        for number, batch in stream(passes, settings, self.number):
+            self.number = number
+            loss, link = self.train_step(batch)
+            totals = [totals[0] + loss, totals[1] + link, totals[2] + len(batch.examples)]
+            now = time.monotonic()
+            if self.step % settings.report_steps == 0:
+                row = {
+                    "step": self.step,
+                    "pass": self.number,
+                    "seen": self.seen,
+                    "loss": round(totals[0] / settings.report_steps, 4),
+                    "link": round(totals[1] / settings.report_steps, 4),
+                    "rate": round(totals[2] / (now - reported), 2),
+                    "progress": round(self.progress, 4),
+                }
+                print(json.dumps(row), flush=True)
+                totals, reported = [0.0, 0.0, 0], now
+            done = self.progress >= 1.0
+            if done or now - saved > settings.save_minutes * 60:
+                self.save()
+                saved = time.monotonic()
+            if done:
+                return
+
+
+def main(arguments: Iterable[str] | None = None) -> None:
+    """Train, or go on training."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("passes", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--minutes", type=float, default=70.0)
+    parser.add_argument("--frozen", type=int, default=Settings.frozen)
+    parser.add_argument("--report", type=int, default=Settings.report_steps)
+    options = parser.parse_args(None if arguments is None else list(arguments))
+    torch.set_num_threads(1)
+    options.out.mkdir(parents=True, exist_ok=True)
+    settings = Settings(minutes=options.minutes, frozen=options.frozen, report_steps=options.report)
+    trainer = Trainer(settings, options.out)
+    trainer.resume()
+    trainer.run(options.passes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,246 @@
+"""The nouns: everything a question becomes on its way to an answer. All of it is frozen.
+
+Gold SQL has no place here: it lives in `datasets` and `evaluation`, out of inference's reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from sqlwright.schema import ColumnRef, SchemaView
+
+Cell = None | int | float | str | bytes
+"""One value of a result, as the database stores it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An earlier question of a conversation and the SQL that answered it."""
+
+    question: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the user asked. `evidence` is outside knowledge that came with it."""
+
+    text: str
+    evidence: str = ""
+    history: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ValueMatch:
+    """A stored value that resembles a phrase of the question."""
+
+    phrase: str
+    column: ColumnRef
+    value: str
+    """The exact stored spelling, usable as a literal."""
+    score: float
+    """Similarity in [0, 1]; 1 is equality after folding case and accents."""
+    row_count: int | None = None
+    """Rows that hold the value; None when not counted."""
+    span: tuple[int, int] | None = None
+    """Character range of the phrase in the question; None when it wasn't taken from there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLink:
+    """How likely the question needs a column, in [0, 1]."""
+
+    column: ColumnRef
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class TableLink:
+    """How likely the question needs a table, in [0, 1]."""
+
+    table: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionError:
+    """Why a query gave no rows to look at. Data, not an exception."""
+
+    kind: Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable"]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionResult:
+    """What running one query gave."""
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    error: ExecutionError | None = None
+    elapsed: float = 0.0
+    """Seconds."""
+    truncated: bool = False
+    """True when a row or byte limit cut the rows short."""
+
+    @property
+    def ok(self) -> bool:
+        return self.error is None
+
+    @property
+    def empty(self) -> bool:
+        """True when there are no rows, or nothing but NULL in them."""
+        return all(cell is None for row in self.rows for cell in row)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A proposed query. Repairs keep their parent, so a candidate's history is a chain."""
+
+    sql: str
+    source: str
+    """The step that wrote it."""
+    score: float = 0.0
+    """The author's own score: a log probability for the embedded parser."""
+    result: ExecutionResult | None = None
+    parent: Candidate | None = None
+    goal: str = ""
+    """The sub-question it answers; empty for the whole question."""
+    columns: tuple[ColumnRef, ...] = ()
+    """Columns it uses, where the author knows them."""
+    values: tuple[ValueMatch, ...] = ()
+    """Stored values it rests on, where the author knows them."""
+    note: str = ""
+    """What a repair changed, for the trace and the user."""
+    warnings: tuple[str, ...] = ()
+    """What machine checks found; shown when the candidate is chosen."""
+    confidence: float | None = None
+    """Calibrated probability that it is right, where selection has judged it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why no answer is given, and the nearest thing that could be done."""
+
+    reason: Literal["write", "language", "empty", "too_long", "unanswerable", "unsure"]
+    message: str
+    suggestion: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """A worked example shown in a prompt. (A data set's item is an `Example`, elsewhere.)"""
+
+    question: str
+    sql: str
+    schema: str = ""
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Cost of language models; zero for the embedded models."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    cost: float | None = 0.0
+    """In US dollars; None is 'unknown'."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepTime:
+    """Wall time of one step, in seconds."""
+
+    step: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class State:
+    """What is known about the question so far. A step returns a new one."""
+
+    question: Question
+    view: SchemaView
+    keywords: tuple[str, ...] = ()
+    values: tuple[ValueMatch, ...] = ()
+    columns: tuple[ColumnLink, ...] = ()
+    """Linker's scores, best first."""
+    tables: tuple[TableLink, ...] = ()
+    """Linker's scores, best first."""
+    demonstrations: tuple[Demonstration, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    selected: Candidate | None = None
+    confidence: float | None = None
+    """Calibrated probability that `selected` is right, where a step has set it."""
+    refusal: Refusal | None = None
+    warnings: tuple[str, ...] = ()
+
+    def evolve(self, **changes: Any) -> State:
+        """A copy with some fields replaced."""
+        return replace(self, **changes)
+
+    def warn(self, message: str) -> State:
+        """A copy with one more warning; the same one isn't added twice."""
+        if message in self.warnings:
+            return self
+        return replace(self, warnings=(*self.warnings, message))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the caller gets: the same in Python, JSON, CSV, notebook and service."""
+
+    status: Literal["answered", "refused", "failed"]
+    question: str
+    sql: str | None
+    dialect: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    truncated: bool = False
+    confidence: float = 0.0
+    """In [0, 1]."""
+    message: str = ""
+    """Why it was refused or failed; empty when answered."""
+    suggestion: str = ""
+    alternatives: tuple[Candidate, ...] = ()
+    """Other candidates with their results, one per different result, best first."""
+    values: tuple[ValueMatch, ...] = ()
+    """Stored values the query rests on."""
+    used_columns: tuple[ColumnRef, ...] = ()
+    used_tables: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    times: tuple[StepTime, ...] = ()
+    usage: Usage = Usage()
+    recipe: str = ""
+    trace_id: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON types under stable keys, with the version of the form."""
+        from sqlwright.presentation import answer_to_dict
+
+        return answer_to_dict(self)
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """JSON text that is safe to print and to embed."""
+        from sqlwright.presentation import answer_to_json
+
+        return answer_to_json(self, indent=indent)
+
+    def to_csv(self) -> str:
+        """The rows as CSV that no spreadsheet takes for formulas."""
+        from sqlwright.presentation import answer_to_csv
+
+        return answer_to_csv(self)
+
+    def _repr_html_(self) -> str:
+        from sqlwright.presentation_html import answer_to_html
+
+        return answer_to_html(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        from sqlwright.presentation import answer_to_text
+
+        printer.text("Answer(...)" if cycle else answer_to_text(self))

@@ -1,0 +1,49 @@
+"""Databases made from scripts, and readings over them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from sqlwright.catalog.reading import Reading
+from sqlwright.database.connection import TrustedConnection
+from sqlwright.database.introspect import read_schema
+from sqlwright.protocols import Run
+from sqlwright.schema import Schema
+
+Opened = tuple[Schema, Reading]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[[str], Path]:
+    """Makes a database file from a script."""
+
+    def made(script: str, name: str = "made.db") -> Path:
+        path = tmp_path / name
+        connection = sqlite3.connect(path)
+        connection.executescript(script)
+        connection.commit()
+        connection.close()
+        return path
+
+    return made
+
+
+@pytest.fixture
+def opened(make: Callable[[str], Path]) -> Iterator[Callable[..., Opened]]:
+    """Makes a database and opens it for reading."""
+    with ExitStack() as stack:
+
+        def reading(
+            script: str | Path, seconds: float | None = None, run: Run | None = None
+        ) -> Opened:
+            path = make(script) if isinstance(script, str) else script
+            connection = stack.enter_context(closing(TrustedConnection(f"file:{path}?mode=ro")))
+            schema = read_schema(connection, path.stem)
+            return schema, stack.enter_context(Reading(connection, run or Run(), seconds))
+
+        yield reading

@@ -1,0 +1,111 @@
+"""Joins inferred from names and confirmed by values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sqlwright.catalog.join_names import singular, words
+from sqlwright.catalog.joins import infer_joins, with_joins
+from sqlwright.catalog.scan import Caps, scan_table
+from sqlwright.protocols import Run
+from sqlwright.schema import ForeignKey
+
+from .conftest import Opened
+
+CASES = Path(__file__).parents[1] / "cases" / "joins" / "inferred.yaml"
+
+
+def inferred(opened: Opened) -> tuple[ForeignKey, ...]:
+    schema, reading = opened
+    columns = [c for table in schema.tables for c in scan_table(reading, table, Caps()).columns]
+    return infer_joins(schema, {c.ref: c.profile for c in columns}, reading)
+
+
+def written(key: ForeignKey) -> str:
+    if len(key.columns) > 1:
+        return f"{key.table} ({', '.join(key.columns)}) → {key.target_table}"
+    return f"{key.table}.{key.columns[0]} → {key.target_table}.{key.target_columns[0]}"
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, id=c["name"]) for c in yaml.safe_load(CASES.read_text("utf-8"))]
+)
+def test_inferred(case: dict[str, Any], opened: Callable[..., Opened]) -> None:
+    keys = inferred(opened(case["script"]))
+    assert sorted(map(written, keys)) == sorted(case["joins"])
+    assert all(key.inferred for key in keys)
+    for words_of_it in case.get("evidence", ()):
+        assert any(words_of_it in key.evidence for key in keys)
+
+
+def test_inferred_ones_stand_behind_declared_ones(opened: Callable[..., Opened]) -> None:
+    schema, reading = opened(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY);"
+        "CREATE TABLE b (a_id INTEGER REFERENCES a, other_a_id INTEGER);"
+        "INSERT INTO a VALUES (1), (2); INSERT INTO b VALUES (1, 2), (2, 1)"
+    )
+    keys = with_joins(schema, inferred((schema, reading))).foreign_keys
+    assert [key.inferred for key in keys] == [False, True]
+
+
+def test_no_time_no_joins(opened: Callable[..., Opened]) -> None:
+    schema, reading = opened(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id); INSERT INTO a VALUES (1)"
+    )
+    columns = [c for table in schema.tables for c in scan_table(reading, table, Caps()).columns]
+    reading.seconds = 0
+    reading.__post_init__()
+    assert infer_joins(schema, {c.ref: c.profile for c in columns}, reading) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("OrderItems_ID", ("order", "item", "id")),
+        ("customerID", ("customer", "id")),
+        ("HTTPServer", ("http", "server")),
+        ("club_id_2", ("club", "id", "2")),
+        ("größeÉtage", ("grösse", "étage")),
+        ("", ()),
+    ],
+)
+def test_words_of_a_name(name: str, expected: tuple[str, ...]) -> None:
+    assert words(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("plural", "one"),
+    [
+        ("companies", "company"),
+        ("boxes", "box"),
+        ("address", "address"),
+        ("status", "status"),
+        ("people", "person"),
+        ("series", "sery"),
+        ("movies", "movy"),
+        ("bus", "bus"),
+    ],
+)
+def test_singular(plural: str, one: str) -> None:
+    """Good enough to compare names with each other; words are never shown."""
+    assert singular(plural) == one
+
+
+def test_cancelling_is_noticed(opened: Callable[..., Opened]) -> None:
+    from sqlwright.errors import Cancelled
+
+    run = Run()
+    schema, reading = opened(
+        "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id); INSERT INTO a VALUES (1);"
+        "INSERT INTO b VALUES (1)",
+        run=run,
+    )
+    columns = [c for table in schema.tables for c in scan_table(reading, table, Caps()).columns]
+    run.cancelled.set()
+    with pytest.raises(Cancelled):
+        infer_joins(schema, {c.ref: c.profile for c in columns}, reading)

@@ -1,0 +1,169 @@
+import re
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+
+from sqlwright.cli.answer import answer_lines, confidence_text, one_line_sql
+from sqlwright.cli.console import Glyphs
+from sqlwright.cli.explain import explain_lines
+from sqlwright.types import Answer
+from tests.cli.answers import ANSWER, CITY, REFUSED, SQL, STATE, hostile_answer, hostile_state
+from tests.cli.hostile import acting, texts
+from tests.cli.rendering import look, rendered
+
+TEXTS = texts()
+WIDTHS = [32, 40, 60, 80, 120, 200]
+SGR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def test_an_answer_tells_everything_in_reading_order() -> None:
+    text = rendered(answer_lines(ANSWER, look(80)), 80)
+    parts = [
+        "\"munich\" → customers.city = 'München' (412 rows)",
+        "customers, orders",
+        "SELECT c.segment",
+        "Wholesale",
+        "83% likely right",
+        "SUM(o.total - o.discount)",
+        "143",
+        "sql: no such column: x",
+        "isn't indexed yet",
+        "0.1 s · recipe local · trace 20261120-211500-ab12",
+    ]
+    places = [text.find(part) for part in parts]
+    assert -1 not in places, [part for part in parts if part not in text]
+    assert places == sorted(places)
+
+
+def test_a_value_in_a_column_the_query_leaves_alone_was_not_understood() -> None:
+    answer = replace(ANSWER, used_columns=(CITY.column,))
+    text = rendered(answer_lines(answer, look(80)), 80)
+    assert "'München' (412 rows)" in text
+    assert "(8,120 rows)" not in text
+
+
+def test_a_refusal_says_why_and_what_instead() -> None:
+    text = rendered(answer_lines(REFUSED, look(80)), 80)
+    assert "no answer   This asks to change data, and sqlwright only reads." in text
+    assert "instead     Ask which rows it would concern." in text
+    assert "how sure" not in text
+    assert "considered" not in text
+
+
+def test_a_failure_shows_the_query_it_failed_with() -> None:
+    failed = replace(ANSWER, status="failed", message="no candidate ran", rows=(), columns=())
+    text = rendered(answer_lines(failed, look(80)), 80)
+    assert "failed      no candidate ran" in text
+    assert "SELECT c.segment" in text
+    assert "how sure" not in text
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("answer", [ANSWER, REFUSED], ids=["answered", "refused"])
+def test_no_line_is_wider_than_the_terminal_or_ends_in_blanks(answer: Answer, width: int) -> None:
+    text = rendered(explain_lines(answer, STATE, look(width)), width)
+    for line in text.splitlines():
+        assert cell_len(line) <= width
+        assert line == line.rstrip()
+
+
+def test_no_two_blank_lines_and_none_at_the_ends() -> None:
+    for answer in (ANSWER, REFUSED):
+        text = rendered(answer_lines(answer, look(80)), 80)
+        assert "\n\n\n" not in text
+        assert not text.startswith("\n")
+        assert not text.endswith("\n\n")
+
+
+def test_a_terminal_shows_few_rows_and_says_how_to_see_more() -> None:
+    many = replace(ANSWER, rows=tuple((f"s{i}", i, float(i)) for i in range(300)))
+    text = rendered(answer_lines(many, look(80)), 80)
+    assert "s19 " in text
+    assert "s20 " not in text
+    assert "… 280 more of 300 rows: --max-rows" in text
+
+
+def test_a_pipe_gets_all_rows_whole() -> None:
+    many = replace(ANSWER, rows=tuple(("x" * 300 + str(i), i, 0.5) for i in range(300)))
+    text = rendered(answer_lines(many, look(None)))
+    assert all("x" * 300 + str(i) in text for i in range(300))
+    assert SQL.splitlines()[0] in text
+
+
+def test_a_cut_result_is_marked() -> None:
+    text = rendered(answer_lines(replace(ANSWER, truncated=True), look(80)), 80)
+    assert "cut off here, there are more" in text
+
+
+def test_no_rows_is_said() -> None:
+    assert "  no rows" in rendered(answer_lines(replace(ANSWER, rows=()), look(80)), 80)
+
+
+def test_an_alternative_shows_where_it_differs() -> None:
+    line = one_line_sql(SQL.replace("'SHIPPED'", "'SENT'"), SQL, 40, Glyphs())
+    assert line.startswith("… ")
+    assert "'SENT'" in line
+    assert cell_len(line) <= 40
+
+
+@pytest.mark.parametrize(
+    ("confidence", "words"),
+    [
+        (1.0, "100% very likely right"),
+        (0.9, "very likely"),
+        (0.8, "80% likely right"),
+        (0.5, "more likely right than not"),
+        (0.3, "doubtful"),
+        (0.0, "0% a guess"),
+    ],
+)
+def test_confidence_in_words(confidence: float, words: str) -> None:
+    assert words in rendered(answer_lines(replace(ANSWER, confidence=confidence), look(80)), 80)
+
+
+def test_the_confidence_bar_is_told_without_colour() -> None:
+    half, whole = (confidence_text(share, Glyphs()).plain for share in (0.5, 1.0))
+    assert half.split()[0] != whole.split()[0]
+    assert cell_len(half.split()[0]) == cell_len(whole.split()[0])
+
+
+@pytest.mark.parametrize("width", [60, 80, 112, 120, 200])
+def test_an_alternative_takes_one_line(width: int) -> None:
+    long = replace(ANSWER.alternatives[0], sql=f"SELECT 1 UNION {SQL} UNION {SQL}")
+    text = rendered(answer_lines(replace(ANSWER, alternatives=(long,)), look(width)), width)
+    block = text[text.index("considered") :].split("\n\n", 1)[0]
+    assert len(block.splitlines()) == 1
+
+
+def test_the_reasoning_names_every_candidate_and_step() -> None:
+    text = rendered(explain_lines(ANSWER, STATE, look(100)), 100)
+    for part in (
+        "shipped means status SHIPPED",
+        "0.97  customers.city",
+        "score -0.700, by generation.embedded  ✓ chosen",
+        "added a join",
+        "'SENT'",
+        "looking for stored values",
+        "total",
+    ):
+        assert part in text
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_hostile_text_is_never_interpreted(name: str) -> None:
+    answer, state = hostile_answer(TEXTS[name]), hostile_state(TEXTS[name])
+    plain = rendered(explain_lines(answer, state, look(80)), 80)
+    assert acting(plain) <= {"\n"}
+    coloured = rendered(explain_lines(answer, state, look(80, colour=True)), 80, colour=True)
+    assert SGR.sub("", coloured) == plain
+    piped = rendered(explain_lines(answer, state, look(None)))
+    assert acting(piped) <= {"\n"}
+    assert len(piped) < 500_000
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("width", [32, 80])
+def test_hostile_text_stays_within_the_terminal(name: str, width: int) -> None:
+    text = rendered(explain_lines(hostile_answer(TEXTS[name]), None, look(width)), width)
+    assert max(cell_len(line) for line in text.split("\n")) <= width

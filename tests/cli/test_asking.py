@@ -1,0 +1,162 @@
+"""Questions on the command line, answered by the embedded models."""
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sqlwright.api import EmbeddedModels
+from sqlwright.cli.showcase import demo_database
+from sqlwright.errors import ModelUnavailable, WorkspaceError
+from tests.cli.conftest import Outcome
+from tests.cli.test_process import COMMAND
+
+Command = Callable[..., Outcome]
+RECIPE = ("--recipe", "local-unscored")
+"""It never abstains, so that these tests don't depend on how sure the models are."""
+QUESTION = "How many customers are there?"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def weights() -> None:
+    models = EmbeddedModels()
+    for role in ("linker", "parser"):
+        try:
+            models[role]
+        except ModelUnavailable as error:
+            pytest.skip(f"this checkout lacks an embedded model: {error}")
+
+
+def test_an_answer_for_reading(sqlwright: Command, shop: Path) -> None:
+    outcome = sqlwright("ask", shop, QUESTION, *RECIPE)
+    assert outcome.code == 0
+    for part in ("SELECT ", "how sure", "recipe local-unscored"):
+        assert part in outcome.out
+    assert not outcome.err
+
+
+def test_the_reasoning(sqlwright: Command, shop: Path) -> None:
+    outcome = sqlwright(
+        "ask", shop, "List the names of customers in the city oslo", "--explain", *RECIPE
+    )
+    assert outcome.code == 0
+    assert "\"oslo\" → customers.city = 'Oslo'" in outcome.out
+    for part in ("Tables and columns it may need", "Candidates", "Time", "writing queries"):
+        assert part in outcome.out
+
+
+def test_one_answer_in_every_form(sqlwright: Command, shop: Path) -> None:
+    answer = json.loads(sqlwright("ask", shop, QUESTION, "--json", *RECIPE).out)
+    assert answer["status"] == "answered"
+    assert 0 <= answer["confidence"] <= 1
+    sql = sqlwright("ask", shop, QUESTION, "--sql-only", *RECIPE).out
+    assert sql.strip() == answer["sql"]
+    rows = list(csv.reader(io.StringIO(sqlwright("ask", shop, QUESTION, "--csv", *RECIPE).out)))
+    assert rows[0] == answer["columns"]
+    assert rows[1:] == [[str(cell) for cell in row] for row in answer["rows"]]
+    again = json.loads(sqlwright("sql", shop, sql, "--json").out)
+    assert again["rows"] == answer["rows"]
+
+
+def test_a_question_from_standard_input_without_the_word_ask(
+    sqlwright: Command, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{QUESTION}\n"))
+    assert sqlwright(shop, "--sql-only", *RECIPE).out.startswith("SELECT ")
+
+
+def test_swapped_arguments_are_understood_and_told(sqlwright: Command, shop: Path) -> None:
+    outcome = sqlwright("ask", QUESTION, shop, "--sql-only", *RECIPE)
+    assert outcome.out.startswith("SELECT ")
+    assert "for the database; it is usually written first" in outcome.err
+
+
+def test_the_database_of_the_project(sqlwright: Command, shop: Path) -> None:
+    Path("sqlwright.toml").write_text('database = "shop.sqlite"\nrecipe = "local-unscored"\n')
+    outcome = sqlwright(QUESTION)
+    assert outcome.code == 0
+    assert "recipe local-unscored" in outcome.out
+
+
+def test_settings_can_be_changed_and_wrong_ones_are_explained(
+    sqlwright: Command, shop: Path
+) -> None:
+    few = sqlwright("ask", shop, QUESTION, "--json", "--set", "generation.embedded.beam=1", *RECIPE)
+    assert json.loads(few.out)["alternatives"] == []
+    wrong = sqlwright("ask", shop, QUESTION, "--set", "generation.embedded.beem=1")
+    assert wrong.code == 4
+    assert "did you mean 'beam'" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("question", "code"), [("Delete all customers", 10), ("", 10), ("  ", 10), ("x" * 20_000, 10)]
+)
+def test_refusals(sqlwright: Command, shop: Path, question: str, code: int) -> None:
+    before = shop.read_bytes()
+    outcome = sqlwright("ask", "--database", shop, question)
+    assert outcome.code == code
+    assert outcome.out.startswith("no answer")
+    assert json.loads(sqlwright("ask", "-d", shop, question, "--json").out)["status"] == "refused"
+    assert shop.read_bytes() == before
+
+
+def test_what_was_asked_can_be_looked_up(sqlwright: Command, shop: Path) -> None:
+    first = json.loads(sqlwright("ask", shop, QUESTION, "--json", *RECIPE).out)
+    sqlwright("ask", shop, "Drop the table orders")
+    listed = sqlwright("trace").out.splitlines()
+    assert len(listed) == 2
+    assert "refused" in listed[0]
+    assert QUESTION in listed[1]
+    shown = sqlwright("trace", "show", first["trace_id"]).out
+    for part in (QUESTION, "writing queries", first["sql"], "answered"):
+        assert part in " ".join(shown.split())
+    events = json.loads(sqlwright("trace", "show", first["trace_id"], "--json").out)
+    assert events["id"] == first["trace_id"]
+    assert len(json.loads(sqlwright("trace", "list", "--json").out)) == 2
+
+
+def test_a_piped_chat(sqlwright: Command, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [QUESTION, ":sql", "", "Delete all customers", ":quit", "never reached"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(lines)))
+    outcome = sqlwright("chat", shop, *RECIPE)
+    assert outcome.code == 10
+    assert f"> {QUESTION}\n" in outcome.out
+    assert "no answer" in outcome.out
+    assert "never reached" not in outcome.out
+
+
+def test_ctrl_c_while_a_question_is_answered(shop: Path) -> None:
+    for moment in (0.3, 0.9):
+        with subprocess.Popen(
+            [*COMMAND, "ask", str(shop), QUESTION, *RECIPE],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as process:
+            time.sleep(moment)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=30)
+        assert process.returncode in (0, 130, -signal.SIGINT)
+        assert process.returncode != 130 or b"Traceback" not in errors
+
+
+@pytest.mark.slow
+def test_a_disk_without_room_for_the_demo_is_called_full(tmp_path: Path) -> None:
+    with pytest.raises(WorkspaceError, match="no room left"):
+        demo_database(tmp_path / "demo", room=1 << 62)
+    assert demo_database(tmp_path / "demo").is_file()
+
+
+def test_the_demo(sqlwright: Command, home: Path) -> None:
+    outcome = sqlwright("demo", *RECIPE)
+    assert outcome.code == 0
+    assert outcome.out.count("how sure") == 5
+    assert "of 30 questions right" in outcome.out
+    assert "sqlwright ask your.sqlite" in outcome.out
+    assert list((home / "demo").glob("*.sqlite"))

@@ -1,0 +1,153 @@
+"""A chat over a real database with scripted models."""
+
+import io
+import json
+from collections.abc import Callable
+
+import pytest
+
+from sqlwright.api import Session
+from sqlwright.cli.conversation import HELP, Conversation
+from sqlwright.cli.session import Finding
+from sqlwright.cli.show import show, show_found
+from sqlwright.protocols import Limits
+from tests.cli.answers import ANSWER, REFUSED
+from tests.cli.hostile import acting, texts
+from tests.cli.rendering import printed, screen
+
+Open = Callable[..., Session]
+
+
+class Talk:
+    """A conversation whose output can be read bit by bit."""
+
+    def __init__(self, session: Session) -> None:
+        self.screen = screen()
+        self.conversation = Conversation(self.screen, session, limits=Limits())
+        self.going = True
+
+    def say(self, line: str) -> str:
+        """What is printed in reply, notes and errors included."""
+        streams = (self.screen.out.file, self.screen.err.file)
+        self.going = self.conversation.take(line)
+        texts = []
+        for stream in streams:
+            assert isinstance(stream, io.StringIO)
+            texts.append(stream.getvalue())
+            stream.seek(0)
+            stream.truncate()
+        return "".join(texts)
+
+
+@pytest.fixture
+def talk(open_scripted: Open) -> Talk:
+    return Talk(
+        open_scripted(
+            "SELECT name FROM customers ORDER BY name", "SELECT count(*) AS n FROM customers"
+        )
+    )
+
+
+def test_a_question_then_its_details(talk: Talk) -> None:
+    answer = talk.say("Which customers are there?")
+    assert "SELECT name FROM customers ORDER BY name" in answer
+    assert "considered" in answer
+    assert talk.say(":sql").strip() == "SELECT name FROM customers ORDER BY name"
+    assert "Candidates" in talk.say(":why")
+    assert "SELECT count(*) AS n FROM customers" in talk.say(":alt 1")
+    assert "… " in talk.say(":rows 1")
+    assert talk.conversation.exit_code == 0
+
+
+def test_before_any_question(talk: Talk) -> None:
+    for line in (":sql", ":why", ":alt 1", ":rows", ":json"):
+        assert "nothing has been asked yet" in talk.say(line)
+
+
+def test_the_schema_can_be_looked_at(talk: Talk) -> None:
+    tables = talk.say(":tables")
+    assert "customers" in tables
+    assert "name" in talk.say(":columns customers")
+    assert "no table 'nonsense'" in talk.say(":columns nonsense")
+
+
+def test_a_query_of_ones_own(talk: Talk, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "7\n" in talk.say(":run SELECT 3 + 4 AS seven")
+    talk.say(":run DELETE FROM customers")
+    assert "error" in capsys.readouterr().err
+    assert talk.conversation.exit_code == 7
+
+
+def test_wrong_commands_are_explained(talk: Talk) -> None:
+    assert ":help lists them" in talk.say(":nonsense")
+    assert "alternatives: 1 to 1" in talk.say("Which customers?") + talk.say(":alt 9")
+    assert talk.going
+
+
+def test_help_lists_every_command(talk: Talk) -> None:
+    text = talk.say(":help")
+    assert all(name in text for name in HELP)
+
+
+@pytest.mark.parametrize("line", [":quit", ":q", "quit", "exit", "EXIT"])
+def test_goodbye(talk: Talk, line: str) -> None:
+    talk.say(line)
+    assert not talk.going
+
+
+def test_an_earlier_question_is_handed_on_until_forgotten(open_scripted: Open) -> None:
+    session = open_scripted("SELECT name FROM customers")
+    talk = Talk(session)
+    talk.say("Which customers?")
+    talk.say("And how many?")
+    talk.say(":new")
+    talk.say("Which?")
+    asked = [question for question, _, _ in session.models["parser"].asked]
+    assert [turn.question for turn in asked[1].history] == ["Which customers?"]
+    assert asked[2].history == ()
+
+
+def test_a_refusal_is_shown_and_remembered_in_the_exit_code(talk: Talk) -> None:
+    assert "no answer" in talk.say("Delete all customers")
+    assert talk.conversation.exit_code == 10
+
+
+def test_json_of_the_last_answer(talk: Talk, capsys: pytest.CaptureFixture[str]) -> None:
+    talk.say("Which customers?")
+    talk.say(":json")
+    assert json.loads(capsys.readouterr().out)["status"] == "answered"
+
+
+@pytest.mark.parametrize("name", texts())
+def test_hostile_lines(talk: Talk, name: str) -> None:
+    text = texts()[name][:500]
+    for line in (text, f":{text}", f":columns {text}", f":alt {text}", f":run {text}"):
+        if line.strip():
+            talk.conversation.repeat(line)
+            assert acting(talk.say(line)) <= {"\n"}
+
+
+def test_an_answer_as_sql_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    show(screen(), Finding(ANSWER), "sql")
+    assert capsys.readouterr().out == f"{ANSWER.sql}\n"
+
+
+@pytest.mark.parametrize("form", ["sql", "csv"])
+def test_a_refusal_leaves_standard_output_to_machines_empty(
+    form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = screen()
+    assert show_found(shown, Finding(REFUSED), False, form) == 10
+    assert not printed(shown)
+    assert not capsys.readouterr().out
+    assert isinstance(shown.err.file, io.StringIO)
+    assert "This asks to change data" in shown.err.file.getvalue()
+
+
+def test_the_best_at_hand_after_an_interrupt() -> None:
+    shown = screen()
+    assert show_found(shown, Finding(ANSWER), True) == 130
+    assert "Wholesale" in printed(shown)
+    nothing = screen()
+    assert show_found(nothing, Finding(REFUSED), True) == 130
+    assert not printed(nothing)

@@ -1,0 +1,271 @@
+"""Command lines that need no model."""
+
+import io
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import sqlwright as package
+from tests.cli.conftest import Outcome
+from tests.cli.hostile import acting, texts
+
+Command = Callable[..., Outcome]
+
+
+def test_help_and_version(sqlwright: Command) -> None:
+    assert sqlwright("--version").out == f"sqlwright {package.__version__}\n"
+    assert sqlwright().out == sqlwright("--help").out == sqlwright("-h").out
+    assert sqlwright("ask", "--help").out.startswith("Usage  sqlwright ask [DATABASE] QUESTION")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["frobnicate"], "No such command 'frobnicate'"),
+        (["aks"], "Did you mean 'ask'?"),
+        (["ask", "--nonsense"], "No such option: --nonsense"),
+        (["ask", "a.db", "q", "--timeout", "soon"], "Invalid value for '--timeout'"),
+        (["ask", "a.db", "q", "--max-rows", "0"], "--max-rows"),
+        (["ask", "a.db", "q", "--json", "--csv"], "only one form of output"),
+        (["ask", "how many orders?"], "no database was named"),
+        (["prepare"], "no database was named"),
+        (["evaluate"], "name one benchmark folder"),
+        (["evaluate", "--spider", ".", "--resume"], "--resume needs the folder"),
+        (["recipes", "explode"], "recipes can't 'explode'"),
+        (["trace", "explode"], "trace can't 'explode'"),
+    ],
+)
+def test_wrong_arguments_are_explained(
+    sqlwright: Command, home: Path, arguments: list[str], message: str
+) -> None:
+    if arguments == ["evaluate", "--spider", ".", "--resume"]:
+        Path("dev.json").write_text("[]")
+    outcome = sqlwright(*arguments)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert "hint" in outcome.err
+    assert "Traceback" not in outcome.err
+    assert not outcome.out
+
+
+@pytest.mark.parametrize("command", ["ask", "sql", "chat", "prepare"])
+@pytest.mark.parametrize(
+    ("database", "message"),
+    [
+        ("missing.sqlite", "doesn't exist"),
+        ("text.db", "not a SQLite database"),
+        ("postgresql://u:secret@h/db", "not supported yet"),
+    ],
+)
+def test_databases_that_cant_be_opened(
+    sqlwright: Command,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    database: str,
+    message: str,
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("select 1"))
+    Path("text.db").write_text("id,name\n1,Ada\n" * 100)
+    outcome = sqlwright(command, database)
+    assert outcome.code == 3
+    assert message in outcome.err
+    assert "hint" in outcome.err
+    assert "secret" not in outcome.err
+
+
+def test_a_query_of_ones_own(sqlwright: Command, shop: Path) -> None:
+    outcome = sqlwright("sql", shop, "SELECT name, city FROM customers ORDER BY 1")
+    assert outcome.code == 0
+    assert outcome.out == (
+        "  name  city\n  ────  ───────\n  Ada   München\n  Ben   Oslo\n  Cleo  NULL\n  3 rows\n"
+    )
+    assert not outcome.err
+
+
+def test_a_query_from_standard_input(
+    sqlwright: Command, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT 1 AS one\n;\n"))
+    assert sqlwright("sql", shop, "--csv").out == "one\n1\n"
+
+
+def test_rows_as_json(sqlwright: Command, shop: Path) -> None:
+    answer = json.loads(sqlwright("sql", shop, "SELECT total FROM orders", "--json").out)
+    assert answer["rows"] == [[10.5], [20.25], [5.0], [None]]
+    assert answer["columns"] == ["total"]
+
+
+def test_max_rows(sqlwright: Command, shop: Path) -> None:
+    outcome = sqlwright("sql", shop, "SELECT id FROM orders", "--max-rows", 2)
+    assert "… 2 more of 4 rows: --max-rows" in outcome.out
+
+
+def test_a_result_beyond_the_limit_is_marked(sqlwright: Command, shop: Path) -> None:
+    query = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5000) SELECT i FROM n"
+    )
+    assert "cut off here, there are more" in sqlwright("sql", shop, query).out
+    assert "note cut off after 1,000 rows" in sqlwright("sql", shop, query, "--csv").err
+    whole = sqlwright("sql", shop, query, "--csv", "--max-rows", 9000)
+    assert len(whole.out.splitlines()) == 5001
+    assert not whole.err
+
+
+def test_a_check_says_what_is_read(sqlwright: Command, shop: Path) -> None:
+    query = "SELECT name FROM customers JOIN orders ON customer_id = customers.id"
+    outcome = sqlwright("sql", shop, "--check", query)
+    assert outcome.code == 0
+    assert "one query that only reads" in outcome.out
+    assert "customers, orders" in outcome.out
+    assert "plan" not in outcome.out
+    assert "SCAN" in sqlwright("sql", shop, "--explain", query).out
+
+
+@pytest.mark.parametrize("option", [(), ("--check",), ("--explain",), ("--json",)])
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("DELETE FROM orders", 7),
+        ("SELECT 1; DROP TABLE orders", 7),
+        ("ATTACH 'x.db' AS x", 7),
+        ("SELECT nope FROM orders", 12),
+    ],
+)
+def test_what_cant_be_run(
+    sqlwright: Command, shop: Path, option: tuple[str, ...], query: str, code: int
+) -> None:
+    before = shop.read_bytes()
+    outcome = sqlwright("sql", shop, query, *option)
+    assert outcome.code == code
+    assert outcome.err.startswith("error ")
+    assert not outcome.out
+    assert shop.read_bytes() == before
+    assert sorted(path.name for path in shop.parent.iterdir()) == ["shop.sqlite"]
+
+
+def test_prepare_then_purge(sqlwright: Command, shop: Path, home: Path) -> None:
+    first = sqlwright("prepare", shop)
+    assert first.code == 0
+    assert "2 tables (2 read, 0 unchanged)" in first.err
+    assert not first.out
+    assert "(0 read, 2 unchanged)" in sqlwright("prepare", shop).err
+    assert sqlwright("purge", shop).err.startswith("removed ")
+    assert sqlwright("purge", shop).err.startswith("nothing was prepared in ")
+    assert not list((home / "databases").iterdir())
+
+
+def test_the_project_file_names_the_database(sqlwright: Command, shop: Path) -> None:
+    Path("sqlwright.toml").write_text('database = "shop.sqlite"\n')
+    assert sqlwright("sql", "SELECT count(*) FROM orders").code == 0
+    Path("sqlwright.toml").write_text('databse = "shop.sqlite"\n')
+    outcome = sqlwright("sql", "SELECT 1")
+    assert outcome.code == 4
+    assert "'databse'" in outcome.err
+
+
+def test_recipes_can_be_listed_shown_and_used(sqlwright: Command, home: Path) -> None:
+    assert sqlwright("recipes").out.startswith("local\n")
+    shown = sqlwright("recipes", "show", "local")
+    assert "name: local" in shown.out
+    assert "#   generation.embedded.beam=8" in shown.out
+    Path("mine.yaml").write_text(shown.out)
+    assert sqlwright("recipes", "show", "mine.yaml").out.startswith(shown.out)
+    unknown = sqlwright("recipes", "show", "locale")
+    assert unknown.code == 4
+    assert "did you mean 'local'" in unknown.err
+
+
+def test_a_recipe_cant_run_code_unless_allowed(sqlwright: Command, home: Path) -> None:
+    Path("evil.yaml").write_text("name: evil\nsteps: ['os:system', selection.first_valid]\n")
+    outcome = sqlwright("recipes", "show", "evil.yaml")
+    assert outcome.code == 4
+    assert "--allow-code" in outcome.err
+
+
+def test_no_traces_yet(sqlwright: Command, home: Path) -> None:
+    assert sqlwright("trace").out == "no traces yet: ask something first\n"
+    assert sqlwright("trace", "show").code == 5
+
+
+def test_doctor_tries_the_guard(sqlwright: Command, shop: Path) -> None:
+    report = json.loads(sqlwright("doctor", shop, "--json").out)
+    states = {check["name"]: check["state"] for check in report["checks"]}
+    assert states["guard"] == states["limits"] == states["database"] == states["folder"] == "good"
+    assert states["prepared"] == "fair"
+    assert report["healthy"] is (states["models"] == "good")
+
+
+def test_doctor_says_what_is_wrong(sqlwright: Command, home: Path) -> None:
+    outcome = sqlwright("doctor", "missing.sqlite")
+    assert outcome.code == 12
+    assert "✗ " in outcome.out
+    assert "doesn't exist" in outcome.out
+
+
+def test_doctor_blames_a_blocked_folder_once(sqlwright: Command, shop: Path, home: Path) -> None:
+    home.write_text("not a folder")
+    report = json.loads(sqlwright("doctor", shop, "--json").out)
+    states = {check["name"]: check["state"] for check in report["checks"]}
+    assert (states["folder"], states["prepared"]) == ("bad", "fair")
+
+
+def test_doctor_writes_its_advice_ready_to_copy(sqlwright: Command, shop: Path, home: Path) -> None:
+    spaced = shop.rename(shop.with_name("my shop.sqlite"))
+    assert f"sqlwright prepare '{spaced}'" in sqlwright("doctor", spaced).out
+
+
+def test_an_unforeseen_error_is_short_and_debug_shows_it_all(
+    sqlwright: Command, home: Path
+) -> None:
+    home.write_text("not a folder")
+    Path("sub").mkdir()
+    brief = sqlwright("evaluate", "--spider", "sub")
+    assert brief.code == 6
+    assert "Traceback" not in brief.err
+    full = sqlwright("evaluate", "--spider", "sub", "--debug")
+    assert full.code == 6
+    assert "Traceback" in full.err
+
+
+def test_hostile_values_and_names_of_a_real_database(sqlwright: Command, home: Path) -> None:
+    stored = {
+        name: text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")[:20_000]
+        for name, text in texts().items()
+    }
+    names = list(dict.fromkeys(text[:80].casefold().replace('"', "") for text in stored.values()))
+    columns = ", ".join(f'"{name}"' for name in names)
+    path = Path.cwd() / "h.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f'CREATE TABLE "{names[0]}" ({columns})')
+        for text in stored.values():
+            row = ", ".join("?" * len(names))
+            connection.execute(f'INSERT INTO "{names[0]}" VALUES ({row})', [text] * len(names))
+        connection.commit()
+    query = f'SELECT * FROM "{names[0]}"'
+    for options in ((), ("--json",), ("--csv",), ("--explain",), ("--check",)):
+        outcome = sqlwright("sql", path, query, *options)
+        assert outcome.code == 0
+        assert acting(outcome.out + outcome.err) <= {"\n", "\t"}
+
+
+@pytest.mark.parametrize("name", texts())
+def test_hostile_arguments(sqlwright: Command, home: Path, name: str) -> None:
+    # What a shell can hand on: no null bytes, and of surrogates those that stand for bytes.
+    text = texts()[name].replace("\0", "").replace("\ud83d", "\udcf0")[:2_000]
+    for arguments in (
+        ["sql", f"{text[:100]}.db", "SELECT 1"],
+        ["recipes", text],
+        ["recipes", "show", f"{text[:100]}.yaml"],
+        ["trace", "show", f"x{text}"],
+        [f"x{text}"],
+        ["ask", f"--{text}"],
+        ["ask", text],
+    ):
+        outcome = sqlwright(*arguments)
+        assert outcome.code not in (0, 1)
+        assert acting(outcome.out + outcome.err) <= {"\n"}

@@ -1,0 +1,37 @@
+from sqlwright.cli.measuring import summary_lines
+from sqlwright.evaluation.records import Record
+from sqlwright.evaluation.report import summarize
+from tests.cli.hostile import acting
+from tests.cli.rendering import look, rendered
+
+
+def record(number: int, *, right: bool, **fields: object) -> Record:
+    return Record(
+        id=str(number),
+        db_id="shop",
+        question="?",
+        gold_sql="SELECT 1",
+        sql="SELECT 1",
+        status="answered",
+        spider=right,
+        bird=right,
+        oracle=True,
+        confidence=0.8 if right else 0.3,
+        needed_columns=2,
+        found_columns=1,
+        kept_columns=4,
+        seconds=0.2,
+        times={"generation\x1b[31m": 0.1},
+        difficulty="easy\x1b]0;x\x07",
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def test_a_report_for_reading() -> None:
+    summary = summarize([record(i, right=i % 4 != 0) for i in range(40)])
+    text = rendered(summary_lines(summary, look(100)), 100)
+    assert "40 questions" in text
+    assert "execution accuracy   75.0%   59.8% to  85.8%  30 of 40" in text
+    assert "columns: recall 50.0%, precision 25.0%" in text
+    assert "median 0.2 s" in text
+    assert acting(text) <= {"\n"}

@@ -1,0 +1,110 @@
+"""Every registered step, whatever it does: total, pure, deterministic, true to what it declares."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlwright import registry
+from sqlwright.prepare import open_workspace
+from sqlwright.protocols import Context, Run, Step, Workspace
+from sqlwright.schema import SchemaView
+from sqlwright.types import Candidate, Question, State
+from tests.scripted import scripted_models
+
+FIELDS = frozenset(f.name for f in fields(State))
+DATABASES = ["shop", "composite", "odd", "sparse"]
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def workspace(
+    request: pytest.FixtureRequest,
+    database_files: dict[str, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Workspace]:
+    folder = tmp_path_factory.mktemp("prepared") / "absent"
+    opened = open_workspace(str(database_files[request.param]), folder=folder)
+    yield opened
+    opened.database.close()
+
+
+@pytest.fixture(params=registry.STEPS)
+def step(request: pytest.FixtureRequest) -> Step:
+    made: Step = registry.load_step(request.param)()
+    return made
+
+
+def context(workspace: Workspace) -> Context:
+    return Context(workspace, Run(seed=1), scripted_models("SELECT 1", "SELECT nope"))
+
+
+def states(workspace: Workspace) -> dict[str, State]:
+    view = SchemaView(workspace.schema)
+    asked = State(Question("How many of them are open in Munchen?"), view)
+    table = workspace.schema.tables[0]
+    name = table.name.replace('"', '""')
+    written = (
+        Candidate(f'SELECT * FROM "{name}"', "test", -0.1),
+        Candidate("SELECT nope FROM nowhere", "test", -0.2),
+        Candidate("not SQL at all \x00 '", "test", -0.3),
+        Candidate("", "test", -0.4),
+    )
+    return {
+        "empty": State(Question(""), SchemaView(workspace.schema)),
+        "asked": asked,
+        "written": asked.evolve(candidates=written),
+        "hostile": State(Question("\x1b[31m'; DROP TABLE x; -- \u202e" * 20), view),
+    }
+
+
+@pytest.mark.parametrize("kind", ["empty", "asked", "written", "hostile"])
+def test_a_step_is_total_pure_deterministic_and_writes_what_it_says(
+    step: Step, workspace: Workspace, kind: str
+) -> None:
+    state = states(workspace)[kind]
+    kept = deepcopy(state)
+    first = step(state, context(workspace))
+    again = step(state, context(workspace))
+    assert state == kept
+    assert _timeless(first) == _timeless(again)
+    changed = {f for f in FIELDS if getattr(first, f) != getattr(state, f)}
+    assert changed <= step.writes | {"warnings"}
+
+
+def test_a_step_on_a_database_without_tables_is_total(step: Step, tmp_path: Path) -> None:
+    path = tmp_path / "empty.sqlite"
+    connection = sqlite3.connect(path)
+    connection.executescript("CREATE TABLE gone (x); DROP TABLE gone")
+    connection.close()
+    workspace = open_workspace(str(path), folder=tmp_path / "absent")
+    try:
+        view = SchemaView(workspace.schema)
+        for text in ("", "How many?"):
+            step(State(Question(text), view), context(workspace))
+    finally:
+        workspace.database.close()
+
+
+def test_a_step_is_a_frozen_dataclass_with_documented_options(step: Step) -> None:
+    assert is_dataclass(step)
+    assert step.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    assert step.reads <= FIELDS
+    assert step.writes <= FIELDS
+    assert type(step).__doc__
+
+
+def _timeless(value: Any) -> Any:
+    """The same without the seconds a query took."""
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return tuple(_timeless(item) for item in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {
+            f.name: _timeless(getattr(value, f.name)) for f in fields(value) if f.name != "elapsed"
+        }
+    return value

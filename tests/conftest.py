@@ -1,0 +1,68 @@
+"""Databases built once from their SQL text, and sessions over them with scripted models."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlwright import api
+from sqlwright.api import Session
+from sqlwright.prepare import open_workspace
+from sqlwright.protocols import Workspace
+from tests.scripted import scripted_models
+
+DATABASES = Path(__file__).parent / "databases"
+
+
+def build_database(script: Path, path: Path) -> Path:
+    """A SQLite file from a script."""
+    connection = sqlite3.connect(path)
+    try:
+        connection.executescript(script.read_text(encoding="utf-8"))
+    finally:
+        connection.close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def database_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Every database under tests/databases, by name. Not to be written to."""
+    folder = tmp_path_factory.mktemp("databases")
+    return {
+        script.stem: build_database(script, folder / f"{script.stem}.sqlite")
+        for script in sorted(DATABASES.glob("*.sql"))
+    }
+
+
+@pytest.fixture(scope="session")
+def shop_workspace(
+    database_files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Workspace]:
+    """The shop, opened unprepared."""
+    absent = tmp_path_factory.mktemp("prepared") / "absent"
+    workspace = open_workspace(str(database_files["shop"]), folder=absent)
+    yield workspace
+    workspace.database.close()
+
+
+@pytest.fixture
+def open_scripted(
+    database_files: dict[str, Path], tmp_path: Path
+) -> Iterator[Callable[..., Session]]:
+    """Opens a session over a test database whose parser gives the named queries."""
+    sessions: list[Session] = []
+
+    def opened(*sql: str, database: str = "shop", **options: Any) -> Session:
+        options.setdefault("models", scripted_models(*sql))
+        options.setdefault("home", tmp_path / "home")
+        session = api.open(database_files[database], **options)
+        sessions.append(session)
+        return session
+
+    yield opened
+    for session in sessions:
+        session.close()

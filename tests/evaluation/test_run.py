@@ -1,0 +1,139 @@
+"""A whole measurement over a small data set in Spider's layout, with scripted models."""
+
+import json
+
+import pytest
+
+from sqlwright.datasets.bird import load_bird
+from sqlwright.datasets.spider import load_spider
+from sqlwright.errors import DatasetError
+from sqlwright.evaluation import records
+from sqlwright.evaluation.records import Record
+from sqlwright.evaluation.report import calibration_error, summarize
+from sqlwright.evaluation.run import Settings, evaluate
+from tests.scripted import scripted_models
+
+GERMAN = "SELECT name FROM customers WHERE country = 'Germany'"
+ITEMS = [
+    {"question": "Who is German?", "query": GERMAN, "db_id": "shop"},
+    {"question": "Broken gold?", "query": "SELECT nothing FROM nowhere", "db_id": "shop"},
+    {
+        "question": "Who is French?",
+        "query": "SELECT name FROM customers WHERE country = 'France'",
+        "db_id": "shop",
+    },
+]
+
+
+@pytest.fixture
+def spider_folder(tmp_path, database_files):
+    home = tmp_path / "set" / "database" / "shop"
+    home.mkdir(parents=True)
+    (home / "shop.sqlite").write_bytes(database_files["shop"].read_bytes())
+    (tmp_path / "set" / "dev.json").write_text(json.dumps(ITEMS))
+    return tmp_path / "set"
+
+
+def settings(*queries):
+    return Settings(models=scripted_models(*queries))
+
+
+def test_a_run_scores_answers_candidates_and_broken_golds(spider_folder, tmp_path):
+    models = settings("SELECT name FROM customers WHERE country = 'Sweden'", GERMAN)
+    seen = []
+    summary = evaluate(
+        load_spider(spider_folder),
+        models,
+        tmp_path / "out",
+        progress=lambda done, total, record: seen.append((done, total)),
+    )
+    assert summary["questions"] == 3
+    assert summary["gold_does_not_run"] == 1
+    assert summary["gold_returns_nothing"] == 1
+    assert summary["oracle_over_candidates"]["hits"] == 1
+    assert summary["first_candidate"]["hits"] == 0
+    assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert json.loads((tmp_path / "out" / "report.json").read_text()) == json.loads(
+        json.dumps(summary)
+    )
+
+
+def test_a_run_goes_on_where_it_was_killed(spider_folder, tmp_path):
+    dataset, out = load_spider(spider_folder), tmp_path / "out"
+    whole = evaluate(dataset, settings(GERMAN), out)
+    path = out / records.PREDICTIONS
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text(lines[0] + lines[1][: len(lines[1]) // 2])
+    asked = []
+    again = evaluate(
+        dataset,
+        settings(GERMAN),
+        out,
+        progress=lambda done, total, record: asked.append(record and record.id),
+    )
+    assert asked == [None, "dev-00001", "dev-00002"]
+    assert again["execution_accuracy"] == whole["execution_accuracy"]
+    assert len(records.read(out)) == 3
+
+
+def test_a_folder_of_another_run_is_refused(spider_folder, tmp_path):
+    dataset, out = load_spider(spider_folder), tmp_path / "out"
+    evaluate(dataset, settings(GERMAN), out)
+    other = Settings(models=scripted_models(GERMAN), overrides=["generation.embedded.beam=2"])
+    with pytest.raises(DatasetError, match="another overrides"):
+        evaluate(dataset, other, out)
+
+
+def test_a_damaged_line_in_the_middle_is_named(tmp_path):
+    (tmp_path / records.PREDICTIONS).write_text('{"id": \n{}\n')
+    with pytest.raises(DatasetError, match="line 1"):
+        records.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ('{"a": 1}', "isn't a list"),
+        ("[1]", "isn't an object"),
+        ('[{"db_id": "x", "query": "q"}]', "has no SpiderSynQuestion or question"),
+        ("nonsense", "can't be read as JSON"),
+    ],
+)
+def test_files_in_another_layout_are_refused(tmp_path, content, complaint):
+    (tmp_path / "dev.json").write_text(content)
+    with pytest.raises(DatasetError, match=complaint):
+        load_spider(tmp_path)
+
+
+def test_a_folder_without_questions_is_refused(tmp_path):
+    with pytest.raises(DatasetError, match=r"has none of dev\.json"):
+        load_spider(tmp_path)
+
+
+def test_bird_s_layout_is_read(tmp_path):
+    (tmp_path / "dev_databases" / "shop").mkdir(parents=True)
+    (tmp_path / "dev_databases" / "shop" / "shop.sqlite").touch()
+    row = {
+        "question_id": 7,
+        "db_id": "shop",
+        "question": "How many?",
+        "evidence": "all of them",
+        "SQL": "SELECT 1",
+        "difficulty": "simple",
+    }
+    (tmp_path / "dev.json").write_text(json.dumps([row]), encoding="utf-8-sig")
+    (example,) = load_bird(tmp_path).examples
+    assert (example.id, example.evidence, example.difficulty) == ("7", "all of them", "simple")
+    assert example.database.exists()
+
+
+def record(number, confidence, right):
+    return Record(str(number), "d", "q", "g", "s", "answered", spider=right, confidence=confidence)
+
+
+def test_calibration_error_of_known_confidences():
+    # Ten answers at 0.95 of which nine are right: 0.05 off; ten at 0.25 of which none: 0.25 off.
+    rows = [record(n, 0.95, n != 0) for n in range(10)]
+    rows += [record(n, 0.25, False) for n in range(10, 20)]
+    assert calibration_error(rows) == pytest.approx((0.05 + 0.25) / 2)
+    assert summarize(rows)["most_confident_half"]["value"] == pytest.approx(0.9)

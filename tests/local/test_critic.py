@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sqlwright
+from sqlwright.errors import ModelUnavailable
+from sqlwright.local.critic import Critic, Network
+from sqlwright.local.critic_features import (
+    Features,
+    Order,
+    candidate_features,
+    result_features,
+    result_key,
+    tables_of,
+)
+from sqlwright.local.critic_forms import form_features
+from sqlwright.local.link_schema import SchemaShelf
+from sqlwright.local.static import StaticEmbedder
+from sqlwright.local.support import senses, support
+from sqlwright.schema import ColumnRef, SchemaView
+from sqlwright.types import (
+    Candidate,
+    ExecutionError,
+    ExecutionResult,
+    Question,
+    State,
+    TableLink,
+    ValueMatch,
+)
+from tests.local.test_linker import MUSIC
+
+WEIGHTS = Path(sqlwright.__file__).parent / "local" / "weights"
+
+
+def candidate(sql: str, *rows: tuple[object, ...], score: float = -1.0) -> Candidate:
+    result = ExecutionResult(("x",), rows)  # type: ignore[arg-type]
+    return Candidate(sql, "test", score=score, result=result)
+
+
+def state(text: str, *values: ValueMatch) -> State:
+    return State(Question(text), SchemaView(MUSIC), values=values)
+
+
+@pytest.fixture(scope="module")
+def static() -> StaticEmbedder:
+    return StaticEmbedder.load(WEIGHTS)
+
+
+def described(asked: State, pool: list[Candidate], static: StaticEmbedder) -> list[Features]:
+    """Features with static vectors in the encoder's place."""
+    arrays = SchemaShelf(static, static).encode(MUSIC)
+    found = support(asked.question, arrays, asked.values, static)
+    names = [table.name for table in MUSIC.tables]
+    return candidate_features(asked, pool, found, senses(found, arrays, MUSIC.columns, names))
+
+
+@pytest.fixture(scope="module")
+def critic() -> Critic:
+    return Critic.load(WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    ("rows", "feature"),
+    [
+        ((), "no rows"),
+        (((None,), (None,)), "only null"),
+        (((3,),), "one cell"),
+        (((0,),), "zero"),
+        (((1,), (1,)), "same rows"),
+    ],
+)
+def test_results_are_described(rows: tuple[tuple[object, ...], ...], feature: str) -> None:
+    told = result_features(ExecutionResult(("x",), rows))  # type: ignore[arg-type]
+    assert told[feature] == 1.0
+    assert result_features(ExecutionResult(("x",), ((1,), (2,))))[feature] == 0.0
+
+
+def test_an_error_and_no_run_are_told_apart() -> None:
+    failed = ExecutionResult(error=ExecutionError("timeout", "too slow"))
+    assert result_features(failed)["timeout"] == result_features(failed)["error"] == 1.0
+    assert result_features(None)["not run"] == 1.0
+    assert result_features(None)["error"] == 0.0
+
+
+def test_results_with_the_same_rows_in_another_order_agree() -> None:
+    first, second = ExecutionResult(("x",), ((1,), (2,))), ExecutionResult(("y",), ((2,), (1,)))
+    assert result_key(first) == result_key(second)
+    assert result_key(first) != result_key(ExecutionResult(("x",), ((1,),)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "sql", "feature"),
+    [
+        ("How many singers?", "SELECT COUNT(*) FROM singer", "count kept"),
+        ("How many singers?", "SELECT name FROM singer", "count lost"),
+        ("Name the singers", "SELECT COUNT(*) FROM singer", "count made up"),
+        ("The oldest singer", "SELECT name FROM singer ORDER BY age DESC LIMIT 1", "most kept"),
+        ("The youngest singer", "SELECT name FROM singer ORDER BY age LIMIT 1", "least kept"),
+        ("Singers at least 30 years old", "SELECT 1 WHERE age >= 30", "greater kept"),
+        ("Singers who never sang", "SELECT name WHERE id NOT IN (SELECT 1)", "not kept"),
+        ("Singers per country", "SELECT country FROM s GROUP BY country", "each kept"),
+        ("Top 3 singers", "SELECT name FROM s ORDER BY x DESC LIMIT 5", "limit unasked"),
+    ],
+)
+def test_forms_of_question_and_query_are_compared(asked: str, sql: str, feature: str) -> None:
+    assert form_features(asked, sql)[feature] == 1.0
+
+
+def test_numbers_and_asked_items_are_counted() -> None:
+    described = form_features("Show the name and age of three singers", "SELECT name FROM s")
+    assert described["numbers lost"] == 1.0
+    assert described["items too few"] == 1.0
+    assert form_features("Top three", "SELECT 1 FROM s LIMIT 3")["numbers lost"] == 0.0
+
+
+def test_tables_are_found_in_the_query_and_its_columns() -> None:
+    used = replace(
+        candidate('SELECT 1 FROM "singer" JOIN concert ON 1'),
+        columns=(ColumnRef("stadium", "capacity"),),
+    )
+    assert tables_of(state("x"), used) == {"singer", "concert", "stadium"}
+
+
+def test_candidates_with_the_same_result_share_their_mass(static: StaticEmbedder) -> None:
+    asked = state("How many singers are there?")
+    pool = [candidate("a", (1,)), candidate("b", (2,)), candidate("c", (1,))]
+    first, second, third = described(asked, pool, static)
+    assert first["agreement"] == pytest.approx(third["agreement"])
+    assert first["agreement"] == pytest.approx(2 / 3)
+    assert second["agreement"] == pytest.approx(1 / 3)
+    assert first.keys() == second.keys() == third.keys()
+    assert all(np.isfinite(value) for value in first.values())
+
+
+@pytest.mark.parametrize("score", [float("-inf"), float("nan"), 1e9, -1e9])
+def test_any_score_of_an_author_gives_finite_features(static: StaticEmbedder, score: float) -> None:
+    asked = state("How many singers are there?")
+    (one,) = described(asked, [candidate("a", (1,), score=score)], static)
+    assert all(np.isfinite(value) for value in one.values())
+
+
+def test_a_common_word_that_some_value_holds_is_explained_by_chance_only(
+    static: StaticEmbedder,
+) -> None:
+    arrays = SchemaShelf(static, static).encode(MUSIC)
+    hit = ValueMatch("blood", ColumnRef("concert", "title"), "Blood", 1.0, 1, (9, 14))
+    found = support(Question("Show the blood of each singer"), arrays, (hit,), static)
+    assert found.by_value.max() == 1.0
+    assert found.missing() == ("blood",)
+
+
+def test_words_nothing_explains_are_named(static: StaticEmbedder) -> None:
+    arrays = SchemaShelf(static, static).encode(MUSIC)
+    text = "What is the horsepower of each singer in Wembley?"
+    hit = ValueMatch("Wembley", ColumnRef("stadium", "location"), "Wembley", 1.0, 1, (41, 48))
+    assert text[41:48] == "Wembley"
+    assert support(Question(text), arrays, (hit,), static).missing() == ("horsepower",)
+    assert "wembley" in support(Question(text), arrays, (), static).missing()
+
+
+def test_a_network_follows_its_weights_and_calibration() -> None:
+    layers = ((np.array([[1.0], [-2.0]], np.float32), np.array([0.5], np.float32)),)
+    network = Network(
+        Order(("a", "b")), np.zeros(2, np.float32), np.ones(2, np.float32), (layers,), 2.0, -1.0
+    )
+    described = [{"a": 1.0, "b": 0.25}, {"b": 3.0}]
+    assert network.logits(described) == pytest.approx([1.0, -5.0 + 0.0 - 0.5])
+    assert network.probabilities(described)[0] == pytest.approx(1 / (1 + np.exp(-1.0)))
+    assert len(network.probabilities([])) == 0
+
+
+def test_judgements_are_probabilities_in_the_order_given(critic: Critic) -> None:
+    asked = state("How many singers are there?")
+    good = candidate("SELECT COUNT(*) FROM singer", (5,), score=-0.1)
+    poor = candidate("SELECT name FROM stadium", (None,), score=-6.0)
+    judged = critic.judge(asked, [poor, good])
+    assert len(judged) == 2
+    assert all(0.0 <= p <= 1.0 for p in judged)
+    assert judged[1] > judged[0]
+    assert critic.judge(asked, []) == []
+
+
+def test_an_unanswerable_question_is_less_answerable_and_its_refusal_names_why(
+    critic: Critic,
+) -> None:
+    pool = [candidate("SELECT COUNT(*) FROM singer", (5,), score=-0.1)]
+    good = critic.assess(state("How many singers are there?"), pool)
+    odd = state("What is the horsepower of my dishwasher?").evolve(
+        tables=(TableLink("singer", 0.1), TableLink("stadium", 0.05))
+    )
+    bad = critic.assess(odd, [replace(pool[0], score=-4.0)])
+    assert bad.answerable < good.answerable
+    assert {"horsepower", "dishwasher"} <= set(bad.missing)
+    refusal = critic.refusal(odd, replace(bad, answerable=0.0))
+    assert refusal is not None
+    assert refusal.reason == "unanswerable"
+    assert "horsepower" in refusal.message
+    assert "singer" in refusal.suggestion
+    assert critic.refusal(odd, replace(bad, answerable=1.0)) is None
+    doubtful = replace(bad, answerable=critic.refuse_below * 0.9)
+    assert critic.refusal(odd, doubtful) is not None
+    assert critic.refusal(odd, replace(doubtful, missing=())) is None
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"right": 1}', "not json"])
+def test_damaged_weights_say_so(content: str, tmp_path: Path) -> None:
+    (tmp_path / "critic.json").write_text(content)
+    with pytest.raises(ModelUnavailable, match="critic"):
+        Critic.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sql", "feature"),
+    [
+        ("After 2015", "SELECT a FROM t GROUP BY a HAVING COUNT(*) > 2015", "year as count"),
+        ("Average price", "SELECT AVG(a) FROM t ORDER BY a LIMIT 1", "aggregate ordered"),
+        ("Per city", "SELECT t.city, COUNT(*) FROM t GROUP BY t.city", "group shown"),
+        ("Per city", "SELECT COUNT(*) FROM t GROUP BY t.city", "group hidden"),
+        ("Sorted by name", "SELECT a FROM t", "ordered in words"),
+    ],
+)
+def test_odd_shapes_are_noticed(asked: str, sql: str, feature: str) -> None:
+    assert form_features(asked, sql)[feature] == 1.0
+    assert form_features("Name them", "SELECT name FROM t")[feature] == 0.0
+
+
+def test_a_joined_table_that_gives_nothing_is_idle(static: StaticEmbedder) -> None:
+    asked = state("Where are the stadiums?")
+    plain = replace(
+        candidate("SELECT location FROM stadium"), columns=(ColumnRef("stadium", "location"),)
+    )
+    joined = replace(plain, sql="SELECT location FROM stadium JOIN concert ON 1")
+    without, idle = described(asked, [plain, joined], static)
+    assert (without["idle tables"], idle["idle tables"]) == (0.0, 1.0)

@@ -1,0 +1,59 @@
+"""The shipped weights: found, whole, and the ones the code was released with."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+from sqlwright.errors import ModelUnavailable
+from sqlwright.local.digests import DIGESTS
+from sqlwright.local.models import FILES, WEIGHTS, check_file, load
+
+
+def test_an_unknown_role_says_which_there_are() -> None:
+    with pytest.raises(ModelUnavailable, match="embedder, linker, parser"):
+        load("poet")
+
+
+@pytest.mark.parametrize("role", sorted(FILES))
+def test_a_missing_file_is_named(role: str, tmp_path: Path) -> None:
+    with pytest.raises(ModelUnavailable, match="missing") as caught:
+        load(role, folder=tmp_path)
+    assert "Reinstall" in caught.value.hint
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "weights.bin"
+    path.write_bytes(b"right")
+    digest = hashlib.sha256(b"right").hexdigest()
+    check_file(path, digest)
+    path.write_bytes(b"wrong")
+    with pytest.raises(ModelUnavailable, match="isn't the file"):
+        check_file(path, digest)
+
+
+def test_a_damaged_graph_is_refused(tmp_path: Path) -> None:
+    for name in FILES["parser"]:
+        if not (WEIGHTS / name).exists():
+            pytest.skip("the weights aren't there")
+        shutil.copyfile(WEIGHTS / name, tmp_path / name)
+    (tmp_path / "parser_decoder.onnx").write_bytes(b"not a graph")
+    with pytest.raises(ModelUnavailable, match="can't be read"):
+        load("parser", folder=tmp_path)
+
+
+def test_every_shipped_file_is_the_one_released() -> None:
+    """Fails when weights were changed without `python -m sqlwright.training.stamp`."""
+    shipped = {path.name: path for path in WEIGHTS.iterdir() if path.suffix != ".md"}
+    assert set(shipped) == set(DIGESTS)
+    for name, path in shipped.items():
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == DIGESTS[name], name
+
+
+def test_the_weights_stay_small() -> None:
+    sizes = [path.stat().st_size for path in WEIGHTS.iterdir()]
+    assert max(sizes) <= 15 * 1024 * 1024
+    assert sum(sizes) <= 45 * 1024 * 1024

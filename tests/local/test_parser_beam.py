@@ -1,0 +1,128 @@
+"""Beam search with a scripted scorer in place of the decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer
+
+from sqlwright.errors import Cancelled
+from sqlwright.local.beam import Floats, Search
+from sqlwright.local.encode import encode
+from sqlwright.local.grammar import delinearize
+from sqlwright.local.literals import Grounding
+from sqlwright.local.models import WEIGHTS
+from sqlwright.local.nodes import WORD, Encoded, WordPieces
+from sqlwright.local.symbols import BY_NAME
+from sqlwright.local.tokens import FIRST_NODE
+from sqlwright.local.words import Word
+from sqlwright.local.writer import write_sql
+from sqlwright.protocols import Run
+from sqlwright.types import Question
+from tests.local.singers import AGE, COUNTRY, SINGERS
+
+QUESTION = Question("ages of singers from New York older than 20")
+
+
+@pytest.fixture(scope="module")
+def encoded() -> Encoded:
+    path = Path(WEIGHTS) / "tokenizer.json"
+    if not path.exists():
+        pytest.skip("the weights aren't there")
+    return encode(QUESTION, SINGERS, (), {}, WordPieces(Tokenizer.from_file(str(path))))
+
+
+class Scripted:
+    """Gives each wanted token a high score at its step, and everything else noise."""
+
+    def __init__(self, wanted: Sequence[int], width: int, seed: int = 0) -> None:
+        self.wanted = wanted
+        self.width = width
+        self.random = np.random.default_rng(seed)
+        self.step = 0
+
+    def __call__(self, tokens: Sequence[int], parents: Sequence[int]) -> Floats:
+        assert len(tokens) == len(parents)
+        logits = self.random.normal(size=(len(tokens), self.width)).astype(np.float32)
+        if self.step < len(self.wanted):
+            logits[:, self.wanted[self.step]] += 8.0
+        self.step += 1
+        return logits
+
+
+def search(encoded: Encoded, width: int) -> Search:
+    words = [node for node in encoded.nodes if isinstance(node, Word)]
+    return Search(encoded, Grounding(QUESTION, words, SINGERS, (), {}), width)
+
+
+def script(encoded: Encoded) -> list[int]:
+    """select Age where Country = New York and Age > 20 end"""
+    texts = [node.text if isinstance(node, Word) else "" for node in encoded.nodes]
+
+    def at(node: object) -> int:
+        return FIRST_NODE + encoded.nodes.index(node)  # type: ignore[arg-type]
+
+    def word(text: str) -> int:
+        return FIRST_NODE + texts.index(text)
+
+    return [
+        BY_NAME["select"].index,
+        at(AGE),
+        BY_NAME["where"].index,
+        at(COUNTRY),
+        BY_NAME["="].index,
+        word("New"),
+        word("York"),
+        BY_NAME["and"].index,
+        at(AGE),
+        BY_NAME[">"].index,
+        word("20"),
+        word("20"),
+        BY_NAME["end"].index,
+    ]
+
+
+def test_the_best_hypothesis_follows_the_scores(encoded: Encoded) -> None:
+    width = FIRST_NODE + len(encoded.nodes)
+    found = search(encoded, 4).run(Scripted(script(encoded), width))
+    sql = write_sql(delinearize(found[0].symbols), SINGERS)
+    assert "'New York'" in sql
+    assert sql.rstrip().endswith("> 20")
+    assert [item.score for item in found] == sorted((i.score for i in found), reverse=True)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_the_scores_every_hypothesis_can_be_read(encoded: Encoded, seed: int) -> None:
+    width = FIRST_NODE + len(encoded.nodes)
+    for hypothesis in search(encoded, 6).run(Scripted([], width, seed)):
+        assert hypothesis.state.finished
+        delinearize(hypothesis.symbols)
+
+
+def test_a_literal_ends_where_it_begins_or_later(encoded: Encoded) -> None:
+    width = FIRST_NODE + len(encoded.nodes)
+    wanted = script(encoded)
+    wanted[5], wanted[6] = wanted[6], wanted[5]  # 'York' to 'New' would run backwards
+    sql = write_sql(
+        delinearize(search(encoded, 1).run(Scripted(wanted, width))[0].symbols), SINGERS
+    )
+    assert "York" in sql
+    assert "'New'" not in sql
+
+
+def test_a_cancelled_run_stops_the_search(encoded: Encoded) -> None:
+    run = Run()
+    run.cancelled.set()
+    with pytest.raises(Cancelled):
+        search(encoded, 2).run(Scripted([], FIRST_NODE + len(encoded.nodes)), run)
+
+
+def test_only_words_can_be_in_a_literal(encoded: Encoded) -> None:
+    hypothesis = search(encoded, 1)
+    state = hypothesis.run(Scripted(script(encoded), FIRST_NODE + len(encoded.nodes)))[0]
+    assert state.first is None
+    kinds = encoded.node_kinds
+    assert (kinds == WORD).sum() == len(QUESTION.text.split())

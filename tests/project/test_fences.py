@@ -1,0 +1,146 @@
+"""Fences around the whole repository: sizes, prints, handlers, names. Each test lists what breaks
+it, as `module: what`."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import TypeVar
+
+T = TypeVar("T", bound=ast.AST)
+
+SOURCE = Path(__file__).parents[2] / "src" / "sqlwright"
+BANNED_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "base", "core", "misc"}
+EDGES = ("cli/", "serving/", "database/worker.py", "training/")
+"""Where everything may be caught: the edges of a process."""
+
+TEXTS = {p.relative_to(SOURCE).as_posix(): p.read_text("utf-8") for p in SOURCE.rglob("*.py")}
+TREES = {module: ast.parse(text) for module, text in sorted(TEXTS.items())}
+
+
+def nodes(kind: type[T]) -> Iterator[tuple[str, T]]:
+    """Every node of a kind with its module."""
+    for module, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, kind):
+                yield module, node
+
+
+def names_in(node: ast.AST | None) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} if node else {""}
+
+
+def test_modules_have_at_most_400_lines() -> None:
+    lengths = {module: len(text.splitlines()) for module, text in TEXTS.items()}
+    assert [f"{module}: {n} lines" for module, n in lengths.items() if n > 400] == []
+    assert median(lengths.values()) <= 200
+
+
+def test_functions_have_at_most_60_lines_signatures_not_counted() -> None:
+    def body_lines(function: ast.FunctionDef) -> int:
+        return (function.end_lineno or 0) - function.body[0].lineno + 1
+
+    long = [
+        f"{module}: {function.name} has {body_lines(function)} lines"
+        for module, function in nodes(ast.FunctionDef)
+        if body_lines(function) > 60
+    ]
+    assert long == []
+
+
+def test_functions_take_at_most_five_positional_parameters() -> None:
+    def positional(function: ast.FunctionDef) -> int:
+        arguments = (*function.args.posonlyargs, *function.args.args)
+        return len([a for a in arguments if a.arg not in {"self", "cls"}])
+
+    # A network's `forward` takes what its framework hands it.
+    many = [
+        f"{module}: {function.name}"
+        for module, function in nodes(ast.FunctionDef)
+        if positional(function) > 5 and function.name != "forward"
+    ]
+    assert many == []
+
+
+def test_modules_classes_and_functions_are_documented() -> None:
+    missing = [
+        module for module, tree in TREES.items() if tree.body and not ast.get_docstring(tree)
+    ]
+    for module, tree in TREES.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name[0] != "_":
+                missing += [] if ast.get_docstring(node) else [f"{module}: {node.name}"]
+    assert missing == []
+
+
+def test_nothing_prints_outside_the_command_line() -> None:
+    prints = [
+        f"{module}: line {call.lineno}"
+        for module, call in nodes(ast.Call)
+        if not module.startswith(("cli/", "training/"))
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "print"
+    ]
+    assert prints == []
+
+
+def test_no_function_changes_a_global() -> None:
+    assert [module for module, _ in nodes(ast.Global)] == []
+
+
+def test_everything_is_caught_only_at_the_edges_of_a_process() -> None:
+    # What is caught to clean up and raised again is not swallowed.
+    broad = [
+        f"{module}: line {handler.lineno}"
+        for module, handler in nodes(ast.ExceptHandler)
+        if not module.startswith(EDGES)
+        and names_in(handler.type) & {"", "Exception", "BaseException"}
+        and not isinstance(handler.body[-1], ast.Raise)
+    ]
+    assert broad == []
+
+
+def test_the_base_error_has_one_handler() -> None:
+    handlers = [
+        module
+        for module, handler in nodes(ast.ExceptHandler)
+        if not module.startswith(EDGES) and "SqlwrightError" in names_in(handler.type)
+    ]
+    assert handlers == ["pipeline.py"]
+
+
+def test_names_say_what_is_in_a_module() -> None:
+    assert [m for m in TREES if BANNED_NAMES & set(Path(m).with_suffix("").parts)] == []
+
+
+def test_what_comes_from_a_file_or_a_model_is_never_run() -> None:
+    runs = [
+        f"{module}: {call.func.id}"
+        for module, call in nodes(ast.Call)
+        if isinstance(call.func, ast.Name) and call.func.id in {"eval", "exec", "__import__"}
+    ]
+    pickles = [
+        module
+        for module, node in nodes(ast.Import)
+        if {alias.name for alias in node.names} & {"pickle", "marshal", "shelve"}
+        and not module.startswith("training/")
+    ]
+    assert runs + pickles == []
+
+
+def test_every_part_has_a_layer_in_the_import_contracts() -> None:
+    contracts = configparser.ConfigParser()
+    contracts.read(SOURCE.parents[1] / ".importlinter")
+    kinds = {contracts[s]["type"] for s in contracts.sections() if s.startswith("importlinter:")}
+    assert kinds == {"layers", "independence", "forbidden"}
+    layers = contracts["importlinter:contract:layers"]["layers"]
+    named = {name.strip("() ") for line in layers.split("\n") for name in line.split("|")}
+    ours = {
+        f"sqlwright.{path.stem}"
+        for path in SOURCE.iterdir()
+        if (path.suffix == ".py" or (path / "__init__.py").is_file()) and path.stem != "__init__"
+    }
+    assert ours - named == set()

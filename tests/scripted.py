@@ -1,0 +1,125 @@
+"""Models whose replies are given beforehand: real small implementations of the models' interfaces.
+
+Steps take them through `Context.models` or `sqlwright.open(..., models=...)`, so that the code
+around the models is tested with nothing patched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlwright.protocols import Run
+from sqlwright.schema import ColumnRef, Schema, SchemaView
+from sqlwright.sql import columns_used, tables_used
+from sqlwright.types import (
+    Candidate,
+    ColumnLink,
+    Question,
+    Refusal,
+    State,
+    TableLink,
+    ValueMatch,
+)
+
+
+@dataclass(frozen=True)
+class ScriptedParsed:
+    """What `local.parser.Parsed` tells, without a form."""
+
+    sql: str
+    score: float
+    columns: tuple[ColumnRef, ...] = ()
+    tables: tuple[str, ...] = ()
+    values: tuple[ValueMatch, ...] = ()
+
+
+@dataclass
+class ScriptedParser:
+    """Gives the queries written for a question, best first, and remembers what it was asked."""
+
+    replies: Mapping[str, Sequence[str]] | Sequence[str] = ()
+    asked: list[tuple[Question, SchemaView, int]] = field(default_factory=list)
+    before: Callable[[Run | None], None] = lambda run: None
+
+    def parse(
+        self,
+        question: Question,
+        view: SchemaView,
+        values: Sequence[ValueMatch],
+        *,
+        enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
+        beam: int = 8,
+        run: Run | None = None,
+    ) -> list[ScriptedParsed]:
+        self.asked.append((question, view, beam))
+        self.before(run)
+        if run is not None:
+            run.check()
+        replies = self.replies
+        queries = replies.get(question.text, ()) if isinstance(replies, Mapping) else replies
+        return [
+            ScriptedParsed(
+                sql,
+                -0.5 * place,
+                columns_used(sql, view.schema),
+                tables_used(sql),
+                tuple(match for match in values if f"'{match.value}'" in sql),
+            )
+            for place, sql in enumerate(queries[:beam])
+        ]
+
+
+@dataclass(frozen=True)
+class ScriptedLinker:
+    """Scores names by whether the question holds them."""
+
+    def link(
+        self, question: Question, schema: Schema, values: Sequence[ValueMatch]
+    ) -> tuple[tuple[ColumnLink, ...], tuple[TableLink, ...]]:
+        text = question.text.casefold()
+        named = {match.column for match in values}
+
+        def score(name: str, hit: bool = False) -> float:
+            return 0.9 if hit or name.casefold().rstrip("s") in text else 0.1
+
+        columns = [ColumnLink(ref, score(ref.column, ref in named)) for ref in schema.columns]
+        tables = [TableLink(table.name, score(table.name)) for table in schema.tables]
+        columns.sort(key=lambda link: -link.score)
+        tables.sort(key=lambda link: -link.score)
+        return tuple(columns), tuple(tables)
+
+
+@dataclass(frozen=True)
+class ScriptedAssessment:
+    """What `local.critic.Assessment` tells."""
+
+    probabilities: tuple[float, ...]
+    answerable: float
+    missing: tuple[str, ...] = ()
+
+
+@dataclass
+class ScriptedCritic:
+    """Gives the probability written for a query, else `otherwise`."""
+
+    probabilities: Mapping[str, float] = field(default_factory=dict)
+    otherwise: float = 0.6
+    answerable: float = 1.0
+    refuse_below: float = 0.3
+
+    def assess(self, state: State, candidates: Sequence[Candidate]) -> ScriptedAssessment:
+        sure = tuple(self.probabilities.get(c.sql, self.otherwise) for c in candidates)
+        return ScriptedAssessment(sure, self.answerable)
+
+    def refusal(self, state: State, assessment: ScriptedAssessment) -> Refusal | None:
+        if assessment.answerable >= self.refuse_below:
+            return None
+        return Refusal("unanswerable", "Nothing in this database seems to match.")
+
+
+def scripted_models(*sql: str, **replaced: Any) -> dict[str, Any]:
+    """All three models, the parser giving these queries to every question."""
+    models = {"linker": ScriptedLinker(), "parser": ScriptedParser(sql), "critic": ScriptedCritic()}
+    return models | replaced

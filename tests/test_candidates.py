@@ -1,0 +1,218 @@
+"""One rule says when results are the same; everything that compares results uses it."""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlwright.candidates import (
+    ancestry,
+    deduplicate,
+    execute,
+    group_by_result,
+    hollow,
+    rank,
+    same_result,
+    shares,
+    valid,
+)
+from sqlwright.protocols import Run, Workspace
+from sqlwright.types import Candidate, Cell, ExecutionError, ExecutionResult
+
+CASES: list[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parent / "cases" / "candidates" / "same_result.yaml").read_text("utf-8")
+)
+
+
+def candidate(
+    sql: str = "SELECT 1", rows: Any = ((1,),), *, score: float = 0.0, **result: Any
+) -> Candidate:
+    stored: tuple[tuple[Cell, ...], ...] = tuple(tuple(row) for row in rows)
+    width = len(stored[0]) if stored else result.pop("width", 1)
+    names = tuple(f"c{place}" for place in range(width))
+    return Candidate(sql, "test", score, ExecutionResult(names, stored, **result))
+
+
+def failed(sql: str = "SELECT x") -> Candidate:
+    return Candidate(sql, "test", 0.0, ExecutionResult(error=ExecutionError("sql", "no column x")))
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["title"] for case in CASES])
+def test_same_result_follows_the_rule(case: dict[str, Any]) -> None:
+    orders = case.get("ordered", [False, False])
+    first, second = (
+        candidate(
+            "SELECT a FROM t" + (" ORDER BY a" if ordered else ""),
+            case[key],
+            truncated=case.get("truncated", [False, False])[place],
+        )
+        for place, (key, ordered) in enumerate(zip(("first", "second"), orders, strict=True))
+    )
+    assert same_result(first, second) is case["same"]
+    assert same_result(second, first) is case["same"]
+
+
+def test_bytes_and_text_of_the_same_letters_differ() -> None:
+    assert not same_result(candidate(rows=[(b"a",)]), candidate(rows=[("a",)]))
+
+
+def test_not_a_number_equals_itself_so_that_agreement_is_seen() -> None:
+    assert same_result(candidate(rows=[(math.nan,)]), candidate(rows=[(math.nan,)]))
+
+
+def test_an_error_equals_nothing() -> None:
+    assert not same_result(failed(), failed())
+
+
+def test_results_without_rows_differ_when_their_widths_do() -> None:
+    assert same_result(candidate(rows=[], width=2), candidate(rows=[], width=2))
+    assert not same_result(candidate(rows=[], width=2), candidate(rows=[], width=1))
+
+
+def test_columns_of_identical_content_end_the_comparison_soon() -> None:
+    first = [tuple([1] * 12 + [place]) for place in range(30)]
+    second = [tuple([1] * 12 + [place + 1]) for place in range(30)]
+    swapped = [(row[-1], *row[:-1]) for row in first]
+    assert not same_result(candidate(rows=first), candidate(rows=second))
+    assert same_result(candidate(rows=first), candidate(rows=swapped))
+
+
+def test_groups_keep_the_order_of_their_best_and_leave_errors_out() -> None:
+    one, other = candidate("a", [(1,)]), candidate("b", [(2,)])
+    again = candidate("c", [(1.0,)])
+    groups = group_by_result([one, failed(), other, again, Candidate("d", "test")])
+    assert [[c.sql for c in group.candidates] for group in groups] == [["a", "c"], ["b"]]
+    assert groups[0].result.rows == ((1,),)
+
+
+def test_a_query_without_order_joins_the_best_ordered_one() -> None:
+    up = candidate("SELECT a FROM t ORDER BY a", [(1,), (2,)])
+    down = candidate("SELECT a FROM t ORDER BY a DESC", [(2,), (1,)])
+    plain = candidate("SELECT a FROM t", [(2,), (1,)])
+    groups = group_by_result([up, down, plain])
+    assert [[c.sql for c in g.candidates] for g in groups] == [[up.sql, plain.sql], [down.sql]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [([], True), ([(None,)], True), ([(0,)], True), ([(0.0, None)], True), ([(0,), (0,)], False),
+     ([(1,)], False), ([("",)], False), ([("0",)], False)],
+)  # fmt: skip
+def test_hollow_results_say_nothing(rows: Any, expected: bool) -> None:
+    assert hollow(candidate(rows=rows)) is expected
+
+
+def test_rank_puts_rows_before_empty_before_unexecuted_before_errors() -> None:
+    full, empty = candidate("full", [(0,)], score=-9.0), candidate("empty", [], score=-1.0)
+    untried = Candidate("untried", "test", 0.0)
+    broken = replace(failed("broken"), score=5.0)
+    ranked = rank([broken, untried, empty, full])
+    assert [c.sql for c in ranked] == ["full", "empty", "untried", "broken"]
+
+
+def test_deduplicate_ignores_blanks_outside_quotes_only() -> None:
+    kept = deduplicate(
+        Candidate(sql, "test")
+        for sql in ("SELECT  'a  b'", "SELECT 'a  b' ;", "SELECT 'a b'", 'SELECT "a  b"')
+    )
+    assert [c.sql for c in kept] == ["SELECT  'a  b'", "SELECT 'a b'", 'SELECT "a  b"']
+
+
+def test_shares_sum_to_one_whatever_the_scores() -> None:
+    scores = (-1.0, -2.0, -1e9, -1e300)
+    found = shares([Candidate("x", "test", score) for score in scores])
+    assert sum(found) == pytest.approx(1.0)
+    assert found == sorted(found, reverse=True)
+    assert shares([]) == []
+
+
+def test_ancestry_goes_back_to_the_first_version() -> None:
+    first = Candidate("a", "test")
+    last = Candidate("c", "test", parent=Candidate("b", "test", parent=first))
+    assert [c.sql for c in ancestry(last)] == ["c", "b", "a"]
+
+
+def test_execute_keeps_order_results_and_errors(shop_workspace: Workspace) -> None:
+    done = execute(
+        [
+            Candidate("SELECT COUNT(*) FROM orders", "test"),
+            Candidate("SELECT nope FROM orders", "test"),
+            candidate("SELECT kept", [(7,)]),
+        ],
+        shop_workspace.database,
+        Run(),
+    )
+    assert done[0].result is not None
+    assert done[0].result.rows == ((4,),)
+    assert done[1].result is not None
+    assert done[1].result.error is not None
+    assert "nope" in done[1].result.error.message
+    assert done[2].result is not None
+    assert done[2].result.rows == ((7,),)
+
+
+def test_execute_leaves_the_rest_when_time_is_up(shop_workspace: Workspace) -> None:
+    time = [0.0]
+
+    def two_seconds_each(kind: str, payload: object) -> None:
+        time[0] += 2.0
+
+    run = Run(clock=lambda: time[0], events=two_seconds_each)
+    done = execute(
+        [Candidate("SELECT 1", "test") for _ in range(3)],
+        shop_workspace.database,
+        run,
+        seconds=2.5,
+    )
+    assert [valid(c) for c in done] == [True, True, False]
+
+
+def test_execute_stops_when_cancelled(shop_workspace: Workspace) -> None:
+    cancelled = threading.Event()
+    cancelled.set()
+    done = execute(
+        [Candidate("SELECT 1", "test")], shop_workspace.database, Run(cancelled=cancelled)
+    )
+    assert done[0].result is None
+
+
+CELLS = st.one_of(
+    st.none(), st.integers(-3, 3), st.sampled_from([0.1, 0.2, 1.0, 2.5]), st.sampled_from("ab")
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[tuple[Cell, ...]]:
+    width = draw(st.integers(1, 4))
+    return draw(st.lists(st.tuples(*[CELLS] * width), min_size=1, max_size=8))
+
+
+@settings(deadline=None)
+@given(tables(), st.randoms(use_true_random=False))
+def test_rows_and_columns_in_any_order_are_the_same_result(
+    rows: list[tuple[Cell, ...]], random: Any
+) -> None:
+    columns = list(range(len(rows[0])))
+    random.shuffle(columns)
+    moved = [tuple(row[i] for i in columns) for row in rows]
+    random.shuffle(moved)
+    assert same_result(candidate(rows=rows), candidate(rows=moved))
+
+
+@settings(deadline=None)
+@given(tables(), st.data())
+def test_one_changed_cell_is_another_result(
+    rows: list[tuple[Cell, ...]], data: st.DataObject
+) -> None:
+    place = data.draw(st.integers(0, len(rows) - 1))
+    changed = [list(row) for row in rows]
+    changed[place][0] = "something else"
+    assert not same_result(candidate(rows=rows), candidate(rows=changed))

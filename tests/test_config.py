@@ -1,0 +1,173 @@
+"""Recipes: what is read, what is overridden, what is refused and with which words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sqlwright import combinators
+from sqlwright.combinators import Named
+from sqlwright.config import load_recipe, parse_override, parse_recipe, recipe_names
+from sqlwright.errors import ConfigError
+from sqlwright.protocols import Step
+from sqlwright.steps.generation.embedded import EmbeddedGeneration
+
+STEPS = """
+  - retrieval.values
+  - schema_linking.embedded
+  - generation.embedded: {beam: 8}
+"""
+
+
+def recipe_text(steps: str = STEPS, end: str = "  - selection.first_valid\n") -> str:
+    return f"name: test\nsteps:{steps}{end}"
+
+
+def find(step: Step, kind: type) -> list[Step]:
+    return [leaf for leaf in combinators.leaves(step) if isinstance(leaf, kind)]
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_shipped_recipes_load_and_are_called_what_their_file_says(name: str) -> None:
+    recipe = load_recipe(name)
+    assert recipe.name == name
+    assert recipe.description
+
+
+def test_the_default_recipe_is_link_write_check_judge() -> None:
+    step = load_recipe("local").step
+    assert isinstance(step, combinators.Sequence)
+    assert [child.name for child in step.steps if isinstance(child, Named)] == [
+        "retrieval.request",
+        "retrieval.values",
+        "schema_linking.embedded",
+        "generation.embedded",
+        "repair.execution_guided",
+        "selection.critic",
+    ]
+
+
+def test_options_are_the_fields_of_the_step() -> None:
+    step = parse_recipe(recipe_text()).step
+    assert find(step, EmbeddedGeneration) == [EmbeddedGeneration(beam=8)]
+
+
+def test_an_override_changes_an_option() -> None:
+    step = parse_recipe(recipe_text(), ["generation.embedded.beam=4"]).step
+    assert find(step, EmbeddedGeneration) == [EmbeddedGeneration(beam=4)]
+
+
+TWICE = """
+  - retrieval.values
+  - parallel: [[generation.embedded], [generation.embedded: {beam: 2}]]
+"""
+
+
+def test_an_override_reaches_every_step_of_the_name_or_one_by_position() -> None:
+    both = parse_recipe(recipe_text(TWICE), ["generation.embedded.beam=5"]).step
+    assert find(both, EmbeddedGeneration) == [EmbeddedGeneration(5), EmbeddedGeneration(5)]
+    second = parse_recipe(recipe_text(TWICE), ["generation.embedded[2].beam=5"]).step
+    assert find(second, EmbeddedGeneration) == [EmbeddedGeneration(8), EmbeddedGeneration(5)]
+
+
+def test_combinators_nest() -> None:
+    text = """
+  - retrieval.values
+  - when: {condition: many_columns, then: [schema_linking.embedded]}
+  - sequence: [generation.embedded]
+  - repeat_until: {condition: has_rows, rounds: 2, steps: [repair.execution_guided]}
+  - for_each: {field: candidates, steps: [repair.execution_guided]}
+"""
+    step = parse_recipe(recipe_text(text)).step
+    assert isinstance(step, combinators.Sequence)
+    kinds = [type(child).__name__ for child in step.steps]
+    assert kinds == ["Named", "When", "Sequence", "RepeatUntil", "ForEach", "Named"]
+
+
+def test_a_recipe_file_is_found_by_path(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(recipe_text())
+    assert load_recipe(str(path)).name == "test"
+
+
+def test_the_source_records_overrides_for_the_trace() -> None:
+    recipe = parse_recipe(recipe_text(), ["generation.embedded.beam=4"])
+    assert recipe.source["overrides"] == ["generation.embedded.beam=4"]
+
+
+def test_override_values_are_typed() -> None:
+    assert parse_override("a.b.c=4").value == 4
+    assert parse_override("a.b.c=null").value is None
+    assert parse_override("a.b[3].c=x").place == 3
+    assert str(parse_override("a.b[3].c=x")) == "a.b[3].c"
+
+
+REFUSED: list[dict[str, str]] = yaml.safe_load(
+    (Path(__file__).parent / "cases" / "recipes" / "refused.yaml").read_text("utf-8")
+)
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=[case["title"] for case in REFUSED])
+def test_what_does_not_fit_is_refused(case: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match=case["message"]):
+        parse_recipe(recipe_text(f"\n  {case['steps']}\n"))
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("beam=4", "is not an override"),
+        ("generation.embedded.beam", "is not an override"),
+        ("generation.embeded.beam=4", "did you mean 'generation.embedded'"),
+        ("generation.embedded.beams=4", "did you mean 'beam'"),
+        ("generation.embedded[2].beam=4", "has 1 of that step"),
+        ("generation.embedded[0].beam=4", "has 1 of that step"),
+        ("generation.embedded.beam=wide", "not 'wide'"),
+        ("generation.embedded.beam=!!python/name:os.system", "constructor"),
+        ("generation.embedded.reads=[x]", "unknown option 'reads'"),
+    ],
+)
+def test_overrides_that_do_not_fit_are_refused(override: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse_recipe(recipe_text(), [override])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name: x\nsteps: []\n", "no step selects"),
+        ("steps: []\n", "name: field required"),
+        ("name: x\nstep: []\n", "unknown key 'step'; did you mean 'steps'"),
+        ("- a\n", "a recipe is a mapping"),
+        ("", "a recipe is a mapping"),
+    ],
+)
+def test_files_that_are_no_recipe_are_refused(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse_recipe(text)
+
+
+def test_an_unknown_recipe_is_refused_with_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="did you mean 'local'") as caught:
+        load_recipe("locl")
+    assert "local" in caught.value.hint
+    with pytest.raises(ConfigError, match="can't be read"):
+        load_recipe(str(tmp_path / "absent.yaml"))
+
+
+def test_a_file_too_large_for_a_recipe_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "large.yaml"
+    path.write_text("#" * 100_000)
+    with pytest.raises(ConfigError, match="too large"):
+        load_recipe(str(path))
+
+
+def test_code_runs_only_when_it_is_allowed() -> None:
+    path = "sqlwright.steps.generation.embedded:EmbeddedGeneration"
+    steps = f"\n  - retrieval.values\n  - {path}: {{beam: 3}}\n"
+    with pytest.raises(ConfigError, match="code outside the registry"):
+        parse_recipe(recipe_text(steps))
+    step = parse_recipe(recipe_text(steps), allow_code=True).step
+    assert find(step, EmbeddedGeneration) == [EmbeddedGeneration(beam=3)]

@@ -1,0 +1,242 @@
+"""One error policy, and what an answer is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from sqlwright.combinators import sequence
+from sqlwright.errors import (
+    Cancelled,
+    ConfigError,
+    MalformedReply,
+    ModelUnavailable,
+    SqlwrightError,
+)
+from sqlwright.pipeline import Pipeline
+from sqlwright.protocols import Context, Limits, Run, Workspace
+from sqlwright.schema import ColumnRef
+from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
+from sqlwright.steps.selection.first_valid import FirstValid
+from sqlwright.types import Answer, Candidate, Question, Refusal, State, TableLink
+
+MODELS: Mapping[str, Any] = {}
+COUNT = "SELECT COUNT(*) FROM orders"
+
+
+@dataclass(frozen=True)
+class Does:
+    act: Callable[[State, Context], State]
+    reads: frozenset[str] = frozenset({"question"})
+    writes: frozenset[str] = frozenset({"candidates"})
+
+    def __call__(self, state: State, context: Context) -> State:
+        return self.act(state, context)
+
+
+def writes(*sql: str) -> Does:
+    new = tuple(Candidate(one, "test", -float(place)) for place, one in enumerate(sql))
+    return Does(lambda state, _: state.evolve(candidates=new))
+
+
+def raises(error: SqlwrightError) -> Does:
+    def act(state: State, _: Context) -> State:
+        raise error
+
+    return Does(act)
+
+
+def answer_of(workspace: Workspace, *steps: Any, run: Run | None = None) -> Answer:
+    pipeline = Pipeline("test", sequence(*steps))
+    answer, _ = pipeline.run(Question("how many?"), workspace, MODELS, run or Run())
+    return answer
+
+
+def test_an_answer_says_what_it_rests_on(shop_workspace: Workspace) -> None:
+    sql = "SELECT c.name FROM customers c JOIN orders o ON o.customer_id = c.id WHERE o.total > 100"
+    answer = answer_of(shop_workspace, writes(sql), ExecutionGuidedRepair(), FirstValid())
+    assert (answer.status, answer.recipe, answer.dialect) == ("answered", "test", "sqlite")
+    assert answer.columns == ("name",)
+    assert answer.rows == (("Ada Brandt",),)
+    assert set(answer.used_tables) == {"customers", "orders"}
+    assert ColumnRef("orders", "total") in answer.used_columns
+    assert [time.step for time in answer.times] == ["Does", "ExecutionGuidedRepair", "FirstValid"]
+
+
+def test_alternatives_are_one_per_other_result(shop_workspace: Workspace) -> None:
+    queries = (COUNT, "SELECT 4", "SELECT 5", "SELECT 5.0", "SELECT nope", "SELECT 6", "SELECT 7",
+               "SELECT 8", "SELECT 9")  # fmt: skip
+    answer = answer_of(shop_workspace, writes(*queries), ExecutionGuidedRepair(), FirstValid())
+    assert answer.sql == COUNT
+    assert [c.sql for c in answer.alternatives] == ["SELECT 5", "SELECT 6", "SELECT 7", "SELECT 8"]
+
+
+def test_without_a_critic_the_confidence_is_the_share_of_the_result(
+    shop_workspace: Workspace,
+) -> None:
+    alone = answer_of(shop_workspace, writes(COUNT), ExecutionGuidedRepair(), FirstValid())
+    assert alone.confidence == pytest.approx(1.0)
+    split = answer_of(
+        shop_workspace, writes(COUNT, "SELECT 5"), ExecutionGuidedRepair(), FirstValid()
+    )
+    assert 0.5 < split.confidence < 1.0
+
+
+def test_an_answer_that_was_cut_short_claims_little(shop_workspace: Workspace) -> None:
+    stop = raises(Cancelled("cancelled"))
+    early = answer_of(shop_workspace, writes(COUNT), ExecutionGuidedRepair(), stop)
+    assert (early.status, early.confidence) == ("answered", 0.5)
+    judged = Does(lambda state, _: state.evolve(confidence=0.9))
+    late = answer_of(
+        shop_workspace, writes(COUNT), ExecutionGuidedRepair(), FirstValid(), judged, stop
+    )
+    assert late.confidence == 0.9
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [(-3.0, 0.0), (7.0, 1.0), (float("nan"), 0.0), (0.25, 0.25)]
+)
+def test_confidence_is_always_between_zero_and_one(
+    shop_workspace: Workspace, given: float, expected: float
+) -> None:
+    sure = Does(lambda state, _: state.evolve(confidence=given))
+    answer = answer_of(shop_workspace, writes(COUNT), ExecutionGuidedRepair(), FirstValid(), sure)
+    assert answer.confidence == expected
+
+
+def test_an_empty_result_a_cut_one_and_doubt_are_said(shop_workspace: Workspace) -> None:
+    empty = answer_of(
+        shop_workspace, writes("SELECT 1 WHERE 0"), ExecutionGuidedRepair(), FirstValid()
+    )
+    assert any("no rows" in warning for warning in empty.warnings)
+    null = answer_of(
+        shop_workspace, writes("SELECT MAX(1) WHERE 0"), ExecutionGuidedRepair(), FirstValid()
+    )
+    assert any("nothing but NULL" in warning for warning in null.warnings)
+    cut = answer_of(
+        shop_workspace,
+        writes("SELECT product FROM lines"),
+        ExecutionGuidedRepair(),
+        FirstValid(),
+        run=Run(limits=Limits(rows=2)),
+    )
+    assert cut.truncated
+    assert any("first 2 rows" in warning for warning in cut.warnings)
+    doubt = Does(lambda state, _: state.evolve(confidence=0.2))
+    unsure = answer_of(shop_workspace, writes(COUNT), ExecutionGuidedRepair(), FirstValid(), doubt)
+    assert any("not sure" in warning for warning in unsure.warnings)
+
+
+def test_what_is_not_indexed_yet_is_said(shop_workspace: Workspace) -> None:
+    noted = replace(shop_workspace, notes=("values of 2 columns are not indexed yet",))
+    answer = answer_of(noted, writes(COUNT), ExecutionGuidedRepair(), FirstValid())
+    assert "values of 2 columns are not indexed yet" in answer.warnings
+
+
+def test_no_candidate_is_a_failure_with_advice(shop_workspace: Workspace) -> None:
+    answer = answer_of(shop_workspace, writes(), ExecutionGuidedRepair(), FirstValid())
+    assert (answer.status, answer.sql) == ("failed", None)
+    assert answer.message
+    assert answer.suggestion
+
+
+def test_only_candidates_in_error_is_a_failure_that_shows_the_query(
+    shop_workspace: Workspace,
+) -> None:
+    answer = answer_of(
+        shop_workspace, writes("SELECT nope FROM orders"), ExecutionGuidedRepair(), FirstValid()
+    )
+    assert (answer.status, answer.sql) == ("failed", "SELECT nope FROM orders")
+    assert "nope" in answer.message
+
+
+def test_a_refusal_keeps_what_was_tried_as_alternatives(shop_workspace: Workspace) -> None:
+    refuse = Does(
+        lambda state, _: state.evolve(refusal=Refusal("unsure", "too unclear", "ask more")),
+        writes=frozenset({"refusal"}),
+    )
+    answer = answer_of(shop_workspace, writes(COUNT), ExecutionGuidedRepair(), refuse)
+    assert (answer.status, answer.sql, answer.rows) == ("refused", None, ())
+    assert (answer.message, answer.suggestion) == ("too unclear", "ask more")
+    assert [c.sql for c in answer.alternatives] == [COUNT]
+    assert answer.extra["refusal"] == "unsure"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModelUnavailable("the critic's weights are missing", hint="Reinstall."),
+        MalformedReply("no SQL in the reply"),
+        Cancelled("cancelled"),
+    ],
+)
+def test_a_step_that_fails_does_not_lose_the_question(
+    shop_workspace: Workspace, error: SqlwrightError
+) -> None:
+    answer = answer_of(shop_workspace, writes(COUNT), ExecutionGuidedRepair(), raises(error))
+    assert answer.status == "answered"
+    assert answer.rows == ((4,),)
+    assert str(error) in answer.warnings[0]
+
+
+def test_what_was_never_executed_is_when_a_later_step_fails(shop_workspace: Workspace) -> None:
+    answer = answer_of(shop_workspace, writes(COUNT), raises(ModelUnavailable("gone")))
+    assert (answer.status, answer.rows) == ("answered", ((4,),))
+
+
+def test_a_failure_before_any_candidate_says_why(shop_workspace: Workspace) -> None:
+    answer = answer_of(shop_workspace, raises(ModelUnavailable("no parser", hint="Reinstall.")))
+    assert answer.status == "failed"
+    assert answer.message == "Does failed: no parser. Reinstall."
+
+
+def test_user_errors_go_to_the_caller(shop_workspace: Workspace) -> None:
+    with pytest.raises(ConfigError):
+        answer_of(shop_workspace, writes(COUNT), raises(ConfigError("yours to put right")))
+
+
+def test_a_deadline_still_gives_the_candidate_at_hand(shop_workspace: Workspace) -> None:
+    time = [0.0]
+
+    def late(state: State, context: Context) -> State:
+        time[0] = 10.0
+        return state
+
+    run = Run(seconds=5.0, clock=lambda: time[0])
+    answer = answer_of(shop_workspace, writes(COUNT), Does(late), ExecutionGuidedRepair(), run=run)
+    assert (answer.status, answer.rows) == ("answered", ((4,),))
+    assert "time limit" in answer.warnings[0]
+
+
+def test_a_cancelled_run_executes_nothing_more(shop_workspace: Workspace) -> None:
+    def cancel(state: State, context: Context) -> State:
+        context.run.cancelled.set()
+        return state
+
+    answer = answer_of(
+        shop_workspace, writes(COUNT), Does(cancel), ExecutionGuidedRepair(), FirstValid()
+    )
+    assert (answer.status, answer.sql) == ("failed", COUNT)
+    assert "cancelled" in answer.message
+
+
+def test_events_go_on_to_the_runs_own_sink_and_it_gets_it_back(
+    shop_workspace: Workspace,
+) -> None:
+    seen: list[str] = []
+    sink = lambda kind, payload: seen.append(kind)  # noqa: E731
+    run = Run(events=sink)
+    answer_of(shop_workspace, writes(COUNT), ExecutionGuidedRepair(), FirstValid(), run=run)
+    assert seen.count("step") == 3
+    assert seen.count("execution") == 1
+    assert run.events is sink
+
+
+def test_what_the_linker_found_is_kept_for_whoever_explains(shop_workspace: Workspace) -> None:
+    links = (TableLink("orders", 0.9),)
+    linker = Does(lambda state, _: state.evolve(tables=links), writes=frozenset({"tables"}))
+    answer = answer_of(shop_workspace, linker, writes(COUNT), ExecutionGuidedRepair(), FirstValid())
+    assert answer.extra["tables"] == links

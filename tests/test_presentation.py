@@ -1,0 +1,256 @@
+"""Answers as JSON, CSV, HTML and text; nothing in them may act on what shows them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from sqlwright.presentation import (
+    VERSION,
+    answer_to_csv,
+    answer_to_dict,
+    answer_to_json,
+    answer_to_text,
+    cell_to_json,
+    to_json,
+    visible,
+)
+from sqlwright.presentation_html import answer_to_html
+from sqlwright.schema import ColumnRef
+from sqlwright.types import Answer, Candidate, ExecutionResult, StepTime, ValueMatch
+from tests.cli import hostile
+
+TEXTS = hostile.texts()
+FORMULAS = (
+    "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1+1", "=cmd|' /C calc'!A0",
+    "-2+3+cmd|' /C calc'!D2", "＝1+1", "＋1", "－1", "＠x", "+49 89 123456", "sep=;",
+)  # fmt: skip
+MARKUP = (
+    "<script>alert(1)</script>",
+    "</script><script>alert(1)</script>",
+    "</pre></div><img src=x onerror=alert(1)>",
+    "\"'><svg/onload=alert(1)>",
+    "<!--",
+    "]]>",
+    "&lt;b&gt;",
+    "${7*7} {{7*7}}",
+    "<style>*{display:none}</style>",
+    "javascript:alert(1)",
+)
+ALL = [*TEXTS.values(), *FORMULAS, *MARKUP]
+NAMES = [*TEXTS, *FORMULAS, *MARKUP]
+
+
+def answer(**changes: Any) -> Answer:
+    plain = Answer(
+        "answered",
+        "How many?",
+        "SELECT a, b FROM t",
+        "sqlite",
+        ("a", "b"),
+        ((1, "x"), (2.5, None)),
+        confidence=0.75,
+        times=(StepTime("generation.embedded", 0.01),),
+        recipe="local",
+        trace_id="id",
+    )
+    return replace(plain, **changes)
+
+
+def poisoned(text: str) -> Answer:
+    """An answer that holds a text wherever somebody else's text can stand."""
+    result = ExecutionResult((text,), ((text,),))
+    match = ValueMatch(text, ColumnRef(text, text), text, 1.0)
+    return answer(
+        question=text,
+        sql=f"SELECT '{text}'",
+        columns=(text, "b"),
+        rows=((text, 1), (text, text)),
+        message=text,
+        suggestion=text,
+        warnings=(text,),
+        values=(match,),
+        used_tables=(text,),
+        used_columns=(ColumnRef(text, text),),
+        alternatives=(Candidate(text, "test", result=result, note=text, warnings=(text,)),),
+    )
+
+
+def acting(shown: str) -> set[str]:
+    """What a terminal would act on, each character looked at once however long the text."""
+    return hostile.acting("".join(set(shown)))
+
+
+class Reader(HTMLParser):
+    """What a browser would see: elements with their attributes, and text."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text: list[str] = []
+        self.depth = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.depth += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        self.depth -= 1
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"a comment: {data!r}")
+
+    def handle_decl(self, decl: str) -> None:
+        raise AssertionError(f"a declaration: {decl!r}")
+
+    def unknown_decl(self, data: str) -> None:
+        raise AssertionError(f"a declaration: {data!r}")
+
+
+ALLOWED_TAGS = {
+    "div", "p", "pre", "table", "thead", "tbody", "tr", "th", "td", "bdi", "ul", "li", "details",
+    "summary",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ALL, ids=[name[:40] for name in NAMES])
+def test_hostile_text_is_not_interpreted_by_json(text: str) -> None:
+    shown = answer_to_json(poisoned(text))
+    assert not acting(shown) - {"\n"}
+    assert "</" not in shown
+    assert "<!" not in shown
+    assert "<script" not in shown.casefold()
+    shown.encode("utf-8")
+    whole = json.loads(shown)
+    kept = "".join("\ufffd" if 0xD800 <= ord(c) <= 0xDFFF else c for c in text)
+    assert whole["question"] == kept
+    assert whole["rows"][0] == [kept, 1]
+    assert whole["columns"][0] == kept
+
+
+@pytest.mark.parametrize("text", ALL, ids=[name[:40] for name in NAMES])
+def test_hostile_text_is_not_interpreted_by_csv(text: str) -> None:
+    shown = answer_to_csv(poisoned(text))
+    assert not acting(shown) - {"\n", "\t"}
+    shown.encode("utf-8")
+    limit = csv.field_size_limit(10 * 1024 * 1024)
+    try:
+        rows = list(csv.reader(io.StringIO(shown, newline="")))
+    finally:
+        csv.field_size_limit(limit)
+    assert len(rows) == 3
+    assert {len(row) for row in rows} == {2}
+    for cell in (rows[0][0], rows[1][0], rows[2][1]):
+        assert cell.lstrip()[:1] not in {*"=+-@＝＋－＠"}
+        assert not cell.startswith(("\t", "\r", "\n"))
+
+
+@pytest.mark.parametrize("text", ALL, ids=[name[:40] for name in NAMES])
+def test_hostile_text_is_not_interpreted_by_html(text: str) -> None:
+    reader = Reader()
+    shown = answer_to_html(poisoned(text))
+    reader.feed(shown)
+    reader.close()
+    assert reader.tags <= ALLOWED_TAGS
+    assert reader.attributes <= {"style"}
+    assert reader.depth == 0
+    assert not acting("".join(reader.text)) - {"\n", "\t"}
+    assert len(shown) < 100_000
+
+
+@pytest.mark.parametrize("text", ALL, ids=[name[:40] for name in NAMES])
+def test_hostile_text_is_not_interpreted_as_plain_text(text: str) -> None:
+    shown = answer_to_text(poisoned(text))
+    assert not acting(shown) - {"\n", "\t"}
+
+
+def test_json_has_a_version_and_keys_in_a_fixed_order() -> None:
+    first, second = answer_to_dict(answer()), answer_to_dict(answer(status="refused", sql=None))
+    assert first["version"] == VERSION
+    assert list(first) == list(second)
+    assert list(first)[:5] == ["format", "version", "status", "question", "sql"]
+
+
+def test_json_carries_bytes_and_numbers_json_has_no_form_for() -> None:
+    assert cell_to_json(b"\x00\xff") == {"base64": "AP8="}
+    assert [cell_to_json(x) for x in (math.inf, -math.inf, math.nan)] == [
+        "Infinity",
+        "-Infinity",
+        "NaN",
+    ]
+    assert json.loads(to_json(cell_to_json(2**63 - 1))) == 2**63 - 1
+
+
+def test_json_is_utf8_and_keeps_letters_readable() -> None:
+    assert "Ødegård 山田" in answer_to_json(answer(question="Ødegård 山田"))
+
+
+def test_csv_leaves_numbers_alone_and_marks_only_text() -> None:
+    rows = ((-1, "-1"), (-2.5, "plain"), (None, 'it\'s, "quoted"'))
+    lines = answer_to_csv(answer(rows=rows)).splitlines()
+    assert lines == ["a,b", "-1,'-1", "-2.5,plain", ',"it\'s, ""quoted"""']
+
+
+def test_csv_of_bytes_is_base64() -> None:
+    assert answer_to_csv(answer(rows=((b"\x00\xff", 1),))).splitlines()[1] == "base64:AP8=,1"
+
+
+def test_html_cuts_long_results_and_cells_and_says_so() -> None:
+    shown = answer_to_html(answer(rows=tuple(("x" * 5_000, i) for i in range(500))))
+    assert "450 more rows" in shown
+    assert "(5,000 characters)" in shown
+    assert len(shown) < 60_000
+
+
+def test_html_shows_the_rows_of_an_answer_and_the_reason_of_a_refusal() -> None:
+    assert ">2.5<" in answer_to_html(answer())
+    assert "75% sure" in answer_to_html(answer())
+    assert "99% sure" in answer_to_html(answer(confidence=0.996))
+    assert "confidence 99%" in answer_to_text(answer(confidence=0.996))
+    refused = answer_to_html(answer(status="refused", message="It would write.", sql=None))
+    assert "It would write." in refused
+    assert "<table" not in refused
+
+
+def test_text_aligns_columns_and_counts_hidden_rows() -> None:
+    shown = answer_to_text(answer(rows=tuple((i, "x") for i in range(30))), rows=2)
+    assert "a  b\n-  -\n0  x\n1  x\n… 28 more rows" in shown
+
+
+def test_text_of_an_answer_without_columns_has_no_table() -> None:
+    assert answer_to_text(answer(columns=(), rows=(), status="failed", message="no")) == (
+        "How many?\nfailed: no\n\nSELECT a, b FROM t"
+    )
+
+
+def test_visible_shows_controls_as_symbols() -> None:
+    assert visible("a\x1b[31mb\x07\x7f\x9b\u202e") == "a␛[31mb␇␡\\u009b\\u202e"
+
+
+def test_an_answer_shows_itself() -> None:
+    class Printer:
+        shown = ""
+
+        def text(self, text: str) -> None:
+            self.shown += text
+
+    printer = Printer()
+    whole = answer()
+    whole._repr_pretty_(printer, cycle=False)
+    assert printer.shown == answer_to_text(whole)
+    assert whole._repr_html_() == answer_to_html(whole)
+    assert whole.to_dict() == answer_to_dict(whole)
+    assert json.loads(whole.to_json()) == json.loads(answer_to_json(whole))
+    assert whole.to_csv() == answer_to_csv(whole)

@@ -1,0 +1,115 @@
+"""Defaults: flag before environment before project file, all typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sqlwright.errors import ConfigError
+from sqlwright.protocols import Limits
+from sqlwright.settings import Settings, find_project_file, load_settings
+
+FILE = """
+database = "data/shop.sqlite"
+recipe = "local-unscored"
+overrides = ["generation.embedded.beam=2"]
+descriptions = "described"
+seconds = 20
+
+[limits]
+seconds = 5
+rows = 50
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "sqlwright.toml").write_text(FILE)
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    return inner
+
+
+def test_without_anything_the_defaults_hold(tmp_path: Path) -> None:
+    assert load_settings() == Settings()
+    assert load_settings().limits == Limits()
+
+
+def test_the_file_is_found_upwards_and_its_paths_are_relative_to_it(project: Path) -> None:
+    settings = load_settings(folder=project)
+    root = project.parent.parent
+    assert settings.file == root / "sqlwright.toml"
+    assert settings.database == str(root / "data/shop.sqlite")
+    assert settings.descriptions == root / "described"
+    assert settings.limits == Limits(seconds=5, rows=50)
+    assert settings.seconds == 20
+
+
+def test_the_environment_comes_before_the_file_and_flags_before_both(project: Path) -> None:
+    environ = {"SQLWRIGHT_RECIPE": "local", "SQLWRIGHT_LIMITS_ROWS": "7", "SQLWRIGHT_SECONDS": "9"}
+    settings = load_settings({"seconds": 3.0, "recipe": None}, environ=environ, folder=project)
+    assert (settings.recipe, settings.limits.rows, settings.seconds) == ("local", 7, 3.0)
+    assert settings.limits.seconds == 5
+    assert settings.origins["recipe"] == "SQLWRIGHT_RECIPE"
+    assert settings.origins["seconds"] == "flag"
+    assert settings.origins["database"].endswith("sqlwright.toml")
+
+
+def test_overrides_add_up_with_the_nearest_last(project: Path) -> None:
+    environ = {"SQLWRIGHT_OVERRIDES": "a.b.c=1 a.b.d=2"}
+    settings = load_settings({"overrides": ["a.b.c=3"]}, environ=environ, folder=project)
+    assert settings.overrides == (
+        "generation.embedded.beam=2", "a.b.c=1", "a.b.d=2", "a.b.c=3",
+    )  # fmt: skip
+
+
+def test_a_url_in_the_file_stays_a_url(tmp_path: Path) -> None:
+    (tmp_path / "sqlwright.toml").write_text('database = "sqlite:////data/x.db"\n')
+    assert load_settings(folder=tmp_path).database == "sqlite:////data/x.db"
+
+
+def test_the_table_of_a_pyproject_counts_only_when_it_is_there(tmp_path: Path) -> None:
+    (tmp_path / "sqlwright.toml").write_text('recipe = "local"\n')
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "pyproject.toml").write_text("[tool.other]\nx = 1\n")
+    assert find_project_file(inner) == tmp_path / "sqlwright.toml"
+    (inner / "pyproject.toml").write_text('[tool.sqlwright]\nrecipe = "local-unscored"\n')
+    assert load_settings(folder=inner).recipe == "local-unscored"
+
+
+def test_somebody_elses_broken_pyproject_is_not_our_business(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("not toml [")
+    assert load_settings(folder=tmp_path) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('databse = "x"', "unknown key 'databse'; did you mean 'database'"),
+        ("[limits]\nrow = 5", "unknown key 'row'; did you mean 'rows'"),
+        ("seconds = 'ten'", "seconds"),
+        ("seconds = 0", "greater than 0"),
+        ("overrides = 'a'", "overrides"),
+        ("limits = 5", "limits"),
+        ("allow_code = true", "unknown key 'allow_code'"),
+        ("not toml", "not readable as TOML"),
+    ],
+)
+def test_a_project_file_that_does_not_fit_is_refused(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "sqlwright.toml").write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        load_settings(folder=tmp_path)
+
+
+def test_a_variable_of_the_wrong_type_is_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match=r"SQLWRIGHT_LIMITS_ROWS.*'many'"):
+        load_settings(environ={"SQLWRIGHT_LIMITS_ROWS": "many"})
+
+
+def test_an_unknown_flag_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"unknown setting 'limit\.rows'"):
+        load_settings({"limit.rows": 5})

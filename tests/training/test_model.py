@@ -1,0 +1,211 @@
+"""The torch model: batches, masks, resuming, and the graphs exported from it."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("onnx")
+pytestmark = pytest.mark.training
+
+from sqlwright.local.encode import encode  # noqa: E402
+from sqlwright.local.grammar import linearize  # noqa: E402
+from sqlwright.local.nodes import FEATURES, RELATIONS, Encoded, WordPieces  # noqa: E402
+from sqlwright.local.parser import feature_flags  # noqa: E402
+from sqlwright.local.reader import read_sql  # noqa: E402
+from sqlwright.local.tokens import FIRST_NODE, to_tokens  # noqa: E402
+from sqlwright.training.export_parser import export, load_model  # noqa: E402
+from sqlwright.training.minilm import MiniLm, bundled_minilm  # noqa: E402
+from sqlwright.training.model import ParserModel, Sizes  # noqa: E402
+from sqlwright.training.packing import Packed, batches, collate, make_target, pack  # noqa: E402
+from sqlwright.training.train_parser import Settings, Trainer  # noqa: E402
+from sqlwright.types import Question  # noqa: E402
+from tests.local.singers import SINGERS  # noqa: E402
+
+PAIRS = [
+    ("How many singers are there?", "SELECT count(*) FROM singer"),
+    ("names of singers older than 20", "SELECT Name FROM singer WHERE Age > 20"),
+    ("average age by country", "SELECT Country, avg(Age) FROM singer GROUP BY Country"),
+    ("the oldest singer", "SELECT Name FROM singer ORDER BY Age DESC LIMIT 1"),
+]
+
+
+@pytest.fixture(scope="module")
+def pieces() -> WordPieces:
+    from tokenizers import Tokenizer
+
+    return WordPieces(Tokenizer.from_file(str(bundled_minilm() / "tokenizer.json")))
+
+
+@pytest.fixture(scope="module")
+def packed(pieces: WordPieces) -> Packed:
+    examples = []
+    for text, sql in PAIRS:
+        question = Question(text)
+        encoded = encode(question, SINGERS, (), {}, pieces)
+        symbols = linearize(read_sql(sql, SINGERS))
+        tokens = to_tokens(symbols, encoded, question)
+        assert tokens is not None
+        examples.append((encoded, make_target(symbols, tokens)))
+    return pack(examples)
+
+
+@pytest.fixture(scope="module")
+def model() -> ParserModel:
+    torch.manual_seed(1)
+    sizes = Sizes(len(FEATURES), len(RELATIONS), FIRST_NODE)
+    words = torch.randn(30522, 384) * 0.05
+    return ParserModel(sizes, MiniLm(), words, 0.1, frozen=1)
+
+
+def test_every_gold_symbol_is_allowed(packed: Packed) -> None:
+    batch = collate(packed, range(len(PAIRS)))
+    steps = batch.targets >= 0
+    rows, places = torch.nonzero(steps, as_tuple=True)
+    for row, place in zip(rows.tolist(), places.tolist(), strict=True):
+        target = int(batch.targets[row, place])
+        if target < FIRST_NODE:
+            assert batch.keyword_mask[row, place, target]
+        else:
+            assert batch.kind_mask[row, place, batch.node_kind[row, target - FIRST_NODE]]
+
+
+def test_every_example_is_in_one_batch(packed: Packed) -> None:
+    rows = np.concatenate(list(batches(packed, seed=3)))
+    assert sorted(rows.tolist()) == list(range(len(PAIRS)))
+
+
+def test_padding_changes_nothing(packed: Packed, model: ParserModel) -> None:
+    model.eval()
+    with torch.no_grad():
+        together = collate(packed, [0, 1, 2, 3])
+        alone = collate(packed, [2])
+        first = model.encode(together, torch.float32)[3][2]
+        second = model.encode(alone, torch.float32)[3][0]
+    count = int(alone.node_mask.sum())
+    assert torch.allclose(first[:count], second[:count], atol=1e-4)
+
+
+def test_frozen_layers_get_no_gradient(packed: Packed, tmp_path: Path) -> None:
+    trainer = Trainer(Settings(minutes=1.0), tmp_path)
+    before = {k: v.clone() for k, v in trainer.model.named_parameters()}
+    trainer.model.train()
+    trainer.train_step(collate(packed, [0, 1, 2, 3]))
+    changed = {k for k, v in trainer.model.named_parameters() if not torch.equal(v, before[k])}
+    assert not any(k.startswith("encoder.minilm.layers.0.") for k in changed)
+    assert any(k.startswith("encoder.minilm.layers.1.") for k in changed)
+
+
+def test_a_run_goes_on_where_it_stopped(packed: Packed, tmp_path: Path) -> None:
+    trainer = Trainer(Settings(minutes=1.0), tmp_path)
+    trainer.model.train()
+    trainer.train_step(collate(packed, [0, 1, 2, 3]))
+    trainer.save()
+    again = Trainer(Settings(minutes=1.0), tmp_path)
+    again.resume()
+    assert (again.step, again.seen) == (1, 4)
+    assert again.spent > 0
+    for name, value in trainer.model.named_parameters():
+        assert torch.equal(value, dict(again.model.named_parameters())[name])
+    assert load_model(tmp_path / "checkpoint.pt").sizes == trainer.model.sizes
+
+
+def test_the_rate_warms_up_and_decays(tmp_path: Path) -> None:
+    trainer = Trainer(Settings(minutes=1.0), tmp_path)
+    factors = []
+    for spent in (0.0, 1.8, 3.6, 30.0, 60.0):
+        trainer.spent = spent - (time.monotonic() - trainer.started)
+        factors.append(trainer.schedule())
+    assert factors[0] < factors[1] < factors[2]
+    assert factors[2] > factors[3] > factors[4] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_exported_graphs_give_what_the_model_gives(
+    model: ParserModel, pieces: WordPieces, packed: Packed, tmp_path: Path
+) -> None:
+    import onnxruntime
+
+    model.eval()
+    export(model, tmp_path, int8=False)
+    encoded: Encoded = encode(Question(PAIRS[1][0]), SINGERS, (), {}, pieces)
+    batch = collate(packed, [1])
+    with torch.no_grad():
+        link, _, _, memory = model.encode(batch, torch.float32)
+        words = model.words[torch.from_numpy(encoded.pieces.astype(np.int64))][None]
+        lower = model.encoder.lower(words, torch.ones(words.shape[:2]))
+    nodes, length = len(encoded.nodes), len(encoded.pieces)
+    pool = np.zeros((1, nodes, length), dtype=np.float32)
+    for piece, owner in enumerate(encoded.node_of_piece.tolist()):
+        if owner >= 0:
+            pool[0, owner, piece] = 1.0
+    pool /= np.maximum(pool.sum(-1, keepdims=True), 1.0)
+    session = onnxruntime.InferenceSession(tmp_path / "parser_encoder.onnx")
+    found = session.run(
+        ["link", "memory"],
+        {
+            "lower": lower.numpy(),
+            "features": feature_flags(encoded.features)[None],
+            "pool": pool,
+            "node_features": feature_flags(encoded.node_features)[None],
+            "relations": encoded.relations.astype(np.int64)[None],
+        },
+    )
+    assert np.allclose(found[0][0], link[0, :nodes].numpy(), atol=1e-3)
+    assert np.allclose(found[1][0], memory[0, :nodes].numpy(), atol=1e-3)
+
+
+def test_stepwise_decoding_agrees_with_teacher_forcing(
+    model: ParserModel, packed: Packed, tmp_path: Path
+) -> None:
+    import onnxruntime
+
+    model.eval()
+    export(model, tmp_path, int8=False)
+    batch = collate(packed, [1])
+    nodes = int(batch.node_mask.sum())
+    steps = int((batch.targets[0] >= 0).sum())
+    with torch.no_grad():
+        _, inputs, keys, memory = model.encode(batch, torch.float32)
+        table = torch.cat([model.decoder.keywords.weight[None], inputs], 1)
+        chosen = table[0][batch.inputs[0, :steps]][None]
+        states = model.decoder.in_norm(chosen + model.decoder.positions.weight[:steps])
+        causal = torch.full((steps, steps), -1e4).triu(1)
+        bias = ((1.0 - batch.node_mask) * -1e4)[:, None, None, :]
+        states, _ = model.decoder.steps(
+            states, None, model.decoder.split_memory(memory), (causal, bias)
+        )
+        expected = model.decoder.logits(states, keys)[0, :, : FIRST_NODE + nodes].numpy()
+    session = onnxruntime.InferenceSession(tmp_path / "parser_decoder.onnx")
+    sizes = model.sizes
+    past = np.zeros((2 * sizes.decoder_layers, 1, sizes.heads, 0, 384 // sizes.heads), np.float32)
+    for step in range(steps):
+        logits, past = session.run(
+            ["logits", "present"],
+            {
+                "tokens": batch.inputs[0, step : step + 1].numpy(),
+                "inputs": inputs[:, :nodes].numpy(),
+                "keys": keys[:, :nodes].numpy(),
+                "memory": memory[:, :nodes].numpy(),
+                "past": past,
+            },
+        )
+        assert np.allclose(logits[0], expected[step], atol=2e-3), step
+
+
+def test_shuffled_tables_keep_the_query(pieces: WordPieces) -> None:
+    from sqlwright.training.augment import Rates, shown_schema
+
+    question = Question(PAIRS[1][0])
+    symbols = linearize(read_sql(PAIRS[1][1], SINGERS))
+    for seed in range(5):
+        schema = shown_schema(SINGERS, Rates(), random.Random(seed))
+        encoded = encode(question, schema, (), {}, pieces)
+        tokens = to_tokens(symbols, encoded, question)
+        assert tokens is not None
+        named = [encoded.nodes[t - FIRST_NODE] for ids in tokens for t in ids if t >= FIRST_NODE]
+        assert ("singer", "Name") in named
