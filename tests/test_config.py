@@ -171,3 +171,23 @@ def test_code_runs_only_when_it_is_allowed() -> None:
         parse_recipe(recipe_text(steps))
     step = parse_recipe(recipe_text(steps), allow_code=True).step
     assert find(step, EmbeddedGeneration) == [EmbeddedGeneration(beam=3)]
+
+
+def test_samples_and_what_overrides_do_to_combinators() -> None:
+    text = """
+name: chains
+steps:
+  - samples: {count: 4, steps: [generation.embedded, repair.execution_guided]}
+  - selection.first_valid
+"""
+    recipe = parse_recipe(text, ["samples.count=2", "repair.execution_guided.enabled=false"])
+    chains = recipe.step.steps[0]  # type: ignore[attr-defined]
+    assert (chains.count, chains.workers) == (2, 2)
+    assert [named.name for named in chains.body.steps] == ["generation.embedded"]
+
+
+@pytest.mark.parametrize("override", ["samples.count=0", "samples.size=2", "samples.count=many"])
+def test_a_wrong_override_of_a_combinator_is_refused(override: str) -> None:
+    text = "name: c\nsteps:\n  - samples: {count: 4, steps: [generation.embedded]}\n"
+    with pytest.raises(ConfigError):
+        parse_recipe(text + "  - selection.first_valid\n", [override])

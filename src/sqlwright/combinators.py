@@ -1,28 +1,27 @@
-"""Steps made of steps: sequence, parallel, for_each, repeat_until, when.
+"""Steps made of steps: sequence, parallel, samples, for_each, repeat_until, when.
 
 What a combinator reads and writes follows from its children, so a recipe is checked as a whole
 before it runs: `check_fit` refuses one in which a step reads what nothing before it wrote, or in
 which parallel branches write what can't be merged.
 
 Every step that isn't a combinator runs as a `Named` one: it checks the run first, is timed, and
-reports `begin` and `step` events, the latter with the state before and after.
+reports `begin` and `step` events, the latter with the state before and after. Where the budget
+doesn't reach, the step's cheaper variant runs instead, or it is left out, and the answer says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import partial
 
-from sqlwright.errors import ConfigError
+from sqlwright.branching import ADDITIVE, merged, run_branches, settle
+from sqlwright.errors import BudgetSpent, ConfigError
 from sqlwright.protocols import Context, Step
 from sqlwright.types import State
 
 GIVEN = frozenset({"question", "view", "refusal", "warnings"})
 """Fields that can be read from the start."""
-
-ADDITIVE = frozenset(f.name for f in fields(State) if f.default == ())
-"""Fields that hold a tuple: what parallel branches add to them can be merged."""
 
 
 @dataclass(frozen=True)
@@ -42,24 +41,44 @@ class Named:
 
     name: str
     step: Step
+    cheaper: Named | None = None
+    """What runs where the budget doesn't reach; nothing leaves the step out."""
 
     @property
     def reads(self) -> frozenset[str]:
-        return self.step.reads
+        return self.step.reads | (self.cheaper.reads if self.cheaper else frozenset())
 
     @property
     def writes(self) -> frozenset[str]:
-        return self.step.writes
+        return self.step.writes | (self.cheaper.writes if self.cheaper else frozenset())
 
     def __call__(self, state: State, context: Context) -> State:
         run = context.run
         run.check()
+        if not self._affordable(state, context):
+            return self._without(state, context)
         run.events("begin", {"step": self.name})
         started = run.clock()
-        after = self.step(state, context)
+        try:
+            after = self.step(state, context)
+        except BudgetSpent:
+            return self._without(state, context)
         seconds = run.clock() - started
         run.events("step", {"step": self.name, "seconds": seconds, "before": state, "state": after})
         return after
+
+    def _affordable(self, state: State, context: Context) -> bool:
+        """A step may say what it needs with `calls(state)`: language model calls, those included
+        that must be left for what comes after it."""
+        calls = getattr(self.step, "calls", None)
+        spending = context.run.spending
+        return calls is None or not spending.budget.limited or spending.affords(calls(state))
+
+    def _without(self, state: State, context: Context) -> State:
+        if self.cheaper is None:
+            return state.warn(f"the budget didn't reach for {self.name}; it was left out")
+        warned = state.warn(f"the budget didn't reach for {self.name}; used {self.cheaper.name}")
+        return self.cheaper(warned, context)
 
 
 @dataclass(frozen=True)
@@ -108,11 +127,41 @@ class Parallel:
         return _writes(self.branches)
 
     def __call__(self, state: State, context: Context) -> State:
-        if self.workers <= 1 or len(self.branches) <= 1:
-            return _merged(state, [branch(state, context) for branch in self.branches])
-        with ThreadPoolExecutor(self.workers, "sqlwright-branch") as pool:
-            futures = [pool.submit(branch, state, context) for branch in self.branches]
-            return _merged(state, [future.result() for future in futures])
+        tasks = [(state, partial(branch, state)) for branch in self.branches]
+        outcomes = run_branches(tasks, context, self.workers)
+        return settle(merged(state, [outcome.state for outcome in outcomes]), outcomes, context)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The body several times from the same state, for as many samples of a model.
+
+    Each time `state.sample` is another number, from 1, on which seeds depend, and the candidates
+    begin empty: writing one and repairing it become a chain of its own. What the chains add is
+    merged in the order of the numbers. With `workers` above 1 they run in threads.
+    """
+
+    count: int
+    body: Step
+    workers: int = 1
+
+    @property
+    def reads(self) -> frozenset[str]:
+        return self.body.reads - {"candidates"}
+
+    @property
+    def writes(self) -> frozenset[str]:
+        return self.body.writes
+
+    def __call__(self, state: State, context: Context) -> State:
+        starts = [state.evolve(sample=n, candidates=()) for n in range(1, self.count + 1)]
+        tasks = [(start, partial(self.body, start)) for start in starts]
+        outcomes = run_branches(tasks, context, self.workers)
+        ended = [
+            outcome.state.evolve(candidates=(*state.candidates, *outcome.state.candidates))
+            for outcome in outcomes
+        ]
+        return settle(merged(state, ended), outcomes, context)
 
 
 @dataclass(frozen=True)
@@ -125,6 +174,7 @@ class ForEach:
 
     field: str
     body: Step
+    workers: int = 1
 
     @property
     def reads(self) -> frozenset[str]:
@@ -137,10 +187,13 @@ class ForEach:
     def __call__(self, state: State, context: Context) -> State:
         items: tuple[object, ...] = getattr(state, self.field)
         alone = [state.evolve(**{self.field: (item,)}) for item in items]
-        results = [self.body(start, context) for start in alone]
+        tasks = [(start, partial(self.body, start)) for start in alone]
+        outcomes = run_branches(tasks, context, self.workers)
+        results = [outcome.state for outcome in outcomes]
         together = [item for result in results for item in getattr(result, self.field)]
         rest = [result.evolve(**{self.field: items}) for result in results]
-        return _merged(state, rest).evolve(**{self.field: tuple(together)})
+        after = merged(state, rest).evolve(**{self.field: tuple(together)})
+        return settle(after, outcomes, context)
 
 
 @dataclass(frozen=True)
@@ -190,7 +243,7 @@ class When:
         return state if self.otherwise is None else self.otherwise(state, context)
 
 
-COMBINATORS = (Sequence, Parallel, ForEach, RepeatUntil, When)
+COMBINATORS = (Sequence, Parallel, Samples, ForEach, RepeatUntil, When)
 
 
 def named(step: Step, name: str = "") -> Step:
@@ -210,9 +263,14 @@ def parallel(*branches: Step, workers: int = 1) -> Parallel:
     return Parallel(tuple(named(branch) for branch in branches), workers)
 
 
-def for_each(field: str, body: Step) -> ForEach:
+def samples(count: int, body: Step, *, workers: int = 1) -> Samples:
+    """The body for so many samples, each a chain that begins without candidates."""
+    return Samples(count, named(body), workers)
+
+
+def for_each(field: str, body: Step, *, workers: int = 1) -> ForEach:
     """The body once per item of a field that holds a tuple."""
-    return ForEach(field, named(body))
+    return ForEach(field, named(body), workers)
 
 
 def repeat_until(condition: Condition, body: Step, *, rounds: int = 3) -> RepeatUntil:
@@ -229,10 +287,12 @@ def leaves(step: Step) -> Iterator[Step]:
     """The steps in it that are no combinators, without their names."""
     if isinstance(step, Named):
         yield from leaves(step.step)
+        if step.cheaper is not None:
+            yield from leaves(step.cheaper)
     elif isinstance(step, Sequence | Parallel):
         for child in step.steps if isinstance(step, Sequence) else step.branches:
             yield from leaves(child)
-    elif isinstance(step, ForEach | RepeatUntil):
+    elif isinstance(step, Samples | ForEach | RepeatUntil):
         yield from leaves(step.body)
     elif isinstance(step, When):
         yield from leaves(step.then)
@@ -256,6 +316,10 @@ def check_fit(step: Step, written: frozenset[str] = GIVEN) -> frozenset[str]:
         for branch in step.branches:
             _check_mergeable(branch, branch.writes, "parallel")
         return written.union(*(check_fit(branch, written) for branch in step.branches))
+    if isinstance(step, Samples):
+        _check_mergeable(step.body, step.body.writes, "samples")
+        check_fit(step.body, written - {"candidates"})
+        return written | step.writes
     if isinstance(step, ForEach):
         if step.field not in ADDITIVE:
             known = ", ".join(sorted(ADDITIVE))
@@ -302,19 +366,3 @@ def _name(step: Step) -> str:
 
 def _writes(steps: Iterable[Step]) -> frozenset[str]:
     return frozenset().union(*(step.writes for step in steps))
-
-
-def _merged(start: State, results: Iterable[State]) -> State:
-    """The start plus what each result has beyond it, in order, equal additions once."""
-    changes: dict[str, tuple[object, ...]] = {}
-    ended = list(results)
-    for name in sorted(ADDITIVE):
-        given: tuple[object, ...] = getattr(start, name)
-        added: list[object] = []
-        for result in ended:
-            items: tuple[object, ...] = getattr(result, name)
-            if items is not given:
-                added += [item for item in items if item not in given and item not in added]
-        if added:
-            changes[name] = (*given, *added)
-    return start.evolve(**changes)

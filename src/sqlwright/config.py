@@ -8,13 +8,17 @@ nest:
       - retrieval.values: {limit: 20}
       - when: {condition: many_columns, then: [schema_linking.embedded], otherwise: []}
       - parallel: [[generation.embedded], [generation.embedded: {beam: 2}]]
+      - samples: {count: 4, workers: 4, steps: [generation.direct, repair.revise]}
       - for_each: {field: candidates, steps: [repair.execution_guided]}
       - repeat_until: {condition: has_rows, rounds: 2, steps: [repair.execution_guided]}
       - selection.critic
 
-The same object can be built in Python with `combinators`; YAML adds no power. It is read by a safe
-loader that refuses aliases and duplicate keys; unknown names, keys and options are refused with the
-known ones.
+Every step also has the option `enabled`; `false` leaves it out, which is how an ablation is an
+override. Options of combinators are overridden alike: `samples.count=2`,
+`repeat_until[2].rounds=1`.
+
+The same object can be built in Python with `combinators`; YAML adds no power. Unknown names, keys
+and options are refused with the known ones.
 """
 
 from __future__ import annotations
@@ -27,13 +31,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, get_type_hints
 
-import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from sqlwright import combinators, registry
 from sqlwright.combinators import Condition, Named
 from sqlwright.errors import ConfigError
 from sqlwright.protocols import Step
+from sqlwright.yaml_text import read_yaml
 
 LARGEST = 64 * 1024
 """Bytes a recipe file may have."""
@@ -83,20 +87,20 @@ class _Entry:
     inner: Mapping[str, tuple[_Entry, ...]] = field(default_factory=dict)
     branches: tuple[tuple[_Entry, ...], ...] = ()
 
-    def leaves(self) -> Iterator[_Entry]:
-        """The steps in it that are no combinators, in the order they stand in the file."""
-        if self.name not in _COMBINATORS:
-            yield self
+    def walk(self) -> Iterator[_Entry]:
+        """It and all in it, in the order they stand in the file."""
+        yield self
         for entries in (*self.inner.values(), *self.branches):
             for entry in entries:
-                yield from entry.leaves()
+                yield from entry.walk()
 
 
 _COMBINATORS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     # name: the keys that hold steps, the other keys
     "sequence": (frozenset({"steps"}), frozenset()),
     "parallel": (frozenset({"branches"}), frozenset({"workers"})),
-    "for_each": (frozenset({"steps"}), frozenset({"field"})),
+    "samples": (frozenset({"steps"}), frozenset({"count", "workers"})),
+    "for_each": (frozenset({"steps"}), frozenset({"field", "workers"})),
     "repeat_until": (frozenset({"steps"}), frozenset({"condition", "rounds"})),
     "when": (frozenset({"then", "otherwise"}), frozenset({"condition"})),
 }
@@ -122,7 +126,7 @@ def parse_recipe(
     text: str, overrides: Sequence[str] = (), *, allow_code: bool = False, origin: str = "recipe"
 ) -> Recipe:
     """A recipe from its YAML text. Raises ConfigError."""
-    loaded = _yaml(text, origin)
+    loaded = read_yaml(text, origin)
     if not isinstance(loaded, dict):
         raise ConfigError(f"{origin}: a recipe is a mapping with the keys name and steps")
     _refuse_unknown(loaded, _RecipeFile.model_fields, f"{origin}: key")
@@ -158,7 +162,7 @@ def parse_override(text: str) -> Override:
             hint="Write step.option=value, for example generation.embedded.beam=4.",
         )
     place = int(match["place"]) if match["place"] else None
-    return Override(match["step"], match["option"], _yaml(value, f"override {key}"), place)
+    return Override(match["step"], match["option"], read_yaml(value, f"override {key}"), place)
 
 
 def options_of(step_class: type[Any]) -> dict[str, DataclassField[Any]]:
@@ -177,26 +181,50 @@ class _Builder:
     seen: dict[str, int] = field(default_factory=dict)
 
     def steps(self, entries: Sequence[_Entry]) -> list[Step]:
-        return [self.step(entry) for entry in entries]
+        built = (self.step(entry) for entry in entries)
+        return [step for step in built if step is not None]
 
-    def step(self, entry: _Entry) -> Step:
+    def step(self, entry: _Entry) -> Step | None:
+        """The step, or None where it isn't enabled."""
+        options = self._options(entry)
+        enabled = _typed(options.pop("enabled", True), bool, entry, "enabled")
         if entry.name not in _COMBINATORS:
-            return self._leaf(entry)
+            return self._leaf(entry, options) if enabled else None
+        return self._combinator(entry, options) if enabled else None
+
+    def _options(self, entry: _Entry) -> dict[str, Any]:
+        """The entry's options with the overrides for it."""
+        self.seen[entry.name] = place = self.seen.get(entry.name, 0) + 1
+        options = dict(entry.options)
+        for override in self.overrides:
+            if override.step == entry.name and override.place in {None, place}:
+                options[override.option] = override.value
+        return options
+
+    def _combinator(self, entry: _Entry, options: Mapping[str, Any]) -> Step:
+        known = {*_COMBINATORS[entry.name][1], "enabled"}
+        _refuse_unknown(options, known, f"{entry.where}: option")
+        workers = _typed(options.get("workers", 1), int, entry, "workers")
         if entry.name == "parallel":
             branches = [combinators.sequence(*self.steps(branch)) for branch in entry.branches]
-            workers = _typed(entry.options.get("workers", 1), int, entry, "workers")
             return combinators.parallel(*branches, workers=workers)
         inner = {
             key: combinators.sequence(*self.steps(entries)) for key, entries in entry.inner.items()
         }
         if entry.name == "sequence":
             return inner["steps"]
+        if entry.name == "samples":
+            count = _typed(options["count"], int, entry, "count")
+            if count < 1:
+                raise ConfigError(f"{entry.where}: count must be at least 1, not {count}")
+            at_once = workers if "workers" in options else count
+            return combinators.samples(count, inner["steps"], workers=at_once)
         if entry.name == "for_each":
-            return combinators.for_each(_text(entry, "field"), inner["steps"])
+            return combinators.for_each(_text(entry, "field"), inner["steps"], workers=workers)
         condition = self._condition(entry)
         if entry.name == "when":
             return combinators.when(condition, inner["then"], inner.get("otherwise"))
-        rounds = _typed(entry.options.get("rounds", 3), int, entry, "rounds")
+        rounds = _typed(options.get("rounds", 3), int, entry, "rounds")
         return combinators.repeat_until(condition, inner["steps"], rounds=rounds)
 
     def _condition(self, entry: _Entry) -> Condition:
@@ -206,16 +234,11 @@ class _Builder:
             raise ConfigError(f"{entry.where}: {error}", hint=error.hint) from None
         return found
 
-    def _leaf(self, entry: _Entry) -> Step:
-        self.seen[entry.name] = place = self.seen.get(entry.name, 0) + 1
+    def _leaf(self, entry: _Entry, options: Mapping[str, Any]) -> Step:
         try:
             step_class = registry.load_step(entry.name, allow_code=self.allow_code)
         except ConfigError as error:
             raise ConfigError(f"{entry.where}: {error}", hint=error.hint) from None
-        options = dict(entry.options)
-        for override in self.overrides:
-            if override.step == entry.name and override.place in {None, place}:
-                options[override.option] = override.value
         known = options_of(step_class)
         _refuse_unknown(options, known, f"{entry.where}: option")
         required = [
@@ -229,9 +252,15 @@ class _Builder:
         hints = get_type_hints(step_class)
         typed = {key: _typed(value, hints[key], entry, key) for key, value in options.items()}
         try:
-            return Named(entry.name, step_class(**typed))
+            return Named(entry.name, step_class(**typed), _cheaper(step_class))
         except ValueError as error:
             raise ConfigError(f"{entry.where}: {error}") from None
+
+
+def _cheaper(step_class: type[Any]) -> Named | None:
+    """The step's variant for a spent budget, which it names as `cheaper`."""
+    name: str = getattr(step_class, "cheaper", "")
+    return Named(name, registry.load_step(name)()) if name else None
 
 
 def _read(name_or_path: str) -> tuple[str, str]:
@@ -248,41 +277,6 @@ def _read(name_or_path: str) -> tuple[str, str]:
     except (OSError, UnicodeDecodeError) as error:
         problem = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ConfigError(f"the recipe {path} can't be read: {problem}") from None
-
-
-class _Loader(yaml.SafeLoader):
-    """The safe loader without aliases, which can grow without bound, and duplicate keys."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            mark = self.event_mark()
-            raise yaml.MarkedYAMLError(problem="aliases are not allowed", problem_mark=mark)
-        return super().compose_node(parent, index)
-
-    def event_mark(self) -> Any:
-        """Where the next event starts; the library's own method has no types."""
-        peek: Any = self.peek_event
-        return peek().start_mark
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        twice = next((key for place, key in enumerate(keys) if key in keys[:place]), None)
-        if twice is not None:
-            raise yaml.MarkedYAMLError(
-                problem=f"the key {twice!r} comes twice", problem_mark=node.start_mark
-            )
-        return super().construct_mapping(node, deep)
-
-
-def _yaml(text: str, origin: str) -> Any:
-    try:
-        return yaml.load(text, _Loader)  # noqa: S506 - a safe loader, made stricter
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line = f", line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"{origin}{line}: {error.problem}") from None
-    except (yaml.YAMLError, RecursionError, TypeError) as error:
-        raise ConfigError(f"{origin}: not readable as YAML ({error})") from None
 
 
 def _entries(listed: Any, where: str) -> tuple[_Entry, ...]:
@@ -314,14 +308,14 @@ def _entry(item: Any, where: str) -> _Entry:
 
 
 def _combined(name: str, body: Any, where: str) -> _Entry:
-    holders, others = _COMBINATORS[name]
+    holders, others = _COMBINATORS[name][0], _COMBINATORS[name][1] | {"enabled"}
     if isinstance(body, list):
         body = {next(iter(sorted(holders))): body} if name in {"sequence", "parallel"} else body
     if not isinstance(body, dict):
         keys = ", ".join(sorted(holders | others))
         raise ConfigError(f"{where}: expected the keys {keys}, not {body!r}")
     _refuse_unknown(body, holders | others, f"{where}: key")
-    needed = (holders | others) - {"otherwise", "workers", "rounds"}
+    needed = (holders | others) - {"otherwise", "workers", "rounds", "enabled"}
     absent = sorted(needed - set(body))
     if absent:
         raise ConfigError(f"{where}: {', '.join(absent)} is missing")
@@ -342,8 +336,8 @@ def _combined(name: str, body: Any, where: str) -> _Entry:
 def _check_aimed(overrides: Sequence[Override], entries: Sequence[_Entry], origin: str) -> None:
     counts: dict[str, int] = {}
     for entry in entries:
-        for leaf in entry.leaves():
-            counts[leaf.name] = counts.get(leaf.name, 0) + 1
+        for one in entry.walk():
+            counts[one.name] = counts.get(one.name, 0) + 1
     for override in overrides:
         if override.step not in counts:
             error = registry.unknown("step", override.step, counts)

@@ -9,6 +9,8 @@
     ├── UnsafeQuery               the guard refused a statement; carries the reason
     ├── ModelUnavailable          weights are missing, damaged or not the ones the code expects
     ├── MalformedReply            a language model's reply could not be parsed, re-asks included
+    ├── ModelFailed               a language model gave no reply, retries included
+    ├── BudgetSpent               no call could be made: the question's budget is spent
     ├── Cancelled                 the run was cancelled or its deadline has passed
     └── UnsupportedQuery          a query the intermediate form can't express
 
@@ -74,6 +76,18 @@ class MalformedReply(SqlwrightError):
     """A language model's reply could not be parsed, bounded re-asks included."""
 
     exit_code = 9
+
+
+class ModelFailed(SqlwrightError):
+    """A language model gave no reply at all: unreachable, overloaded, or it refused the request."""
+
+    exit_code = 10
+
+
+class BudgetSpent(SqlwrightError):
+    """No call could be made, because the question's budget is spent."""
+
+    exit_code = 11
 
 
 class Cancelled(SqlwrightError):

@@ -57,7 +57,9 @@ class Pipeline:
                 stopped = _told(error, record.current)
                 state = _at_hand(record.state, context, error)
         answer = _assembled(state, workspace, stopped)
-        return replace(answer, recipe=self.recipe, times=tuple(record.times)), state
+        return replace(
+            answer, recipe=self.recipe, times=tuple(record.times), usage=run.spending.total
+        ), state
 
 
 @dataclass
@@ -74,6 +76,8 @@ class _Record:
         with self.lock:
             if kind == "begin":
                 self.current = str(payload["step"])
+            elif kind == "merged":
+                self.state = payload["state"]
             elif kind == "step":
                 self.state = payload["state"]
                 self.times.append(StepTime(str(payload["step"]), float(payload["seconds"])))
@@ -103,22 +107,11 @@ def _at_hand(state: State, context: Context, error: SqlwrightError) -> State:
     if state.selected is not None or state.refusal is not None or not ranked:
         return state
     if not any(pool.valid(candidate) for candidate in ranked):
-        run = _grace(context.run) if isinstance(error, Cancelled) else context.run
+        run = context.run
+        if isinstance(error, Cancelled):  # a moment more when out of time, none when cancelled
+            run = run.fork(run.events, seconds=GRACE)
         ranked = pool.rank(pool.execute(ranked, context.workspace.database, run))
     return state.evolve(selected=ranked[0], candidates=ranked, confidence=None)
-
-
-def _grace(run: Run) -> Run:
-    """A moment more for a run that is out of time, none for one that was cancelled."""
-    return Run(
-        id=run.id,
-        seed=run.seed,
-        seconds=GRACE,
-        limits=run.limits,
-        events=run.events,
-        clock=run.clock,
-        cancelled=run.cancelled,
-    )
 
 
 def _assembled(state: State, workspace: Workspace, stopped: str) -> Answer:

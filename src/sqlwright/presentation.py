@@ -84,6 +84,8 @@ def candidate_to_dict(candidate: Candidate, *, rows: int = 5) -> dict[str, Any]:
         "source": candidate.source,
         "score": plain(candidate.score),
         "confidence": plain(candidate.confidence),
+        "sample": candidate.sample,
+        "plan": readable(candidate.plan),
         "note": readable(candidate.note),
         "warnings": [readable(warning) for warning in candidate.warnings],
         "result": None if candidate.result is None else result_to_dict(candidate.result, rows=rows),

@@ -6,14 +6,16 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from sqlwright.errors import Cancelled
+from sqlwright.messages import Capabilities, Privacy, Request, Sample
 from sqlwright.schema import Schema
+from sqlwright.spending import Spending
 from sqlwright.types import ExecutionResult, State, ValueMatch
 
 FloatArray = npt.NDArray[np.float32]
@@ -56,10 +58,22 @@ class Run:
     events: EventSink = no_events
     clock: Callable[[], float] = time.monotonic
     cancelled: threading.Event = field(default_factory=threading.Event)
+    spending: Spending = field(default_factory=Spending)
+    """What language models may cost and have cost."""
+    privacy: Privacy = "full"
+    """What requests that leave the machine may hold."""
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
         self.started = self.clock()
+
+    def fork(self, events: EventSink, *, seconds: float | None = None) -> Run:
+        """The same run with another event sink, for a branch of its own; with `seconds`, one that
+        begins now and has that much time. Budget, cancellation and clock stay shared."""
+        branch = replace(self, events=events, seconds=seconds or self.seconds)
+        if seconds is None:
+            branch.started = self.started
+        return branch
 
     def remaining(self) -> float:
         """Seconds left before the deadline; infinity without one."""
@@ -130,6 +144,29 @@ class Embedder(Protocol):
         ...
 
 
+@runtime_checkable
+class LanguageModel(Protocol):
+    """A language model behind the gate: privacy, budget, cache. Implementations: `llm.*`."""
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    def complete(
+        self, requests: Sequence[Request], run: Run, *, step: str
+    ) -> list[tuple[Sample, ...]]:
+        """For each request its `n` samples, in order, whatever happened to each of them.
+
+        Blocks until all are there, the deadline passes or the run is cancelled; what is missing
+        then is a `Missing`. Never raises for what an endpoint does. `step` is who pays.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Workspace:
     """One database with everything prepared for it."""
@@ -151,7 +188,13 @@ class Context:
     workspace: Workspace
     run: Run
     models: Mapping[str, Any] = field(default_factory=dict)
-    """Models by role: 'linker', 'parser', 'critic', 'embedder', later language models."""
+    """Models by role: 'linker', 'parser', 'critic', 'embedder'; language models under their names
+    `provider/model`, the one to use by default under 'llm'."""
+
+    def llm(self, name: str = "") -> LanguageModel:
+        """The language model of that name, by default the run's. Raises ConfigError without one."""
+        model: LanguageModel = self.models[name or "llm"]
+        return model
 
 
 @runtime_checkable

@@ -61,6 +61,8 @@ class TraceWriter:
         self._handle: int | None = None
 
     def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
+        if kind == "progress":
+            return  # for who is watching; it comes again as `begin`, in its order
         line = to_json({"kind": kind, **_encoded(payload)}) + "\n"
         with self._lock:
             if self.problem:

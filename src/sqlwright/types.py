@@ -65,6 +65,26 @@ class TableLink:
 
 
 @dataclass(frozen=True, slots=True)
+class DescriptionMatch:
+    """Documentation of a column that resembles the question."""
+
+    column: ColumnRef
+    part: Literal["label", "description", "value_description"]
+    text: str
+    score: float
+    """Cosine similarity."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitTest:
+    """A statement in plain language that a right query fulfils, and which candidates did."""
+
+    text: str
+    passed: tuple[int, ...] | None = None
+    """Places among the state's candidates that passed; None when nothing judged them."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExecutionError:
     """Why a query gave no rows to look at. Data, not an exception."""
 
@@ -111,6 +131,10 @@ class Candidate:
     """Columns it uses, where the author knows them."""
     values: tuple[ValueMatch, ...] = ()
     """Stored values it rests on, where the author knows them."""
+    plan: str = ""
+    """The reasoning that led to it, where its author gave one."""
+    sample: int = 0
+    """Which sample of its author it is, from 1; 0 where there is only one."""
     note: str = ""
     """What a repair changed, for the trace and the user."""
     warnings: tuple[str, ...] = ()
@@ -169,8 +193,14 @@ class State:
     """Linker's scores, best first."""
     tables: tuple[TableLink, ...] = ()
     """Linker's scores, best first."""
+    similar_columns: tuple[ColumnLink, ...] = ()
+    """Columns whose names resemble a keyword; the score is the similarity."""
+    descriptions: tuple[DescriptionMatch, ...] = ()
     demonstrations: tuple[Demonstration, ...] = ()
     candidates: tuple[Candidate, ...] = ()
+    tests: tuple[UnitTest, ...] = ()
+    sample: int = 0
+    """Which of several samples this branch is, from 1; seeds depend on it."""
     selected: Candidate | None = None
     confidence: float | None = None
     """Calibrated probability that `selected` is right, where a step has set it."""

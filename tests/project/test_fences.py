@@ -109,7 +109,8 @@ def test_the_base_error_has_one_handler() -> None:
         for module, handler in nodes(ast.ExceptHandler)
         if not module.startswith(EDGES) and "SqlwrightError" in names_in(handler.type)
     ]
-    assert handlers == ["pipeline.py"]
+    # A branch that fails costs its own part; a run that fails still answers with what it has.
+    assert handlers == ["branching.py", "pipeline.py"]
 
 
 def test_names_say_what_is_in_a_module() -> None:

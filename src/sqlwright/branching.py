@@ -1,0 +1,124 @@
+"""Branches of a run side by side: each with its own events, all merged in declared order.
+
+The outcome doesn't depend on how many run at once. Events of a branch wait until the branches
+before it are done and then follow in order, so that two runs leave the same trace; a `progress`
+event goes out at once, for whoever is watching. A branch that fails costs its own part only, and
+one that is cancelled hands over what it has before the cancellation goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from sqlwright.errors import Cancelled, SqlwrightError, UserError
+from sqlwright.protocols import Context, EventSink
+from sqlwright.types import State
+
+ADDITIVE = frozenset(f.name for f in fields(State) if f.default == ())
+"""Fields that hold a tuple: what branches add to them can be merged."""
+
+Branch = Callable[[Context], State]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a branch ended: its last state, and the error that ended it early."""
+
+    state: State
+    error: SqlwrightError | None = None
+
+
+class _Buffer:
+    """Keeps a branch's events, and its last state in case it doesn't end well."""
+
+    def __init__(self, start: State, sink: EventSink) -> None:
+        self.state = start
+        self._sink = sink
+        self._kept: list[tuple[str, Mapping[str, Any]]] = []
+
+    def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
+        if kind == "progress":
+            self._sink(kind, payload)
+            return
+        if kind == "begin":
+            self._sink("progress", payload)
+        if isinstance(payload.get("state"), State):
+            self.state = payload["state"]
+        self._kept.append((kind, payload))
+
+    def flush(self) -> None:
+        for kind, payload in self._kept:
+            self._sink(kind, payload)
+
+
+def run_branches(
+    branches: Sequence[tuple[State, Branch]], context: Context, workers: int
+) -> list[Outcome]:
+    """Every branch's outcome, in the order given, at most `workers` at once.
+
+    Errors that aren't ours, and those that the user must see, are raised when all have ended."""
+    sink = context.run.events
+    buffers = [_Buffer(start, sink) for start, _ in branches]
+
+    def one(place: int) -> Outcome:
+        buffer = buffers[place]
+        branch = replace(context, run=context.run.fork(buffer))
+        try:
+            return Outcome(branches[place][1](branch))
+        except UserError:
+            raise
+        except SqlwrightError as error:
+            return Outcome(buffer.state, error)
+
+    outcomes: list[Outcome] = []
+    try:
+        if workers <= 1 or len(branches) <= 1:
+            outcomes += map(one, range(len(branches)))
+        else:
+            with ThreadPoolExecutor(min(workers, len(branches)), "sqlwright-branch") as pool:
+                outcomes += pool.map(one, range(len(branches)))
+    finally:
+        for buffer in buffers:
+            buffer.flush()
+    return outcomes
+
+
+def settle(state: State, outcomes: Sequence[Outcome], context: Context) -> State:
+    """The merged state once branches have ended: `state`, with a warning for each that failed.
+
+    Raises the cancellation when one was cancelled, and the first error when all have failed, both
+    after the merged state was reported, so that nothing at hand is lost."""
+    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    if not errors:
+        return state
+    fatal: SqlwrightError | None = next(
+        (error for error in errors if isinstance(error, Cancelled)), None
+    )
+    if fatal is None and len(errors) == len(outcomes):
+        fatal = errors[0]
+    for error in errors:
+        if error is not fatal:
+            state = state.warn(f"left out: {error}")
+    context.run.events("merged", {"state": state})
+    if fatal is not None:
+        raise fatal
+    return state
+
+
+def merged(start: State, results: Iterable[State]) -> State:
+    """The start plus what each result has beyond it, in order, equal additions once."""
+    changes: dict[str, tuple[object, ...]] = {}
+    ended = list(results)
+    for name in sorted(ADDITIVE):
+        given: tuple[object, ...] = getattr(start, name)
+        added: list[object] = []
+        for result in ended:
+            items: tuple[object, ...] = getattr(result, name)
+            if items is not given:
+                added += [item for item in items if item not in given and item not in added]
+        if added:
+            changes[name] = (*given, *added)
+    return start.evolve(**changes)

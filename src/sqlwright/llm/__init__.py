@@ -1,0 +1,1 @@
+"""Language models: endpoints, limits, cache, recordings, prices, and the gate in front of them."""

@@ -1,0 +1,186 @@
+"""Branches side by side: the outcome and the record don't depend on how many run at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from sqlwright.combinators import Named, for_each, named, parallel, samples, sequence
+from sqlwright.errors import BudgetSpent, Cancelled, MalformedReply
+from sqlwright.protocols import Context, Run
+from sqlwright.spending import Budget, Spending
+from sqlwright.types import Candidate, State
+from tests.test_combinators import START, Does, Events, adds, context, sqls
+
+
+@dataclass(frozen=True)
+class Writes:
+    """A step that writes a candidate with the sample's number; the later the sooner done."""
+
+    text: str
+    reads: frozenset[str] = frozenset({"question"})
+    writes: frozenset[str] = frozenset({"candidates"})
+
+    def __call__(self, state: State, context: Context) -> State:
+        time.sleep(0.02 / (state.sample + 1))
+        new = Candidate(f"{self.text}{state.sample}", "test", sample=state.sample)
+        return state.evolve(candidates=(*state.candidates, new))
+
+
+@dataclass(frozen=True)
+class Raises:
+    """A step that fails in some samples."""
+
+    error: Exception
+    at: frozenset[int] = frozenset({0})
+    reads: frozenset[str] = frozenset({"question"})
+    writes: frozenset[str] = frozenset({"candidates"})
+
+    def __call__(self, state: State, context: Context) -> State:
+        if state.sample in self.at:
+            raise self.error
+        return state
+
+
+def record(kinds: Events) -> list[tuple[str, str]]:
+    return [(kind, payload.get("step", "")) for kind, payload in kinds.seen if kind != "progress"]
+
+
+@pytest.mark.parametrize("workers", [1, 8])
+def test_samples_are_merged_in_the_order_of_their_numbers(workers: int) -> None:
+    start = START.evolve(candidates=(Candidate("given", "test"),))
+    chain = sequence(Writes("a"), Writes("b"))
+    state = samples(3, chain, workers=workers)(start, context())
+    assert sqls(state) == ["given", "a1", "b1", "a2", "b2", "a3", "b3"]
+    assert state.sample == 0
+
+
+def test_equal_queries_of_two_samples_both_count() -> None:
+    same = Does(
+        lambda s: s.evolve(candidates=(Candidate("SELECT 1", "test", sample=s.sample),)),
+    )
+    assert sqls(samples(2, same)(START, context())) == ["SELECT 1", "SELECT 1"]
+
+
+def test_the_record_is_the_same_whatever_ran_at_once() -> None:
+    records = []
+    for workers in (1, 8):
+        events = Events()
+        step = parallel(
+            samples(3, sequence(Named("w", Writes("a")), Named("v", Writes("b"))), workers=workers),
+            Named("other", Writes("c")),
+            workers=workers,
+        )
+        step(START, context(Run(events=events)))
+        records.append(record(events))
+    assert records[0] == records[1]
+    assert [name for kind, name in records[0] if kind == "step"] == ["w", "v"] * 3 + ["other"]
+
+
+def test_who_watches_hears_of_a_step_when_it_begins() -> None:
+    events = Events()
+    heard = []
+
+    def act(state: State) -> State:
+        heard.extend(payload["step"] for kind, payload in events.seen if kind == "progress")
+        return state
+
+    samples(1, Named("works", Does(act)))(START, context(Run(events=events)))
+    assert heard == ["works"]
+
+
+@pytest.mark.parametrize("workers", [1, 8])
+def test_a_sample_that_fails_costs_its_own_part(workers: int) -> None:
+    chain = sequence(Writes("a"), Raises(MalformedReply("no query in it"), frozenset({2})))
+    state = samples(3, chain, workers=workers)(START, context())
+    assert sqls(state) == ["a1", "a2", "a3"]
+    assert state.warnings == ("left out: no query in it",)
+
+
+def test_when_all_fail_the_first_error_is_raised_with_what_there_is_on_record() -> None:
+    events = Events()
+    chain = sequence(Writes("a"), Raises(MalformedReply("none"), frozenset({1, 2})))
+    with pytest.raises(MalformedReply):
+        samples(2, chain)(START, context(Run(events=events)))
+    (merged,) = [payload["state"] for kind, payload in events.seen if kind == "merged"]
+    assert sqls(merged) == ["a1", "a2"]
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_cancellation_hands_over_what_every_branch_has(workers: int) -> None:
+    events, cancelled = Events(), threading.Event()
+
+    @dataclass(frozen=True)
+    class CancelsLast(Writes):
+        def __call__(self, state: State, context: Context) -> State:
+            after = super().__call__(state, context)
+            if state.sample == 3:
+                cancelled.set()
+            else:
+                time.sleep(0.05)
+            return after
+
+    chain = sequence(CancelsLast("a"), Writes("b"))
+    with pytest.raises(Cancelled):
+        samples(3, chain, workers=workers)(START, context(Run(events=events, cancelled=cancelled)))
+    (merged,) = [payload["state"] for kind, payload in events.seen if kind == "merged"]
+    assert [sql for sql in sqls(merged) if sql.startswith("a")] == ["a1", "a2", "a3"]
+
+
+def test_for_each_runs_its_chains_side_by_side() -> None:
+    start = START.evolve(candidates=tuple(Candidate(str(n), "test") for n in range(4)))
+    barrier = threading.Barrier(4, timeout=10)
+
+    def act(state: State) -> State:
+        barrier.wait()  # passes only when all four are there
+        (one,) = state.candidates
+        return state.evolve(candidates=(Candidate(one.sql + "!", "test"),))
+
+    state = for_each("candidates", Does(act), workers=4)(start, context())
+    assert sqls(state) == ["0!", "1!", "2!", "3!"]
+
+
+@dataclass(frozen=True)
+class Calls:
+    """A step that needs so many calls of a language model."""
+
+    needed: int
+    spends: Exception | None = None
+    reads: frozenset[str] = frozenset({"question"})
+    writes: frozenset[str] = frozenset({"candidates"})
+    done: list[int] = field(default_factory=list)
+
+    def calls(self, state: State) -> int:
+        return self.needed
+
+    def __call__(self, state: State, context: Context) -> State:
+        if self.spends is not None:
+            raise self.spends
+        self.done.append(1)
+        return state
+
+
+@pytest.mark.parametrize(
+    ("step", "ran"),
+    [(Calls(5), False), (Calls(3), True), (Calls(1, BudgetSpent("spent")), False)],
+    ids=["too dear", "affordable", "spent while it ran"],
+)
+def test_a_cheaper_variant_runs_where_the_budget_does_not_reach(step: Calls, ran: bool) -> None:
+    cheap = Named("cheap", adds("by the cheap one"))
+    run = Run(spending=Spending(Budget(calls=3)))
+    state = Named("dear", step, cheap)(START, context(run))
+    assert sqls(state) == ([] if ran else ["by the cheap one"])
+    assert bool(state.warnings) is not ran
+    assert bool(step.done) is ran
+
+
+def test_without_a_cheaper_variant_the_step_is_left_out() -> None:
+    run = Run(spending=Spending(Budget(calls=3)))
+    dear: Any = named(Calls(5), "dear")
+    assert dear(START, context(run)).warnings == (
+        "the budget didn't reach for dear; it was left out",
+    )

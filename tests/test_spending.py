@@ -1,0 +1,60 @@
+"""Budgets are hard: what doesn't fit isn't reserved."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from sqlwright.spending import Budget, Reservation, Spending
+from sqlwright.types import Usage
+
+
+@pytest.mark.parametrize(
+    ("budget", "fits"),
+    [
+        (Budget(), True),
+        (Budget(calls=2), True),
+        (Budget(calls=1), False),
+        (Budget(tokens=200), True),
+        (Budget(tokens=199), False),
+        (Budget(cost=0.02), True),
+        (Budget(cost=0.019), False),
+    ],
+)
+def test_a_second_request_fits_or_not(budget: Budget, fits: bool) -> None:
+    spending = Spending(budget)
+    one = Reservation(1, 100, 0.01)
+    assert spending.reserve(one)
+    assert spending.reserve(one) is fits
+
+
+def test_what_was_reserved_and_not_used_is_free_again() -> None:
+    spending = Spending(Budget(tokens=150))
+    first = Reservation(1, 100)
+    assert spending.reserve(first)
+    spending.settle("step", first, Usage(1, 30, 20, 0.0))
+    assert spending.reserve(Reservation(1, 100))
+    assert spending.by_step == {"step": Usage(1, 30, 20, 0.0)}
+    assert spending.total == Usage(1, 30, 20, 0.0)
+
+
+def test_an_unknown_price_never_fits_under_a_limit_of_money() -> None:
+    assert not Spending(Budget(cost=1.0)).reserve(Reservation(1, 100, None))
+    assert Spending(Budget(calls=1)).reserve(Reservation(1, 100, None))
+
+
+def test_many_threads_never_get_more_than_there_is() -> None:
+    spending = Spending(Budget(calls=50))
+    given: list[bool] = []
+    threads = [
+        threading.Thread(
+            target=lambda: given.extend(spending.reserve(Reservation()) for _ in range(20))
+        )
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(given) == 50
