@@ -10,8 +10,14 @@ from sqlwright.errors import Cancelled
 from sqlwright.indexes.values import ColumnValues, DiskValueIndex, memory_value_index
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
-from sqlwright.steps.retrieval.values import ValueRetrieval, phrases_of, retrieve_values
-from sqlwright.types import Question, State
+from sqlwright.steps.retrieval.values import (
+    OTHER_FORM,
+    SAME,
+    ValueRetrieval,
+    phrases_of,
+    retrieve_values,
+)
+from sqlwright.types import Question, State, ValueMatch
 
 CONTINENT = ColumnRef("continents", "Continent")
 COUNTRY = ColumnRef("countries", "Name")
@@ -108,6 +114,74 @@ def test_a_name_stays_beside_the_same_name_with_an_everyday_word() -> None:
         ("Sonoma County", area.column),
         ("Sonoma", county.column),
     ]
+
+
+OTHER_FORMS = {
+    ColumnRef("stores", "state"): ["CA", "FL", "WA"],
+    ColumnRef("offices", "province"): ["California", "Ontario"],
+    ColumnRef("suppliers", "country"): ["Netherlands", "USA", "United Kingdom", "Canada"],
+    ColumnRef("drivers", "nationality"): ["French", "Danish"],
+    ColumnRef("circuits", "country"): ["Denmark"],
+    ColumnRef("airlines", "iata"): ["CA", "FL", "NL"],
+    ColumnRef("airlines", "callsign"): ["CANADIAN"],
+    ColumnRef("students", "sex"): ["F", "M"],
+    ColumnRef("teachers", "kind"): ["F", "M"],
+    ColumnRef("exams", "grade"): ["A", "B", "F"],
+    ColumnRef("courses", "dept"): ["Comp. Sci.", "Physics"],
+    ColumnRef("staff", "rank"): ["AsstProf"],
+    ColumnRef("flights", "origin"): ["Los Angeles"],
+    ColumnRef("concerts", "month"): ["Aug", "May"],
+}
+
+
+@pytest.fixture(scope="module")
+def coded() -> DiskValueIndex:
+    return memory_value_index(
+        ColumnValues(column, [(text, 1) for text in texts]) for column, texts in OTHER_FORMS.items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("stores in Florida", {"stores.state FL"}),
+        ("how many stores are in California?", {"offices.province California", "stores.state CA"}),
+        (
+            "offices in ON or CA",
+            {"stores.state CA", "airlines.iata CA", "offices.province Ontario"},
+        ),
+        ("ships from the US", {"suppliers.country USA"}),
+        ("what do they tell us?", set()),
+        ("American suppliers", {"suppliers.country USA"}),
+        ("list the Dutch suppliers", {"suppliers.country Netherlands"}),
+        ("British ships", {"suppliers.country United Kingdom"}),
+        ("the drivers from France", {"drivers.nationality French"}),
+        # A column of nationalities holds the very word: the country isn't meant.
+        ("Danish drivers", {"drivers.nationality Danish"}),
+        # The very word is a value elsewhere, but not in a column of countries.
+        ("Canadian ports", {"airlines.callsign CANADIAN", "suppliers.country Canada"}),
+        ("female students", {"students.sex F", "teachers.kind F"}),
+        ("boys in class", {"students.sex M", "teachers.kind M"}),
+        ("courses in computer science", {"courses.dept Comp. Sci."}),
+        ("the assistant professors", {"staff.rank AsstProf"}),
+        ("flights from LA", {"flights.origin Los Angeles"}),
+        ("concerts in August", {"concerts.month Aug"}),
+        ("what may we see", {"concerts.month May"}),
+        ("the china set and the polish on it", set()),
+    ],
+)
+def test_a_value_is_found_by_another_form_of_it(
+    coded: DiskValueIndex, text: str, expected: set[str]
+) -> None:
+    found = retrieve_values(Question(text), coded)
+    assert {f"{match.column} {match.value}" for match in found} == expected
+    assert all(match.span and text[slice(*match.span)] == match.phrase for match in found)
+
+
+def test_another_form_scores_below_equality(coded: DiskValueIndex) -> None:
+    (match,) = retrieve_values(Question("stores in Florida"), coded)
+    assert match == ValueMatch("Florida", match.column, "FL", OTHER_FORM, 1, (10, 17))
+    assert OTHER_FORM < SAME
 
 
 def test_limits(index: DiskValueIndex) -> None:

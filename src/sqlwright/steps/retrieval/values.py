@@ -7,8 +7,8 @@ all phrases are tried, because a lookup costs far less than a model call.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rapidfuzz import fuzz
@@ -16,6 +16,7 @@ from rapidfuzz.distance import OSA
 
 from sqlwright.protocols import Context, ValueIndex
 from sqlwright.schema import ColumnRef
+from sqlwright.steps.retrieval.codes import OtherForm, is_of_kind, other_forms
 from sqlwright.types import Question, State, ValueMatch
 
 STOP_WORDS = frozenset(
@@ -32,6 +33,10 @@ STOP_WORDS = frozenset(
 _WORD = re.compile(r"[^\W_]+(?:(?:[.&]|['’](?!s\b))\w+)*[+#]*|[+#$€%]+")
 SAME = 0.98
 """From this similarity on, phrase and value differ in punctuation and spaces at most."""
+OTHER_FORM = 0.97
+"""Similarity of a phrase and a value that is another form of it: meant, but not spelled so."""
+_WIDE = 64
+"""Matches of a short form, which many columns may hold."""
 _ENDINGS = frozenset(
     "s es 's ed d ing ings er ers r y ly n an ian ans ians ese ish i".split()  # noqa: SIM905
 )
@@ -106,7 +111,8 @@ def retrieve_values(
 ) -> tuple[ValueMatch, ...]:
     """Stored values that phrases of the question resemble, best first, each value once a column.
 
-    A phrase must be at least `threshold` alike (`quoted_threshold` when it stands in quotes).
+    A phrase must be at least `threshold` alike (`quoted_threshold` when it stands in quotes), or
+    another form of the value (`codes`), which then scores OTHER_FORM.
     Of overlapping phrases, the longer one that equals a stored value beats the shorter ones.
     """
     phrases = phrases_of(question.text, longest)
@@ -119,6 +125,7 @@ def retrieve_values(
     for phrase, matches in zip(phrases, results, strict=True):
         least = quoted_threshold if phrase.quoted else threshold
         hits += [(phrase, match) for match in matches if _plausible(phrase, match, least)]
+    hits += _by_other_forms(phrases, index, hits)
     return _distinct(_undisputed(hits))[:limit]
 
 
@@ -140,6 +147,39 @@ def _plausible(phrase: Phrase, match: ValueMatch, threshold: float) -> bool:
         # Short everyday words are one letter away from far too many names to count as misspelt.
         return " " not in other and OSA.normalized_similarity(word, other) >= LIKE
     return match.score >= threshold or fuzz.ratio(word, other) >= 100 * LIKE
+
+
+def _by_other_forms(
+    phrases: Sequence[Phrase], index: ValueIndex, hits: Sequence[tuple[Phrase, ValueMatch]]
+) -> Iterator[tuple[Phrase, ValueMatch]]:
+    """Values that equal another form of a phrase; where a column of that kind holds the phrase
+    itself, its codes only."""
+    forms = [(phrase, form) for phrase in phrases for form in other_forms(phrase.text)]
+    if not forms:
+        return
+    equal: dict[Phrase, list[ColumnRef]] = {}
+    for phrase, match in hits:
+        if match.score >= SAME:
+            equal.setdefault(phrase, []).append(match.column)
+    texts = [text for _, form in forms for text in (form.text, *form.kind.beside)]
+    texts = list(dict.fromkeys(texts))
+    held = dict(zip(texts, index.search_many(texts, _WIDE, per_column=1), strict=True))
+
+    def holds(column: ColumnRef, text: str) -> bool:
+        return any(match.column == column and match.score >= 1 for match in held[text])
+
+    def counts(form: OtherForm, column: ColumnRef) -> bool:
+        if not form.short or is_of_kind(form, column):
+            return True
+        return bool(form.kind.beside) and all(holds(column, text) for text in form.kind.beside)
+
+    for phrase, form in forms:
+        held_itself = any(is_of_kind(form, column) for column in equal.get(phrase, ()))
+        if held_itself and not form.short:
+            continue
+        for match in held[form.text]:
+            if match.score >= (SAME if len(form.text) > 3 else 1) and counts(form, match.column):
+                yield phrase, replace(match, score=OTHER_FORM)
 
 
 def _inflected(word: str, value: str) -> bool:

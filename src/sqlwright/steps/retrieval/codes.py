@@ -1,0 +1,185 @@
+"""Other forms of what people call a thing: Florida and FL, Dutch and Netherlands, female and F.
+
+A value index finds what is spelled alike; these are not, and people mix them freely. The table is
+small and made by hand from general knowledge: countries, states and provinces, cities known by
+letters, months, days, sex, yes and no, and words that are often abbreviated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice, product
+
+from sqlwright.schema import ColumnRef
+from sqlwright.steps.retrieval.places import COUNTRIES, PROVINCES
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What sort of thing a form names, and how to know a column of such things."""
+
+    named: tuple[str, ...] = ()
+    """Words of which one stands in the column's name."""
+    beside: tuple[str, ...] = ()
+    """Values that the column all holds, whatever its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherForm:
+    """Another way to write a phrase.
+
+    A `short` one could mean many things: it counts only in a column that is known to be of its
+    kind.
+    """
+
+    text: str
+    kind: Kind
+    short: bool = False
+
+
+_COUNTRY = Kind(("country", "countries", "nation", "citizen"))
+_STATE = Kind(("state", "province", "region", "territory"))
+_CITY = Kind(("city", "town"))
+_TIME = Kind(("month", "day"))
+_SEX = Kind(("sex", "gender"), ("M", "F"))
+_YES = Kind(beside=("Y", "N"))
+_TRUE = Kind(beside=("T", "F"))
+_WORDING = Kind()
+_CODE = ("code", "iso", "abbr")
+
+_PEOPLE = (
+    (("male", "males", "man", "men", "boy", "boys"), "M", ("male", "man", "boy")),
+    (("female", "females", "woman", "women", "girl", "girls"), "F", ("female", "woman", "girl")),
+)
+
+_CITIES = """LA=Los Angeles|NYC=New York City,New York|SF=San Francisco|DC=Washington|
+Philly=Philadelphia|Vegas=Las Vegas"""
+
+_CALENDAR = """January=Jan|February=Feb|March=Mar|April=Apr|May|June=Jun|July=Jul|August=Aug|
+September=Sep,Sept|October=Oct|November=Nov|December=Dec|
+Monday=Mon|Tuesday=Tue,Tues|Wednesday=Wed|Thursday=Thu,Thur,Thurs|Friday=Fri|Saturday=Sat|
+Sunday=Sun"""
+
+_WORDS = """academy=acad|administration=admin|and=&|apartment=apt|assistant=asst|associate=assoc|
+association=assn,assoc|avenue=ave|boulevard=blvd|brothers=bros|building=bldg|captain=capt|
+center=ctr|centre=ctr|communications=comm|company=co|computer=comp|corporation=corp|
+department=dept|division=div|doctor=dr|electrical=elec|engineering=eng,engr|fort=ft|
+general=gen|government=govt|highway=hwy|incorporated=inc|information=info|
+international=intl|introduction=intro|junior=jr|laboratory=lab|language=lang|lieutenant=lt|
+limited=ltd|literature=lit|management=mgmt|manager=mgr|manufacturing=mfg|mathematics=math,maths|
+medicine=med|mount=mt|mountain=mtn|national=natl|organization=org|philosophy=phil|president=pres|professor=prof|psychology=psych|representative=rep|road=rd|
+saint=st|school=sch|science=sci|secretary=sec|senior=sr|sergeant=sgt|square=sq|statistics=stats|
+street=st|technology=tech|temporary=temp|university=univ|versus=vs|veterinarian=vet"""
+
+_LONGEST_CODE = 4
+_MOST_CHANGED = 3
+"""Abbreviated words of one phrase."""
+_SAID = frozenset({"US", "UK", "USA", "UAE"})
+"""Codes of countries that people say and store for names."""
+_COMMON = frozenset(
+    "chad chile china georgia guinea jersey jordan mali may march mar oman polish sun sat "  # noqa: SIM905
+    "swiss thai togo turkey wed mon".split()
+)
+"""Names that are names only with a capital."""
+_WORDLIKE = frozenset("ID IN OR ME HI OK OH MA PA AL LA".split())  # noqa: SIM905
+"""Codes of states that mean something else in questions."""
+
+
+def other_forms(phrase: str) -> tuple[OtherForm, ...]:
+    """What else a phrase of a question may be stored as; empty for nearly all phrases.
+
+    Codes are recognised in capitals only ("US", not "us").
+    """
+    bare = phrase.strip().replace(".", "")
+    key = bare.casefold()
+    if bare.isupper() and len(bare) <= _LONGEST_CODE:
+        return _table().get(bare, ())
+    if key in _COMMON and not bare[:1].isupper():
+        return ()
+    found = _table().get(key) or _table().get(key.removesuffix("s")) or ()
+    return (*found, *_reworded(key))
+
+
+def is_of_kind(form: OtherForm, column: ColumnRef) -> bool:
+    """Whether a column's name says that it holds such things."""
+    table, name = column.table.casefold(), column.column.casefold()
+    if any(word in name for word in form.kind.named):
+        return True
+    return any(word in name for word in _CODE) and any(word in table for word in form.kind.named)
+
+
+def _reworded(key: str) -> Iterator[OtherForm]:
+    """The phrase with some of its words abbreviated, or written out."""
+    words = key.replace(",", " ").split()
+    known = _abbreviations()
+    choices = [
+        [word, *(known.get(word) or known.get(word.removesuffix("s"), ()))] for word in words
+    ]
+    changing = sum(len(choice) > 1 for choice in choices)
+    if len(words) > 1 and 0 < changing <= _MOST_CHANGED:
+        for chosen in islice(product(*choices), 1, 16):
+            yield OtherForm(" ".join(chosen), _WORDING)
+
+
+@cache
+def _abbreviations() -> dict[str, tuple[str, ...]]:
+    """Short forms of each word, and the long ones of each short one."""
+    found: dict[str, list[str]] = {}
+    for entry in _entries(_WORDS):
+        long, _, short = entry.partition("=")
+        for form in short.split(","):
+            found.setdefault(long, []).append(form)
+            found.setdefault(form, []).append(long)
+    return {word: tuple(dict.fromkeys(forms)) for word, forms in found.items()}
+
+
+@cache
+def _table() -> dict[str, tuple[OtherForm, ...]]:
+    """Forms by phrase: names in lower case, codes in capitals."""
+    found: dict[str, dict[OtherForm, None]] = {}
+
+    def add(phrase: str, *forms: OtherForm) -> None:
+        known = found.setdefault(phrase, {})
+        known.update((form, None) for form in forms if form.text.casefold() != phrase.casefold())
+
+    for codes, names, forms in _named():
+        for phrase in (*(name.casefold() for name in names), *codes):
+            if phrase not in _WORDLIKE or forms[0].kind is _CITY:
+                add(phrase, *forms)
+    for said, letter, stored in _PEOPLE:
+        sexes = [*(OtherForm(name, _SEX) for name in stored), OtherForm(letter, _SEX, short=True)]
+        for phrase in (*said, letter):
+            add(phrase, *sexes)
+    for word, letter, other, initial in (("yes", "Y", "true", "T"), ("no", "N", "false", "F")):
+        answers = [OtherForm(word, _YES), OtherForm(letter, _YES, short=True)]
+        answers += [OtherForm(other, _TRUE), OtherForm(initial, _TRUE, short=True)]
+        add(word, *answers)
+        add(other, *answers)
+    return {phrase: tuple(forms) for phrase, forms in found.items()}
+
+
+def _named() -> Iterator[tuple[list[str], list[str], list[OtherForm]]]:
+    """Codes of a thing as people say them, its names, and all its forms."""
+    for line in COUNTRIES.strip().splitlines():
+        codes, names, people = (part.strip() for part in line.split("|"))
+        every = [name.strip() for name in f"{names},{people}".split(",") if name.strip()]
+        forms = [OtherForm(name, _COUNTRY) for name in every]
+        forms += [OtherForm(code, _COUNTRY, code not in _SAID) for code in codes.split()]
+        yield [code for code in codes.split() if len(code) > 2 or code in _SAID], every, forms
+    for entry in _entries(*PROVINCES):
+        code, name = entry.split("=")
+        yield [code], [name], [OtherForm(name, _STATE), OtherForm(code, _STATE, short=True)]
+    for entry in _entries(_CITIES):
+        code, _, names = entry.partition("=")
+        yield [code], [], [OtherForm(name, _CITY) for name in names.split(",")]
+    for entry in _entries(_CALENDAR):
+        every = re.split("[=,]", entry)
+        yield [], every, [OtherForm(form, _TIME) for form in every]
+
+
+def _entries(*listed: str) -> Iterator[str]:
+    for text in listed:
+        yield from text.replace("\n", "").split("|")
