@@ -89,10 +89,14 @@ def test_somebody_elses_broken_pyproject_is_not_our_business(tmp_path: Path) -> 
     [
         ('databse = "x"', "unknown key 'databse'; did you mean 'database'"),
         ("[limits]\nrow = 5", "unknown key 'row'; did you mean 'rows'"),
-        ("seconds = 'ten'", "seconds"),
-        ("seconds = 0", "greater than 0"),
-        ("overrides = 'a'", "overrides"),
-        ("limits = 5", "limits"),
+        ("seconds = 'ten'", "seconds takes a number greater than 0, not 'ten'"),
+        ("seconds = 0", "seconds takes a number greater than 0, not 0"),
+        ("seconds = nan", "seconds takes a number greater than 0, not nan"),
+        ("recipe = 5", "recipe takes a text in quotes, not 5"),
+        ("overrides = 'a'", "overrides takes a list of texts in quotes, not 'a'"),
+        ("overrides = [1]", "overrides takes a list of texts in quotes, not 1"),
+        ("limits = 5", "limits takes a table of limits, not 5"),
+        ("[limits]\nrows = 2.5", r"limits\.rows takes a whole number greater than 0, not 2\.5"),
         ("allow_code = true", "unknown key 'allow_code'"),
         ("not toml", "not readable as TOML"),
     ],
@@ -105,9 +109,18 @@ def test_a_project_file_that_does_not_fit_is_refused(
         load_settings(folder=tmp_path)
 
 
-def test_a_variable_of_the_wrong_type_is_refused_by_name() -> None:
-    with pytest.raises(ConfigError, match=r"SQLWRIGHT_LIMITS_ROWS.*'many'"):
-        load_settings(environ={"SQLWRIGHT_LIMITS_ROWS": "many"})
+@pytest.mark.parametrize(
+    ("name", "text", "takes"),
+    [
+        ("SQLWRIGHT_LIMITS_ROWS", "many", "a whole number greater than 0"),
+        ("SQLWRIGHT_LIMITS_ROWS", "-5", "a whole number greater than 0"),
+        ("SQLWRIGHT_SECONDS", "0", "a number greater than 0"),
+        ("SQLWRIGHT_SECONDS", "nan", "a number greater than 0"),
+    ],
+)
+def test_a_variable_that_does_not_fit_is_refused_by_name(name: str, text: str, takes: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} takes {takes}, not '{text}'"):
+        load_settings(environ={name: text})
 
 
 def test_an_unknown_flag_is_refused() -> None:

@@ -19,13 +19,14 @@ allow code in recipes: only a flag can.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sqlwright.errors import ConfigError
 from sqlwright.protocols import Limits
@@ -54,7 +55,7 @@ class Settings:
 
 
 class _LimitValues(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     seconds: float | None = Field(default=None, gt=0)
     rows: int | None = Field(default=None, gt=0)
@@ -64,7 +65,7 @@ class _LimitValues(BaseModel):
 
 
 class _ProjectFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     database: str | None = None
     recipe: str | None = None
@@ -131,8 +132,9 @@ def _file_values(path: Path) -> dict[str, Any]:
         read = _ProjectFile.model_validate(table)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise ConfigError(f"{path}: {place}: {first['msg']}") from None
+        # A list's member is named by the list: that is the setting with its rule.
+        place = ".".join(part for part in first["loc"] if isinstance(part, str))
+        raise _unfit(f"{path}: {place}", place, first["input"]) from None
     values = {k: v for k, v in read.model_dump(exclude={"limits"}).items() if v is not None}
     for name, value in read.limits.model_dump().items():
         if value is not None:
@@ -142,18 +144,21 @@ def _file_values(path: Path) -> dict[str, Any]:
 
 def _environment_values(environ: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for name, kind in _KINDS.items():
+    for name in _KINDS:
         text = environ.get(_variable(name), "")
         if not text:
             continue
         if name == "overrides":
             values[name] = text.split()
             continue
+        kind = _KINDS[name]
         try:
-            values[name] = TypeAdapter(kind).validate_python(text)
-        except ValidationError as error:
-            problem = error.errors(include_url=False)[0]["msg"]
-            raise ConfigError(f"{_variable(name)}: {problem}, not {text!r}") from None
+            value = kind(text)
+        except ValueError:
+            value = 0
+        if kind is not str and not 0 < value < math.inf:
+            raise _unfit(_variable(name), name, text)
+        values[name] = value
     return _placed(values, None)
 
 
@@ -165,6 +170,20 @@ def _flag_values(flags: Mapping[str, Any]) -> dict[str, Any]:
     if "overrides" in given:
         given["overrides"] = list(given["overrides"])
     return _placed(given, None)
+
+
+def _unfit(where: str, name: str, given: object) -> ConfigError:
+    """The error for a value that a setting doesn't take, saying what it takes."""
+    kind = _KINDS.get(name)
+    if kind is float:
+        takes = "a number greater than 0"
+    elif kind is int:
+        takes = "a whole number greater than 0"
+    elif name == "limits":
+        takes = "a table of limits"
+    else:
+        takes = "a text in quotes" if kind is str else "a list of texts in quotes"
+    return ConfigError(f"{where} takes {takes}, not {given!r}")
 
 
 _KINDS: Mapping[str, Any] = {

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from sqlwright.cli.app import app
 
 FILE = Path(__file__).parents[2] / "docs" / "command-line.md"
 BEGIN = "<!-- Made by `python -m tests.cli.reference`; change the commands' own texts instead. -->"
-_RANGE = re.compile(r"  \[x[<>]=?.*\]$")
 
 
 def reference() -> str:
@@ -62,7 +60,7 @@ def _options(command: Any, context: Any) -> Iterator[str]:
             yield f"| `{parameter.metavar}` | {parameter.help} |"
             continue
         name, text = parameter.get_help_record(context)
-        yield f"| `{name}` | {_RANGE.sub('', text)} |"
+        yield f"| `{name}` | {text} |"
     yield ""
 
 

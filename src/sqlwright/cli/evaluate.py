@@ -40,7 +40,8 @@ def command(
     recipe: options.Recipe = None,
     settings: options.Settings = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", "-n", metavar="N", min=1, help="Questions to ask.")
+        int | None,
+        typer.Option("--limit", "-n", metavar="N", parser=options.count, help="Questions to ask."),
     ] = None,
     out: Annotated[
         Path | None,

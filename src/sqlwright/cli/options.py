@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sqlwright.cli.failure import UsageError
+from sqlwright.cli.text import readable
+
+LEAST_SECONDS = 0.1
+
+
+def seconds(text: str | float) -> float:
+    """A time limit from the command line. Raises typer.BadParameter that says what is allowed."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not LEAST_SECONDS <= value < math.inf:
+        raise typer.BadParameter(
+            f"it takes a number of seconds, {LEAST_SECONDS:g} or more, not {readable(str(text))!r}"
+        )
+    return value
+
+
+def count(text: str | int) -> int:
+    """How many of something, from the command line. Raises typer.BadParameter as `seconds`."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise typer.BadParameter(f"it takes a whole number, 1 or more, not {readable(str(text))!r}")
+    return value
+
 
 Database = Annotated[
     str | None,
@@ -56,7 +85,7 @@ Timeout = Annotated[
     typer.Option(
         "--timeout",
         metavar="SECONDS",
-        min=0.1,
+        parser=seconds,
         help="Time for the whole answer; best at hand then.",
     ),
 ]
@@ -65,7 +94,7 @@ MaxRows = Annotated[
     typer.Option(
         "--max-rows",
         metavar="N",
-        min=1,
+        parser=count,
         help="Rows to show; 20 on a terminal, all that were fetched otherwise.",
     ),
 ]

@@ -26,7 +26,7 @@ def command(
         str, typer.Argument(metavar="[ID]", help="A trace id or its beginning; newest if none.")
     ] = "",
     limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="N", min=1, help="Traces listed.")
+        int, typer.Option("--limit", "-n", metavar="N", parser=options.count, help="Traces listed.")
     ] = 20,
     as_json: options.AsJson = False,
 ) -> int:
