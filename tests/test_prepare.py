@@ -184,7 +184,7 @@ def test_a_never_seen_database_opens_at_once(
 def test_what_there_was_no_time_for_is_told(
     tmp_path: Path, opened: Callable[..., Workspace]
 ) -> None:
-    path = tmp_path / "large.db"
+    path = tmp_path / "a large.db"
     change(
         path,
         "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); CREATE TABLE small (b TEXT);"
@@ -192,7 +192,8 @@ def test_what_there_was_no_time_for_is_told(
         " INSERT INTO t SELECT i, 'value ' || i FROM n; INSERT INTO small VALUES ('Oslo')",
     )
     workspace = opened(path, seconds=0.4)
-    assert any("isn't prepared" in note for note in workspace.notes)
+    (note,) = (note for note in workspace.notes if "isn't prepared" in note)
+    assert note.endswith(f"sqlwright prepare '{path}'")
     assert any("t.a" in note for note in workspace.notes)
     assert values_of(workspace, "oslo")[0] == ("small.b", "Oslo", 1)
     assert all(

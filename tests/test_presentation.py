@@ -229,6 +229,25 @@ def test_text_aligns_columns_and_counts_hidden_rows() -> None:
     assert "a  b\n-  -\n0  x\n1  x\n… 28 more rows" in shown
 
 
+@pytest.mark.parametrize(
+    ("rows", "truncated", "said"),
+    [
+        (6, False, "… 1 more row"),
+        (1_000, False, "… 995 more rows"),
+        (1_000, True, "… at least 995 more rows"),
+        (5, True, "… more rows, not fetched"),
+    ],
+)
+def test_rows_that_were_never_fetched_are_not_counted_out(
+    rows: int, truncated: bool, said: str
+) -> None:
+    found = tuple((i, "x") for i in range(rows))
+    result = ExecutionResult(("a", "b"), found, truncated=truncated)
+    other = Candidate("SELECT a, b FROM t", "test", result=result)
+    assert f">{said}<" in answer_to_html(answer(alternatives=(other,)))
+    assert said in answer_to_text(answer(rows=found, truncated=truncated), rows=5).splitlines()
+
+
 def test_text_of_an_answer_without_columns_has_no_table() -> None:
     assert answer_to_text(answer(columns=(), rows=(), status="failed", message="no")) == (
         "How many?\nfailed: no\n\nSELECT a, b FROM t"

@@ -255,7 +255,15 @@ def _text_table(answer: Answer, rows: int, width: int) -> list[str]:
     widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
     table = ["  ".join(t.ljust(w) for t, w in zip(r, widths, strict=True)).rstrip() for r in
              [header, ["-" * w for w in widths], *body]]  # fmt: skip
-    hidden = len(answer.rows) - rows
-    if hidden > 0:
-        table.append(f"\u2026 {hidden:,} more rows")
+    if hidden := hidden_rows(len(answer.rows) - rows, answer.truncated):
+        table.append(hidden)
     return table
+
+
+def hidden_rows(count: int, truncated: bool) -> str:
+    """That `count` rows more were fetched than are shown, and whether there are others still that
+    were not; empty when all are shown."""
+    if count <= 0:
+        return "\u2026 more rows, not fetched" if truncated else ""
+    least = "at least " if truncated else ""
+    return f"\u2026 {least}{count:,} more row{'' if count == 1 and not truncated else 's'}"

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
-from sqlwright.presentation import cell_to_text, percent, visible
+from sqlwright.presentation import cell_to_text, hidden_rows, percent, visible
 
 if TYPE_CHECKING:
     from sqlwright.types import Answer, Candidate, Cell
@@ -33,7 +33,7 @@ def answer_to_html(answer: Answer, *, rows: int = 50, cell: int = 300) -> str:
     if answer.sql:
         parts.append(_sql(answer.sql))
     if answer.columns and answer.status == "answered":
-        parts.append(_table(answer.columns, answer.rows, rows, cell))
+        parts.append(_table(answer.columns, answer.rows, rows, cell, answer.truncated))
         parts.append(_summary(answer))
     parts += [f'<p style="margin:.2em 0">\u26a0 {_text(w)}</p>' for w in answer.warnings]
     parts += [_understanding(answer), _alternatives(answer.alternatives), _times(answer)]
@@ -53,15 +53,19 @@ def _sql(sql: str) -> str:
 
 
 def _table(
-    columns: Iterable[str], rows: tuple[tuple[Cell, ...], ...], limit: int, width: int
+    columns: Iterable[str],
+    rows: tuple[tuple[Cell, ...], ...],
+    limit: int,
+    width: int,
+    truncated: bool,
 ) -> str:
     head = "".join(f'<th style="{_CELL};text-align:left">{_text(c, width)}</th>' for c in columns)
     body = "".join(
         f"<tr>{''.join(_cell(cell, width) for cell in row)}</tr>" for row in rows[:limit]
     )
     more = ""
-    if len(rows) > limit:
-        more = f'<p style="margin:.2em 0;{_FAINT}">\u2026 {len(rows) - limit:,} more rows</p>'
+    if hidden := hidden_rows(len(rows) - limit, truncated):
+        more = f'<p style="margin:.2em 0;{_FAINT}">{hidden}</p>'
     return (
         '<table style="border-collapse:collapse;margin:.4em 0">'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
@@ -106,7 +110,9 @@ def _alternatives(candidates: tuple[Candidate, ...]) -> str:
     shown = []
     for candidate in candidates:
         result = candidate.result
-        table = _table(result.columns, result.rows, 5, 100) if result and result.ok else ""
+        table = ""
+        if result and result.ok:
+            table = _table(result.columns, result.rows, 5, 100, result.truncated)
         shown.append(_sql(candidate.sql) + table)
     return _details(f"What else it considered ({len(shown)})", "".join(shown))
 

@@ -68,7 +68,21 @@ def test_the_schema_can_be_looked_at(talk: Talk) -> None:
     tables = talk.say(":tables")
     assert "customers" in tables
     assert "name" in talk.say(":columns customers")
-    assert "no table 'nonsense'" in talk.say(":columns nonsense")
+    assert "no table 'nonsense'; :tables lists them" in talk.say(":columns nonsense")
+
+
+@pytest.mark.parametrize("typed", ["custo", "CUSTOMER", "tomers", "costumers"])
+def test_a_table_that_isnt_there_brings_the_nearest_to_mind(talk: Talk, typed: str) -> None:
+    told = f"no table '{typed}'; did you mean customers"
+    assert told in " ".join(talk.say(f":columns {typed}").split())
+
+
+def test_tables_can_be_looked_for(talk: Talk) -> None:
+    found = talk.say(":tables cust")
+    assert "customers" in found
+    assert "orders" not in found
+    assert "did you mean orders?" in talk.say(":tables ordres")
+    assert "write a table's name after it" in talk.say(":columns")
 
 
 def test_a_query_of_ones_own(talk: Talk, capsys: pytest.CaptureFixture[str]) -> None:

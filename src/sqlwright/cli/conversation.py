@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -23,7 +24,7 @@ from sqlwright.cli.show import show_found
 from sqlwright.cli.sql import raise_failure
 from sqlwright.cli.text import clean
 from sqlwright.errors import SqlwrightError
-from sqlwright.schema import Table
+from sqlwright.schema import Schema, Table
 from sqlwright.types import Turn
 
 if TYPE_CHECKING:
@@ -33,13 +34,16 @@ if TYPE_CHECKING:
 REMEMBERED = 5
 """Earlier questions handed on with a new one."""
 
+SUGGESTED = 3
+"""Table names offered for one that isn't there."""
+
 HELP = {
     ":sql": "the last query, ready to copy",
     ":why": "the reasoning behind the last answer",
     ":alt N": "the query and rows of an alternative",
     ":rows N": "show up to N rows of the last answer",
     ":run SQL": "run a query of your own under the guard",
-    ":tables": "all tables and views",
+    ":tables [PART]": "all tables and views, or those with that in their name",
     ":columns TABLE": "a table's columns, keys and descriptions",
     ":json": "the last answer as JSON",
     ":new": "forget the questions so far",
@@ -198,18 +202,30 @@ class Conversation:
         raise_failure(result)
         self._screen.show(result_lines(result_answer(sql, result), self._look))
 
-    def _show_tables(self, _: str) -> None:
+    def _show_tables(self, part: str) -> None:
         schema = self._session.workspace.schema
-        self._screen.show(_table_lines(schema.tables, self._look))
+        named = [t for t in schema.tables if part.casefold() in t.name.casefold()]
+        self._screen.show(_table_lines(named, self._look))
         if not schema.tables:
             self._screen.note("this database has no tables", "warning")
+        elif not named:
+            self._no_table(part)
 
     def _show_columns(self, name: str) -> None:
         table = self._session.workspace.schema.table(name)
         if table is None:
-            self._screen.note(f"no table {clean(name, 80)!r}; :tables lists them", "warning")
+            self._no_table(name)
             return
         self._screen.show(_column_lines(table))
+
+    def _no_table(self, name: str) -> None:
+        schema = self._session.workspace.schema
+        if not name:
+            self._screen.note("write a table's name after it; :tables lists them", "warning")
+            return
+        near = " or ".join(clean(table, 80) for table in _alike(name, schema))
+        advice = f"did you mean {near}?" if near else ":tables lists them"
+        self._screen.note(f"no table {clean(name, 80)!r}; {advice}", "warning")
 
     def _show_json(self, _: str) -> None:
         finding = self._finding()
@@ -227,6 +243,16 @@ class Conversation:
         self._screen.show(
             Text.assemble((f"  {name:<16}", "name"), text) for name, text in HELP.items()
         )
+
+
+def _alike(name: str, schema: Schema) -> list[str]:
+    """Tables whose names begin like a name, hold it, or are spelled like it."""
+    names = {table.name.casefold(): table.name for table in schema.tables}
+    wanted = name.casefold()
+    begin = [n for n in names if n.startswith(wanted)]
+    hold = [n for n in names if len(wanted) > 1 and wanted in n]
+    spelled = difflib.get_close_matches(wanted, names, n=SUGGESTED, cutoff=0.6)
+    return [names[n] for n in dict.fromkeys((*begin, *hold, *spelled))][:SUGGESTED]
 
 
 def _table_lines(tables: Sequence[Table], look: Look) -> Iterator[Text]:

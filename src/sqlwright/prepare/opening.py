@@ -3,6 +3,7 @@ can be learnt at once."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -151,7 +152,10 @@ def _stale(
         (*notes, *catalog.notes),
     )
     added = [ref for ref in schema.columns if ref not in catalog.columns]
-    said = ["The database has changed since it was prepared; prepare it again to find new values."]
+    said = [
+        "The database has changed since it was prepared. "
+        f"To find new values, too: {_command(database)}"
+    ]
     if added:
         said.append(f"{len(added)} columns are new since then and not indexed.")
     return Workspace(
@@ -175,6 +179,11 @@ def _marked_sampled(
     }
 
 
+def _command(database: SqliteDatabase) -> str:
+    """What to type to prepare a database."""
+    return f"sqlwright prepare {shlex.quote(str(database.path))}"
+
+
 def _unprepared(
     database: SqliteDatabase, described: Path | None, run: Run, seconds: float, problem: str
 ) -> Workspace:
@@ -183,7 +192,10 @@ def _unprepared(
     catalog = replace(glimpse.catalog, notes=(*notes, *glimpse.catalog.notes))
     said = [problem] if problem else []
     if not glimpse.whole:
-        said.append("This database isn't prepared: not all of its values are known yet.")
+        said.append(
+            "This database isn't prepared: not all of its values are known yet. "
+            f"To learn them all: {_command(database)}"
+        )
     values: ValueIndex = glimpse.values
     if glimpse.uncounted:
         values = FilteredIndex(values, None, glimpse.uncounted)
