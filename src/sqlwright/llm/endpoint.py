@@ -1,0 +1,168 @@
+"""A language model as it is served, and what the engine that calls it agrees on with the gate.
+
+The gate (privacy, budget, cache, recording) turns requests into `Call`s and hands them, together
+with a `Meter`, to `engine.Engine.run_all`; the engine sends them to an `Endpoint`, again and again
+where that helps, and gives back one `Outcome` for each:
+
+    outcomes = engine.run_all(endpoint, calls, run=run, meter=meter)
+
+`run_all` blocks until every call is settled, the run's deadline passes or it is cancelled, and
+never raises for what an endpoint or a network does. Any number of threads may be in it at once.
+An endpoint is built once per session by `providers.connect`, or is the scripted double.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from sqlwright.messages import Capabilities, Missing, Reply, Sample, Tool, ToolCall
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainMessage:
+    """A message as it is sent: privacy is applied, only text is left."""
+
+    role: Role
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    """What the assistant asked for, in its own messages."""
+    tool_call_id: str = ""
+    """Which call a tool message answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What an endpoint is asked, already without what it can't do.
+
+    `reply_schema` and `tools` are left out by the gate where the capabilities say no. The rest is
+    the endpoint's: one that can't sample many replies gives one, one that takes no temperature or
+    seed isn't sent any.
+    """
+
+    messages: tuple[PlainMessage, ...]
+    n: int = 1
+    """Replies wanted. The engine makes up for endpoints that give one at a time."""
+    temperature: float = 0.0
+    max_tokens: int = 4_096
+    """Reply tokens at most, reasoning included."""
+    seed: int = 0
+    """Of the first reply; reply k has `seed + k`."""
+    reply_schema: Mapping[str, Any] | None = None
+    tools: tuple[Tool, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What one HTTP request brought: as many replies as there were, good or bad."""
+
+    replies: tuple[Reply, ...]
+    revision: str = ""
+    """The model's revision or fingerprint as the endpoint reported it; empty when it didn't."""
+    prompt_tokens: int | None = None
+    """Of the whole request; None when the endpoint didn't say (some local servers)."""
+    reply_tokens: int | None = None
+    """Of all replies together, reasoning included; None when the endpoint didn't say."""
+    cached_prompt_tokens: int = 0
+    """The part of `prompt_tokens` the endpoint had in its own prefix cache."""
+    cost: float | None = None
+    """US dollars, where the endpoint itself names its price (OpenRouter does); else None."""
+
+
+class EndpointError(Exception):
+    """A request that brought nothing. The message is ours: no body, no prompt, no key is in it."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: Literal["unavailable", "rejected"] = "unavailable",
+        retryable: bool = True,
+        retry_after: float | None = None,
+        crowded: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.kind = kind
+        self.retryable = retryable
+        self.retry_after = retry_after
+        """Seconds the endpoint asked to wait; None when it didn't."""
+        self.crowded = crowded
+        """The endpoint is fine but asks us to slow down (429): waiting is patient."""
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """How hard an endpoint may be worked, and how patient we are with it."""
+
+    concurrency: int = 16
+    """Requests in flight at once, of all questions together."""
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    """Prompt and reply together; None is no limit."""
+    seconds: float = 120.0
+    """For one attempt, from sending to the last byte."""
+    attempts: int = 6
+    """Per reply, the first one included. Being asked to slow down isn't counted."""
+    patience: float = 300.0
+    """Seconds one call may wait in all because the endpoint asks to slow down."""
+    first_delay: float = 0.5
+    """Seconds before the second attempt at most; doubles from there (full jitter)."""
+    longest_delay: float = 20.0
+
+
+class Endpoint(Protocol):
+    """A language model without privacy, budget or cache. Used from the engine's thread only."""
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    @property
+    def throttle(self) -> Throttle: ...
+
+    async def send(self, call: Call) -> Completion:
+        """One HTTP request. Raises EndpointError; cancelling it closes the connection."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        ...
+
+
+class Meter(Protocol):
+    """What the gate learns of every single attempt: retries and fanned-out samples too.
+
+    Called on the engine's thread: quick, without blocking, without raising.
+    """
+
+    def reserve(self, call: Call) -> bool:
+        """Whether this attempt may be sent; `call.n` is what it will ask for. When not, the samples
+        that are still open become `Missing('budget')` and nothing is sent."""
+        ...
+
+    def settle(self, call: Call, outcome: Completion | EndpointError | None) -> None:
+        """Once for each reservation given, with the same call: what came back (tokens count even
+        when the replies are bad); the error; None when the request was dropped in flight, so that
+        nobody knows what it cost."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a call: exactly `call.n` samples, in order."""
+
+    samples: tuple[Sample, ...]
+    revision: str = ""
+    """As in `Completion`; of the last request that brought a reply."""
+
+    @property
+    def complete(self) -> bool:
+        return not any(isinstance(sample, Missing) for sample in self.samples)
