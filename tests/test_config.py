@@ -177,11 +177,12 @@ def test_samples_and_what_overrides_do_to_combinators() -> None:
     text = """
 name: chains
 steps:
+  - retrieval.values
   - samples: {count: 4, steps: [generation.embedded, repair.execution_guided]}
   - selection.first_valid
 """
     recipe = parse_recipe(text, ["samples.count=2", "repair.execution_guided.enabled=false"])
-    chains = recipe.step.steps[0]  # type: ignore[attr-defined]
+    chains = recipe.step.steps[1]  # type: ignore[attr-defined]
     assert (chains.count, chains.workers) == (2, 2)
     assert [named.name for named in chains.body.steps] == ["generation.embedded"]
 

@@ -1,0 +1,309 @@
+"""Prompts: a template file beside its step, rendered, asked, and the replies parsed.
+
+A template is Jinja in a sandbox with strict variables, in three sections that begin with a line
+`<<system>>`, `<<user>>` or `<<assistant>>`. What never changes comes first (instructions, then
+demonstrations, then the schema, then the question), so that an endpoint's prefix cache works.
+Every value put into it must be a `Text`, which says where it came from, or a whole number: a plain
+string is refused. Stored text therefore can't open a section, and can't pass as anything else.
+
+A reply that can't be parsed is asked for again a bounded number of times, then it is a gap.
+The doorway to jinja2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+
+from sqlwright.errors import BudgetSpent, ConfigError, MalformedReply, ModelFailed
+from sqlwright.messages import Message, Missing, Reply, Request, Sample, Span, Text
+from sqlwright.protocols import Context, Run
+
+if TYPE_CHECKING:
+    from jinja2.runtime import Context as TemplateContext
+    from jinja2.sandbox import SandboxedEnvironment
+
+    from sqlwright.types import State
+
+T = TypeVar("T")
+
+_SECTION = re.compile(r"^<<(system|user|assistant)>>\n", re.MULTILINE)
+_SLOT = re.compile("\0([0-9]+)\0")
+_SLOTS = "_slots"
+
+AGAIN = "That reply could not be used: {problem}. Reply again, in exactly the form asked for."
+
+
+@dataclass(frozen=True)
+class Prompt(Generic[T]):
+    """Messages, and how to read the reply to them."""
+
+    messages: tuple[Message, ...]
+    parse: Callable[[str], T]
+    """Raises MalformedReply saying what is wrong with a reply."""
+    reply_schema: dict[str, Any] | None = field(default=None, compare=False)
+    """JSON schema of the reply, for models that can be held to one."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Which model, and how to sample from it."""
+
+    model: str = ""
+    """`provider/model`; empty is the run's own."""
+    temperature: float = 0.0
+    n: int = 1
+    max_tokens: int = 4_096
+    again: int = 1
+    """How often a reply that can't be parsed is asked for again."""
+
+
+def schema_text(text: str) -> Text:
+    """Text from the schema: names, types, descriptions."""
+    return Text.of(text, "schema")
+
+
+def value_text(text: str) -> Text:
+    """Text from the stored data: values, results, messages that may quote them."""
+    return Text.of(text, "value")
+
+
+def question_text(text: str) -> Text:
+    """Text that the user typed."""
+    return Text.of(text, "question")
+
+
+def model_text(text: str) -> Text:
+    """Text that a model wrote."""
+    return Text.of(text, "model")
+
+
+def plain_text(text: str) -> Text:
+    """Text of our own, as if it stood in the template."""
+    return Text.of(text, "template")
+
+
+def render(template: str, **values: Any) -> tuple[Message, ...]:
+    """The messages of a template with these values.
+
+    `template` is a name like `generation/direct` (`steps/generation/direct.jinja`), or the path of
+    a file of the user's own that ends in `.jinja`. Raises ConfigError for a file that can't be
+    read or isn't a template, and for a variable or a plain string in it that has no origin.
+    """
+    from jinja2 import TemplateError
+
+    slots: list[Text] = []
+    try:
+        text = _environment().get_template(template).render({**values, _SLOTS: slots})
+    except (TemplateError, TypeError) as error:
+        raise ConfigError(f"the prompt {template} can't be rendered: {error}") from error
+    return tuple(_messages(text, slots))
+
+
+def ask(
+    prompts: Sequence[Prompt[T]],
+    state: State,
+    context: Context,
+    *,
+    step: str,
+    sampling: Sampling,
+) -> list[tuple[T | None, ...]]:
+    """For each prompt what its `sampling.n` replies say; None where there is none to use.
+
+    When not one reply could be used: raises BudgetSpent, Cancelled, ModelFailed or, if there were
+    replies, MalformedReply, whichever the first reason was. Seeds depend on the run's seed, the
+    step and the state's sample.
+    """
+    run = context.run
+    model = context.llm(sampling.model)
+    requests = [
+        Request(
+            messages=prompt.messages,
+            n=sampling.n,
+            temperature=sampling.temperature,
+            max_tokens=sampling.max_tokens,
+            seed=_seed(run, step, state.sample, place),
+            reply_schema=prompt.reply_schema if model.capabilities.json_schema else None,
+        )
+        for place, prompt in enumerate(prompts)
+    ]
+    samples = [list(row) for row in model.complete(requests, run, step=step)]
+    results = _Results(prompts, samples, run, step)
+    for again in range(1, sampling.again + 1):
+        wrong = list(results.malformed())
+        if not wrong:
+            break
+        retries = [_again(requests[p], samples[p][k], k, problem, again) for p, k, problem in wrong]
+        replies = model.complete(retries, run, step=step)
+        for (p, k, _), (reply,) in zip(wrong, replies, strict=True):
+            results.replace(p, k, reply)
+    return results.finished()
+
+
+class _Results(Generic[T]):
+    """What became of each sample of each prompt."""
+
+    def __init__(
+        self, prompts: Sequence[Prompt[T]], samples: list[list[Sample]], run: Run, step: str
+    ) -> None:
+        self._prompts = prompts
+        self._samples = samples
+        self._run = run
+        self._step = step
+        self._read: list[list[T | MalformedReply | Missing]] = [
+            [self._parsed(place, sample) for sample in row] for place, row in enumerate(samples)
+        ]
+
+    def malformed(self) -> Iterator[tuple[int, int, str]]:
+        """Prompt, sample and problem of each reply that could not be parsed."""
+        for place, row in enumerate(self._read):
+            for k, outcome in enumerate(row):
+                if isinstance(outcome, MalformedReply):
+                    yield place, k, str(outcome)
+
+    def replace(self, place: int, k: int, sample: Sample) -> None:
+        """Take another reply, unless there is none: then the old problem stands."""
+        if isinstance(sample, Reply):
+            self._samples[place][k] = sample
+            self._read[place][k] = self._parsed(place, sample)
+
+    def finished(self) -> list[tuple[T | None, ...]]:
+        """Gaps for what failed; an error if nothing is left."""
+        flat = [outcome for row in self._read for outcome in row]
+        bad = [outcome for outcome in flat if isinstance(outcome, MalformedReply | Missing)]
+        if bad and len(bad) == len(flat):
+            raise self._error(bad)
+        return [
+            tuple(None if isinstance(o, MalformedReply | Missing) else o for o in row)
+            for row in self._read
+        ]
+
+    def _parsed(self, place: int, sample: Sample) -> T | MalformedReply | Missing:
+        if isinstance(sample, Missing):
+            return sample
+        try:
+            return self._prompts[place].parse(sample.text)
+        except MalformedReply as error:
+            self._run.events(
+                "malformed", {"step": self._step, "prompt": place, "problem": str(error)}
+            )
+            return error
+
+    def _error(self, bad: Sequence[MalformedReply | Missing]) -> Exception:
+        for kind in ("cancelled", "budget"):
+            for outcome in bad:
+                if isinstance(outcome, Missing) and outcome.kind == kind:
+                    if kind == "cancelled":
+                        self._run.check()
+                    return BudgetSpent(outcome.message)
+        for outcome in bad:
+            if isinstance(outcome, Missing):
+                return ModelFailed(outcome.message)
+        first = bad[0]
+        return first if isinstance(first, MalformedReply) else ModelFailed(first.message)
+
+
+def _again(request: Request, sample: Sample, k: int, problem: str, again: int) -> Request:
+    """The same request with the reply that was wrong and what was wrong with it."""
+    said = model_text(sample.text if isinstance(sample, Reply) else "")
+    follow = (
+        Message("assistant", said),
+        Message("user", plain_text(AGAIN.format(problem=problem))),
+    )
+    return Request(
+        messages=(*request.messages, *follow),
+        temperature=request.temperature,
+        max_tokens=request.max_tokens,
+        seed=(request.seed + k + 1_000 * again) & 0x7FFFFFFF,
+        reply_schema=request.reply_schema,
+    )
+
+
+def _seed(run: Run, step: str, sample: int, place: int) -> int:
+    return run.random(f"{step}/{sample}/{place}").getrandbits(31)
+
+
+def _messages(text: str, slots: Sequence[Text]) -> Iterator[Message]:
+    """Sections, opened by the template's own text only, as messages."""
+    role: str = "user"
+    spans: list[Span] = []
+    for piece in _pieces(text, slots):
+        if isinstance(piece, Text):
+            spans += piece.spans
+            continue
+        rest = 0
+        for opening in _SECTION.finditer(piece):
+            spans.append(Span(piece[rest : opening.start()], "template"))
+            yield from _message(role, spans)
+            role, spans, rest = opening[1], [], opening.end()
+        spans.append(Span(piece[rest:], "template"))
+    yield from _message(role, spans)
+
+
+def _message(role: str, spans: Sequence[Span]) -> Iterator[Message]:
+    kept = [span for span in spans if span.text]
+    if kept and kept[0].origin == "template":
+        kept[0] = Span(kept[0].text.lstrip(), "template")
+    if kept and kept[-1].origin == "template":
+        kept[-1] = Span(kept[-1].text.rstrip(), "template")
+    text = Text(tuple(span for span in kept if span.text))
+    if text:
+        yield Message(cast('Literal["system", "user", "assistant"]', role), text)
+
+
+def _pieces(text: str, slots: Sequence[Text]) -> Iterator[str | Text]:
+    end = 0
+    for slot in _SLOT.finditer(text):
+        if slot.start() > end:
+            yield text[end : slot.start()]
+        yield slots[int(slot[1])]
+        end = slot.end()
+    if end < len(text):
+        yield text[end:]
+
+
+@cache
+def _environment() -> SandboxedEnvironment:
+    from jinja2 import FunctionLoader, StrictUndefined, pass_context
+    from jinja2.sandbox import SandboxedEnvironment
+
+    @pass_context
+    def slotted(context: TemplateContext, value: Any) -> str:
+        """What stands for a value in the rendered text, until the sections are cut."""
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = plain_text(str(value))
+        if isinstance(value, StrictUndefined):
+            return str(value)  # raises, naming the variable
+        if not isinstance(value, Text):
+            raise TypeError(f"a value of type {type(value).__name__} has no origin: {value!r:.60}")
+        slots: list[Text] = context[_SLOTS]
+        slots.append(value)
+        return f"\0{len(slots) - 1}\0"
+
+    environment = SandboxedEnvironment(
+        loader=FunctionLoader(_source),
+        undefined=StrictUndefined,
+        finalize=slotted,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    environment.filters["joined"] = lambda parts, between: Text.join(between, parts)
+    return environment
+
+
+def _source(name: str) -> str:
+    """A template's text, by its name under `steps/` or its path."""
+    try:
+        if name.endswith(".jinja"):
+            return Path(name).read_text(encoding="utf-8").replace("\0", "")
+        resource = files("sqlwright").joinpath("steps", *f"{name}.jinja".split("/"))
+        return resource.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"the prompt {name} can't be read: {problem}") from None
