@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -160,3 +162,24 @@ def test_the_demo(sqlwright: Command, home: Path) -> None:
     assert "of 30 questions right" in outcome.out
     assert "sqlwright ask your.sqlite" in outcome.out
     assert list((home / "demo").glob("*.sqlite"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a limit on file sizes")
+def test_a_demo_database_that_cant_be_written_is_a_plain_error(tmp_path: Path) -> None:
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000));"
+        "from sqlwright.cli.main import main; sys.exit(main(['demo']))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "SQLWRIGHT_HOME": str(tmp_path), "COLUMNS": "500"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == 5
+    assert "can't be written" in ended.stderr
+    assert "SQLWRIGHT_HOME" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert not list((tmp_path / "demo").iterdir())

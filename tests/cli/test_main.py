@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import sqlwright as package
+from sqlwright.cli.checkup import room
 from tests.cli.conftest import Outcome
 from tests.cli.hostile import acting, texts
 
@@ -218,6 +219,20 @@ def test_doctor_blames_a_blocked_folder_once(sqlwright: Command, shop: Path, hom
     report = json.loads(sqlwright("doctor", shop, "--json").out)
     states = {check["name"]: check["state"] for check in report["checks"]}
     assert (states["folder"], states["prepared"]) == ("bad", "fair")
+
+
+@pytest.mark.parametrize(
+    ("free", "state", "said"),
+    [
+        (8 << 30, "good", "writable, 8.0 GiB free"),
+        (150 << 20, "fair", "the disk is nearly full, 150 MiB free"),
+        (3 << 20, "bad", "the disk is full, 3 MiB free"),
+    ],
+)
+def test_doctor_notices_a_full_disk(tmp_path: Path, free: int, state: str, said: str) -> None:
+    check = room(tmp_path, free)
+    assert (check.state, check.found.endswith(said)) == (state, True)
+    assert ("SQLWRIGHT_HOME" in check.advice) is (state != "good")
 
 
 def test_doctor_writes_its_advice_ready_to_copy(sqlwright: Command, shop: Path, home: Path) -> None:

@@ -26,13 +26,16 @@ from sqlwright.cli.layout import labelled
 from sqlwright.cli.session import home_of, prepared_place
 from sqlwright.cli.text import clean
 from sqlwright.errors import SqlwrightError, WorkspaceError
-from sqlwright.prepare.places import make_private, remove, write_private
+from sqlwright.prepare.places import HOME_VARIABLE, make_private, remove, write_private
 
 if TYPE_CHECKING:
     from sqlwright.settings import Settings
 
 LIBRARIES = ("apsw", "numpy", "onnxruntime", "tokenizers", "sqlglot", "rapidfuzz", "rich", "typer")
 LEAST_FREE = 200 * 1024 * 1024
+"""Bytes on the disk that a larger database's prepared data may need."""
+FULL = 10 * 1024 * 1024
+"""With less, not even a small database can be prepared."""
 
 PROBES = (
     ("a write", "DELETE FROM t"),
@@ -146,13 +149,24 @@ def _folder(home: Path) -> Check:
     """Where prepared data, traces and history are kept."""
     try:
         make_private(home)
-        write_private(home / "doctor", b"")
+        write_private(home / "doctor", bytes(64 * 1024))
         remove(home / "doctor")
     except WorkspaceError as error:
         return Check("folder", "bad", str(error), error.hint)
-    free = shutil.disk_usage(home).free
-    state: State = "good" if free >= LEAST_FREE else "fair"
-    return Check("folder", state, f"{home}: private, writable, {_size(free)} free")
+    return room(home, shutil.disk_usage(home).free)
+
+
+def room(home: Path, free: int) -> Check:
+    """What to say of a writable folder on a disk with so many bytes free."""
+    if free >= LEAST_FREE:
+        return Check("folder", "good", f"{home}: private, writable, {_size(free)} free")
+    how, state = ("nearly full", "fair") if free >= FULL else ("full", "bad")
+    return Check(
+        "folder",
+        state,
+        f"{home}: the disk is {how}, {_size(free)} free",
+        f"Make room, or choose another place with {HOME_VARIABLE}.",
+    )
 
 
 def _guard() -> Iterator[Check]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
 
 from sqlwright.demo import names
+from sqlwright.errors import WorkspaceError
 
 SEED = 20261120
 FIRST_DAY, LAST_DAY = date(2023, 1, 2), date(2025, 6, 30)
@@ -20,19 +22,29 @@ Rows = list[tuple[object, ...]]
 
 
 def write_business(path: Path, seed: int = SEED) -> None:
-    """Write the database to `path`, aside first, then renamed. The same seed, the same rows."""
+    """Write the database to `path`, aside first, then renamed. The same seed, the same rows.
+
+    Raises WorkspaceError when it can't be written, leaving nothing behind.
+    """
     aside = path.with_name(path.name + ".part")
     aside.unlink(missing_ok=True)
-    connection = sqlite3.connect(aside)
     try:
-        connection.executescript((Path(__file__).parent / "business.sql").read_text("utf-8"))
-        for table, rows in _business(random.Random(seed)):
-            marks = ", ".join("?" * len(rows[0]))
-            connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
-        connection.commit()
-    finally:
-        connection.close()
-    aside.replace(path)
+        with closing(sqlite3.connect(aside)) as connection:
+            connection.executescript((Path(__file__).parent / "business.sql").read_text("utf-8"))
+            for table, rows in _business(random.Random(seed)):
+                marks = ", ".join("?" * len(rows[0]))
+                connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+            connection.commit()
+        aside.replace(path)
+    except BaseException as error:
+        for left in (aside, aside.with_name(f"{aside.name}-journal")):
+            left.unlink(missing_ok=True)
+        if isinstance(error, sqlite3.Error):
+            raise WorkspaceError(
+                f"The demo database {path} can't be written: {error}.",
+                hint="Make room, or choose another place with SQLWRIGHT_HOME.",
+            ) from error
+        raise
 
 
 def _business(rng: random.Random) -> Iterable[tuple[str, Rows]]:
