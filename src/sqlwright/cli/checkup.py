@@ -160,11 +160,11 @@ def room(home: Path, free: int) -> Check:
     """What to say of a writable folder on a disk with so many bytes free."""
     if free >= LEAST_FREE:
         return Check("folder", "good", f"{home}: private, writable, {_size(free)} free")
-    how, state = ("nearly full", "fair") if free >= FULL else ("full", "bad")
+    full = free < FULL
     return Check(
         "folder",
-        state,
-        f"{home}: the disk is {how}, {_size(free)} free",
+        "bad" if full else "fair",
+        f"{home}: the disk is {'full' if full else 'nearly full'}, {_size(free)} free",
         f"Make room, or choose another place with {HOME_VARIABLE}.",
     )
 

@@ -35,7 +35,11 @@ def command(
     ] = None,
     split: Annotated[
         str | None,
-        typer.Option("--split", metavar="NAME", help="Databases that its split.json lists so."),
+        typer.Option(
+            "--split",
+            metavar="NAME",
+            help="Databases that its split.json lists so; also fit, valid or calib.",
+        ),
     ] = None,
     recipe: options.Recipe = None,
     settings: options.Settings = None,

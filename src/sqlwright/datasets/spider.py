@@ -6,6 +6,7 @@ Layout: a JSON list of questions (`question`, `query`, `db_id`) beside
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from sqlwright.datasets.example import (
@@ -16,6 +17,7 @@ from sqlwright.datasets.example import (
     read_json,
     text_field,
 )
+from sqlwright.datasets.split import divide
 from sqlwright.errors import DatasetError
 
 QUESTIONS = ("SpiderSynQuestion", "question")
@@ -28,7 +30,8 @@ def load_spider(
     """Read a folder in Spider's layout.
 
     `questions` names another question file over the same databases. `split` picks the databases
-    that `split.json` in the folder lists under that name. Raises DatasetError.
+    that `split.json` in the folder lists under that name, or those of `fit`, `valid` or `calib`:
+    our own division of what it lists under `train`. Raises DatasetError.
     """
     path = questions or first_present(folder, FILES)
     examples = []
@@ -47,7 +50,17 @@ def load_spider(
     dataset = Dataset(path.stem, tuple(examples))
     if split is None:
         return dataset
-    splits = read_json(folder / "split.json")
-    if split not in splits:
-        raise DatasetError(f"{folder / 'split.json'} has no {split!r}; it has {', '.join(splits)}")
-    return dataset.only(splits[split], f"{path.stem}:{split}")
+    return dataset.only(_databases(folder / "split.json", split), f"{path.stem}:{split}")
+
+
+def _databases(path: Path, split: str) -> Iterable[str]:
+    parts = read_json(path)
+    if not isinstance(parts, dict) or not all(isinstance(part, list) for part in parts.values()):
+        raise DatasetError(f"{path} doesn't list databases by split")
+    known: dict[str, Iterable[str]] = parts
+    if "train" in parts:
+        own = divide({"dev": (), **parts})
+        known = {"fit": own.fit, "valid": own.valid, "calib": own.calib, **parts}
+    if split not in known:
+        raise DatasetError(f"{path} has no {split!r}", hint=f"There are {', '.join(known)}.")
+    return known[split]

@@ -1,46 +1,5 @@
-"""Which databases are learnt from, chosen on, calibrated on, and never touched.
+"""The division of databases that training keeps to; its rule is that of the data sets."""
 
-The division is by database, so nothing measured was ever seen: `fit` is trained on, `valid`
-chooses between checkpoints and settings, `calib` fits probabilities. The development databases
-are for the release measurement only, and no function here hands them out for anything else.
-"""
+from sqlwright.datasets.split import HELD_BACK, SEED, Split, load_split
 
-from __future__ import annotations
-
-import json
-import random
-from dataclasses import dataclass
-from pathlib import Path
-
-SEED = 20261120
-VALID_COUNT = 12
-CALIB_COUNT = 8
-
-HELD_BACK = frozenset({"retail_world", "movie_3", "bike_share_1"})
-"""BIRD training databases whose stand-ins are used for measuring."""
-
-
-@dataclass(frozen=True)
-class Split:
-    """Database ids by what they may be used for. The four sets are disjoint."""
-
-    fit: frozenset[str]
-    valid: frozenset[str]
-    calib: frozenset[str]
-    dev: frozenset[str]
-
-    def check_trainable(self, database: str) -> None:
-        """Raise ValueError when nothing may be learnt from this database."""
-        if database in self.dev or database in HELD_BACK or database == "demo":
-            raise ValueError(f"{database!r} is held back for measuring: never train on it")
-
-
-def load_split(folder: Path) -> Split:
-    """Read `spider/split.json` under the data folder and divide its `train` part by seed."""
-    parts = json.loads((folder / "spider" / "split.json").read_text("utf-8"))
-    names = sorted(parts["train"])
-    random.Random(SEED).shuffle(names)
-    valid = frozenset(names[:VALID_COUNT])
-    calib = frozenset(names[VALID_COUNT : VALID_COUNT + CALIB_COUNT])
-    fit = frozenset(names[VALID_COUNT + CALIB_COUNT :])
-    return Split(fit, valid, calib, frozenset(parts["dev"]))
+__all__ = ["HELD_BACK", "SEED", "Split", "load_split"]
