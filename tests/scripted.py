@@ -108,6 +108,7 @@ class ScriptedCritic:
     otherwise: float = 0.6
     answerable: float = 1.0
     refuse_below: float = 0.3
+    caution: str = ""
 
     def assess(self, state: State, candidates: Sequence[Candidate]) -> ScriptedAssessment:
         sure = tuple(self.probabilities.get(c.sql, self.otherwise) for c in candidates)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import ModelUnavailable
+from sqlwright.local.critic import Critic
 from sqlwright.local.digests import DIGESTS
 from sqlwright.local.models import FILES, WEIGHTS, check_file, load
 
@@ -51,6 +52,19 @@ def test_every_shipped_file_is_the_one_released() -> None:
     assert set(shipped) == set(DIGESTS)
     for name, path in shipped.items():
         assert hashlib.sha256(path.read_bytes()).hexdigest() == DIGESTS[name], name
+
+
+def test_the_critic_was_fitted_to_the_weights_beside_it() -> None:
+    """Fails when the parser or linker was trained anew and the critic wasn't fitted to it."""
+    critic = load("critic")
+    assert isinstance(critic, Critic)
+    assert critic.caution == ""
+
+
+def test_a_critic_fitted_to_other_weights_carries_a_caution() -> None:
+    found = DIGESTS | {"parser_decoder.onnx": "0" * 64}
+    assert "training.critic" in Critic.load(WEIGHTS, weights=found).caution
+    assert Critic.load(WEIGHTS).caution == ""
 
 
 def test_the_weights_stay_small() -> None:

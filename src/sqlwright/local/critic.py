@@ -91,6 +91,15 @@ class Assessment:
     """Words of the question that nothing in the database explains."""
 
 
+JUDGED = ("parser_encoder.onnx", "parser_decoder.onnx", "linker.npz")
+"""Files of weights whose scores the critic is fitted to; `critic.json` holds their digests."""
+
+CAUTION = (
+    "The critic was fitted to other weights of parser and linker, so how sure it is can't be "
+    "relied on. Reinstall sqlwright, or fit it to these: python -m sqlwright.training.critic"
+)
+
+
 class Critic:
     """Judges candidates. Safe to share between threads."""
 
@@ -103,6 +112,7 @@ class Critic:
         answerable: Network,
         *,
         refuse_below: float,
+        caution: str = "",
     ) -> None:
         self._static = static
         self._shelf = SchemaShelf(static, embedder)
@@ -111,6 +121,8 @@ class Critic:
         self._answerable = answerable
         self.refuse_below = refuse_below
         """A question less probably answerable than this should be refused."""
+        self.caution = caution
+        """Why its judgement can't be relied on, and what to do; empty when it can."""
 
     @classmethod
     def load(
@@ -120,8 +132,12 @@ class Critic:
         threads: int = 1,
         embedder: Embedder | None = None,
         words: WordTable | None = None,
+        weights: Mapping[str, str] | None = None,
     ) -> Critic:
         """Read `critic.json`; a loaded embedder and word table are shared if given.
+
+        `weights` are the digests of the files in use: given, a critic that was fitted to other
+        files of JUDGED carries a `caution`.
 
         Raises ModelUnavailable when a file is missing or damaged.
         """
@@ -131,6 +147,7 @@ class Critic:
             right = Network.from_data(data["right"])
             answerable = Network.from_data(data["answerable"])
             refuse_below = float(data["refuse_below"])
+            fitted_to = dict(data.get("fitted_to", {}))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelUnavailable(
                 f"the critic's weights in {folder} can't be read: {error}",
@@ -139,7 +156,16 @@ class Critic:
         table = words or WordTable.load(folder)
         static = StaticEmbedder.load(folder, words=table)
         encoder = embedder or OnnxEmbedder.load(folder, threads=threads, words=table)
-        return cls(static, encoder, ranking, right, answerable, refuse_below=refuse_below)
+        stale = weights is not None and any(fitted_to.get(n) != weights.get(n) for n in JUDGED)
+        return cls(
+            static,
+            encoder,
+            ranking,
+            right,
+            answerable,
+            refuse_below=refuse_below,
+            caution=CAUTION if stale else "",
+        )
 
     def judge(self, state: State, candidates: Sequence[Candidate]) -> list[float]:
         """The probability that each candidate is right, in their order."""

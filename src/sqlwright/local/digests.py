@@ -6,7 +6,7 @@ Written by `python -m sqlwright.training.stamp`; never edited by hand.
 from __future__ import annotations
 
 DIGESTS: dict[str, str] = {
-    "critic.json": "16d686d95fb334f9357a0db091346f380f6224d2092de5479e86577e35e55495",
+    "critic.json": "cd46b15d75068f3ed45e81fbdb2ec3d10e1b944db61de9c1cf0d63c33f184e36",
     "embedder.onnx": "3b80f7ea8b774bda14927fc8a557d89a8b003d89a5af5d66df61c4d628cb62c3",
     "linker.npz": "282942636e2efbb1227a7b262b14b8b4b190ca5f2bcd09b61b1f534fa40294ba",
     "minilm_lower.onnx": "c4e95bb7b968e57992e0a860602fd1a5119e3ac550f2034c075ac744ad5480a6",

@@ -90,7 +90,8 @@ def _linker(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Linker
 def _critic(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Critic:
     from sqlwright.local.critic import Critic
 
-    return Critic.load(folder, threads=threads, embedder=embedder)
+    weights = DIGESTS if folder == WEIGHTS else None
+    return Critic.load(folder, threads=threads, embedder=embedder, weights=weights)
 
 
 def _embedder(folder: Path, threads: int) -> OnnxEmbedder:

@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from sqlwright.local.critic import Critic, Network, with_right
+from sqlwright.local.critic import JUDGED, Critic, Network, with_right
 from sqlwright.local.critic_features import Features, Order, add_ranking
 from sqlwright.local.embedder import OnnxEmbedder
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.training.critic_data import Beam, build, describe, read_beams
 from sqlwright.training.perceptron import Settings, fit_line, fit_network, fit_ranking
+from sqlwright.training.stamp import digests
 
 MEMBERS = 5
 RANK_DECAY = 0.03
@@ -320,6 +321,8 @@ def main() -> None:
     embedder = OnnxEmbedder.load(options.weights)
     describing = Critic(static, embedder, empty, empty, empty, refuse_below=0.0)
     result = fit(Described(beams, describe(beams, describing)))
+    found = digests(options.weights)
+    result["fitted_to"] = {name: found[name] for name in JUDGED}
     write(options.weights / "critic.json", result)
     print(json.dumps(result["figures"], indent=2))
 

@@ -56,6 +56,12 @@ def test_candidates_with_one_result_are_right_together(shop_workspace: Workspace
     assert [c.confidence for c in state.candidates] == [0.5, 0.5, 0.3]
 
 
+def test_a_critic_that_cant_be_relied_on_says_so_with_the_answer(shop_workspace: Workspace) -> None:
+    state = judged(shop_workspace, ScriptedCritic(caution="Fit it again."), ran("a", 1))
+    assert state.warnings == ("Fit it again.",)
+    assert judged(shop_workspace, ScriptedCritic(), ran("a", 1)).warnings == ()
+
+
 def test_of_equals_the_earlier_wins(shop_workspace: Workspace) -> None:
     state = judged(shop_workspace, ScriptedCritic(), ran("a", 1), ran("b", 2))
     assert state.selected is not None

@@ -18,6 +18,9 @@ COLUMNS_EACH = 4
 class Judge(Protocol):
     """What is asked of the model 'critic'; `local.critic.Critic` is one."""
 
+    caution: str
+    """Why its judgement can't be relied on, and what to do; empty when it can."""
+
     def assess(self, state: State, candidates: Sequence[Candidate]) -> Any:
         """`probabilities` that each candidate is right, and that the question is `answerable`."""
         ...
@@ -43,7 +46,7 @@ class CriticSelection:
     roles: ClassVar[tuple[str, ...]] = ("critic",)
     reads: ClassVar[frozenset[str]] = frozenset({"question", "candidates"})
     writes: ClassVar[frozenset[str]] = frozenset(
-        {"candidates", "selected", "confidence", "refusal"}
+        {"candidates", "selected", "confidence", "refusal", "warnings"}
     )
 
     def __call__(self, state: State, context: Context) -> State:
@@ -52,6 +55,8 @@ class CriticSelection:
         if not ran:
             return state.evolve(selected=rank(ours)[0]) if ours else state
         critic: Judge = context.models["critic"]
+        if critic.caution:
+            state = state.warn(critic.caution)
         assessment = critic.assess(state, ran)
         judged = _agreed(ran, assessment.probabilities)
         by_sql = {candidate.sql: candidate for candidate in judged}
