@@ -1,0 +1,222 @@
+"""A database with as many columns as an industrial one, merged from BIRD's training schemas.
+
+    python benchmarks/large_schema.py DATA FOLDER                  at least 4,337 columns
+    python benchmarks/large_schema.py DATA FOLDER --columns 100    about 100
+
+CHESS (sections 4.1.1 and 4.2.2) merged BIRD's databases into schemas of up to 4,337 columns. This
+does the same by seed from the DDL of the training part: whole databases in a random order, every
+table named `database_table`, declared keys kept, a few rows made for each, column meanings as
+description files beside it. The training part alone doesn't have that many columns: once every
+database is in, they come again as `database_archive_table`, as a warehouse keeps old copies. The
+databases that are kept for measuring are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import random
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from sqlwright.datasets.split import HELD_BACK
+
+COLUMNS = 4_337
+"""The largest schema of the paper."""
+ROWS = 4
+OVER = 1.1
+"""A database is taken only if the total stays below so many times what is wanted."""
+WORDS = "amber birch cedar delta ember fjord grove heron indigo juniper krill lotus".split()
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table as it stands in its own database."""
+
+    database: str
+    name: str
+    columns: tuple[tuple[str, str, int], ...]
+    """Name, declared type, place in the primary key or 0."""
+    keys: tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...]
+    """Columns, table and columns they point to; the latter empty for its primary key."""
+
+
+def make_large_schema(data: Path, folder: Path, columns: int = COLUMNS, seed: int = 0) -> Path:
+    """A SQLite file in `folder` with at least `columns` columns, at most a tenth more, and its
+    description files; the same for the same seed. One that is there already is kept."""
+    path = folder / f"large_{columns}_{seed}" / f"large_{columns}_{seed}.sqlite"
+    if path.exists():
+        return path
+    sources = read_sources(data / "bird" / "train" / "train_schemas_ddl.json")
+    meanings = json.loads(
+        (data / "bird" / "train" / "train_column_meaning.json").read_text("utf-8")
+    )
+    drawn = random.Random(seed)
+    descriptions = path.parent / "database_description"
+    descriptions.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".part")
+    unfinished.unlink(missing_ok=True)
+    connection = sqlite3.connect(unfinished)
+    connection.execute("PRAGMA journal_mode=OFF")
+    for prefix, tables in chosen(sources, columns, drawn):
+        for table in tables:
+            connection.execute(ddl(table, prefix))
+            fill(connection, table, prefix, drawn)
+            describe(table, prefix, meanings, descriptions)
+    connection.commit()
+    connection.close()
+    unfinished.rename(path)
+    return path
+
+
+def read_sources(path: Path) -> dict[str, tuple[Source, ...]]:
+    """The tables of every database that may be used, by database."""
+    sources = {}
+    for name, text in sorted(json.loads(path.read_text("utf-8")).items()):
+        if name not in HELD_BACK:
+            # SQLite keeps this table itself and refuses to be told so.
+            statements = text.replace("CREATE TABLE sqlite_sequence", "CREATE TABLE kept_sequence")
+            with sqlite3.connect(":memory:") as connection:
+                connection.executescript(statements)
+                sources[name] = tuple(_tables(connection, name))
+    return sources
+
+
+def _tables(connection: sqlite3.Connection, database: str) -> Iterator[Source]:
+    names = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        " AND name <> 'kept_sequence' ORDER BY rowid"
+    ).fetchall()
+    for (name,) in names:
+        info = connection.execute("SELECT name, type, pk FROM pragma_table_info(?)", (name,))
+        columns = tuple(info.fetchall())
+        keys: dict[int, list[tuple[str, str, str | None]]] = {}
+        listed = connection.execute(
+            'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq',
+            (name,),
+        )
+        for number, target, near, far in listed:
+            keys.setdefault(number, []).append((target, near, far))
+        yield Source(database, name, columns, tuple(_key(pairs) for pairs in keys.values()))
+
+
+def _key(
+    pairs: list[tuple[str, str, str | None]],
+) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    far = tuple(column for _, _, column in pairs if column is not None)
+    return tuple(near for _, near, _ in pairs), pairs[0][0], far
+
+
+def chosen(
+    sources: dict[str, tuple[Source, ...]], columns: int, drawn: random.Random
+) -> Iterator[tuple[str, tuple[Source, ...]]]:
+    """Prefixes and tables of whole databases until there are enough columns."""
+    total = 0
+    for turn in count():
+        names = list(sources)
+        drawn.shuffle(names)
+        before = total
+        for name in names:
+            size = sum(len(table.columns) for table in sources[name])
+            if total >= columns:
+                return
+            if total + size <= columns * OVER:
+                total += size
+                yield (
+                    name + ("_archive" * bool(turn)) + (f"_{turn}" if turn > 1 else ""),
+                    sources[name],
+                )
+        if total == before:
+            raise SystemExit(f"no selection of databases has about {columns} columns")
+
+
+def ddl(table: Source, prefix: str) -> str:
+    """Its CREATE TABLE statement under its new name."""
+    parts = [f"{quoted(name)} {kind}".rstrip() for name, kind, _ in table.columns]
+    primary = [
+        name for name, _, _ in sorted((c for c in table.columns if c[2]), key=lambda c: c[2])
+    ]
+    if primary:
+        parts.append(f"PRIMARY KEY ({', '.join(map(quoted, primary))})")
+    for near, target, far in table.keys:
+        ends = f" ({', '.join(map(quoted, far))})" if far else ""
+        parts.append(
+            f"FOREIGN KEY ({', '.join(map(quoted, near))})"
+            f" REFERENCES {quoted(f'{prefix}_{target}')}{ends}"
+        )
+    lines = ",\n    ".join(parts)
+    return f"CREATE TABLE {quoted(f'{prefix}_{table.name}')} (\n    {lines}\n)"
+
+
+def fill(connection: sqlite3.Connection, table: Source, prefix: str, drawn: random.Random) -> None:
+    """A few rows of values that suit the declared types; keys count from 1."""
+    linked = {name for near, _, _ in table.keys for name in near}
+    marks = ", ".join("?" * len(table.columns))
+    rows = [
+        tuple(
+            cell(kind, row, is_key=bool(place) or name in linked, drawn=drawn)
+            for name, kind, place in table.columns
+        )
+        for row in range(1, ROWS + 1)
+    ]
+    connection.executemany(f"INSERT INTO {quoted(f'{prefix}_{table.name}')} VALUES ({marks})", rows)
+
+
+def cell(kind: str, row: int, *, is_key: bool, drawn: random.Random) -> int | float | str:
+    """A value for a column of a declared type."""
+    kind = kind.upper()
+    if "INT" in kind:
+        return row if is_key else drawn.randrange(1, 5_000)
+    if "DATE" in kind or "TIME" in kind:
+        return f"20{drawn.randrange(10, 26)}-{drawn.randrange(1, 13):02}-{row:02}"
+    if any(part in kind for part in ("REAL", "FLOA", "DOUB", "DEC", "NUM")):
+        return row if is_key else drawn.randrange(100, 99_999) / 100
+    return f"K{row:03}" if is_key else f"{drawn.choice(WORDS)} {drawn.choice(WORDS)}"
+
+
+def describe(table: Source, prefix: str, meanings: dict[str, str], folder: Path) -> None:
+    """A description file in BIRD's layout with the columns' meanings, where there are any."""
+    rows = [
+        (name, "", text, kind, "")
+        for name, kind, _ in table.columns
+        if (text := meanings.get(f"{table.database}|{table.name}|{name}"))
+    ]
+    if not rows:
+        return
+    path = folder / f"{prefix}_{table.name}.csv".replace("/", "_")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(
+            ("original_column_name", "column_name", "column_description", "data_format",
+             "value_description")
+        )  # fmt: skip
+        writer.writerows(rows)
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def main(arguments: Iterable[str] | None = None) -> None:
+    """Make one and say how large it is."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--columns", type=int, default=COLUMNS)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(None if arguments is None else list(arguments))
+    path = make_large_schema(options.data, options.folder, options.columns, options.seed)
+    with sqlite3.connect(path) as connection:
+        tables, columns = connection.execute(
+            "SELECT count(DISTINCT t.name), count(*) FROM sqlite_schema t, pragma_table_info(t.name)"
+            " WHERE t.type = 'table'"
+        ).fetchone()
+    print(f"{path}: {tables} tables, {columns} columns")
+
+
+if __name__ == "__main__":
+    main()
