@@ -30,7 +30,7 @@ COLUMNS = 4_337
 ROWS = 4
 OVER = 1.1
 """A database is taken only if the total stays below so many times what is wanted."""
-WORDS = "amber birch cedar delta ember fjord grove heron indigo juniper krill lotus".split()
+WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "indigo", "lotus")
 
 
 @dataclass(frozen=True)
@@ -212,8 +212,8 @@ def main(arguments: Iterable[str] | None = None) -> None:
     path = make_large_schema(options.data, options.folder, options.columns, options.seed)
     with sqlite3.connect(path) as connection:
         tables, columns = connection.execute(
-            "SELECT count(DISTINCT t.name), count(*) FROM sqlite_schema t, pragma_table_info(t.name)"
-            " WHERE t.type = 'table'"
+            "SELECT count(DISTINCT t.name), count(*)"
+            " FROM sqlite_schema t, pragma_table_info(t.name) WHERE t.type = 'table'"
         ).fetchone()
     print(f"{path}: {tables} tables, {columns} columns")
 
