@@ -160,6 +160,7 @@ class Demonstration:
     sql: str
     schema: str = ""
     reasoning: str = ""
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,8 @@ class Usage:
     reply_tokens: int = 0
     cost: float | None = 0.0
     """In US dollars; None is 'unknown'."""
+    cached: int = 0
+    """Replies taken from the cache or a recording; they cost nothing and are in no other number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +246,8 @@ class Answer:
     warnings: tuple[str, ...] = ()
     times: tuple[StepTime, ...] = ()
     usage: Usage = Usage()
+    usage_by_step: Mapping[str, Usage] = field(default_factory=dict)
+    """The same for each step that used a language model, in the order of their names."""
     recipe: str = ""
     trace_id: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,144 @@
+"""Worked examples for prompts, over five small databases of our own.
+
+Each file `NAME.toml` holds the demonstrations of one kind of prompt; `databases/NAME.sql` are the
+databases they are about, whose CREATE TABLE statements stand in the prompt as they stand in the
+file. The tests run every query on its database and compare the rows with those the file states,
+so a demonstration can't teach a mistake. Nothing here comes from a benchmark.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from sqlwright.messages import Text
+from sqlwright.types import Demonstration
+
+COLUMNS = "filter_column"
+REVISIONS = "revise"
+
+_TABLE = re.compile(r"^CREATE TABLE (\w+) \(\n.*?^\);$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDemonstration:
+    """Whether one column matters to a question, and why."""
+
+    database: str
+    table: str
+    column: str
+    type: str
+    question: str
+    relevant: bool
+    reason: str
+    """One line."""
+    evidence: str = ""
+    description: str = ""
+    examples: tuple[str, ...] = ()
+    """Stored values, as text."""
+    primary_key: bool = False
+    references: str = ""
+    """`table.column` that it points to; empty for none."""
+    referenced_by: tuple[str, ...] = ()
+    """`table.column` of each key that points to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionDemonstration:
+    """A query that went wrong, what came of it, and the one that is right."""
+
+    question: str
+    schema: str
+    faulty: str
+    outcome: str
+    """What running it gave, in the words of the prompt."""
+    reasoning: str
+    sql: str
+    evidence: str = ""
+
+
+@cache
+def load_demonstrations(name: str) -> tuple[Demonstration, ...]:
+    """The worked examples of a prompt, such as `divide_and_conquer` or `query_plan`.
+
+    Raises FileNotFoundError for a name that isn't there.
+    """
+    return tuple(
+        Demonstration(
+            question=one["question"],
+            evidence=one.get("evidence", ""),
+            schema=_schema(one),
+            reasoning=one["reasoning"].strip(),
+            sql=one["sql"].strip(),
+        )
+        for one in read_demonstrations(name)
+    )
+
+
+@cache
+def load_revisions() -> tuple[RevisionDemonstration, ...]:
+    """The worked examples of `repair.revise`."""
+    return tuple(
+        RevisionDemonstration(
+            question=one["question"],
+            evidence=one.get("evidence", ""),
+            schema=_schema(one),
+            faulty=one["faulty"].strip(),
+            outcome=one["outcome"].strip(),
+            reasoning=one["reasoning"].strip(),
+            sql=one["sql"].strip(),
+        )
+        for one in read_demonstrations(REVISIONS)
+    )
+
+
+@cache
+def load_column_demonstrations() -> tuple[ColumnDemonstration, ...]:
+    """The judgements for `schema_linking.filter_columns`, half of them yes."""
+    judged = []
+    for one in read_demonstrations(COLUMNS):
+        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in one.items()}
+        judged.append(ColumnDemonstration(**values))
+    return tuple(judged)
+
+
+def read_demonstrations(name: str) -> list[dict[str, Any]]:
+    """A file's entries as they are written, with what only the tests look at: the rows."""
+    text = files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    entries: list[dict[str, Any]] = tomllib.loads(text)["demonstration"]
+    return entries
+
+
+def database_script(name: str) -> str:
+    """The SQL that makes one of the databases."""
+    return files(__name__).joinpath("databases", f"{name}.sql").read_text(encoding="utf-8")
+
+
+def texts(
+    demonstration: Demonstration | RevisionDemonstration | ColumnDemonstration,
+) -> Mapping[str, Any]:
+    """The demonstration for a template: text of our own by field; lists of texts; numbers as are.
+
+    A yes or no becomes "yes" or "no".
+    """
+    return {f.name: _text(getattr(demonstration, f.name)) for f in fields(demonstration)}
+
+
+def _text(value: str | bool | tuple[str, ...]) -> Text | list[Text]:
+    if isinstance(value, tuple):
+        return [Text.of(item, "template") for item in value]
+    if isinstance(value, bool):
+        value = "yes" if value else "no"
+    return Text.of(value, "template")
+
+
+def _schema(entry: Mapping[str, Any]) -> str:
+    """The CREATE TABLE statements of the entry's tables, in the order of the database."""
+    wanted = set(entry["tables"])
+    found = {m[1]: m[0] for m in _TABLE.finditer(database_script(entry["database"]))}
+    return "\n".join(text for table, text in found.items() if table in wanted)
