@@ -2,9 +2,11 @@
 
 The learning rate follows the clock, not the step count: linear warm-up, then linear decay to zero
 at the end of the budget, whatever else the machine does. A checkpoint every few minutes holds
-everything needed to resume.
+everything needed to resume. Training can also go on from exported weights, for which it wants a
+lower rate and passes that those weights haven't seen:
 
     python -m sqlwright.training.train_parser PASSES OUT --minutes 70
+    python -m sqlwright.training.train_parser PASSES OUT --weights WEIGHTS --first 14 --scale 0.6
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from sqlwright.training.companion import Exchange, trainable
 from sqlwright.training.minilm import bundled_minilm, load_minilm
 from sqlwright.training.model import Batch, ParserModel, Sizes
 from sqlwright.training.packing import Packed, batches, collate
+from sqlwright.training.restore import restore
 from sqlwright.training.split import SEED
 
 
@@ -98,10 +101,16 @@ def stream(
 class Trainer:
     """Model, optimizer, running average and the clock."""
 
-    def __init__(self, settings: Settings, out: Path) -> None:
+    def __init__(
+        self, settings: Settings, out: Path, *, weights: Path | None = None, first: int = 0
+    ) -> None:
+        """`weights` is a folder of exported weights to begin with, `first` the first pass."""
         self.settings = settings
         self.out = out
         self.model = make_model(settings)
+        if weights is not None:
+            mark_frozen(self.model, settings)
+            restore(self.model, weights)
         self.optimizer = torch.optim.AdamW(self._groups(), fused=True, betas=(0.9, 0.98))
         self.exchange = Exchange(out, trainable(self.model))
         self.average = {
@@ -111,7 +120,7 @@ class Trainer:
         """Seconds of training before this process."""
         self.started = time.monotonic()
         self.step = 0
-        self.number = 0
+        self.number = first
         self.seen = 0
 
     def _groups(self) -> list[dict[str, Any]]:
@@ -231,11 +240,20 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--minutes", type=float, default=70.0)
     parser.add_argument("--frozen", type=int, default=Settings.frozen)
     parser.add_argument("--report", type=int, default=Settings.report_steps)
+    parser.add_argument("--weights", type=Path, help="exported weights to go on from")
+    parser.add_argument("--first", type=int, default=0, help="number of the first pass")
+    parser.add_argument("--scale", type=float, default=1.0, help="factor of both learning rates")
     options = parser.parse_args(None if arguments is None else list(arguments))
     torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
-    settings = Settings(minutes=options.minutes, frozen=options.frozen, report_steps=options.report)
-    trainer = Trainer(settings, options.out)
+    settings = Settings(
+        minutes=options.minutes,
+        rate=Settings.rate * options.scale,
+        encoder_rate=Settings.encoder_rate * options.scale,
+        frozen=options.frozen,
+        report_steps=options.report,
+    )
+    trainer = Trainer(settings, options.out, weights=options.weights, first=options.first)
     trainer.resume()
     trainer.run(options.passes)
 
