@@ -32,11 +32,13 @@ from sqlwright.training.augment import (
     shown_values,
 )
 from sqlwright.training.bird_pairs import load_bird_pairs, load_bird_schemas, with_named_values
+from sqlwright.training.growth import grown
 from sqlwright.training.minilm import bundled_minilm
 from sqlwright.training.packing import Target, make_target, pack
 from sqlwright.training.pairs import Known, Pair, check_trainable, load_databases, load_pairs
 from sqlwright.training.renaming import Names, Shown, rename
-from sqlwright.training.split import SEED, load_split
+from sqlwright.training.split import SEED, Split, load_split
+from sqlwright.training.synthetic import Synthesizer, synthetic_pairs
 from sqlwright.types import ValueMatch
 
 BUDGET = Budget(pieces=352, nodes=176)
@@ -131,6 +133,18 @@ def add_bird(builder: Builder, folder: Path, most_steps: int = 64) -> list[Pair]
     return [pair for pair, _ in read]
 
 
+def add_grown(builder: Builder, split: Split) -> tuple[Synthesizer, list[str]]:
+    """What makes questions up, and over which databases; grown ones become known and come in
+    twice, because they are there for the questions that are asked too seldom. Raises ValueError
+    when a known database is held back for measuring."""
+    for name in builder.known:
+        split.check_trainable(name)
+    more = grown(builder.known, random.Random(SEED))
+    names = [*builder.known, *more, *more]
+    builder.known.update(more)
+    return Synthesizer(builder.known), names
+
+
 def build_pass(builder: Builder, pairs: Sequence[Pair], number: int, out: Path) -> int:
     """Write one pass; the same number gives the same pass. Returns how many examples it holds."""
     rng = random.Random(f"{SEED}/{number}")
@@ -147,8 +161,10 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--passes", type=int, default=8)
+    parser.add_argument("--first", type=int, default=0, help="number of the first pass")
     parser.add_argument("--limit", type=int)
     parser.add_argument("--bird", type=int, default=3, help="passes over which BIRD is spread")
+    parser.add_argument("--synthetic", type=int, default=0, help="made-up pairs in each pass")
     options = parser.parse_args(None if arguments is None else list(arguments))
     options.out.mkdir(parents=True, exist_ok=True)
     split = load_split(options.data)
@@ -162,12 +178,16 @@ def main(arguments: Iterable[str] | None = None) -> None:
     bird = add_bird(builder, options.data) if options.bird else []
     random.Random(SEED).shuffle(bird)
     check_trainable(bird, split)
-    for number in range(options.passes):
+    made_up = add_grown(builder, split) if options.synthetic else None
+    for number in range(options.first, options.first + options.passes):
         if (options.out / f"pass_{number:02d}.npz").exists():
             continue
         started = time.monotonic()
         builder.failures.clear()
         own = bird[number % options.bird :: options.bird] if bird else []
+        if made_up is not None:
+            rng = random.Random(f"{SEED}/synthetic/{number}")
+            own = [*own, *synthetic_pairs(*made_up, options.synthetic, rng)]
         count = build_pass(builder, [*pairs, *own], number, options.out)
         spent = time.monotonic() - started
         print(
