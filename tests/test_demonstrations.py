@@ -11,9 +11,13 @@ import pytest
 from sqlwright.demonstrations import (
     database_script,
     load_column_demonstrations,
+    load_demonstrations,
+    load_revisions,
+    read_demonstrations,
     texts,
 )
 from sqlwright.messages import Text
+from sqlwright.sql import tables_used
 
 
 @cache
@@ -26,6 +30,50 @@ def opened(name: str) -> sqlite3.Connection:
 def test_no_row_of_the_databases_points_nowhere() -> None:
     for name in ("allotments", "bakery", "clinic", "ferries", "library"):
         assert opened(name).execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+@pytest.mark.parametrize(("name", "count"), [("divide_and_conquer", 7), ("query_plan", 6)])
+def test_worked_examples_are_as_many_as_the_paper_has(name: str, count: int) -> None:
+    assert len(load_demonstrations(name)) == count
+    assert len(load_revisions()) == 3
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        entry
+        for name in ("divide_and_conquer", "query_plan", "revise")
+        for entry in read_demonstrations(name)
+    ],
+    ids=lambda entry: entry["question"],
+)
+def test_a_worked_query_gives_the_rows_that_are_stated(entry: dict[str, Any]) -> None:
+    database = opened(entry["database"])
+    assert [list(row) for row in database.execute(entry["sql"])] == entry["rows"]
+    assert entry["reasoning"].strip()
+    assert "```" not in entry["reasoning"]
+
+
+@pytest.mark.parametrize("name", ["divide_and_conquer", "query_plan"])
+def test_a_worked_query_needs_all_the_tables_it_shows(name: str) -> None:
+    for entry, one in zip(read_demonstrations(name), load_demonstrations(name), strict=True):
+        assert {table.lower() for table in tables_used(one.sql)} - {"years", "pairs"} == set(
+            entry["tables"]
+        )
+        assert one.schema.count("CREATE TABLE") == len(entry["tables"])
+
+
+@pytest.mark.parametrize("entry", read_demonstrations("revise"), ids=lambda e: e["question"])
+def test_a_faulty_query_fails_as_is_told(entry: dict[str, Any]) -> None:
+    assert entry["outcome"].startswith(_outcome(entry))
+
+
+def _outcome(entry: dict[str, Any]) -> str:
+    try:
+        rows = opened(entry["database"]).execute(entry["faulty"]).fetchall()
+    except sqlite3.OperationalError as error:
+        return f"It failed with an error: {error}"
+    return "rows" if rows else "It ran, but found no rows."
 
 
 @pytest.mark.parametrize("one", load_column_demonstrations(), ids=lambda d: f"{d.table}.{d.column}")
