@@ -120,12 +120,6 @@ def test_damage_behind_the_schema_is_an_error_of_the_query(shop: Path, opened: O
     assert "damaged" in result.error.message
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
-def test_no_permission(shop: Path) -> None:
-    shop.chmod(0)
-    assert "read" in refusal(shop).hint
-
-
 def test_locked_at_opening(shop: Path) -> None:
     with another_program(shop, "c.execute('BEGIN EXCLUSIVE')"):
         error = refusal(shop)
