@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from sqlwright.spending import Budget, Reservation, Spending
+from sqlwright.errors import ConfigError
+from sqlwright.spending import Budget, Reservation, Spending, parse_budget
 from sqlwright.types import Usage
 
 
@@ -58,3 +59,41 @@ def test_many_threads_never_get_more_than_there_is() -> None:
     for thread in threads:
         thread.join()
     assert sum(given) == 50
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        ("$0.05", Budget(cost=0.05)),
+        ("0.05 usd", Budget(cost=0.05)),
+        ("20 calls", Budget(calls=20)),
+        ("1 call", Budget(calls=1)),
+        ("50k tokens", Budget(tokens=50_000)),
+        ("50,000 tokens", Budget(tokens=50_000)),
+        ("1.5M tokens, $1, 3 calls", Budget(3, 1_500_000, 1.0)),
+    ],
+)
+def test_a_budget_is_read_as_people_write_it(text: str, budget: Budget) -> None:
+    assert parse_budget(text) == budget
+    assert parse_budget(str(budget)) == budget
+
+
+@pytest.mark.parametrize(
+    "text", ["", "5", "calls", "$5 calls", "$1, $2", "0.5 calls", "-1 calls", "$1.2.3", "lots"]
+)
+def test_what_is_no_budget_is_refused_with_examples(text: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_budget(text)
+    assert "20 calls" in caught.value.hint
+
+
+def test_what_is_left_is_neither_spent_nor_reserved() -> None:
+    spending = Spending(Budget(10, 1_000, 1.0))
+    spending.book("first", Usage(2, 100, 50, 0.25))
+    one = Reservation(1, 200, 0.5)
+    assert spending.reserve(one)
+    assert spending.left() == Budget(7, 650, 0.25)
+    assert spending.held
+    spending.settle("second", one, Usage(1, 10, 10, None))
+    assert spending.left() == Budget(7, 830, 0.0)
+    assert not spending.wait(1)

@@ -57,9 +57,14 @@ class Pipeline:
                 stopped = _told(error, record.current)
                 state = _at_hand(record.state, context, error)
         answer = _assembled(state, workspace, stopped)
-        return replace(
-            answer, recipe=self.recipe, times=tuple(record.times), usage=run.spending.total
-        ), state
+        answer = replace(
+            answer,
+            recipe=self.recipe,
+            times=tuple(record.times),
+            usage=run.spending.total,
+            usage_by_step=run.spending.by_step,
+        )
+        return answer, state
 
 
 @dataclass

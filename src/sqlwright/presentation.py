@@ -72,6 +72,9 @@ def answer_to_dict(answer: Answer) -> dict[str, Any]:
         "alternatives": [candidate_to_dict(candidate) for candidate in answer.alternatives],
         "times": [{"step": time.step, "seconds": round(time.seconds, 6)} for time in answer.times],
         "usage": dataclasses.asdict(answer.usage),
+        "usage_by_step": {
+            step: dataclasses.asdict(usage) for step, usage in answer.usage_by_step.items()
+        },
         "recipe": answer.recipe,
         "trace_id": answer.trace_id,
     }

@@ -365,6 +365,7 @@ def _outcome(answer: Answer, run: Run) -> dict[str, Any]:
         "warnings": answer.warnings,
         "times": answer.times,
         "usage": answer.usage,
+        "usage_by_step": answer.usage_by_step,
         "alternatives": [candidate.sql for candidate in answer.alternatives],
         "seconds": run.clock() - run.started,
     }

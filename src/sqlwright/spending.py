@@ -6,11 +6,20 @@ doesn't fit isn't given, and the request isn't sent. What it really cost is sett
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from sqlwright.errors import ConfigError
 from sqlwright.types import Usage
+
+_AMOUNT = re.compile(
+    r"(?:\$\s*(?P<cost>[\d.]+)|(?P<number>[\d.]+)\s*(?P<scale>[km]?)\s*"
+    r"(?P<unit>usd|calls?|tokens?))",
+    re.IGNORECASE,
+)
+_SCALES = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +36,42 @@ class Budget:
     def limited(self) -> bool:
         return (self.calls, self.tokens, self.cost) != (None, None, None)
 
+    def __str__(self) -> str:
+        """As it is written: `$0.05, 20 calls, 50,000 tokens`."""
+        parts = [f"${self.cost:.6g}"] if self.cost is not None else []
+        for amount, unit in ((self.calls, "call"), (self.tokens, "token")):
+            if amount is not None:
+                parts.append(f"{amount:,} {unit}{'' if amount == 1 else 's'}")
+        return ", ".join(parts) or "no limit"
+
+
+def parse_budget(text: str) -> Budget:
+    """`$0.05`, `20 calls`, `50k tokens`, or several of them with commas. Raises ConfigError."""
+    given: dict[str, float] = {}
+    for part in re.split(r",(?!\d{3}\b)", text):
+        match = _AMOUNT.fullmatch(part.strip().replace(",", ""))
+        if match is None:
+            raise _not_a_budget(text)
+        unit = (match["unit"] or "usd").lower().removesuffix("s")
+        try:
+            number = float(match["cost"] or match["number"])
+        except ValueError:
+            raise _not_a_budget(text) from None
+        amount = number * _SCALES[(match["scale"] or "").lower()]
+        unit = "cost" if unit == "usd" else unit
+        if unit in given or (unit != "cost" and amount != int(amount)):
+            raise _not_a_budget(text)
+        given[unit] = amount
+    calls, tokens = (None if unit not in given else int(given[unit]) for unit in ("call", "token"))
+    return Budget(calls, tokens, given.get("cost"))
+
+
+def _not_a_budget(text: str) -> ConfigError:
+    return ConfigError(
+        f"{text!r} is not a budget",
+        hint="Write an amount such as $0.05, 20 calls or 50k tokens, or several with commas.",
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
@@ -42,37 +87,67 @@ class Spending:
 
     def __init__(self, budget: Budget | None = None) -> None:
         self.budget = budget or Budget()
-        self._lock = threading.Lock()
-        self._held = Usage()
+        self._changed = threading.Condition()
+        self._held: list[Reservation] = []
         self._spent: dict[str, Usage] = {}
 
     def reserve(self, wanted: Reservation) -> bool:
         """Whether it fits into what is left; it then counts until it is settled."""
-        with self._lock:
+        with self._changed:
             if not self._fits(wanted):
                 return False
-            self._held = _plus(self._held, Usage(wanted.calls, wanted.tokens, 0, wanted.cost))
+            self._held.append(wanted)
             return True
 
     def settle(self, step: str, reserved: Reservation, used: Usage) -> None:
         """Replace a reservation by what it came to, booked on a step."""
-        with self._lock:
-            held = self._held
-            cost = None if held.cost is None or reserved.cost is None else held.cost - reserved.cost
-            self._held = Usage(
-                held.calls - reserved.calls, held.prompt_tokens - reserved.tokens, 0, cost
-            )
+        with self._changed:
+            self._held.remove(reserved)
+            self._spent[step] = _plus(self._spent.get(step, Usage()), used)
+            self._changed.notify_all()
+
+    def book(self, step: str, used: Usage) -> None:
+        """What nothing was reserved for, such as replies that were at hand."""
+        with self._changed:
             self._spent[step] = _plus(self._spent.get(step, Usage()), used)
 
     def affords(self, calls: int) -> bool:
         """Whether so many more calls are left, nothing else known about them."""
-        with self._lock:
+        with self._changed:
             return self._fits(Reservation(calls))
+
+    def left(self) -> Budget:
+        """What is neither spent nor reserved, by each limit that there is; never negative. Of money
+        nothing is left once the cost of something isn't known."""
+        with self._changed:
+            total, limits = self._total(), self.budget
+            tokens = total.prompt_tokens + total.reply_tokens
+            spent = float("inf") if total.cost is None else total.cost
+            return Budget(
+                None if limits.calls is None else max(limits.calls - total.calls, 0),
+                None if limits.tokens is None else max(limits.tokens - tokens, 0),
+                None if limits.cost is None else max(limits.cost - spent, 0.0),
+            )
+
+    @property
+    def held(self) -> bool:
+        """Whether anything is reserved and not settled yet."""
+        with self._changed:
+            return bool(self._held)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until something under way is settled, so long at most; False, at once, when nothing
+        is: what is left now stays."""
+        with self._changed:
+            if not self._held:
+                return False
+            self._changed.wait(seconds)
+            return True
 
     @property
     def by_step(self) -> Mapping[str, Usage]:
         """What each step has cost, in the order of their names."""
-        with self._lock:
+        with self._changed:
             return dict(sorted(self._spent.items()))
 
     @property
@@ -83,11 +158,17 @@ class Spending:
             total = _plus(total, used)
         return total
 
-    def _fits(self, wanted: Reservation) -> bool:
-        total = self._held
+    def _total(self) -> Usage:
+        """What is spent and what is reserved; reserved tokens count as those of prompts."""
+        total = Usage()
         for used in self._spent.values():
             total = _plus(total, used)
-        limits = self.budget
+        for held in self._held:
+            total = _plus(total, Usage(held.calls, held.tokens, 0, held.cost))
+        return total
+
+    def _fits(self, wanted: Reservation) -> bool:
+        total, limits = self._total(), self.budget
         tokens = total.prompt_tokens + total.reply_tokens + wanted.tokens
         if limits.calls is not None and total.calls + wanted.calls > limits.calls:
             return False
@@ -108,4 +189,5 @@ def _plus(first: Usage, second: Usage) -> Usage:
         prompt_tokens=first.prompt_tokens + second.prompt_tokens,
         reply_tokens=first.reply_tokens + second.reply_tokens,
         cost=(first.cost or 0.0) + (second.cost or 0.0) if known else None,
+        cached=first.cached + second.cached,
     )

@@ -1,0 +1,83 @@
+"""A call as plain JSON, and the digest it is found by in the cache and in recordings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from sqlwright.llm.endpoint import Call
+from sqlwright.messages import Reply, ToolCall
+from sqlwright.presentation import plain
+
+FORM = 1
+"""Of what is digested; grows when the same call would come out as another text."""
+
+
+def call_form(call: Call, model: str) -> dict[str, Any]:
+    """Everything that decides what a model replies, without how many replies are wanted."""
+    form: dict[str, Any] = {
+        "model": model,
+        "messages": [_message(message) for message in call.messages],
+        "temperature": call.temperature,
+        "seed": call.seed,
+        "max_tokens": call.max_tokens,
+    }
+    if call.reply_schema is not None:
+        form["reply_schema"] = plain(call.reply_schema)
+    if call.tools:
+        form["tools"] = [plain(tool) for tool in call.tools]
+    return form
+
+
+def digest(form: Mapping[str, Any]) -> str:
+    """SHA-256 of the form's canonical text, in hexadecimal."""
+    text = json.dumps(form, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(f"{FORM}\n{text}".encode("ascii")).hexdigest()
+
+
+def reply_form(reply: Reply) -> dict[str, Any]:
+    """A reply as JSON types; `reply_from` reads it back."""
+    form: dict[str, Any] = {"text": reply.text}
+    if reply.tool_calls:
+        form["tool_calls"] = [asdict(call) for call in reply.tool_calls]
+    form["finish"] = reply.finish
+    form["prompt_tokens"] = reply.prompt_tokens
+    form["reply_tokens"] = reply.reply_tokens
+    return form
+
+
+def reply_from(form: Any) -> Reply | None:
+    """The reply a form holds, marked as one that was at hand; None when it isn't such a form."""
+    if not isinstance(form, dict):
+        return None
+    text, finish = form.get("text"), form.get("finish", "stop")
+    tokens = [form.get("prompt_tokens", 0), form.get("reply_tokens", 0)]
+    calls = form.get("tool_calls", [])
+    if not isinstance(text, str) or not isinstance(finish, str) or not isinstance(calls, list):
+        return None
+    if not all(type(count) is int and count >= 0 for count in tokens):
+        return None
+    tool_calls = [_tool_call(call) for call in calls]
+    known = tuple(call for call in tool_calls if call is not None)
+    if len(known) < len(tool_calls):
+        return None
+    return Reply(text, known, finish, tokens[0], tokens[1], cached=True)
+
+
+def _message(message: Any) -> dict[str, Any]:
+    form: dict[str, Any] = {"role": message.role, "text": message.text}
+    if message.tool_calls:
+        form["tool_calls"] = [asdict(call) for call in message.tool_calls]
+    if message.tool_call_id:
+        form["tool_call_id"] = message.tool_call_id
+    return form
+
+
+def _tool_call(form: Any) -> ToolCall | None:
+    if not isinstance(form, dict):
+        return None
+    parts = [form.get("id"), form.get("name"), form.get("arguments", "{}")]
+    return ToolCall(*parts) if all(isinstance(part, str) for part in parts) else None

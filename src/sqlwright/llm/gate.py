@@ -1,0 +1,248 @@
+"""The gate in front of every language model: privacy, what is at hand, budget, the record.
+
+Everything a step says to a model goes through `GatedModel.complete`, in this order:
+
+1. Privacy. Under `schema-only` a request that would leave this machine loses every span that came
+   from the database's data. This is the only place that decides it.
+2. What is at hand. A replay answers everything from its recording or not at all; the cache gives
+   the replies it has.
+3. Budget. Requests are sent in order as far as they fit; those that don't fit yet wait for what is
+   under way to be settled. Where only a part fits, fewer samples are asked for, then shorter
+   replies; when even that doesn't fit, they are `Missing('budget')`.
+4. The record: a `call` event for each request in the caller's thread, in the order of the
+   requests, and a line in a recording if one is being made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlwright.llm.cache import ReplyCache
+from sqlwright.llm.digest import call_form, digest
+from sqlwright.llm.endpoint import Call, Endpoint, Outcome, PlainMessage
+from sqlwright.llm.engine import Engine
+from sqlwright.llm.metering import SpendingMeter
+from sqlwright.llm.prices import Price
+from sqlwright.llm.recording import Recorder, Recording
+from sqlwright.llm.waves import Part, Rule, missing_parts, next_wave
+from sqlwright.messages import Capabilities, Message, Missing, Reply, Request, Sample
+from sqlwright.protocols import Run
+from sqlwright.types import Usage
+
+WAIT = 0.05
+"""Seconds between looks at whether the run was cancelled while requests of others are under way."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Where requests are sent: an endpoint and the engine that calls it."""
+
+    endpoint: Endpoint
+    engine: Engine
+    address: str = ""
+    """Where it is, without secrets: the same name elsewhere is another model."""
+
+
+@dataclass
+class _Asked:
+    """A request on its way: as it may be sent, and its samples so far."""
+
+    request: Request
+    messages: tuple[Message, ...]
+    """With what privacy left of them."""
+    call: Call
+    samples: list[Sample | None]
+    seconds: float = 0.0
+
+    def ended(self) -> tuple[Sample, ...]:
+        """All samples; there is no gap left."""
+        return tuple(sample for sample in self.samples if sample is not None)
+
+
+class GatedModel:
+    """A language model. Implements `protocols.LanguageModel`; safe to use from any thread."""
+
+    def __init__(
+        self,
+        name: str,
+        capabilities: Capabilities,
+        line: Line | None,
+        *,
+        price: Price | None = None,
+        revision: str = "",
+        cache: ReplyCache | None = None,
+        recorder: Recorder | None = None,
+        replay: Recording | None = None,
+        secrets: Sequence[str] = (),
+    ) -> None:
+        """`line` is None where there is only a replay. `revision` is the model's as configured.
+        `secrets` are masked wherever they turn up in what an endpoint says."""
+        self._name = name
+        self._capabilities = capabilities
+        self._line = line
+        self._price = price
+        self._revision = revision
+        self._reported = ""
+        self._cache = cache
+        self._recorder = recorder
+        self._replay = replay or Recording({}, {})
+        self._secrets = tuple(secret for secret in secrets if secret)
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        return self._name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the endpoint can do."""
+        return self._capabilities
+
+    def complete(
+        self, requests: Sequence[Request], run: Run, *, step: str
+    ) -> list[tuple[Sample, ...]]:
+        """For each request its `n` samples; see `protocols.LanguageModel`."""
+        asked = [self._at_hand(request, run) for request in requests]
+        at_hand = sum(_at_hand(sample) for one in asked for sample in one.samples)
+        if at_hand:
+            run.spending.book(step, Usage(cached=at_hand))
+        meter = SpendingMeter(run.spending, step, self._price)
+        if self._line is not None:
+            self._send(asked, self._line, run, meter)
+        for one in asked:
+            self._report(one, run, meter)
+        return [one.ended() for one in asked]
+
+    def _at_hand(self, request: Request, run: Run) -> _Asked:
+        """The request as it may be sent, with the samples that needn't be."""
+        messages = self._permitted(request.messages, run)
+        call = Call(
+            tuple(
+                PlainMessage(m.role, str(m.text), m.tool_calls, m.tool_call_id) for m in messages
+            ),
+            n=request.n,
+            temperature=request.temperature,
+            max_tokens=request.max_tokens,
+            seed=request.seed,
+            reply_schema=request.reply_schema if self._capabilities.json_schema else None,
+            tools=request.tools if self._capabilities.tools else (),
+        )
+        samples: list[Sample | None]
+        if self._line is None:
+            samples = list(self._replay.find(call, self._name))
+        elif self._cache is None:
+            samples = [None] * call.n
+        else:
+            found = (self._key(call, number) for number in range(call.n))
+            samples = [self._cache.get(key, revision=self._reported) for key in found]
+        return _Asked(request, messages, call, samples)
+
+    def _permitted(self, messages: tuple[Message, ...], run: Run) -> tuple[Message, ...]:
+        """The messages without what the run's privacy doesn't let out of this machine."""
+        if run.privacy == "full" or not self._capabilities.remote:
+            return messages
+        return tuple(replace(message, text=message.text.without("value")) for message in messages)
+
+    def _key(self, call: Call, number: int) -> str:
+        address = "" if self._line is None else self._line.address
+        form = call_form(call, self._name)
+        return digest(form | {"sample": number, "revision": self._revision, "address": address})
+
+    def _send(self, asked: Sequence[_Asked], line: Line, run: Run, meter: SpendingMeter) -> None:
+        """Fill in the samples that are missing, in waves where the budget is short."""
+        rule = Rule(self._capabilities.n, self._price)
+        waiting = [
+            part
+            for place, one in enumerate(asked)
+            for part in missing_parts(place, one.call, [s is not None for s in one.samples])
+        ]
+        idle = 0  # waves in a row in which the budget gave nothing
+        while waiting:
+            wave, rest = next_wave(waiting, run.spending, rule)
+            if not wave or idle > 1:
+                if _over(run) or not run.spending.wait(WAIT):
+                    return _give_up(asked, waiting, run)
+                idle = 0
+                continue
+            started = run.clock()
+            calls = [part.to_send() for part in wave]
+            outcomes = line.engine.run_all(line.endpoint, calls, run=run, meter=meter)
+            again: list[Part] = []
+            for part, outcome in zip(wave, outcomes, strict=True):
+                asked[part.place].seconds += run.clock() - started
+                self._take(asked[part.place], part, outcome)
+                again += _turned_away(part, asked[part.place])
+            idle = idle + 1 if sum(p.count for p in again) == sum(p.count for p in wave) else 0
+            waiting = again + rest
+        return None
+
+    def _take(self, one: _Asked, part: Part, outcome: Outcome) -> None:
+        """Put the samples of a part in their places; keep the replies for the next time."""
+        self._reported = outcome.revision or self._reported
+        for number, sample in enumerate(outcome.samples, start=part.first):
+            if isinstance(sample, Missing):
+                if sample.kind != "budget":
+                    one.samples[number] = replace(sample, message=self._masked(sample.message))
+                continue
+            reply = replace(sample, text=self._masked(sample.text))
+            one.samples[number] = reply
+            cut_by_budget = reply.finish == "length" and part.call.max_tokens < one.call.max_tokens
+            if self._cache is not None and not cut_by_budget:
+                key = self._key(one.call, number)
+                self._cache.put(key, reply, revision=outcome.revision)
+
+    def _report(self, one: _Asked, run: Run, meter: SpendingMeter) -> None:
+        samples, request = one.ended(), one.request
+        if self._recorder is not None:
+            self._recorder.add(one.call, self._name, self._capabilities, samples, step=meter.step)
+        replies = [sample for sample in samples if isinstance(sample, Reply)]
+        payload: dict[str, Any] = {
+            "step": meter.step,
+            "model": self._name,
+            "n": request.n,
+            "temperature": request.temperature,
+            "seed": request.seed,
+            "max_tokens": request.max_tokens,
+            "messages": one.messages,
+            "tools": [tool.name for tool in one.call.tools],
+            "replies": samples,
+            "prompt_tokens": sum(reply.prompt_tokens for reply in replies),
+            "reply_tokens": sum(reply.reply_tokens for reply in replies),
+            "cached": sum(reply.cached for reply in replies),
+            "cost": meter.costs.get(id(one.call.messages), 0.0),
+            "seconds": one.seconds,
+        }
+        run.events("call", payload)
+
+    def _masked(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+
+def _at_hand(sample: Sample | None) -> bool:
+    return isinstance(sample, Reply) and sample.cached
+
+
+def _turned_away(part: Part, one: _Asked) -> list[Part]:
+    """What the budget left open of a part, because something else was faster."""
+    there = [sample is not None for sample in one.samples]
+    inside = range(part.first, part.first + part.count)
+    there = [present or number not in inside for number, present in enumerate(there)]
+    return missing_parts(part.place, one.call, there)
+
+
+def _over(run: Run) -> bool:
+    return run.cancelled.is_set() or run.remaining() <= 0
+
+
+def _give_up(asked: Sequence[_Asked], waiting: Sequence[Part], run: Run) -> None:
+    """Mark what wasn't sent."""
+    missing = Missing("budget", f"the budget ({run.spending.budget}) has no room for this request")
+    if _over(run):
+        missing = Missing("cancelled", "the run ended before the request was sent")
+    for part in waiting:
+        for number in range(part.first, part.first + part.count):
+            asked[part.place].samples[number] = missing

@@ -1,0 +1,119 @@
+"""Every request that is sent is on an account: reserved before, settled after.
+
+What counts: a call is one HTTP request, a retry included, unless the endpoint turned it away
+unprocessed (it asked to slow down, or refused the request). An attempt that failed otherwise counts
+as a call without tokens: vendors don't charge for answers with an error status, and what they
+charge for one that broke off they don't tell. A request dropped in flight counts as a call with
+the tokens its prompt probably had.
+
+Where an endpoint doesn't report tokens, they are estimated from the text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
+from sqlwright.llm.prices import Price
+from sqlwright.messages import Reply
+from sqlwright.spending import Reservation, Spending
+from sqlwright.types import Usage
+
+BYTES_PER_TOKEN = 3
+"""Of UTF-8. Tokenizers of the big models make 3.5 to 5 of English and SQL, about 3 of a Chinese
+character. Digits are counted singly, as some tokenizers do."""
+PER_MESSAGE = 8
+"""Tokens for the frame of a message."""
+
+
+def estimated_tokens(texts: Sequence[str]) -> int:
+    """About how many tokens texts have, rather too many than too few."""
+    total = 0.0
+    for text in texts:
+        digits = sum(map(text.count, "0123456789"))
+        size = len(text.encode("utf-8", "replace")) - digits
+        total += size / BYTES_PER_TOKEN + digits
+    return math.ceil(total)
+
+
+def prompt_tokens(call: Call) -> int:
+    """About how many tokens the prompt of a call has, tools and schema included."""
+    texts = [text for message in call.messages for text in _texts(message)]
+    for tool in call.tools:
+        texts += [tool.name, tool.description, json.dumps(dict(tool.parameters))]
+    if call.reply_schema is not None:
+        texts.append(json.dumps(dict(call.reply_schema)))
+    return estimated_tokens(texts) + PER_MESSAGE * len(call.messages)
+
+
+def largest_cost(call: Call, price: Price | None) -> Reservation:
+    """The most that one request for this call can cost."""
+    prompt, replies = prompt_tokens(call), call.n * call.max_tokens
+    cost = None if price is None else price.cost(prompt, replies)
+    return Reservation(1, prompt + replies, cost)
+
+
+@dataclass
+class SpendingMeter:
+    """One step's requests to one model, on the account of its question.
+
+    Used on the engine's thread; read once the calls are settled.
+    """
+
+    spending: Spending
+    step: str
+    price: Price | None
+    costs: dict[int, float | None] = field(default_factory=dict)
+    """What each call came to, by the identity of its messages; None is unknown."""
+    _reserved: dict[int, Reservation] = field(default_factory=dict)
+
+    def reserve(self, call: Call) -> bool:
+        """Whether the budget has room for the most this request can cost."""
+        limited = self.spending.budget.limited
+        most = largest_cost(call, self.price) if limited else Reservation()
+        if not self.spending.reserve(most):
+            return False
+        self._reserved[id(call)] = most
+        return True
+
+    def settle(self, call: Call, outcome: Completion | EndpointError | None) -> None:
+        """Put what it came to in place of what was reserved."""
+        used = self._used(call, outcome)
+        key = id(call.messages)
+        before = self.costs.get(key, 0.0)
+        known = before is not None and used.cost is not None
+        self.costs[key] = (before or 0.0) + (used.cost or 0.0) if known else None
+        self.spending.settle(self.step, self._reserved.pop(id(call)), used)
+
+    def _used(self, call: Call, outcome: Completion | EndpointError | None) -> Usage:
+        if isinstance(outcome, EndpointError):
+            return Usage(calls=0 if outcome.crowded or outcome.kind == "rejected" else 1)
+        if outcome is None:
+            prompt = prompt_tokens(call)
+            return Usage(1, prompt, 0, None if self.price is None else self.price.cost(prompt, 0))
+        prompt, replies = completion_tokens(call, outcome)
+        cost = outcome.cost
+        if cost is None and self.price is not None:
+            cost = self.price.cost(prompt, replies, outcome.cached_prompt_tokens)
+        return Usage(1, prompt, replies, cost)
+
+
+def completion_tokens(call: Call, completion: Completion) -> tuple[int, int]:
+    """Tokens of the prompt and of all replies, estimated where the endpoint didn't say."""
+    prompt, replies = completion.prompt_tokens, completion.reply_tokens
+    if prompt is None:
+        prompt = prompt_tokens(call)
+    if replies is None:
+        replies = sum(estimated_tokens(_reply_texts(reply)) for reply in completion.replies)
+    return prompt, replies
+
+
+def _texts(message: PlainMessage) -> list[str]:
+    return [message.text, *(call.name + call.arguments for call in message.tool_calls)]
+
+
+def _reply_texts(reply: Reply) -> list[str]:
+    return [reply.text, *(call.name + call.arguments for call in reply.tool_calls)]

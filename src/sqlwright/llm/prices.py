@@ -1,0 +1,131 @@
+"""What tokens cost: a dated table, the user's own one before it, and None where nobody knows."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sqlwright.errors import ConfigError
+
+MILLION = 1_000_000
+LARGEST = 256 * 1024
+"""Bytes a file of prices may have."""
+
+_DATED = re.compile(r"(?:-latest|-\d{4}-?\d{2}-?\d{2})$")
+"""How vendors name one revision of a model; it costs what the model costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens."""
+
+    prompt: float
+    reply: float
+    cached: float | None = None
+    """For the part of a prompt the vendor had in its prefix cache; None is as `prompt`."""
+    above: int = 0
+    """Prompts with more tokens than that cost `long`; without one it doesn't matter."""
+    long: Price | None = None
+
+    def cost(self, prompt_tokens: int, reply_tokens: int, cached_tokens: int = 0) -> float:
+        """US dollars of one request; `cached_tokens` is a part of `prompt_tokens`."""
+        if self.long is not None and prompt_tokens > self.above:
+            return self.long.cost(prompt_tokens, reply_tokens, cached_tokens)
+        held = min(max(cached_tokens, 0), prompt_tokens)
+        cached = self.prompt if self.cached is None else self.cached
+        paid = (prompt_tokens - held) * self.prompt + held * cached + reply_tokens * self.reply
+        return paid / MILLION
+
+    @property
+    def free(self) -> bool:
+        return self.prompt == self.reply == 0
+
+
+FREE = Price(0.0, 0.0)
+"""Of a model that runs on the user's own machine."""
+
+
+class _Long(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    above: int = Field(gt=0)
+    prompt: float = Field(ge=0, allow_inf_nan=False)
+    reply: float = Field(ge=0, allow_inf_nan=False)
+    cached: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+
+class _Price(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    prompt: float = Field(ge=0, allow_inf_nan=False)
+    reply: float = Field(ge=0, allow_inf_nan=False)
+    cached: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    long: _Long | None = None
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    date: str = ""
+    models: dict[str, _Price] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices by `provider/model`."""
+
+    table: Mapping[str, Price] = field(default_factory=dict)
+    date: str = ""
+    """The day they were looked up."""
+
+    def of(self, model: str) -> Price | None:
+        """The model's price, by its own name or, for a dated revision, the undated one; None when
+        it isn't known."""
+        return self.table.get(model) or self.table.get(_DATED.sub("", model))
+
+
+def load_prices(own: Path | None = None) -> Prices:
+    """The table that ships with the package with the user's own before it. Raises ConfigError."""
+    shipped = _read(
+        files("sqlwright.llm").joinpath("prices.toml").read_text(encoding="utf-8"), "prices.toml"
+    )
+    if own is None:
+        return shipped
+    try:
+        if own.stat().st_size > LARGEST:
+            raise ConfigError(f"{own} is too large for a file of prices")
+        text = own.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"the prices {own} can't be read: {problem}") from None
+    users = _read(text, str(own))
+    return Prices({**shipped.table, **users.table}, users.date or shipped.date)
+
+
+def _read(text: str, origin: str) -> Prices:
+    try:
+        file = _File.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{origin} is not readable as TOML: {error}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ConfigError(
+            f"{origin}: {where}: {first['msg']}",
+            hint='A price is written [models."provider/model"] prompt = 2.5, reply = 10, in '
+            "dollars per million tokens.",
+        ) from None
+    return Prices({name: _price(price) for name, price in file.models.items()}, file.date)
+
+
+def _price(read: _Price) -> Price:
+    if read.long is None:
+        return Price(read.prompt, read.reply, read.cached)
+    beyond = Price(read.long.prompt, read.long.reply, read.long.cached)
+    return Price(read.prompt, read.reply, read.cached, read.long.above, beyond)
