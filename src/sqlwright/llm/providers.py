@@ -1,0 +1,275 @@
+"""Who serves language models: where, under which key, and what their models can do.
+
+A key belongs to the hosts of its provider. It goes elsewhere only where the user named the host
+together with the key; otherwise a request to another base URL is sent without one.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from sqlwright.errors import ConfigError
+from sqlwright.llm.endpoint import Endpoint, Throttle
+from sqlwright.messages import Capabilities
+
+ALL = Capabilities(n=True, seed=True, json_schema=True, tools=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One row of the table."""
+
+    name: str
+    wire: Literal["openai", "azure", "anthropic", "google"]
+    base_url: str
+    """Empty where every user has one of their own."""
+    key_variable: str = ""
+    """The vendor's own variable with the key; empty where none is used."""
+    base_url_variable: str = ""
+    """The vendor's own variable with another base URL."""
+    hosts: tuple[str, ...] = ()
+    """Patterns of the hosts its key belongs to."""
+    needs_key: bool = False
+    capabilities: Capabilities = ALL
+    unlike: tuple[tuple[str, str], ...] = ()
+    """(pattern of a model's name, capability it lacks)."""
+    newer_length: bool = False
+    """Whether the limit of reply tokens is called `max_completion_tokens`."""
+    vendor_headers: tuple[str, ...] = ()
+
+    def capabilities_of(self, model: str) -> Capabilities:
+        """What a model of this provider can do as far as its name tells."""
+        lacks = {what: False for pattern, what in self.unlike if fnmatch.fnmatch(model, pattern)}
+        return replace(self.capabilities, **lacks)
+
+
+_REASONING = tuple((pattern, "temperature") for pattern in ("o[1-9]*", "gpt-5*", "gpt-oss*"))
+_LOCAL = replace(ALL, n=False, remote=False)
+
+PROVIDERS: dict[str, Provider] = {
+    row.name: row
+    for row in (
+        Provider(
+            "openai",
+            "openai",
+            "https://api.openai.com/v1",
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
+            ("api.openai.com", "*.api.openai.com"),
+            needs_key=True,
+            unlike=_REASONING,
+            newer_length=True,
+            vendor_headers=("openai-organization", "openai-project"),
+        ),
+        Provider(
+            "azure",
+            "azure",
+            "",
+            "AZURE_OPENAI_API_KEY",
+            "AZURE_OPENAI_ENDPOINT",
+            ("*.openai.azure.com", "*.cognitiveservices.azure.com", "*.services.ai.azure.com"),
+            needs_key=True,
+            unlike=_REASONING,
+            newer_length=True,
+        ),
+        Provider(
+            "openrouter",
+            "openai",
+            "https://openrouter.ai/api/v1",
+            "OPENROUTER_API_KEY",
+            hosts=("openrouter.ai",),
+            needs_key=True,
+            capabilities=replace(ALL, n=False),
+        ),
+        Provider(
+            "anthropic",
+            "anthropic",
+            "https://api.anthropic.com",
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_BASE_URL",
+            ("api.anthropic.com",),
+            needs_key=True,
+            capabilities=Capabilities(
+                seed=False, json_schema=True, tools=True, context_tokens=200_000
+            ),
+        ),
+        Provider(
+            "google",
+            "google",
+            "https://generativelanguage.googleapis.com",
+            "GEMINI_API_KEY",
+            "GOOGLE_GEMINI_BASE_URL",
+            ("generativelanguage.googleapis.com",),
+            needs_key=True,
+            capabilities=replace(ALL, n=False, context_tokens=1_000_000),
+        ),
+        Provider(
+            "vllm",
+            "openai",
+            "http://localhost:8000/v1",
+            "VLLM_API_KEY",
+            "VLLM_BASE_URL",
+            capabilities=replace(ALL, remote=False),
+        ),
+        Provider(
+            "ollama",
+            "openai",
+            "http://localhost:11434/v1",
+            base_url_variable="OLLAMA_HOST",
+            capabilities=replace(_LOCAL, context_tokens=8_192),
+        ),
+        Provider(
+            "llamacpp",
+            "openai",
+            "http://localhost:8080/v1",
+            "LLAMA_API_KEY",
+            capabilities=replace(_LOCAL, context_tokens=8_192),
+        ),
+        Provider(
+            "lmstudio",
+            "openai",
+            "http://localhost:1234/v1",
+            capabilities=replace(_LOCAL, context_tokens=8_192),
+        ),
+        Provider(
+            "custom",
+            "openai",
+            "",
+            capabilities=replace(ALL, n=False, json_schema=False, tools=False),
+        ),
+    )
+}
+"""By the first part of `provider/model`. 'custom' is any other OpenAI-compatible server."""
+
+
+def is_loopback(url: str) -> bool:
+    """Whether requests to that address stay on this machine."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def key_belongs(provider: Provider, base_url: str, bound: Sequence[str] = ()) -> bool:
+    """Whether the provider's key may be sent to that address.
+
+    It may to this machine and to the provider's own hosts under TLS, and to the hosts that the user
+    bound it to. A local server's key belongs to the address it was configured for."""
+    parts = urlsplit(base_url)
+    host = parts.hostname or ""
+    if any(fnmatch.fnmatchcase(host, pattern.lower()) for pattern in bound):
+        return True
+    if provider.hosts:
+        own = any(fnmatch.fnmatchcase(host, pattern) for pattern in provider.hosts)
+        return own and parts.scheme == "https"
+    return is_loopback(base_url)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One model as the user configured it."""
+
+    provider: Provider
+    model: str
+    base_url: str = ""
+    """Empty for the provider's own."""
+    key: str | None = None
+    key_variable: str = ""
+    """Where the key came from, for messages; empty for the provider's own variable."""
+    key_hosts: tuple[str, ...] = ()
+    """Hosts the user bound the key to, besides the provider's."""
+    capabilities: tuple[tuple[str, Any], ...] = ()
+    """Overrides, by field of `Capabilities`."""
+    throttle: Throttle = Throttle()  # noqa: RUF009 - frozen
+    api_version: str = "2024-10-21"
+    """Azure only."""
+
+    def __repr__(self) -> str:
+        return f"Service({self.name})"  # no key in a traceback
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        return f"{self.provider.name}/{self.model}"
+
+    @property
+    def address(self) -> str:
+        """The base URL in effect. Raises ConfigError when there is none or it isn't HTTP."""
+        address = self.base_url or self.provider.base_url
+        if address and "://" not in address:
+            address = f"http://{address}"  # OLLAMA_HOST is often just host:port
+        if not address:
+            variable = self.provider.base_url_variable
+            raise ConfigError(
+                f"{self.name} needs a base URL",
+                hint=f"set base_url for it{f' or the variable {variable}' if variable else ''}",
+            )
+        if urlsplit(address).scheme not in {"http", "https"} or not urlsplit(address).hostname:
+            raise ConfigError(f"the base URL of {self.name} is no http or https address")
+        return address.rstrip("/")
+
+    @property
+    def sendable_key(self) -> str | None:
+        """The key, if it may be sent to the address."""
+        belongs = key_belongs(self.provider, self.address, self.key_hosts)
+        return self.key if self.key and belongs else None
+
+    @property
+    def can(self) -> Capabilities:
+        """What it can do, the user's word before the table's. Raises ConfigError."""
+        known = self.provider.capabilities_of(self.model)
+        try:
+            told = replace(known, **dict(self.capabilities))
+        except TypeError:
+            names = ", ".join(Capabilities.__dataclass_fields__)
+            raise ConfigError(
+                f"an unknown capability is set for {self.name}", hint=f"there are: {names}"
+            ) from None
+        # Where requests go is a fact, whatever anybody says.
+        return replace(told, remote=not is_loopback(self.address))
+
+
+def connect(service: Service) -> Endpoint:
+    """The endpoint of a configured model; nothing is sent yet. Loads the vendor's package.
+
+    Raises ConfigError for a missing key, base URL or package."""
+    provider, address = service.provider, service.address
+    variable = service.key_variable or provider.key_variable
+    own_host = key_belongs(provider, address)
+    if provider.needs_key and own_host and not service.key:
+        raise ConfigError(f"{service.name} needs a key", hint=f"set the variable {variable}")
+    if provider.wire in {"openai", "azure"}:
+        return _openai(service, variable)
+    raise ConfigError(f"{service.name}: not there yet")
+
+
+def _openai(service: Service, variable: str) -> Endpoint:
+    from sqlwright.llm.openai import OpenAIEndpoint, Wire
+
+    provider, address = service.provider, service.address
+    if provider.name == "ollama" and not urlsplit(address).path:
+        address += "/v1"
+    wire = Wire(
+        address,
+        service.sendable_key,
+        variable,
+        flavour="azure" if provider.wire == "azure" else "openai",
+        api_version=service.api_version,
+        length_parameter="max_completion_tokens" if provider.newer_length else "max_tokens",
+        vendor_headers=provider.vendor_headers if key_belongs(provider, address) else (),
+    )
+    return OpenAIEndpoint(
+        service.name,
+        service.model,
+        wire,
+        capabilities=service.can,
+        throttle=service.throttle,
+    )

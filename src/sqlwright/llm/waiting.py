@@ -1,0 +1,41 @@
+"""How long to wait before a request is sent again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+
+from sqlwright.llm.endpoint import Throttle
+
+MARGIN = 0.25
+"""Seconds at most on top of what an endpoint asked for, so that not everybody is back at once."""
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds an answer asks to wait, None when it doesn't say or can't be read.
+
+    `Retry-After` holds seconds or an HTTP date (RFC 9110, section 10.2.3), `retry-after-ms`
+    milliseconds. `headers` has lower-case names; `now` is the time since the epoch in seconds."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        value = headers.get(name, "").strip()
+        try:
+            return max(0.0, float(value) / unit)
+        except ValueError:
+            continue
+    try:
+        moment = parsedate_to_datetime(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return max(0.0, moment.timestamp() - now)
+
+
+def delay(throttle: Throttle, tries: int, asked: float | None, generator: random.Random) -> float:
+    """Seconds before the next attempt, after `tries` that failed.
+
+    Without a wish of the endpoint exponential back-off with full jitter: evenly between nothing and
+    a ceiling that doubles. With one, at least that."""
+    if asked is not None:
+        return asked + generator.uniform(0, MARGIN)
+    ceiling = min(throttle.longest_delay, throttle.first_delay * 2.0 ** (tries - 1))
+    return generator.uniform(0, ceiling)

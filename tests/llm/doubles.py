@@ -1,0 +1,53 @@
+"""What the engine's tests share: a meter that keeps books, and a model on a test server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage, Throttle
+from sqlwright.llm.openai import OpenAIEndpoint, Wire
+from sqlwright.messages import Capabilities
+from tests.llm.server import ModelServer
+
+QUICK = Throttle(first_delay=0.01, longest_delay=0.05, seconds=30)
+
+
+@dataclass
+class Books:
+    """A meter that lets everything pass until `allowed` attempts were made."""
+
+    allowed: int | None = None
+    reserved: list[Call] = field(default_factory=list)
+    settled: list[tuple[Call, Completion | EndpointError | None]] = field(default_factory=list)
+
+    def reserve(self, call: Call) -> bool:
+        if self.allowed is not None and len(self.reserved) >= self.allowed:
+            return False
+        self.reserved.append(call)
+        return True
+
+    def settle(self, call: Call, outcome: Completion | EndpointError | None) -> None:
+        self.settled.append((call, outcome))
+
+    @property
+    def balanced(self) -> bool:
+        """Whether each reservation was settled exactly once."""
+        return sorted(map(id, self.reserved)) == sorted(id(call) for call, _ in self.settled)
+
+
+def ask(text: str, **options: Any) -> Call:
+    return Call((PlainMessage("user", text),), **options)
+
+
+def model_on(
+    server: ModelServer,
+    *,
+    throttle: Throttle = QUICK,
+    key: str | None = None,
+    base_url: str = "",
+    **capabilities: Any,
+) -> OpenAIEndpoint:
+    can = replace(Capabilities(n=True, json_schema=True, tools=True), **capabilities)
+    wire = Wire(base_url or server.url, key, "TEST_KEY")
+    return OpenAIEndpoint("test/model", "model", wire, capabilities=can, throttle=throttle)
