@@ -11,6 +11,7 @@ nest:
       - samples: {count: 4, workers: 4, steps: [generation.direct, repair.revise]}
       - for_each: {field: candidates, steps: [repair.execution_guided]}
       - repeat_until: {condition: has_rows, rounds: 2, steps: [repair.execution_guided]}
+      - agent: {task: find values, goal: values, steps: [retrieval.values]}
       - selection.critic
 
 Every step also has the option `enabled`; `false` leaves it out, which is how an ablation is an
@@ -34,6 +35,7 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from sqlwright import combinators, registry
+from sqlwright.agent import Agent
 from sqlwright.combinators import Condition, Named
 from sqlwright.errors import ConfigError
 from sqlwright.protocols import Step
@@ -103,7 +105,11 @@ _COMBINATORS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "for_each": (frozenset({"steps"}), frozenset({"field", "workers"})),
     "repeat_until": (frozenset({"steps"}), frozenset({"condition", "rounds"})),
     "when": (frozenset({"then", "otherwise"}), frozenset({"condition"})),
+    "agent": (frozenset({"steps"}), frozenset({"task", "goal", "turns", "sampling", "prompt"})),
 }
+_OPTIONAL = frozenset(
+    {"otherwise", "workers", "rounds", "enabled", "goal", "turns", "sampling", "prompt"}
+)
 
 
 def recipe_names() -> tuple[str, ...]:
@@ -213,6 +219,10 @@ class _Builder:
         }
         if entry.name == "sequence":
             return inner["steps"]
+        if entry.name == "agent":
+            known_types = get_type_hints(Agent)
+            typed = {k: _typed(v, known_types[k], entry, k) for k, v in options.items()}
+            return Agent(inner["steps"].steps, **typed)
         if entry.name == "samples":
             count = _typed(options["count"], int, entry, "count")
             if count < 1:
@@ -315,7 +325,7 @@ def _combined(name: str, body: Any, where: str) -> _Entry:
         keys = ", ".join(sorted(holders | others))
         raise ConfigError(f"{where}: expected the keys {keys}, not {body!r}")
     _refuse_unknown(body, holders | others, f"{where}: key")
-    needed = (holders | others) - {"otherwise", "workers", "rounds", "enabled"}
+    needed = (holders | others) - _OPTIONAL
     absent = sorted(needed - set(body))
     if absent:
         raise ConfigError(f"{where}: {', '.join(absent)} is missing")

@@ -1,0 +1,172 @@
+"""A step that lets a language model choose among its steps, turn by turn.
+
+The published CHESS drives each of its agents this way (section 3.1), but its model sees neither the
+state nor what a tool did. Here it sees both. It can only choose: the tools are ordinary steps, they
+run under the same limits, and when the model stops making sense, spends its turns or ends without
+the agent's goal, those that haven't run yet run in their fixed order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from sqlwright import combinators
+from sqlwright.candidates import group_by_result, valid
+from sqlwright.combinators import Named
+from sqlwright.errors import BudgetSpent, MalformedReply, ModelFailed
+from sqlwright.messages import Text
+from sqlwright.parsing import json_from
+from sqlwright.prompting import Prompt, Sampling, ask, plain_text, question_text, render
+from sqlwright.protocols import Context
+from sqlwright.schema import Detail
+from sqlwright.types import State
+
+DONE = "done"
+NAME = "agent"
+
+
+class Choice(BaseModel):
+    """The model's next move."""
+
+    reason: str = Field(default="", description="One short sentence.")
+    tool: str = Field(description="The name of a tool, or 'done'.")
+
+
+@dataclass(frozen=True)
+class Agent(combinators.Sequence):
+    """Steps as tools of a model. As a sequence, it is what runs when the model is of no use."""
+
+    task: str = ""
+    """What the agent is there for, in a sentence."""
+    goal: str = ""
+    """The state's field that must hold something at the end, such as `candidates`."""
+    turns: int = 10
+    """Tools run at most before the fixed order takes over."""
+    sampling: Sampling = field(default_factory=Sampling)
+    prompt: str = "agent"
+
+    def __call__(self, state: State, context: Context) -> State:
+        ran: list[str] = []
+        happened: list[Text] = []
+        for _ in range(self.turns):
+            if state.refusal is not None:
+                return state
+            try:
+                tool = self._chosen(state, context, happened)
+            except (MalformedReply, ModelFailed, BudgetSpent) as error:
+                state = state.warn(f"tools were run in their fixed order: {error}")
+                break
+            if tool is None:
+                break
+            before, state = state, tool(state, context)
+            ran.append(tool.name)
+            happened.append(plain_text(f"{tool.name}: ") + changes(before, state))
+        return state if self._reached(state) else self._rest(state, context, ran)
+
+    def _reached(self, state: State) -> bool:
+        return bool(getattr(state, self.goal)) if self.goal else True
+
+    def _rest(self, state: State, context: Context, ran: Sequence[str]) -> State:
+        """What the model left out, in order."""
+        for tool in self.tools:
+            if tool.name not in ran and state.refusal is None:
+                state = tool(state, context)
+        return state
+
+    @property
+    def tools(self) -> tuple[Named, ...]:
+        """Its steps, each under a name of its own; a combinator is named after its steps."""
+        return tuple(
+            step if isinstance(step, Named) else Named(_tool_name(step), step)
+            for step in self.steps
+        )
+
+    def _chosen(self, state: State, context: Context, happened: Sequence[Text]) -> Named | None:
+        tools = {tool.name: tool for tool in self.tools}
+        names = [plain_text(f"{name}: {_purpose(tool)}") for name, tool in tools.items()]
+
+        def read(reply: str) -> str:
+            wanted = json_from(reply, Choice).tool.strip()
+            if wanted.casefold() != DONE and wanted not in tools:
+                raise MalformedReply(f"there is no tool {wanted[:60]!r}")
+            return wanted
+
+        messages = render(
+            self.prompt,
+            task=plain_text(self.task),
+            tools=names,
+            question=question_text(state.question.text),
+            evidence=question_text(state.question.evidence),
+            state=summary(state),
+            happened=list(happened),
+        )
+        prompt = Prompt(messages, read, Choice.model_json_schema())
+        ((wanted,),) = ask([prompt], state, context, step=NAME, sampling=self.sampling)
+        return tools.get(wanted or DONE)
+
+
+def summary(state: State) -> Text:
+    """What is known so far, in a few lines; stored values marked as such."""
+    shown = sum(1 for ref in state.view.schema.columns if state.view.detail(ref) != Detail.HIDDEN)
+    lines = [
+        plain_text(f"columns in view: {shown} of {state.view.schema.column_count}"),
+        plain_text(f"keywords: {len(state.keywords)}"),
+        plain_text(f"stored values found: {len(state.values)}"),
+        plain_text(f"columns with a similar name: {len(state.similar_columns)}"),
+        plain_text(f"descriptions found: {len(state.descriptions)}"),
+        plain_text(f"candidates: {_candidates(state)}"),
+        plain_text(f"tests: {len(state.tests)}"),
+        plain_text(f"selected: {'yes' if state.selected is not None else 'no'}"),
+    ]
+    return Text.join("\n", lines)
+
+
+def changes(before: State, after: State) -> Text:
+    """What a tool changed, in a few words."""
+    if after is before:
+        return plain_text("changed nothing")
+    old, new = str(summary(before)).split("\n"), str(summary(after)).split("\n")
+    lines = [f"{was} -> {now.partition(': ')[2]}" for was, now in zip(old, new, strict=True)
+             if was != now]  # fmt: skip
+    return plain_text("; ".join(lines) or "changed nothing that is counted")
+
+
+def _candidates(state: State) -> str:
+    if not state.candidates:
+        return "0"
+    ran = [candidate for candidate in state.candidates if valid(candidate)]
+    failed = [c for c in state.candidates if c.result is not None and not c.result.ok]
+    empty = [c for c in ran if c.result is not None and c.result.empty]
+    groups = len(group_by_result(ran))
+    return (
+        f"{len(state.candidates)} ({len(failed)} failed, {len(empty)} found nothing, "
+        f"{groups} different results)"
+    )
+
+
+def _purpose(tool: Named) -> str:
+    """The first sentence of a step's own description."""
+    described = [
+        (type(leaf).__doc__ or "").strip().split("\n")[0].rstrip(".")
+        for leaf in combinators.leaves(tool.step)
+    ]
+    return "; then: ".join(dict.fromkeys(filter(None, described)))
+
+
+def _tool_name(step: Any) -> str:
+    return "+".join(dict.fromkeys(_names(step))) or type(step).__name__.lower()
+
+
+def _names(step: Any) -> Iterator[str]:
+    """Names of the steps in a combinator, in order."""
+    if isinstance(step, Named):
+        yield step.name
+        return
+    parts = (getattr(step, part, None) for part in ("body", "then", "otherwise"))
+    children = (*getattr(step, "steps", ()), *getattr(step, "branches", ()), *filter(None, parts))
+    for child in children:
+        yield from _names(child)
