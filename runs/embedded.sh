@@ -1,45 +1,94 @@
 #!/usr/bin/env bash
-# Make the embedded parser from the published data: passes, training, export, validation.
+# Make the embedded parser and its critic from the published data.
 #
-#   SQLWRIGHT_DATA=path/to/data runs/embedded.sh [folder for everything in between]
+#   SQLWRIGHT_DATA=path/to/data runs/embedded.sh [folder for everything in between] [stage]
 #
-# Needs `pip install -e '.[training]'`, two CPU cores and 3 GB of disk; takes about 80 minutes.
-# Every stage can be broken off and started again: what is there isn't made twice.
-# MINUTES is the training's budget, PASSES how many differently augmented passes are built.
+# Needs `pip install -e '.[training]'`, two CPU cores and 3 GB of disk; takes about 90 minutes.
+# Every stage can be broken off and started again: what is there isn't made twice. Without a stage
+# all of them run, the passes beside the training that reads them. A stage that is named runs alone
+# and no longer than nine minutes; it ends with 75 where it has to be called again.
+#
+#   embedder   MiniLM's upper layers, word table and tokenizer, where they aren't there
+#   passes     PASSES differently augmented passes from number FIRST on, each with SYNTHETIC
+#              made-up pairs
+#   train      for MINUTES by the clock, from the published MiniLM; or FROM a folder of exported
+#              weights: then FIRST should be a pass that those haven't seen, and SCALE about 0.45
+#   export     int8 graphs into WEIGHTS
+#   validate   accuracy on `valid`
+#   critic     beams of the new parser, and the critic fitted to them
+#   stamp      the hashes that loading checks
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 data="${SQLWRIGHT_DATA:?set SQLWRIGHT_DATA to the folder with spider/, spider_syn/ and bird/}"
 out="${1:-runs/out/embedded}"
+stage="${2:-all}"
 python="${PYTHON:-python3}"
-minutes="${MINUTES:-76}"
-passes="${PASSES:-14}"
-weights=src/sqlwright/local/weights
+first="${FIRST:-0}"
+weights="${WEIGHTS:-src/sqlwright/local/weights}"
+again=75
 export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-mkdir -p "$out/passes" "$out/run"
+mkdir -p "$out/passes" "$out/run" "$weights"
 
-if [ ! -f "$weights/embedder.onnx" ]; then
-    echo "embedder, word table and tokenizer" >&2
-    "$python" -m sqlwright.training.link_export --out "$weights"
-fi
+embedder() {
+    [ -f "$weights/embedder.onnx" ] || "$python" -m sqlwright.training.link_export --out "$weights"
+}
 
-# Passes are built beside the training that reads them; it starts when the first is there.
-"$python" -m sqlwright.training.data "$data" "$out/passes" --passes "$passes" \
-    >>"$out/passes.log" 2>&1 &
-builder=$!
-trap 'kill "$builder" 2>/dev/null || true' EXIT
-until [ -f "$out/passes/pass_00.npz" ]; do
-    kill -0 "$builder" 2>/dev/null || { tail -5 "$out/passes.log" >&2; exit 1; }
-    sleep 2
-done
+passes() {
+    "$python" -m sqlwright.training.data "$data" "$out/passes" --first "$first" \
+        --passes "${PASSES:-14}" --synthetic "${SYNTHETIC:-2400}" >>"$out/passes.log" 2>&1
+}
 
-if [ ! -f "$out/run/done" ]; then
-    "$python" -m sqlwright.training.train_parser "$out/passes" "$out/run" --minutes "$minutes" \
-        | tee -a "$out/run/log.jsonl"
-    touch "$out/run/done"
-fi
+train() {
+    [ ! -f "$out/run/done" ] || return 0
+    local options=(--minutes "${MINUTES:-76}" --first "$first" --scale "${SCALE:-1.0}")
+    [ -z "${FROM:-}" ] || options+=(--weights "$FROM")
+    "$python" -m sqlwright.training.train_parser "$out/passes" "$out/run" "${options[@]}" "$@" \
+        >>"$out/run/log.jsonl"
+}
 
-"$python" -m sqlwright.training.export_parser "$out/run/checkpoint.pt" --out "$weights"
-"$python" -m sqlwright.training.validate "$data" "$weights" --out "$out/valid.json"
-"$python" -m sqlwright.training.stamp src/sqlwright/local
+beside() {
+    passes &
+    local builder=$!
+    trap 'kill "$builder" 2>/dev/null || true' EXIT
+    until [ -f "$out/passes/$(printf 'pass_%02d.npz' "$first")" ]; do
+        kill -0 "$builder" 2>/dev/null || { tail -5 "$out/passes.log" >&2; exit 1; }
+        sleep 2
+    done
+    train
+}
+
+export_parser() {
+    "$python" -m sqlwright.training.export_parser "$out/run/checkpoint.pt" --out "$weights"
+}
+
+validate() {
+    "$python" -m sqlwright.training.validate "$data" "$weights" --out "$out/valid.json"
+}
+
+critic() {
+    "$python" -m sqlwright.training.critic --data "$data" --weights "$weights" \
+        --beams "$out/beams.jsonl" --rebuild
+}
+
+stamp() {
+    [ "$weights" != src/sqlwright/local/weights ] ||
+        "$python" -m sqlwright.training.stamp src/sqlwright/local
+}
+
+case "$stage" in
+    all) embedder; beside; export_parser; validate; critic; stamp ;;
+    passes)
+        # A pass is written whole or not at all, so a builder may be stopped at any time.
+        export -f passes; export data out first python
+        timeout 530 bash -c passes || { [ $? -eq 124 ] && exit "$again"; exit 1; }
+        ;;
+    train)
+        train --slice 8
+        [ -f "$out/run/done" ] || exit "$again"
+        ;;
+    export) export_parser ;;
+    embedder | validate | critic | stamp) "$stage" ;;
+    *) echo "no stage is called $stage" >&2; exit 2 ;;
+esac

@@ -115,6 +115,21 @@ def test_a_run_goes_on_where_it_stopped(packed: Packed, tmp_path: Path) -> None:
     assert load_model(tmp_path / "checkpoint.pt").sizes == trainer.model.sizes
 
 
+def test_a_slice_of_a_run_leaves_a_checkpoint_and_the_last_one_says_so(
+    packed: Packed, tmp_path: Path
+) -> None:
+    packed.save(tmp_path / "pass_00.npz")
+    trainer = Trainer(Settings(minutes=60.0), tmp_path)
+    trainer.run(tmp_path, minutes=0.0)
+    assert (tmp_path / "checkpoint.pt").exists()
+    assert not (tmp_path / "done").exists()
+    last = Trainer(Settings(minutes=1e-6), tmp_path)
+    last.resume()
+    last.run(tmp_path, minutes=0.0)
+    assert last.step == trainer.step + 1
+    assert (tmp_path / "done").exists()
+
+
 def test_the_rate_warms_up_and_decays(tmp_path: Path) -> None:
     trainer = Trainer(Settings(minutes=1.0), tmp_path)
     factors = []

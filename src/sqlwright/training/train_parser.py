@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -202,8 +203,9 @@ class Trainer:
         self.spent, self.step = state["spent"], state["step"]
         self.number, self.seen = state["number"] + 1, state["seen"]
 
-    def run(self, passes: Path) -> None:
-        """Train until the budget is spent."""
+    def run(self, passes: Path, *, minutes: float = math.inf) -> None:
+        """Train until the budget is spent, or for so many minutes of it; the last thing done is to
+        save. A file `done` tells that nothing is left."""
         self.model.train()
         settings, saved, reported = self.settings, time.monotonic(), time.monotonic()
         totals = [0.0, 0.0, 0]
@@ -225,10 +227,13 @@ class Trainer:
                 print(json.dumps(row), flush=True)
                 totals, reported = [0.0, 0.0, 0], now
             done = self.progress >= 1.0
-            if done or now - saved > settings.save_minutes * 60:
+            leave = done or now - self.started > minutes * 60
+            if leave or now - saved > settings.save_minutes * 60:
                 self.save()
                 saved = time.monotonic()
             if done:
+                (self.out / "done").touch()
+            if leave:
                 return
 
 
@@ -238,6 +243,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("passes", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--minutes", type=float, default=70.0)
+    parser.add_argument("--slice", type=float, default=math.inf, help="minutes before a pause")
     parser.add_argument("--frozen", type=int, default=Settings.frozen)
     parser.add_argument("--report", type=int, default=Settings.report_steps)
     parser.add_argument("--weights", type=Path, help="exported weights to go on from")
@@ -255,7 +261,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     )
     trainer = Trainer(settings, options.out, weights=options.weights, first=options.first)
     trainer.resume()
-    trainer.run(options.passes)
+    trainer.run(options.passes, minutes=options.slice)
 
 
 if __name__ == "__main__":
