@@ -11,7 +11,9 @@ import pytest
 from sqlwright.errors import ModelUnavailable
 from sqlwright.local.critic import Critic
 from sqlwright.local.digests import DIGESTS
+from sqlwright.local.embedder import OnnxEmbedder
 from sqlwright.local.models import FILES, WEIGHTS, check_file, load
+from sqlwright.local.parser import Parser
 
 
 def test_an_unknown_role_says_which_there_are() -> None:
@@ -65,6 +67,14 @@ def test_a_critic_fitted_to_other_weights_carries_a_caution() -> None:
     found = DIGESTS | {"parser_decoder.onnx": "0" * 64}
     assert "training.critic" in Critic.load(WEIGHTS, weights=found).caution
     assert Critic.load(WEIGHTS).caution == ""
+
+
+def test_what_encoders_begin_with_is_loaded_once() -> None:
+    embedder = load("embedder")
+    assert isinstance(embedder, OnnxEmbedder)
+    parser = load("parser", embedder=embedder)
+    assert isinstance(parser, Parser)
+    assert parser.front is embedder.front
 
 
 def test_the_weights_stay_small() -> None:

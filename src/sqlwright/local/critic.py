@@ -130,11 +130,11 @@ class Critic:
         folder: Path,
         *,
         threads: int = 1,
-        embedder: Embedder | None = None,
+        embedder: OnnxEmbedder | None = None,
         words: WordTable | None = None,
         weights: Mapping[str, str] | None = None,
     ) -> Critic:
-        """Read `critic.json`; a loaded embedder and word table are shared if given.
+        """Read `critic.json`; a loaded embedder or word table is shared if given.
 
         `weights` are the digests of the files in use: given, a critic that was fitted to other
         files of JUDGED carries a `caution`.
@@ -153,9 +153,8 @@ class Critic:
                 f"the critic's weights in {folder} can't be read: {error}",
                 hint="Reinstall sqlwright; its package brings the weights along.",
             ) from error
-        table = words or WordTable.load(folder)
-        static = StaticEmbedder.load(folder, words=table)
-        encoder = embedder or OnnxEmbedder.load(folder, threads=threads, words=table)
+        encoder = embedder or OnnxEmbedder.load(folder, threads=threads, words=words)
+        static = StaticEmbedder(encoder.front.tokenizer, encoder.front.words)
         stale = weights is not None and any(fitted_to.get(n) != weights.get(n) for n in JUDGED)
         return cls(
             static,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,49 +78,52 @@ class LowerLayers:
         return np.asarray(self._session.run(["lower"], feeds)[0], dtype=np.float32)
 
 
+@dataclass(frozen=True, eq=False)
+class TextFront:
+    """What all encoders of text begin with; loaded once, it may serve all of them."""
+
+    lower: LowerLayers
+    tokenizer: Tokenizer
+    words: WordTable
+
+    @classmethod
+    def load(cls, folder: Path, *, threads: int = 1, words: WordTable | None = None) -> TextFront:
+        """Read the files of `folder`. Raises ModelUnavailable when one is missing or damaged."""
+        return cls(
+            LowerLayers.load(folder, threads=threads),
+            load_tokenizer(folder),
+            words or WordTable.load(folder),
+        )
+
+
 class OnnxEmbedder:
     """The `Embedder` that ships with the package: all-MiniLM-L6-v2 in int8.
 
     One session serves many threads; `threads` is how many one call may use.
     """
 
-    def __init__(
-        self,
-        lower: LowerLayers,
-        session: onnxruntime.InferenceSession,
-        tokenizer: Tokenizer,
-        words: WordTable,
-    ) -> None:
-        self._lower = lower
+    def __init__(self, front: TextFront, session: onnxruntime.InferenceSession) -> None:
+        self.front = front
         self._session = session
-        self._tokenizer = tokenizer
-        self._words = words
 
     @classmethod
     def load(
         cls, folder: Path, *, threads: int = 1, words: WordTable | None = None
     ) -> OnnxEmbedder:
         """Read the files named in FILES. Raises ModelUnavailable when one is missing or damaged."""
-        from tokenizers import Tokenizer
-
-        lower = LowerLayers.load(folder, threads=threads)
-        session = open_session(folder / "embedder.onnx", threads=threads)
-        try:
-            text = (folder / "tokenizer.json").read_text(encoding="utf-8")
-        except OSError as error:
-            raise _unavailable(folder, error) from error
-        return cls(lower, session, Tokenizer.from_str(text), words or WordTable.load(folder))
+        front = TextFront.load(folder, threads=threads, words=words)
+        return cls(front, open_session(folder / "embedder.onnx", threads=threads))
 
     @property
     def dimension(self) -> int:
-        return self._words.dimension
+        return self.front.words.dimension
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
         """Shape (len(texts), dimension), float32, unit length; the order of `texts` is kept."""
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         if not texts:
             return out
-        pieces = [code.ids for code in encode_texts(self._tokenizer, texts)]
+        pieces = [code.ids for code in encode_texts(self.front.tokenizer, texts)]
         # The last piece closes the text and stays when the text is cut.
         pieces = [
             ids if len(ids) <= MAX_PIECES else [*ids[: MAX_PIECES - 1], ids[-1]] for ids in pieces
@@ -144,8 +148,20 @@ class OnnxEmbedder:
         for row, found in enumerate(pieces):
             ids[row, : len(found)] = found
             mask[row, : len(found)] = 1.0
-        feeds = {"lower": self._lower(self._words.look_up(ids), mask), "mask": mask}
+        lower = self.front.lower(self.front.words.look_up(ids), mask)
+        feeds = {"lower": lower, "mask": mask}
         return np.asarray(self._session.run(["embedding"], feeds)[0], dtype=np.float32)
+
+
+def load_tokenizer(folder: Path) -> Tokenizer:
+    """The tokenizer in `folder`. Raises ModelUnavailable when it can't be read."""
+    from tokenizers import Tokenizer
+
+    try:
+        text = (folder / "tokenizer.json").read_text(encoding="utf-8")
+    except OSError as error:
+        raise _unavailable(folder, error) from error
+    return Tokenizer.from_str(text)
 
 
 def encode_texts(

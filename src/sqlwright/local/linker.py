@@ -150,11 +150,10 @@ class Linker:
         embedder: OnnxEmbedder | None = None,
         words: WordTable | None = None,
     ) -> Linker:
-        """Read the weights in `folder`; a loaded embedder and word table are shared if given.
+        """Read the weights in `folder`; a loaded embedder or word table is shared if given.
 
         Raises ModelUnavailable when a file is missing or damaged.
         """
-        table = words or WordTable.load(folder)
         try:
             with np.load(folder / "linker.npz", allow_pickle=False) as stored:
                 weights = {name: stored[name].astype(np.float32) for name in stored.files}
@@ -163,8 +162,8 @@ class Linker:
                 f"the linker's weights in {folder} can't be read: {error}",
                 hint="Reinstall sqlwright; its package brings the weights along.",
             ) from error
-        encoder = embedder or OnnxEmbedder.load(folder, threads=threads, words=table)
-        return cls(encoder, StaticEmbedder.load(folder, words=table), weights)
+        encoder = embedder or OnnxEmbedder.load(folder, threads=threads, words=words)
+        return cls(encoder, StaticEmbedder(encoder.front.tokenizer, encoder.front.words), weights)
 
     def link(
         self, question: Question, schema: Schema, values: Sequence[ValueMatch] = ()

@@ -30,8 +30,8 @@ FILES: Mapping[str, tuple[str, ...]] = {
     "embedder": ("embedder.onnx", *_SHARED),
 }
 """What each role reads."""
-ON_EMBEDDER = frozenset({"linker", "critic"})
-"""Roles that embed texts: they can share a loaded embedder."""
+ON_EMBEDDER = frozenset({"linker", "critic", "parser"})
+"""Roles that read texts: they can share a loaded embedder, or what it begins with."""
 
 
 def load(
@@ -58,7 +58,7 @@ def load(
         return _linker(folder, threads, embedder)
     if role == "critic":
         return _critic(folder, threads, embedder)
-    return _parser(folder, threads) if role == "parser" else _embedder(folder, threads)
+    return _parser(folder, threads, embedder) if role == "parser" else _embedder(folder, threads)
 
 
 def check_file(path: Path, digest: str | None) -> None:
@@ -75,10 +75,10 @@ def check_file(path: Path, digest: str | None) -> None:
         raise ModelUnavailable(f"{path} isn't the file this version was released with", hint=hint)
 
 
-def _parser(folder: Path, threads: int) -> Parser:
+def _parser(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Parser:
     from sqlwright.local.parser import Parser
 
-    return Parser.load(folder, threads=threads)
+    return Parser.load(folder, threads=threads, front=embedder.front if embedder else None)
 
 
 def _linker(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Linker:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.errors import ModelUnavailable, UnsupportedQuery
+from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.beam import Floats, Hypothesis, Search
-from sqlwright.local.embedder import LOWER, LowerLayers, WordTable, open_session
+from sqlwright.local.embedder import LOWER, TextFront, WordTable, open_session
 from sqlwright.local.encode import encode
 from sqlwright.local.form import Query
 from sqlwright.local.grammar import delinearize
@@ -28,7 +28,6 @@ from sqlwright.types import ColumnLink, Question, TableLink, ValueMatch
 
 if TYPE_CHECKING:
     import onnxruntime
-    from tokenizers import Tokenizer
 
 FILES = (
     "parser_encoder.onnx",
@@ -95,35 +94,31 @@ class Parser:
 
     def __init__(
         self,
-        lower: LowerLayers,
+        front: TextFront,
         encoder: onnxruntime.InferenceSession,
         decoder: onnxruntime.InferenceSession,
-        tokenizer: Tokenizer,
-        words: WordTable,
     ) -> None:
-        self._lower = lower
+        self.front = front
         self._encoder = encoder
         self._decoder = decoder
-        self._pieces = WordPieces(tokenizer)
-        self._words = words
+        self._pieces = WordPieces(front.tokenizer)
 
     @classmethod
-    def load(cls, folder: Path, *, threads: int = 1, words: WordTable | None = None) -> Parser:
-        """Read the files named in FILES. Raises ModelUnavailable when one is missing or damaged."""
-        from tokenizers import Tokenizer
+    def load(
+        cls,
+        folder: Path,
+        *,
+        threads: int = 1,
+        words: WordTable | None = None,
+        front: TextFront | None = None,
+    ) -> Parser:
+        """Read the files named in FILES; a loaded word table or front is shared if given.
 
-        lower = LowerLayers.load(folder, threads=threads)
+        Raises ModelUnavailable when a file is missing or damaged.
+        """
         encoder, decoder = (open_session(folder / name, threads=threads) for name in FILES[:2])
-        try:
-            text = (folder / "tokenizer.json").read_text(encoding="utf-8")
-        except OSError as error:
-            raise ModelUnavailable(
-                f"the tokenizer in {folder} can't be read: {error}",
-                hint="Reinstall sqlwright; its package brings the weights along.",
-            ) from error
-        return cls(
-            lower, encoder, decoder, Tokenizer.from_str(text), words or WordTable.load(folder)
-        )
+        front = front or TextFront.load(folder, threads=threads, words=words)
+        return cls(front, encoder, decoder)
 
     def parse(
         self,
@@ -191,8 +186,9 @@ class Parser:
         pool[encoded.node_of_piece[owned], owned] = 1.0
         pool /= np.maximum(pool.sum(axis=1, keepdims=True), 1.0)
         return {
-            "lower": self._lower(
-                self._words.look_up(encoded.pieces)[None], np.ones((1, length), dtype=np.float32)
+            "lower": self.front.lower(
+                self.front.words.look_up(encoded.pieces)[None],
+                np.ones((1, length), dtype=np.float32),
             ),
             "features": feature_flags(encoded.features)[None],
             "pool": pool[None],

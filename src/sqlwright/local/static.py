@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sqlwright.errors import ModelUnavailable
-from sqlwright.local.embedder import WordTable, encode_texts
+from sqlwright.local.embedder import WordTable, encode_texts, load_tokenizer
 from sqlwright.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -35,16 +34,7 @@ class StaticEmbedder:
     @classmethod
     def load(cls, folder: Path, *, words: WordTable | None = None) -> StaticEmbedder:
         """Read tokenizer and word table. Raises ModelUnavailable when one is missing."""
-        from tokenizers import Tokenizer
-
-        try:
-            text = (folder / "tokenizer.json").read_text(encoding="utf-8")
-        except OSError as error:
-            raise ModelUnavailable(
-                f"the tokenizer in {folder} can't be read: {error}",
-                hint="Reinstall sqlwright; its package brings the weights along.",
-            ) from error
-        return cls(Tokenizer.from_str(text), words or WordTable.load(folder))
+        return cls(load_tokenizer(folder), words or WordTable.load(folder))
 
     @property
     def dimension(self) -> int:
