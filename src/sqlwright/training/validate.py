@@ -1,6 +1,7 @@
 """Execution accuracy of a parser on databases it never saw (the split's `valid` part).
 
     python -m sqlwright.training.validate DATA WEIGHTS [--part valid] [--out FILE]
+    python -m sqlwright.training.validate DATA WEIGHTS --against FILE_OF_OTHER_WEIGHTS
 
 A prediction is right when it gives the gold query's rows: as a multiset, columns in any order,
 rows in order only where the gold query orders them.
@@ -16,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import permutations
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +184,22 @@ class Validator:
         return tally, records
 
 
+def paired(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Questions whose first query became right or wrong, and the exact two-sided probability of a
+    difference as large by chance (McNemar 1947). Raises ValueError for different questions."""
+    asked = [[(one["database"], one["question"]) for one in part] for part in (before, after)]
+    if asked[0] != asked[1]:
+        raise ValueError("the records are of different questions")
+    pairs = [
+        (one["verdicts"][:1] == [True], two["verdicts"][:1] == [True])
+        for one, two in zip(before, after, strict=True)
+    ]
+    gained, lost = pairs.count((False, True)), pairs.count((True, False))
+    changed = gained + lost
+    tail = sum(comb(changed, few) for few in range(min(gained, lost) + 1)) / 2**changed
+    return {"gained": gained, "lost": lost, "p": min(1.0, 2 * tail)}
+
+
 def main(arguments: Iterable[str] | None = None) -> None:
     """Print the totals; write the records where asked."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -192,6 +210,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--beam", type=int, default=8)
     parser.add_argument("--every", type=int, default=1, help="only each n-th question")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--against", type=Path, help="records of other weights on these questions")
     options = parser.parse_args(None if arguments is None else list(arguments))
     split = load_split(options.data)
     pairs = load_pairs(options.data, split, (options.part,))
@@ -199,6 +218,9 @@ def main(arguments: Iterable[str] | None = None) -> None:
     known = load_databases(options.data, {pair.database for pair in pairs})
     tally, records = Validator(Parser.load(options.weights), known, options.beam).run(pairs)
     print(json.dumps(tally.summary()))
+    if options.against:
+        before = json.loads(options.against.read_text("utf-8"))["records"]
+        print(json.dumps(paired(before, records)))
     if options.out:
         options.out.write_text(json.dumps({"tally": asdict(tally), "records": records}), "utf-8")
 
