@@ -9,18 +9,24 @@ with sqlwright.open("shop.sqlite") as shop:
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sqlwright import config
 from sqlwright.database.address import parse_address
 from sqlwright.errors import ModelUnavailable
+from sqlwright.llm.models import Models
+from sqlwright.llm.options import LlmOptions
+from sqlwright.messages import Privacy
 from sqlwright.prepare import prepared_folder
 from sqlwright.prepare.places import home as default_home
 from sqlwright.protocols import Limits
 from sqlwright.session import Defaults, Session, Target
+from sqlwright.spending import Budget, parse_budget
 
 __all__ = ["EmbeddedModels", "Session", "open"]
 
@@ -34,25 +40,43 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     limits: Limits | None = None,
     seconds: float | None = None,
     home: str | Path | None = None,
+    model: str = "",
+    base_url: str = "",
+    budget: str | Budget | None = None,
+    privacy: Privacy | None = None,
+    cache: bool | None = None,
+    llm: LlmOptions | None = None,
     models: Mapping[str, Any] | None = None,
     seed: int = 0,
     record: bool = True,
     allow_code: bool = False,
+    environ: Mapping[str, str] | None = None,
 ) -> Session:
     """A session over the database at `url`: a path, or a `sqlite:///` URL.
 
     `recipe` is a shipped recipe's name or a path to one, `overrides` change its options
     (`generation.embedded.beam=4`). `descriptions` is a folder of description files. `limits` are
     those of one query, `seconds` is the time for one question in all. Prepared data and traces
-    are under `home`; `record=False` leaves no trace. `models` replaces the embedded models.
+    are under `home`; `record=False` leaves no trace. `models` replaces the embedded models, and
+    language models by their names or `llm`.
 
-    Raises ConfigError for a recipe or override that doesn't fit, and DatabaseUnavailable for a URL
-    that isn't supported.
+    `model` is the language model (`openai/gpt-4.1`) of recipes that use one, `base_url` where it is
+    if not at its vendor's. A question may cost `budget` at most (`"$0.05, 20 calls"`); under
+    `privacy="schema-only"` no stored value leaves this machine. Replies are kept with `cache`, by
+    default where traces are. `llm` has all options of language models, the named ones come first.
+    Keys are looked up in `environ`, by default the process's environment.
+
+    Raises ConfigError for a recipe, override or model that doesn't fit, and DatabaseUnavailable for
+    a URL that isn't supported.
     """
     address = str(url)
     parse_address(address)
     loaded = config.load_recipe(recipe, overrides, allow_code=allow_code)
     place = Path(home).expanduser() if home is not None else default_home()
+    options = llm or LlmOptions(cache=record)
+    named: dict[str, Any] = {"base_url": base_url, "privacy": privacy, "cache": cache}
+    named |= {"model": model, "budget": parse_budget(budget) if isinstance(budget, str) else budget}
+    options = replace(options, **{k: v for k, v in named.items() if v not in {None, ""}})
     return Session(
         Target(
             address,
@@ -60,8 +84,15 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
             descriptions=None if descriptions is None else Path(descriptions).expanduser(),
         ),
         loaded,
-        models=EmbeddedModels() if models is None else models,
-        defaults=Defaults(limits or Limits(), seconds, seed),
+        models=Models(
+            EmbeddedModels() if models is None else models,
+            options,
+            environ=os.environ if environ is None else environ,
+            cache=place / "replies" / prepared_folder(address).name,
+        ),
+        defaults=Defaults(
+            limits or Limits(), seconds, seed, budget=options.budget, privacy=options.privacy
+        ),
         traces=place / "traces" if record else None,
     )
 

@@ -22,11 +22,14 @@ import sqlwright
 from sqlwright import trace
 from sqlwright.combinators import leaves
 from sqlwright.config import Recipe
-from sqlwright.errors import Cancelled, ModelUnavailable
+from sqlwright.errors import Cancelled, ConfigError, ModelUnavailable
+from sqlwright.llm.models import Models
+from sqlwright.messages import Privacy
 from sqlwright.pipeline import Pipeline
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import EventSink, Limits, Run, Workspace, no_events
 from sqlwright.schema import Schema, SchemaView
+from sqlwright.spending import Budget, Spending
 from sqlwright.sql import columns_used, tables_used
 from sqlwright.trace import TraceWriter
 from sqlwright.types import Answer, Question, State, StepTime, Turn
@@ -51,6 +54,9 @@ class Defaults:
     limits: Limits
     seconds: float | None
     seed: int
+    budget: Budget = Budget()  # noqa: RUF009 - frozen
+    """What language models may cost."""
+    privacy: Privacy = "full"
     reopening: int = 20
     """A database whose data changed is opened afresh when at least so many times as long has passed
     as opening it took: with 20, reopening takes at most a twentieth of the time."""
@@ -86,7 +92,7 @@ class Session:
         traces: Path | None,
     ) -> None:
         self.recipe = recipe
-        self.models = models
+        self.models = models if isinstance(models, Models) else Models(models)
         self._traces = traces
         self._target = target
         self._defaults = defaults
@@ -217,8 +223,9 @@ class Session:
                 run.cancelled.set()
 
     def close(self) -> None:
-        """Cancel what is running and close the database. Safe to call twice."""
+        """Cancel what is running, close the database and all connections. Safe to call twice."""
         self.cancel()
+        self.models.close()
         with self._opening:
             self._closed = True
             opened, self._opened = self._opened, None
@@ -248,6 +255,8 @@ class Session:
             seconds=self._defaults.seconds if seconds is None else seconds,
             limits=self._defaults.limits,
             cancelled=threading.Event() if cancelled is None else cancelled,
+            spending=Spending(self._defaults.budget),
+            privacy=self._defaults.privacy,
         )
 
     @contextmanager
@@ -302,7 +311,7 @@ class Session:
             for role in self._roles():
                 try:
                     self.models[role]
-                except (ModelUnavailable, KeyError):
+                except (ModelUnavailable, ConfigError, KeyError):
                     return
 
         with self._counting:
@@ -334,6 +343,9 @@ class Session:
             "seed": run.seed,
             "seconds": run.seconds,
             "limits": asdict(run.limits),
+            "model": self.models.default,
+            "budget": str(run.spending.budget),
+            "privacy": run.privacy,
             "sqlwright": sqlwright.__version__,
             "python": platform.python_version(),
             "notes": workspace.notes,

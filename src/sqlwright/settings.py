@@ -13,6 +13,11 @@ working folder or the nearest one above it:
     seconds = 5
     rows = 500
 
+    [llm]
+    model = "openai/gpt-4.1"
+    budget = "$0.05, 30 calls"
+    privacy = "schema-only"
+
 Paths are relative to the file. Every value is typed, unknown keys are refused. A project file can't
 allow code in recipes: only a flag can.
 """
@@ -29,8 +34,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sqlwright.errors import ConfigError
+from sqlwright.llm.options import LlmOptions
+from sqlwright.messages import Privacy
 from sqlwright.protocols import Limits
 from sqlwright.registry import unknown
+from sqlwright.spending import parse_budget
 
 FILE = "sqlwright.toml"
 PREFIX = "SQLWRIGHT_"
@@ -48,6 +56,7 @@ class Settings:
     home: Path | None = None
     seconds: float | None = None
     limits: Limits = field(default_factory=Limits)
+    llm: LlmOptions = field(default_factory=LlmOptions)
     file: Path | None = None
     """The project file that was read."""
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -64,6 +73,21 @@ class _LimitValues(BaseModel):
     memory_bytes: int | None = Field(default=None, gt=0)
 
 
+class _LlmValues(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    model: str | None = None
+    base_url: str | None = None
+    budget: str | None = None
+    privacy: Privacy | None = None
+    cache: bool | None = None
+    prices: str | None = None
+    revision: str | None = None
+    concurrency: int | None = Field(default=None, gt=0)
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    tokens_per_minute: float | None = Field(default=None, gt=0)
+
+
 class _ProjectFile(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -74,6 +98,7 @@ class _ProjectFile(BaseModel):
     home: str | None = None
     seconds: float | None = Field(default=None, gt=0)
     limits: _LimitValues = Field(default_factory=_LimitValues)
+    llm: _LlmValues = Field(default_factory=_LlmValues)
 
 
 def load_settings(
@@ -84,9 +109,9 @@ def load_settings(
 ) -> Settings:
     """Settings from flags (None means not given), then environment, then project file.
 
-    Flags and variables have the names of `Settings` and, for limits, `limits.rows` and
-    `SQLWRIGHT_LIMITS_ROWS`. Overrides of a later source come before those of an earlier one, so
-    that the earlier has the last word. Raises ConfigError.
+    Flags and variables have the names of `Settings`, those of a table with its name before theirs:
+    `limits.rows` and `SQLWRIGHT_LIMITS_ROWS`. Overrides of a later source come before those of an
+    earlier one, so that the earlier has the last word. Raises ConfigError.
     """
     file = find_project_file(folder) if folder is not None else None
     layers = [
@@ -101,12 +126,18 @@ def load_settings(
             origins[name] = _variable(name) if origin == "environment" else origin
             if name == "overrides":
                 overrides += value
-            elif name.startswith("limits."):
-                limit = {name.removeprefix("limits."): value}
-                settings = replace(settings, limits=replace(settings.limits, **limit))
             else:
-                settings = replace(settings, **{name: value})
+                settings = _with(settings, name, value)
     return replace(settings, overrides=tuple(overrides), origins=origins)
+
+
+def _with(settings: Settings, name: str, value: Any) -> Settings:
+    """The settings with one value changed, that of a table by `table.name`."""
+    table, dot, inner = name.partition(".")
+    if dot:
+        value = replace(getattr(settings, table), **{inner: value})
+    changed: Settings = replace(settings, **{table: value})
+    return changed
 
 
 def find_project_file(folder: Path) -> Path | None:
@@ -126,8 +157,9 @@ def _file_values(path: Path) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise ConfigError(f"{path}: [tool.sqlwright] is not a table")
     _refuse_unknown(path, table, list(_ProjectFile.model_fields))
-    if isinstance(table.get("limits"), dict):
-        _refuse_unknown(path, table["limits"], list(_LimitValues.model_fields))
+    for name, form in _TABLES.items():
+        if isinstance(table.get(name), dict):
+            _refuse_unknown(path, table[name], list(form.model_fields))
     try:
         read = _ProjectFile.model_validate(table)
     except ValidationError as error:
@@ -135,11 +167,12 @@ def _file_values(path: Path) -> dict[str, Any]:
         # A list's member is named by the list: that is the setting with its rule.
         place = ".".join(part for part in first["loc"] if isinstance(part, str))
         raise _unfit(f"{path}: {place}", place, first["input"]) from None
-    values = {k: v for k, v in read.model_dump(exclude={"limits"}).items() if v is not None}
-    for name, value in read.limits.model_dump().items():
-        if value is not None:
-            values[f"limits.{name}"] = value
-    return _placed(values, path.parent)
+    values = read.model_dump(exclude=set(_TABLES))
+    for table_name in _TABLES:
+        inner = getattr(read, table_name).model_dump()
+        values |= {f"{table_name}.{name}": value for name, value in inner.items()}
+    given = {name: value for name, value in values.items() if value is not None}
+    return _placed(given, path.parent, str(path))
 
 
 def _environment_values(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -151,15 +184,26 @@ def _environment_values(environ: Mapping[str, str]) -> dict[str, Any]:
         if name == "overrides":
             values[name] = text.split()
             continue
-        kind = _KINDS[name]
-        try:
-            value = kind(text)
-        except ValueError:
-            value = 0
-        if kind is not str and not 0 < value < math.inf:
+        values[name] = _read(name, text)
+    return _placed(values, None, "the environment")
+
+
+def _read(name: str, text: str) -> Any:
+    """A variable's text as its setting's kind of value. Raises ConfigError."""
+    kind = _KINDS[name]
+    if kind is str:
+        return text
+    if kind in _CHOICES:
+        if text.lower() not in _CHOICES[kind]:
             raise _unfit(_variable(name), name, text)
-        values[name] = value
-    return _placed(values, None)
+        return _CHOICES[kind][text.lower()]
+    try:
+        value = kind(text)
+    except ValueError:
+        value = 0
+    if not 0 < value < math.inf:
+        raise _unfit(_variable(name), name, text)
+    return value
 
 
 def _flag_values(flags: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,7 +213,7 @@ def _flag_values(flags: Mapping[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in flags.items() if value is not None}
     if "overrides" in given:
         given["overrides"] = list(given["overrides"])
-    return _placed(given, None)
+    return _placed(given, None, "--budget")
 
 
 def _unfit(where: str, name: str, given: object) -> ConfigError:
@@ -179,8 +223,10 @@ def _unfit(where: str, name: str, given: object) -> ConfigError:
         takes = "a number greater than 0"
     elif kind is int:
         takes = "a whole number greater than 0"
-    elif name == "limits":
-        takes = "a table of limits"
+    elif name in _TABLES:
+        takes = "a table of limits" if name == "limits" else "a table"
+    elif kind in _CHOICES:
+        takes = " or ".join(map(repr, _CHOICES[kind])) if kind is Privacy else "true or false"
     else:
         takes = "a text in quotes" if kind is str else "a list of texts in quotes"
     return ConfigError(f"{where} takes {takes}, not {given!r}")
@@ -194,16 +240,41 @@ _KINDS: Mapping[str, Any] = {
     "home": str,
     "seconds": float,
     **{f"limits.{f.name}": float if f.name == "seconds" else int for f in fields(Limits)},
+    "llm.model": str,
+    "llm.base_url": str,
+    "llm.budget": str,
+    "llm.privacy": Privacy,
+    "llm.cache": bool,
+    "llm.prices": str,
+    "llm.revision": str,
+    "llm.concurrency": int,
+    "llm.requests_per_minute": float,
+    "llm.tokens_per_minute": float,
+    "llm.record": str,
+    "llm.replay": str,
 }
+
+_CHOICES: Mapping[Any, Mapping[str, Any]] = {
+    Privacy: {"full": "full", "schema-only": "schema-only"},
+    bool: {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False},
+}
+
+_TABLES: Mapping[str, type[BaseModel]] = {"limits": _LimitValues, "llm": _LlmValues}
 
 
 def _variable(name: str) -> str:
     return PREFIX + name.replace(".", "_").upper()
 
 
-def _placed(values: dict[str, Any], folder: Path | None) -> dict[str, Any]:
-    """The values with their paths as paths, those of a file relative to its folder."""
-    for name in ("descriptions", "home"):
+def _placed(values: dict[str, Any], folder: Path | None, origin: str) -> dict[str, Any]:
+    """The values with their paths as paths, those of a file relative to its folder, and a budget
+    as one. Raises ConfigError."""
+    if "llm.budget" in values:
+        try:
+            values["llm.budget"] = parse_budget(values["llm.budget"])
+        except ConfigError as error:
+            raise ConfigError(f"{origin}: {error}", hint=error.hint) from None
+    for name in ("descriptions", "home", "llm.prices", "llm.record", "llm.replay"):
         if name in values:
             path = Path(values[name]).expanduser()
             values[name] = path if folder is None else folder / path

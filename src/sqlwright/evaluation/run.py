@@ -19,6 +19,7 @@ from sqlwright.evaluation import records
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import summarize
 from sqlwright.evaluation.scoring import Scorer
+from sqlwright.llm.options import LlmOptions
 
 Progress = Callable[[int, int, Record | None], None]
 
@@ -33,6 +34,10 @@ class Settings:
     limit: int | None = None
     models: Mapping[str, Any] | None = None
     """Stand-ins for the embedded models."""
+    llm: LlmOptions = field(default_factory=LlmOptions)
+    """Which language model, and what a question may cost."""
+    home: Path | None = None
+    """Where replies are kept, if not at the usual place."""
     extra: dict[str, Any] = field(default_factory=dict)
     """Further facts that `run.json` keeps and that must agree when a run is resumed."""
 
@@ -72,7 +77,8 @@ def _silent(done: int, total: int, record: Record | None) -> None:
 
 def _answer(examples: Sequence[Example], settings: Settings) -> Iterator[Record]:
     by_database = sorted(examples, key=lambda e: e.db_id)
-    models = settings.models
+    # The embedded models are the same for every database: they are loaded once.
+    models = api.EmbeddedModels() if settings.models is None else settings.models
     for _, group in groupby(by_database, key=lambda e: e.database):
         listed = list(group)
         with api.open(
@@ -81,10 +87,10 @@ def _answer(examples: Sequence[Example], settings: Settings) -> Iterator[Record]
             overrides=settings.overrides,
             allow_code=settings.allow_code,
             models=models,
+            llm=settings.llm,
+            home=settings.home,
             record=False,
         ) as session:
-            # The models are the same for every database: load them once.
-            models = session.models
             session.warm()
             scorer = Scorer(session.workspace.database, session.workspace.schema)
             for example in listed:
@@ -101,6 +107,7 @@ def _claim(folder: Path, dataset: Dataset, settings: Settings) -> None:
         "recipe": settings.recipe,
         "overrides": list(settings.overrides),
         "version": sqlwright.__version__,
+        **_language_model(settings.llm),
         **settings.extra,
     }
     path = folder / "run.json"
@@ -118,6 +125,19 @@ def _claim(folder: Path, dataset: Dataset, settings: Settings) -> None:
     except OSError as error:
         raise DatasetError(f"{folder} can't be made: {error.strerror}") from None
     _write(path, described | {"python": platform.python_version(), "machine": platform.machine()})
+
+
+def _language_model(options: LlmOptions) -> dict[str, Any]:
+    """What about a language model makes two runs comparable or not; nothing without one."""
+    if not options.model and options.replay is None:
+        return {}
+    replay = None if options.replay is None else options.replay.name
+    return {
+        "model": options.model,
+        "budget": str(options.budget),
+        "privacy": options.privacy,
+        "replay": replay,
+    }
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ Everything a step says to a model goes through `GatedModel.complete`, in this or
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -33,6 +34,10 @@ from sqlwright.types import Usage
 
 WAIT = 0.05
 """Seconds between looks at whether the run was cancelled while requests of others are under way."""
+
+_FINGERPRINT = re.compile(r"/?fp_\w+$")
+"""The part of a reported revision that names a set-up of the vendor's servers, of which it uses
+several at once. For the cache they are one model."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,8 @@ class GatedModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the endpoint can do."""
-        return self._capabilities
+        """What the endpoint can do; some are found out to lack something only later."""
+        return self._capabilities if self._line is None else self._line.endpoint.capabilities
 
     def complete(
         self, requests: Sequence[Request], run: Run, *, step: str
@@ -126,8 +131,8 @@ class GatedModel:
             temperature=request.temperature,
             max_tokens=request.max_tokens,
             seed=request.seed,
-            reply_schema=request.reply_schema if self._capabilities.json_schema else None,
-            tools=request.tools if self._capabilities.tools else (),
+            reply_schema=request.reply_schema if self.capabilities.json_schema else None,
+            tools=request.tools if self.capabilities.tools else (),
         )
         samples: list[Sample | None]
         if self._line is None:
@@ -141,7 +146,7 @@ class GatedModel:
 
     def _permitted(self, messages: tuple[Message, ...], run: Run) -> tuple[Message, ...]:
         """The messages without what the run's privacy doesn't let out of this machine."""
-        if run.privacy == "full" or not self._capabilities.remote:
+        if run.privacy == "full" or not self.capabilities.remote:
             return messages
         return tuple(replace(message, text=message.text.without("value")) for message in messages)
 
@@ -152,7 +157,7 @@ class GatedModel:
 
     def _send(self, asked: Sequence[_Asked], line: Line, run: Run, meter: SpendingMeter) -> None:
         """Fill in the samples that are missing, in waves where the budget is short."""
-        rule = Rule(self._capabilities.n, self._price)
+        rule = Rule(self.capabilities.n, self._price)
         waiting = [
             part
             for place, one in enumerate(asked)
@@ -180,7 +185,8 @@ class GatedModel:
 
     def _take(self, one: _Asked, part: Part, outcome: Outcome) -> None:
         """Put the samples of a part in their places; keep the replies for the next time."""
-        self._reported = outcome.revision or self._reported
+        revision = _FINGERPRINT.sub("", outcome.revision)
+        self._reported = revision or self._reported
         for number, sample in enumerate(outcome.samples, start=part.first):
             if isinstance(sample, Missing):
                 if sample.kind != "budget":
@@ -191,12 +197,12 @@ class GatedModel:
             cut_by_budget = reply.finish == "length" and part.call.max_tokens < one.call.max_tokens
             if self._cache is not None and not cut_by_budget:
                 key = self._key(one.call, number)
-                self._cache.put(key, reply, revision=outcome.revision)
+                self._cache.put(key, reply, revision=revision)
 
     def _report(self, one: _Asked, run: Run, meter: SpendingMeter) -> None:
         samples, request = one.ended(), one.request
         if self._recorder is not None:
-            self._recorder.add(one.call, self._name, self._capabilities, samples, step=meter.step)
+            self._recorder.add(one.call, self._name, self.capabilities, samples, step=meter.step)
         replies = [sample for sample in samples if isinstance(sample, Reply)]
         payload: dict[str, Any] = {
             "step": meter.step,

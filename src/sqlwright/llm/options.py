@@ -1,0 +1,48 @@
+"""What the user may say about language models, in a project file, the environment or a call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlwright.llm.endpoint import Throttle
+from sqlwright.messages import Privacy
+from sqlwright.spending import Budget
+
+
+@dataclass(frozen=True, slots=True)
+class LlmOptions:
+    """Which model, where, at what price and under which limits."""
+
+    model: str = ""
+    """`provider/model`, used where a step names no other; empty is none."""
+    base_url: str = ""
+    """Another address for the provider of `model`; for `openai-compatible` without one."""
+    budget: Budget = Budget()  # noqa: RUF009 - frozen
+    """Of one question."""
+    privacy: Privacy = "full"
+    """What may leave this machine."""
+    cache: bool = True
+    """Whether replies are kept on disk and used again."""
+    prices: Path | None = None
+    """A TOML file with prices of the user's own."""
+    revision: str = ""
+    """The model's, for the cache: another one is another model. Many servers report theirs."""
+    concurrency: int = Throttle().concurrency
+    """Requests in flight at once to one model."""
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    """Prompt and reply together."""
+    record: Path | None = None
+    """A file to put requests and replies on record in."""
+    replay: Path | None = None
+    """A recording to take replies from, with no model at all."""
+
+    @property
+    def throttle(self) -> Throttle:
+        """How hard an endpoint may be worked."""
+        return Throttle(
+            concurrency=self.concurrency,
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+        )
