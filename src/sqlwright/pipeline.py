@@ -221,7 +221,7 @@ def _remarks(result: ExecutionResult, confidence: float) -> tuple[str, ...]:
     """What to know about the rows before relying on them."""
     remarks = []
     if result.truncated:
-        remarks.append(f"only the first {len(result.rows):,} rows are shown; there are more")
+        remarks.append(f"only the first {len(result.rows):,} rows were fetched; there are more")
     if not result.rows:
         remarks.append("the query found no rows")
     elif result.empty:

@@ -54,8 +54,8 @@ def test_a_question_then_its_details(talk: Talk) -> None:
     assert "considered" in answer
     assert talk.say(":sql").strip() == "SELECT name FROM customers ORDER BY name"
     assert "Candidates" in talk.say(":why")
-    assert "SELECT count(*) AS n FROM customers" in talk.say(":alt 1")
     assert "… " in talk.say(":rows 1")
+    assert "SELECT count(*) AS n FROM customers" in talk.say(":alt 1")
     assert talk.conversation.exit_code == 0
 
 
@@ -92,7 +92,23 @@ def test_a_query_of_ones_own(talk: Talk, capsys: pytest.CaptureFixture[str]) -> 
     assert talk.conversation.exit_code == 7
 
 
+def test_more_rows_are_those_of_what_was_shown_last(talk: Talk) -> None:
+    assert "nothing has been asked yet" in talk.say(":rows 5")
+    talk.say("Which customers are there?")
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 30) SELECT i"
+    talk.say(f":run {numbers} AS thirty FROM n")
+    shown = talk.say(":rows 5")
+    assert "thirty" in shown
+    assert "25 more of 30 rows" in shown
+    talk.say(":alt 1")
+    assert "1 row" in talk.say(":rows 9")
+    assert "write how many after :rows" in talk.say(":rows many")
+    talk.say(":new")
+    assert "nothing has been asked yet" in talk.say(":rows")
+
+
 def test_wrong_commands_are_explained(talk: Talk) -> None:
+    assert "no command :tabels; did you mean :tables?" in talk.say(":tabels")
     assert ":help lists them" in talk.say(":nonsense")
     assert "alternatives: 1 to 1" in talk.say("Which customers?") + talk.say(":alt 9")
     assert talk.going

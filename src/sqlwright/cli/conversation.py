@@ -25,7 +25,7 @@ from sqlwright.cli.sql import raise_failure
 from sqlwright.cli.text import clean
 from sqlwright.errors import SqlwrightError
 from sqlwright.schema import Schema, Table
-from sqlwright.types import Turn
+from sqlwright.types import Answer, Turn
 
 if TYPE_CHECKING:
     from sqlwright.api import Session
@@ -41,7 +41,7 @@ HELP = {
     ":sql": "the last query, ready to copy",
     ":why": "the reasoning behind the last answer",
     ":alt N": "the query and rows of an alternative",
-    ":rows N": "show up to N rows of the last answer",
+    ":rows N": "show up to N rows of the last result",
     ":run SQL": "run a query of your own under the guard",
     ":tables [PART]": "all tables and views, or those with that in their name",
     ":columns TABLE": "a table's columns, keys and descriptions",
@@ -71,6 +71,8 @@ class Conversation:
         self._max_rows = max_rows
         self._look = Look.of(screen, max_rows, more=":rows N")
         self._last: Finding | None = None
+        self._result: Answer | None = None
+        """The rows shown last: an answer's, an alternative's or those of a query of one's own."""
         self._turns: list[Turn] = []
         self.exit_code = 0
         """That of the last question, so that scripts can tell."""
@@ -115,7 +117,9 @@ class Conversation:
             elif name in self._commands:
                 self._commands[name](rest.strip())
             else:
-                self._screen.note(f"no command :{clean(name, 40)}; :help lists them", "warning")
+                near = difflib.get_close_matches(name, self._commands, n=1)
+                advice = f"did you mean :{near[0]}?" if near else ":help lists them"
+                self._screen.note(f"no command :{clean(name, 40)}; {advice}", "warning")
         except (SqlwrightError, KeyboardInterrupt) as error:
             self.exit_code = report(error, debug=False)
         if not self._screen.interactive or not line.startswith(":"):
@@ -138,7 +142,7 @@ class Conversation:
         )
         if interrupted and finding.answer.status != "answered":
             return
-        self._last = finding
+        self._last, self._result = finding, finding.answer
         if finding.answer.sql and finding.answer.status == "answered":
             self._turns.append(Turn(question, finding.answer.sql))
 
@@ -173,14 +177,20 @@ class Conversation:
         if other.result is not None:
             raise_failure(other.result)
             self._screen.show([Text()])
-            self._screen.show(result_lines(result_answer(other.sql, other.result), self._look))
+            self._show_result(result_answer(other.sql, other.result))
+
+    def _show_result(self, answer: Answer) -> None:
+        self._result = answer
+        self._screen.show(result_lines(answer, self._look))
 
     def _show_rows(self, number: str) -> None:
-        finding = self._finding()
-        if not finding:
-            return
-        rows = int(number) if number.isdecimal() and number.isascii() else len(finding.answer.rows)
-        self._screen.show(result_lines(finding.answer, replace(self._look, rows=rows)))
+        if self._result is None:
+            self._screen.note("nothing has been asked yet", "warning")
+        elif number and not (number.isdecimal() and number.isascii()):
+            self._screen.note("write how many after :rows, or nothing for all", "warning")
+        else:
+            rows = int(number[:9]) if number else len(self._result.rows)
+            self._screen.show(result_lines(self._result, replace(self._look, rows=rows)))
 
     def _run_sql(self, sql: str) -> None:
         if not sql:
@@ -200,7 +210,7 @@ class Conversation:
         if interrupted:
             raise KeyboardInterrupt
         raise_failure(result)
-        self._screen.show(result_lines(result_answer(sql, result), self._look))
+        self._show_result(result_answer(sql, result))
 
     def _show_tables(self, part: str) -> None:
         schema = self._session.workspace.schema
@@ -236,7 +246,7 @@ class Conversation:
 
     def _forget(self, _: str) -> None:
         self._turns.clear()
-        self._last = None
+        self._last = self._result = None
         self._screen.note("forgotten; the next question starts afresh")
 
     def _show_help(self, _: str) -> None:

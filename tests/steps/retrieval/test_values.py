@@ -119,6 +119,7 @@ def test_a_name_stays_beside_the_same_name_with_an_everyday_word() -> None:
 OTHER_FORMS = {
     ColumnRef("stores", "state"): ["CA", "FL", "WA"],
     ColumnRef("offices", "province"): ["California", "Ontario"],
+    ColumnRef("shops", "province"): ["QC"],
     ColumnRef("suppliers", "country"): ["Netherlands", "USA", "United Kingdom", "Canada"],
     ColumnRef("drivers", "nationality"): ["French", "Danish"],
     ColumnRef("circuits", "country"): ["Denmark"],
@@ -150,6 +151,7 @@ def coded() -> DiskValueIndex:
             "offices in ON or CA",
             {"stores.state CA", "airlines.iata CA", "offices.province Ontario"},
         ),
+        ("shops in Québec", {"shops.province QC"}),
         ("ships from the US", {"suppliers.country USA"}),
         ("what do they tell us?", set()),
         ("American suppliers", {"suppliers.country USA"}),

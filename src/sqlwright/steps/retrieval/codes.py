@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice, product
 
+from sqlwright.indexes.folding import soften
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.places import COUNTRIES, PROVINCES
 
@@ -94,7 +95,7 @@ def other_forms(phrase: str) -> tuple[OtherForm, ...]:
     Codes are recognised in capitals only ("US", not "us").
     """
     bare = phrase.strip().replace(".", "")
-    key = bare.casefold()
+    key = soften(bare)
     if bare.isupper() and len(bare) <= _LONGEST_CODE:
         return _table().get(bare, ())
     if key in _COMMON and not bare[:1].isupper():
@@ -146,7 +147,7 @@ def _table() -> dict[str, tuple[OtherForm, ...]]:
         known.update((form, None) for form in forms if form.text.casefold() != phrase.casefold())
 
     for codes, names, forms in _named():
-        for phrase in (*(name.casefold() for name in names), *codes):
+        for phrase in (*map(soften, names), *codes):
             if phrase not in _WORDLIKE or forms[0].kind is _CITY:
                 add(phrase, *forms)
     for said, letter, stored in _PEOPLE:
