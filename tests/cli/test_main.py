@@ -155,6 +155,24 @@ def test_what_cant_be_run(
     assert sorted(path.name for path in shop.parent.iterdir()) == ["shop.sqlite"]
 
 
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        ("SELECT * FROM ordrs", "Did you mean orders?"),
+        ("SELECT * FROM cust", "Did you mean customers?"),
+        ("SELECT o.totl FROM orders o", "Did you mean orders.total?"),
+        ("SELECT frobnicate FROM orders", "frobnicate"),
+    ],
+)
+def test_names_that_arent_there_bring_the_nearest_to_mind(
+    sqlwright: Command, shop: Path, query: str, meant: str
+) -> None:
+    for option in ((), ("--check",)):
+        outcome = sqlwright("sql", shop, query, *option)
+        assert outcome.code == 12
+        assert meant in outcome.err
+
+
 def test_prepare_then_purge(sqlwright: Command, shop: Path, home: Path) -> None:
     first = sqlwright("prepare", shop)
     assert first.code == 0

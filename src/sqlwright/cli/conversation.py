@@ -18,13 +18,13 @@ from sqlwright.cli.failure import report
 from sqlwright.cli.interrupt import interruptible
 from sqlwright.cli.layout import shorten
 from sqlwright.cli.progress import Spinner
-from sqlwright.cli.query import execute, result_answer
+from sqlwright.cli.query import execute, nearest, result_answer
 from sqlwright.cli.session import Asking, Finding
 from sqlwright.cli.show import show_found
 from sqlwright.cli.sql import raise_failure
 from sqlwright.cli.text import clean
 from sqlwright.errors import SqlwrightError
-from sqlwright.schema import Schema, Table
+from sqlwright.schema import Table
 from sqlwright.types import Answer, Turn
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
 REMEMBERED = 5
 """Earlier questions handed on with a new one."""
-
-SUGGESTED = 3
-"""Table names offered for one that isn't there."""
 
 HELP = {
     ":sql": "the last query, ready to copy",
@@ -175,7 +172,7 @@ class Conversation:
         other = others[int(number) - 1]
         self._screen.show(sql_lines(other.sql, self._look))
         if other.result is not None:
-            raise_failure(other.result)
+            raise_failure(other.result, self._session.workspace.database)
             self._screen.show([Text()])
             self._show_result(result_answer(other.sql, other.result))
 
@@ -209,7 +206,7 @@ class Conversation:
             )
         if interrupted:
             raise KeyboardInterrupt
-        raise_failure(result)
+        raise_failure(result, self._session.workspace.database)
         self._show_result(result_answer(sql, result))
 
     def _show_tables(self, part: str) -> None:
@@ -233,7 +230,8 @@ class Conversation:
         if not name:
             self._screen.note("write a table's name after it; :tables lists them", "warning")
             return
-        near = " or ".join(clean(table, 80) for table in _alike(name, schema))
+        tables = [table.name for table in schema.tables]
+        near = " or ".join(clean(table, 80) for table in nearest(name, tables))
         advice = f"did you mean {near}?" if near else ":tables lists them"
         self._screen.note(f"no table {clean(name, 80)!r}; {advice}", "warning")
 
@@ -253,16 +251,6 @@ class Conversation:
         self._screen.show(
             Text.assemble((f"  {name:<16}", "name"), text) for name, text in HELP.items()
         )
-
-
-def _alike(name: str, schema: Schema) -> list[str]:
-    """Tables whose names begin like a name, hold it, or are spelled like it."""
-    names = {table.name.casefold(): table.name for table in schema.tables}
-    wanted = name.casefold()
-    begin = [n for n in names if n.startswith(wanted)]
-    hold = [n for n in names if len(wanted) > 1 and wanted in n]
-    spelled = difflib.get_close_matches(wanted, names, n=SUGGESTED, cutoff=0.6)
-    return [names[n] for n in dict.fromkeys((*begin, *hold, *spelled))][:SUGGESTED]
 
 
 def _table_lines(tables: Sequence[Table], look: Look) -> Iterator[Text]:

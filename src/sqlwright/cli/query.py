@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -16,6 +18,11 @@ from sqlwright.types import Answer, ExecutionResult, StepTime
 if TYPE_CHECKING:
     from sqlwright.database.sqlite import SqliteDatabase
     from sqlwright.protocols import Database, Limits
+    from sqlwright.schema import Schema
+
+SUGGESTED = 3
+"""Names offered for one that isn't there."""
+_UNKNOWN = re.compile(r"no such (?P<what>table|column): (?P<name>.+)")
 
 
 def execute(
@@ -29,6 +36,32 @@ def execute(
     from sqlwright.protocols import Run
 
     return database.execute(sql, Run(cancelled=cancelled, limits=limits), limits=limits)
+
+
+def nearest(name: str, names: Iterable[str]) -> list[str]:
+    """Names that begin like a mistyped one, hold it, or are spelled like it; a few at most."""
+    known = {one.casefold(): one for one in names}
+    wanted = name.casefold()
+    begin = [one for one in known if one.startswith(wanted)]
+    hold = [one for one in known if len(wanted) > 1 and wanted in one]
+    spelled = difflib.get_close_matches(wanted, known, n=SUGGESTED, cutoff=0.6)
+    return [known[one] for one in dict.fromkeys((*begin, *hold, *spelled))][:SUGGESTED]
+
+
+def advice_on(message: str, schema: Schema) -> str:
+    """What to do about a database's complaint; for a name it doesn't know, the nearest ones."""
+    unknown = _UNKNOWN.search(message)
+    if unknown is None:
+        return ""
+    name = unknown["name"].rpartition(".")[2]
+    if unknown["what"] == "table":
+        return _meant(nearest(name, (table.name for table in schema.tables)))
+    found = nearest(name, {ref.column for ref in schema.columns})
+    return _meant([str(r) for n in found for r in schema.columns if r.column == n][:SUGGESTED])
+
+
+def _meant(names: Sequence[str]) -> str:
+    return f"Did you mean {' or '.join(clean(name, 120) for name in names)}?" if names else ""
 
 
 def result_answer(sql: str, result: ExecutionResult) -> Answer:
@@ -84,5 +117,5 @@ def _plan(database: SqliteDatabase, sql: str) -> list[Text]:
                 depth[number] = depth.get(parent, -1) + 1
                 lines.append(Text("  " * min(depth[number], 10) + clean(str(detail), 300)))
     except FAILURES as error:
-        raise QueryError(str(error)) from None
+        raise QueryError(str(error), hint=advice_on(str(error), database.schema())) from None
     return lines

@@ -15,6 +15,7 @@ from sqlwright.cli.target import read_target
 from sqlwright.errors import Cancelled, SqlwrightError, UnsafeQuery
 
 if TYPE_CHECKING:
+    from sqlwright.protocols import Database
     from sqlwright.types import ExecutionResult
 
 EXAMPLES = """\
@@ -85,17 +86,19 @@ def command(
                 lambda: execute(opened, target.text, limits=limits, cancelled=cancelled),
                 cancelled.set,
             )
+        if interrupted:
+            return INTERRUPTED
+        raise_failure(result, opened)
     finally:
         opened.close()
-    if interrupted:
-        return INTERRUPTED
-    raise_failure(result)
     show_rows(screen, result_answer(target.text, result), form, max_rows=max_rows)
     return 0
 
 
-def raise_failure(result: ExecutionResult) -> None:
+def raise_failure(result: ExecutionResult, database: Database) -> None:
     """Turn a failed execution into the error that the command ends with."""
+    from sqlwright.cli.query import advice_on
+
     error = result.error
     if error is None:
         return
@@ -107,4 +110,5 @@ def raise_failure(result: ExecutionResult) -> None:
         "timeout": "Allow more time with --timeout, or narrow the query.",
         "memory": "Narrow the query: fewer columns, a WHERE clause, a LIMIT.",
     }
-    raise QueryError(error.message, hint=hints.get(error.kind, ""))
+    hint = hints.get(error.kind) or advice_on(error.message, database.schema())
+    raise QueryError(error.message, hint=hint)
