@@ -211,6 +211,10 @@ def _flag_values(flags: Mapping[str, Any]) -> dict[str, Any]:
         if name not in _KINDS:
             raise unknown("setting", name, _KINDS)
     given = {name: value for name, value in flags.items() if value is not None}
+    for name, value in given.items():
+        choices = _CHOICES.get(_KINDS[name], {})
+        if choices and value not in choices.values():
+            raise _unfit(f"--{name.rpartition('.')[2]}", name, value)
     if "overrides" in given:
         given["overrides"] = list(given["overrides"])
     return _placed(given, None, "--budget")

@@ -15,6 +15,7 @@ sqlwright ask shop.sqlite "How many orders were cancelled last year?"
 sqlwright ask shop.sqlite --csv "Revenue by country" > revenue.csv
 echo "Who are our five best customers?" | sqlwright ask shop.sqlite --sql-only
 sqlwright ask shop.sqlite --explain "Average price per category"
+sqlwright ask shop.sqlite -r baseline -m openai/gpt-4.1 --budget '$0.05' "Open orders per country"
 """
 
 
@@ -40,9 +41,16 @@ def command(
     ] = "",
     recipe: options.Recipe = None,
     settings: options.Settings = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    budget: options.Budget = None,
+    privacy: options.Privacy = None,
+    no_cache: options.NoCache = False,
     max_rows: options.MaxRows = None,
     timeout: options.Timeout = None,
     descriptions: options.Descriptions = None,
+    record: options.Record = None,
+    replay: options.Replay = None,
     allow_code: options.AllowCode = False,
 ) -> int:
     """Ask a question; see the query, its rows and how sure it is.
@@ -57,7 +65,7 @@ def command(
     from sqlwright.cli.console import Screen, settle_streams
     from sqlwright.cli.interrupt import interruptible
     from sqlwright.cli.progress import Spinner
-    from sqlwright.cli.session import Asking, opener, settled
+    from sqlwright.cli.session import Asking, destination, opener, settled
     from sqlwright.cli.show import show_found
     from sqlwright.cli.text import clean, readable
 
@@ -69,9 +77,20 @@ def command(
         descriptions=descriptions,
         timeout=timeout,
         max_rows=max_rows,
+        llm=options.llm_flags(
+            model=model,
+            base_url=base_url,
+            budget=budget,
+            privacy=privacy,
+            no_cache=no_cache,
+            record=record,
+            replay=replay,
+        ),
     )
     if target.note:
         screen.note(clean(target.note, 400))
+    if leaving := destination(chosen):
+        screen.note(clean(leaving, 400), style="warning")
     asking = Asking(
         opener(target.database, chosen, allow_code=allow_code),
         target.text,

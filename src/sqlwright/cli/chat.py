@@ -8,7 +8,7 @@ import typer
 
 from sqlwright.cli import options
 from sqlwright.cli.target import read_database
-from sqlwright.cli.text import readable
+from sqlwright.cli.text import clean, readable
 
 EXAMPLES = """\
 sqlwright chat shop.sqlite
@@ -22,6 +22,11 @@ def command(
     database: options.Database = None,
     recipe: options.Recipe = None,
     settings: options.Settings = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    budget: options.Budget = None,
+    privacy: options.Privacy = None,
+    no_cache: options.NoCache = False,
     evidence: Annotated[
         str,
         typer.Option("--evidence", metavar="TEXT", help="Outside knowledge for every question."),
@@ -51,7 +56,7 @@ def command(
     from sqlwright.cli.interrupt import interruptible
     from sqlwright.cli.progress import Spinner
     from sqlwright.cli.prompt import Prompt
-    from sqlwright.cli.session import opener, settled, warmed
+    from sqlwright.cli.session import destination, opener, settled, warmed
 
     settle_streams()
     screen = Screen.open()
@@ -61,7 +66,16 @@ def command(
         descriptions=descriptions,
         timeout=timeout,
         max_rows=max_rows,
+        llm=options.llm_flags(
+            model=model,
+            base_url=base_url,
+            budget=budget,
+            privacy=privacy,
+            no_cache=no_cache,
+        ),
     )
+    if leaving := destination(chosen):
+        screen.note(clean(leaving, 400), style="warning")
     open_session = opener(target, chosen, allow_code=allow_code)
     with Spinner(screen, "opening the database and loading the models"):
         session, _ = interruptible(lambda: warmed(open_session()), lambda: None)

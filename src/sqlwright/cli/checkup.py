@@ -13,7 +13,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -25,7 +25,7 @@ from sqlwright.cli.console import Screen
 from sqlwright.cli.layout import labelled
 from sqlwright.cli.session import home_of, prepared_place
 from sqlwright.cli.text import clean
-from sqlwright.errors import SqlwrightError, WorkspaceError
+from sqlwright.errors import ConfigError, SqlwrightError, WorkspaceError
 from sqlwright.prepare.places import HOME_VARIABLE, make_private, remove, write_private
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def checks(database: str | None, settings: Settings) -> Iterator[Check]:
     yield _program()
     yield from _libraries()
     yield _models()
+    yield _language_models(settings, os.environ)
     yield _folder(home_of(settings))
     yield from _guard()
     if database is not None:
@@ -145,6 +146,29 @@ def _models() -> Check:
     if models["critic"].caution:
         return Check("models", "bad", models["critic"].caution)
     return Check("models", "good", f"{', '.join(models)}: as expected, loaded in {seconds}")
+
+
+def _language_models(settings: Settings, environ: Mapping[str, str]) -> Check:
+    """Who could be asked: which keys are there, never what they are. Nothing is sent."""
+    from sqlwright.llm.models import service_for
+    from sqlwright.llm.providers import PROVIDERS
+
+    name = "other models"
+    keyed = [row.name for row in PROVIDERS.values() if environ.get(row.key_variable or " ")]
+    found = f"keys for {', '.join(keyed)}" if keyed else "no keys of language models' vendors"
+    chosen = settings.llm.model
+    if not chosen:
+        return Check(name, "good", f"{found}; none is used unless -m names one")
+    try:
+        service = service_for(chosen, settings.llm, environ)
+        where = service.address
+    except ConfigError as error:
+        return Check(name, "bad", str(error), error.hint)
+    if service.provider.needs_key and not service.sendable_key:
+        advice = f"Set {service.key_variable or service.provider.key_variable}."
+        return Check(name, "bad", f"{service.name} at {where}: there is no key for it", advice)
+    keyless = "" if service.sendable_key else ", without a key"
+    return Check(name, "good", f"{service.name} at {where}{keyless}; {found}")
 
 
 def _folder(home: Path) -> Check:

@@ -43,6 +43,13 @@ def command(
     ] = None,
     recipe: options.Recipe = None,
     settings: options.Settings = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    budget: options.Budget = None,
+    privacy: options.Privacy = None,
+    no_cache: options.NoCache = False,
+    record: options.Record = None,
+    replay: options.Replay = None,
     limit: Annotated[
         int | None,
         typer.Option("--limit", "-n", metavar="N", parser=options.count, help="Questions to ask."),
@@ -68,12 +75,26 @@ def command(
     from sqlwright.cli.session import settled
 
     settle_streams()
-    chosen = settled(recipe=recipe, overrides=settings)
+    chosen = settled(
+        recipe=recipe,
+        overrides=settings,
+        llm=options.llm_flags(
+            model=model,
+            base_url=base_url,
+            budget=budget,
+            privacy=privacy,
+            no_cache=no_cache,
+            record=record,
+            replay=replay,
+        ),
+    )
     return measure(
         Screen.open(),
         dataset,
         recipe=chosen.recipe,
         overrides=chosen.overrides,
+        llm=chosen.llm,
+        home=chosen.home,
         limit=limit,
         folder=_folder(out, resume),
         allow_code=allow_code,

@@ -13,6 +13,7 @@ from sqlwright.cli.answer import (
     duration,
     result_summary,
     sql_lines,
+    usage_words,
     value_line,
 )
 from sqlwright.cli.console import UNLIMITED
@@ -42,18 +43,16 @@ def reasoning_lines(answer: Answer, state: State | None, look: Look) -> Iterator
     candidates = state.candidates if state is not None else answer.alternatives
     yield from _section("Candidates", _candidates(candidates, answer.sql or "", look), look)
     yield from _section("Time", _times(answer.times, look), look)
-    if answer.usage.calls:
-        usage = answer.usage
-        yield from _section(
-            "Language model",
-            [
-                Text(
-                    f"{usage.calls} calls, {usage.prompt_tokens:,} tokens in, "
-                    f"{usage.reply_tokens:,} out"
-                )
-            ],
-            look,
-        )
+    yield from _section("Language models", list(_usage(answer)), look)
+
+
+def _usage(answer: Answer) -> Iterator[Text]:
+    if words := usage_words(answer.usage):
+        yield Text(words)
+    for step, usage in answer.usage_by_step.items():
+        line = Text(f"{clean(step, 60)}: ")
+        line.append(usage_words(usage), style="quiet")
+        yield line
 
 
 def _section(title: str, lines: Iterator[Text] | Sequence[Text], look: Look) -> Iterator[Text]:

@@ -19,6 +19,7 @@ from sqlwright.cli.text import clean
 if TYPE_CHECKING:
     from sqlwright.datasets.example import Dataset
     from sqlwright.evaluation.records import Record
+    from sqlwright.llm.options import LlmOptions
 
 SHARES = (
     ("execution_accuracy", "execution accuracy", "Spider's rule, DISTINCT kept"),
@@ -36,6 +37,8 @@ def measure(
     *,
     recipe: str,
     overrides: Sequence[str],
+    llm: LlmOptions,
+    home: Path | None,
     limit: int | None,
     folder: Path | None,
     allow_code: bool,
@@ -45,7 +48,14 @@ def measure(
     from sqlwright.evaluation.run import Settings, evaluate
     from sqlwright.presentation import to_json
 
-    settings = Settings(recipe=recipe, overrides=overrides, allow_code=allow_code, limit=limit)
+    settings = Settings(
+        recipe=recipe,
+        overrides=overrides,
+        allow_code=allow_code,
+        limit=limit,
+        llm=llm,
+        home=home,
+    )
     try:
         with (
             tempfile.TemporaryDirectory(prefix="sqlwright-") as temporary,

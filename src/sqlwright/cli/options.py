@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -74,6 +74,43 @@ Descriptions = Annotated[
         help="Folder with one CSV file of column descriptions per table.",
     ),
 ]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model", "-m", metavar="NAME", help="Language model for recipes with one: provider/model."
+    ),
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option("--base-url", metavar="URL", help="Where the model is, if not at its vendor's."),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="AMOUNT",
+        help="The most a question may cost: $0.05, '20 calls', '50k tokens', or several.",
+    ),
+]
+Privacy = Annotated[
+    str | None,
+    typer.Option(
+        "--privacy",
+        metavar="full|schema-only",
+        help="What a model elsewhere may see; schema-only sends no stored value.",
+    ),
+]
+NoCache = Annotated[
+    bool, typer.Option("--no-cache", help="Neither use nor keep replies of language models.")
+]
+Record = Annotated[
+    Path | None,
+    typer.Option("--record", metavar="FILE", help="Add what models are asked and reply to a file."),
+]
+Replay = Annotated[
+    Path | None,
+    typer.Option("--replay", metavar="FILE", help="Take replies from such a file; ask no model."),
+]
 AllowCode = Annotated[
     bool,
     typer.Option(
@@ -100,6 +137,28 @@ MaxRows = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")]
+
+
+def llm_flags(
+    *,
+    model: str | None = None,
+    base_url: str | None = None,
+    budget: str | None = None,
+    privacy: str | None = None,
+    no_cache: bool = False,
+    record: Path | None = None,
+    replay: Path | None = None,
+) -> dict[str, Any]:
+    """The options about language models under the names of their settings."""
+    return {
+        "llm.model": model,
+        "llm.base_url": base_url,
+        "llm.budget": budget,
+        "llm.privacy": privacy,
+        "llm.cache": False if no_cache else None,
+        "llm.record": None if record is None else str(record),
+        "llm.replay": None if replay is None else str(replay),
+    }
 
 
 def one_form(**chosen: bool) -> str:

@@ -18,18 +18,28 @@ def command(
     database: options.Database = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing.")] = False,
 ) -> int:
-    """Remove what was prepared for a database. The database itself isn't touched."""
+    """Remove what was prepared for a database, and what models replied about it.
+
+    The database itself isn't touched. Traces stay.
+    """
     target = read_database(word, database)
 
     from sqlwright.cli.console import Screen, settle_streams
-    from sqlwright.cli.session import prepared_place, settled
+    from sqlwright.cli.session import prepared_place, replies_place, settled
     from sqlwright.cli.text import clean
+    from sqlwright.llm.cache import forget
     from sqlwright.prepare import purge
 
     settle_streams()
-    folder = prepared_place(target, settled())
+    settings = settled()
+    folder = prepared_place(target, settings)
     removed = purge(target, folder=folder)
+    forgotten = forget(replies_place(target, settings))
     if not quiet:
         done = "removed" if removed else "nothing was prepared in"
-        Screen.open().note(f"{done} {clean(str(folder), 400)}", style="")
+        screen = Screen.open()
+        screen.note(f"{done} {clean(str(folder), 400)}", style="")
+        if forgotten:
+            kept = f"{forgotten:,} kept repl{'y' if forgotten == 1 else 'ies'}"
+            screen.note(f"removed {kept} of language models", style="")
     return 0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlwright.errors import Cancelled, ModelUnavailable
 from sqlwright.types import Answer, State, Turn
@@ -35,6 +35,7 @@ def settled(
     descriptions: Path | None = None,
     timeout: float | None = None,
     max_rows: int | None = None,
+    llm: Mapping[str, Any] | None = None,
 ) -> Settings:
     """What holds for this command: options, then environment, then project file.
 
@@ -47,11 +48,22 @@ def settled(
         "overrides": tuple(overrides) if overrides else None,
         "descriptions": None if descriptions is None else str(descriptions),
         "seconds": timeout,
+        **(llm or {}),
     }
     settings = load_settings(flags, environ=os.environ, folder=Path.cwd())
     if max_rows is not None and max_rows > settings.limits.rows:
         settings = replace(settings, limits=replace(settings.limits, rows=max_rows))
     return settings
+
+
+def destination(settings: Settings) -> str:
+    """Where prompts go when a project file alone decides it, for a person to see; else nothing."""
+    url = settings.llm.base_url
+    if not url or settings.origins.get("llm.base_url") != str(settings.file):
+        return ""
+    from sqlwright.llm.providers import is_loopback
+
+    return "" if is_loopback(url) else f"{settings.file} sends what models are asked to {url}"
 
 
 def descriptions_for(database: str, settings: Settings) -> Path | None:
@@ -66,6 +78,11 @@ def prepared_place(database: str, settings: Settings) -> Path:
 
     folder = prepared_folder(database)
     return folder if settings.home is None else settings.home / "databases" / folder.name
+
+
+def replies_place(database: str, settings: Settings) -> Path:
+    """The folder that holds what language models replied about a database."""
+    return home_of(settings) / "replies" / prepared_place(database, settings).name
 
 
 def home_of(settings: Settings) -> Path:
@@ -89,6 +106,7 @@ def opener(database: str, settings: Settings, *, allow_code: bool = False) -> Op
             limits=settings.limits,
             seconds=settings.seconds,
             home=settings.home,
+            llm=settings.llm,
             allow_code=allow_code,
         )
 

@@ -13,6 +13,7 @@ disk that can't be written costs the cache, not the answer.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -110,6 +111,19 @@ class ReplyCache:
             total -= size
             if total <= self._largest * SHARE:
                 return
+
+
+def forget(folder: Path) -> int:
+    """Remove the replies kept under a folder, and nothing else; how many there were."""
+    gone = 0
+    for path in folder.glob("??/*"):
+        if len(path.parent.name) == 2 and (path.suffix == ".json" or path.name.startswith(".")):
+            path.unlink(missing_ok=True)
+            gone += path.suffix == ".json"
+    for place in (*folder.glob("??"), folder):
+        with contextlib.suppress(OSError):  # not ours alone, or not there
+            place.rmdir()
+    return gone
 
 
 def _check_private(folder: Path) -> None:
