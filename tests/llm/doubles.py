@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage, Throttle
-from sqlwright.llm.openai import OpenAIEndpoint, Wire
+from sqlwright.llm.openai import OpenAIEndpoint
+from sqlwright.llm.transport import Site
 from sqlwright.messages import Capabilities
 from tests.llm.server import ModelServer
 
@@ -49,5 +50,6 @@ def model_on(
     **capabilities: Any,
 ) -> OpenAIEndpoint:
     can = replace(Capabilities(n=True, json_schema=True, tools=True), **capabilities)
-    wire = Wire(base_url or server.url, key, "TEST_KEY")
-    return OpenAIEndpoint("test/model", "model", wire, capabilities=can, throttle=throttle)
+    url = base_url or server.url
+    site = Site("test/model", "model", url, can, throttle, key=key, key_variable="TEST_KEY")
+    return OpenAIEndpoint(site)

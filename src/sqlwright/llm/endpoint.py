@@ -19,6 +19,9 @@ from typing import Any, Literal, Protocol
 
 from sqlwright.messages import Capabilities, Missing, Reply, Sample, Tool, ToolCall
 
+THREAD = "sqlwright-llm"
+"""Name of the engine's thread, the only one that endpoints are used from."""
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 

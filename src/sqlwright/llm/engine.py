@@ -14,12 +14,10 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 
 from sqlwright.errors import Cancelled
-from sqlwright.llm.endpoint import Call, Endpoint, Meter, Outcome
+from sqlwright.llm.endpoint import THREAD, Call, Endpoint, Meter, Outcome
 from sqlwright.llm.lane import Lane
 from sqlwright.llm.pursuit import Pursuit
 from sqlwright.protocols import Run
-
-THREAD = "sqlwright-llm"
 
 WATCH = 0.05
 """Seconds between two looks at whether a run was cancelled: an event of another thread can't wake

@@ -6,6 +6,7 @@ only the status, and what it stands for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from sqlwright.llm.waiting import retry_after
 
 _TOO_LONG = ("context_length", "context length", "too long", "maximum context", "context window")
 _NO_CREDIT = ("insufficient_quota", "billing", "credit balance", "credits")
+_UNKNOWN = ("support", "unknown", "unrecognized", "permit", "extra input", "deprecated")
+"""How servers say that they don't take a parameter."""
 _SLOW_DOWN = {429, 529}
 _PASSING = {408, 409, 425, 429}
 
@@ -63,12 +66,37 @@ def unreadable() -> EndpointError:
     return EndpointError("the answer was no valid JSON of the expected form")
 
 
+def unsupported(status: int, body: Any, sent: Iterable[str]) -> str | None:
+    """Which of the parameters that were sent the server says it doesn't take."""
+    if status not in {400, 422} or not mentions(body, _UNKNOWN):
+        return None
+    text = _text(body)
+    for parameter in sent:
+        name = re.escape(parameter)
+        loose = rf"|\b{name}\b" if len(parameter) > 2 else ""
+        if _field(body, "param") == parameter or re.search(rf"['\"`]{name}['\"`]{loose}", text):
+            return parameter
+    return None
+
+
 def mentions(body: Any, words: Iterable[str]) -> bool:
-    """Whether an error's code, type, parameter or message holds one of the words."""
-    error = body.get("error", body) if isinstance(body, Mapping) else body
-    fields = error.values() if isinstance(error, Mapping) else [error]
-    text = " ".join(str(value) for value in fields if isinstance(value, str)).lower()
+    """Whether an error's code, type or message holds one of the words."""
+    text = _text(body)
     return any(word in text for word in words)
+
+
+def _text(body: Any) -> str:
+    """All strings of an error, in lower case."""
+    if isinstance(body, Mapping):
+        return " ".join(map(_text, body.values()))
+    if isinstance(body, list | tuple):
+        return " ".join(map(_text, body))
+    return body.lower() if isinstance(body, str) else ""
+
+
+def _field(body: Any, name: str) -> Any:
+    error = body.get("error", body) if isinstance(body, Mapping) else None
+    return error.get(name) if isinstance(error, Mapping) else None
 
 
 def _advice(address: Address, status: int, body: Any) -> str:

@@ -8,18 +8,17 @@ we mean to send go out: the package also reads keys of other services from the e
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage, Throttle
-from sqlwright.llm.failures import Address, mentions, refused, unreachable, unreadable
-from sqlwright.llm.transport import headers_hook, shares
+from sqlwright.llm.failures import refused, unreachable, unreadable, unsupported
+from sqlwright.llm.transport import NO_KEY, Discreet, Site, shares
 from sqlwright.messages import Capabilities, Reply, ToolCall
 
-NO_KEY = "none"
-"""Stands for the key towards the package where there is none; it is never sent."""
+SEEDS = 2**31
+"""Servers take seeds below this."""
 
 _FALLBACKS = {
     "n": None,
@@ -30,66 +29,30 @@ _FALLBACKS = {
     "max_tokens": "max_completion_tokens",
 }
 """Parameters that a model may refuse, and what then goes in their place."""
-_UNKNOWN = ("support", "unknown", "unrecognized", "permit", "extra input")
-"""How servers say that they don't take a parameter."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wire:
-    """How to reach an OpenAI-compatible server."""
-
-    base_url: str
-    key: str | None = None
-    """Already known to belong to this host."""
-    key_variable: str = ""
-    flavour: Literal["openai", "azure"] = "openai"
-    api_version: str = ""
-    """Azure only."""
-    length_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    vendor_headers: tuple[str, ...] = ()
-    """Headers besides the usual ones that the package may send, in lower case."""
-
-    def __repr__(self) -> str:
-        return f"Wire({self.base_url!r})"  # no key in a traceback
 
 
 class OpenAIEndpoint:
-    """One model behind an OpenAI-compatible server."""
+    """One model behind an OpenAI-compatible server. `api_version` makes it one of Azure's."""
 
-    def __init__(
-        self,
-        name: str,
-        model: str,
-        wire: Wire,
-        *,
-        capabilities: Capabilities,
-        throttle: Throttle,
-        wall: Callable[[], float] = time.time,
-    ) -> None:
-        self._name = name
-        self._model = model
-        self._capabilities = capabilities
-        self._throttle = throttle
-        self._wall = wall
-        self._length = wire.length_parameter
-        self._address = Address(name, wire.base_url, wire.key_variable, wire.key is not None)
+    def __init__(self, site: Site, *, api_version: str = "", newer_length: bool = False) -> None:
+        self._site = site
+        self._length = "max_completion_tokens" if newer_length else "max_tokens"
         self._refused: set[str] = set()
-        self._client = _client(wire, throttle)
+        self._client = _client(site, api_version)
 
     @property
     def name(self) -> str:
-        return self._name
+        return self._site.name
 
     @property
     def capabilities(self) -> Capabilities:
         """As configured, less what the model turned out to refuse."""
-        if "n" in self._refused:
-            return replace(self._capabilities, n=False)
-        return self._capabilities
+        can = self._site.capabilities
+        return replace(can, n=False) if "n" in self._refused else can
 
     @property
     def throttle(self) -> Throttle:
-        return self._throttle
+        return self._site.throttle
 
     async def send(self, call: Call) -> Completion:
         import httpx2
@@ -103,9 +66,9 @@ class OpenAIEndpoint:
         except openai.APIStatusError as error:
             raise self._status(error, body) from None
         except openai.APITimeoutError:
-            raise unreachable(self._address, timed_out=True) from None
+            raise unreachable(self._site.address, timed_out=True) from None
         except (openai.OpenAIError, httpx2.HTTPError, OSError):
-            raise unreachable(self._address) from None
+            raise unreachable(self._site.address) from None
         return self._completion(answer.http_response.content)
 
     async def aclose(self) -> None:
@@ -114,7 +77,7 @@ class OpenAIEndpoint:
     def _body(self, call: Call) -> dict[str, Any]:
         can = self.capabilities
         body: dict[str, Any] = {
-            "model": self._model,
+            "model": self._site.model,
             "messages": [_message(message) for message in call.messages],
             self._length: call.max_tokens,
         }
@@ -123,7 +86,7 @@ class OpenAIEndpoint:
         if can.temperature:
             body["temperature"] = call.temperature
         if can.seed:
-            body["seed"] = call.seed
+            body["seed"] = call.seed % SEEDS
         if can.json_schema and call.reply_schema is not None:
             body["response_format"] = _reply_format(call.reply_schema)
         if can.tools and call.tools:
@@ -147,12 +110,11 @@ class OpenAIEndpoint:
     def _status(self, error: Any, body: Mapping[str, Any]) -> EndpointError:
         """What a status means. A parameter the model doesn't know is left out from then on."""
         said, status = error.body, int(error.status_code)
-        if status in {400, 422} and mentions(said, _UNKNOWN):
-            for parameter in _FALLBACKS:
-                if parameter in body and mentions(said, (parameter,)):
-                    self._refused.add(parameter)
-                    return EndpointError(f"it doesn't take {parameter!r}", retry_after=0.0)
-        return refused(self._address, status, error.response.headers, said, self._wall())
+        parameter = unsupported(status, said, [name for name in _FALLBACKS if name in body])
+        if parameter is not None:
+            self._refused.add(parameter)
+            return EndpointError(f"it doesn't take {parameter!r}", retry_after=0.0)
+        return refused(self._site.address, status, error.response.headers, said, self._site.wall())
 
     def _completion(self, content: bytes) -> Completion:
         try:
@@ -160,7 +122,7 @@ class OpenAIEndpoint:
             if not form.get("choices") and form.get("error"):
                 # Some gateways report an error of the model behind them with status 200.
                 status = int(form["error"].get("code") or 502)
-                raise refused(self._address, status, {}, form, self._wall())
+                raise refused(self._site.address, status, {}, form, self._site.wall())
             return _read(form)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             raise unreadable() from None
@@ -248,27 +210,22 @@ def _is_closed(schema: Any) -> bool:
     return all(map(_is_closed, schema.values()))
 
 
-def _client(wire: Wire, throttle: Throttle) -> Any:
-    import httpx2
+def _client(site: Site, api_version: str) -> Any:
     import openai
 
-    secret = {"authorization": f"Bearer {wire.key}"}
-    if wire.flavour == "azure":
-        secret = {"api-key": wire.key or ""}
-    only_ours = headers_hook(wire.base_url, secret if wire.key else {}, wire.vendor_headers)
-    http = openai.DefaultAsyncHttpxClient(
-        follow_redirects=False,
-        timeout=httpx2.Timeout(throttle.seconds, connect=min(15.0, throttle.seconds)),
-        event_hooks={"request": [only_ours]},
-    )
-    if wire.flavour == "azure":
+    Discreet.hush("openai", "openai._base_client")
+    key = site.key or NO_KEY
+    if api_version:
         return openai.AsyncAzureOpenAI(
-            azure_endpoint=wire.base_url,
-            api_version=wire.api_version,
-            api_key=wire.key or NO_KEY,
+            azure_endpoint=site.base_url,
+            api_version=api_version,
+            api_key=key,
             max_retries=0,
-            http_client=http,
+            http_client=site.client("api-key"),
         )
     return openai.AsyncOpenAI(
-        base_url=wire.base_url, api_key=wire.key or NO_KEY, max_retries=0, http_client=http
+        base_url=site.base_url,
+        api_key=key,
+        max_retries=0,
+        http_client=site.client("authorization", "Bearer"),
     )

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import Endpoint, Throttle
+from sqlwright.llm.transport import Site
 from sqlwright.messages import Capabilities
 
 ALL = Capabilities(n=True, seed=True, json_schema=True, tools=True)
@@ -95,7 +96,11 @@ PROVIDERS: dict[str, Provider] = {
             ("api.anthropic.com",),
             needs_key=True,
             capabilities=Capabilities(
-                seed=False, json_schema=True, tools=True, context_tokens=200_000
+                seed=False,
+                json_schema=True,
+                tools=True,
+                temperature=False,
+                context_tokens=200_000,
             ),
         ),
         Provider(
@@ -137,14 +142,14 @@ PROVIDERS: dict[str, Provider] = {
             capabilities=replace(_LOCAL, context_tokens=8_192),
         ),
         Provider(
-            "custom",
+            "openai-compatible",
             "openai",
             "",
             capabilities=replace(ALL, n=False, json_schema=False, tools=False),
         ),
     )
 }
-"""By the first part of `provider/model`. 'custom' is any other OpenAI-compatible server."""
+"""By the first part of `provider/model`. 'openai-compatible' is any other server."""
 
 
 def is_loopback(url: str) -> bool:
@@ -212,8 +217,15 @@ class Service:
                 f"{self.name} needs a base URL",
                 hint=f"set base_url for it{f' or the variable {variable}' if variable else ''}",
             )
-        if urlsplit(address).scheme not in {"http", "https"} or not urlsplit(address).hostname:
+        parts = urlsplit(address)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ConfigError(f"the base URL of {self.name} is no http or https address")
+        if parts.username or parts.password:
+            raise ConfigError(
+                f"the base URL of {self.name} holds a user or password", hint="use a key instead"
+            )
+        if self.provider.name == "ollama" and not parts.path.strip("/"):
+            return f"{address.rstrip('/')}/v1"
         return address.rstrip("/")
 
     @property
@@ -246,30 +258,31 @@ def connect(service: Service) -> Endpoint:
     own_host = key_belongs(provider, address)
     if provider.needs_key and own_host and not service.key:
         raise ConfigError(f"{service.name} needs a key", hint=f"set the variable {variable}")
-    if provider.wire in {"openai", "azure"}:
-        return _openai(service, variable)
-    raise ConfigError(f"{service.name}: not there yet")
-
-
-def _openai(service: Service, variable: str) -> Endpoint:
-    from sqlwright.llm.openai import OpenAIEndpoint, Wire
-
-    provider, address = service.provider, service.address
-    if provider.name == "ollama" and not urlsplit(address).path:
-        address += "/v1"
-    wire = Wire(
-        address,
-        service.sendable_key,
-        variable,
-        flavour="azure" if provider.wire == "azure" else "openai",
-        api_version=service.api_version,
-        length_parameter="max_completion_tokens" if provider.newer_length else "max_tokens",
-        vendor_headers=provider.vendor_headers if key_belongs(provider, address) else (),
-    )
-    return OpenAIEndpoint(
+    vendor_headers = provider.vendor_headers if own_host else ()
+    site = Site(
         service.name,
         service.model,
-        wire,
+        address,
         capabilities=service.can,
         throttle=service.throttle,
+        key=service.sendable_key,
+        key_variable=variable,
+        vendor_headers=vendor_headers,
     )
+    return _endpoint(service, site)
+
+
+def _endpoint(service: Service, site: Site) -> Endpoint:
+    provider = service.provider
+    if provider.wire == "anthropic":
+        from sqlwright.llm.anthropic import AnthropicEndpoint
+
+        return AnthropicEndpoint(site)
+    if provider.wire == "google":
+        from sqlwright.llm.google import GoogleEndpoint
+
+        return GoogleEndpoint(site)
+    from sqlwright.llm.openai import OpenAIEndpoint
+
+    version = service.api_version if provider.wire == "azure" else ""
+    return OpenAIEndpoint(site, api_version=version, newer_length=provider.newer_length)

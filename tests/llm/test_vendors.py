@@ -1,0 +1,267 @@
+"""Each vendor's own wire format, spoken with a server on loopback."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from sqlwright.errors import ConfigError
+from sqlwright.llm.endpoint import Call, Endpoint, PlainMessage
+from sqlwright.llm.engine import Engine
+from sqlwright.llm.providers import PROVIDERS, Service, connect
+from sqlwright.messages import Missing, Reply, Tool, ToolCall
+from sqlwright.protocols import Run
+from tests.llm.doubles import QUICK, Books, ask
+from tests.llm.server import Asked, ModelServer, always, in_order
+
+CANARY = "canary-7f3a"
+SCHEMA = {
+    "type": "object",
+    "properties": {"sql": {"type": "string"}},
+    "required": ["sql"],
+    "additionalProperties": False,
+}
+TOOL = Tool("run_sql", "Runs a query.", {"type": "object", "properties": {}})
+
+PACKAGES = {"anthropic": "anthropic", "google": "google.genai"}
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """A provider whose server is ours; its key is bound to loopback by hand."""
+
+    name: str
+    path: str
+    key_header: str
+
+    def on(self, server: ModelServer, **options: Any) -> Endpoint:
+        package = PACKAGES.get(self.name, "openai")
+        if importlib.util.find_spec(package.partition(".")[0]) is None:
+            pytest.skip(f"{package} isn't installed")
+        openai_style = PROVIDERS[self.name].wire == "openai"
+        options = {
+            "base_url": server.url if openai_style else server.origin,
+            "key": CANARY,
+            "key_hosts": ("127.0.0.1",),
+            "throttle": QUICK,
+            **options,
+        }
+        return connect(Service(PROVIDERS[self.name], "some-model", **options))
+
+
+VENDORS = [
+    Vendor("openai", "/v1/chat/completions", "authorization"),
+    Vendor(
+        "azure",
+        "/openai/deployments/some-model/chat/completions?api-version=2024-10-21",
+        "api-key",
+    ),
+    Vendor("openrouter", "/v1/chat/completions", "authorization"),
+    Vendor("vllm", "/v1/chat/completions", "authorization"),
+    Vendor("ollama", "/v1/chat/completions", "authorization"),
+    Vendor("openai-compatible", "/v1/chat/completions", "authorization"),
+    Vendor("anthropic", "/v1/messages", "authorization"),
+    Vendor("google", "/v1/models/some-model:generateContent", "x-goog-api-key"),
+]
+
+
+@pytest.fixture(params=VENDORS, ids=lambda vendor: vendor.name)
+def vendor(request: pytest.FixtureRequest) -> Vendor:
+    given: Vendor = request.param
+    return given
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    made = Engine()
+    yield made
+    made.close()
+
+
+def settle(engine: Engine, endpoint: Endpoint, call: Call) -> tuple[Any, ...]:
+    (outcome,) = engine.run_all(endpoint, [call], run=Run(), meter=Books())
+    return outcome.samples
+
+
+def replying(message: dict[str, Any]) -> Callable[[Asked], dict[str, Any]]:
+    return lambda asked: message
+
+
+def test_a_reply(engine: Engine, vendor: Vendor) -> None:
+    with ModelServer(answer=lambda asked: "SELECT 1") as server:
+        endpoint = vendor.on(server)
+        call = Call(
+            (PlainMessage("system", "Write SQL."), PlainMessage("user", "How many?")),
+            temperature=0.5,
+            max_tokens=77,
+            seed=5,
+            reply_schema=SCHEMA,
+        )
+        books = Books()
+        (outcome,) = engine.run_all(endpoint, [call], run=Run(), meter=books)
+        (asked,) = server.seen
+    (reply,) = outcome.samples
+    assert reply.text == "SELECT 1"  # type: ignore[union-attr]
+    assert reply.finish == "stop"  # type: ignore[union-attr]
+    assert reply.prompt_tokens > 0  # type: ignore[union-attr]
+    assert reply.reply_tokens > 0  # type: ignore[union-attr]
+    assert outcome.revision
+    assert endpoint.name == f"{vendor.name}/some-model"
+    assert asked.path == vendor.path
+    text = json.dumps(asked.body)
+    assert "Write SQL." in text
+    assert asked.prompt == "How many?"
+    assert "77" in text
+    if endpoint.capabilities.json_schema:
+        assert '"additionalProperties": false' in text
+    assert CANARY in asked.headers[vendor.key_header]
+    assert CANARY not in text
+
+
+def test_only_what_must_be_sent_is_sent(
+    engine: Engine, vendor: Vendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vendors' packages send what they find in the environment to whatever base URL there is."""
+    for name in (
+        "OPENAI_API_KEY",
+        "OPENAI_ORG_ID",
+        "OPENAI_PROJECT_ID",
+        "OPENAI_ADMIN_KEY",
+        "AZURE_OPENAI_API_KEY",
+        "AZURE_OPENAI_AD_TOKEN",
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "GEMINI_API_KEY",
+    ):
+        monkeypatch.setenv(name, f"env-{CANARY}")
+    for name in ("OPENAI_CUSTOM_HEADERS", "ANTHROPIC_CUSTOM_HEADERS"):
+        monkeypatch.setenv(name, f"X-Extra: env-{CANARY}\nAuthorization: Bearer env-{CANARY}")
+    with ModelServer() as server:
+        settle(engine, vendor.on(server, key="bound"), ask("q"))
+        if not PROVIDERS[vendor.name].needs_key:
+            settle(engine, vendor.on(server, key=None), ask("q"))
+        seen = server.seen
+    for asked in seen:
+        assert CANARY not in json.dumps([asked.path, dict(asked.headers), asked.body])
+
+
+def test_a_key_stays_with_its_host(engine: Engine, vendor: Vendor) -> None:
+    with ModelServer(faults=always("unauthorized")) as server:
+        endpoint = vendor.on(server, key_hosts=())
+        (missing,) = settle(engine, endpoint, ask("q"))
+        (asked,) = server.seen
+    local = not PROVIDERS[vendor.name].hosts  # a local server's key belongs to this machine
+    assert (CANARY in json.dumps(dict(asked.headers))) == local
+    assert isinstance(missing, Missing)
+    assert missing.kind == "rejected"
+
+
+def test_no_redirect_is_followed(engine: Engine, vendor: Vendor) -> None:
+    with ModelServer() as elsewhere:
+        with ModelServer(faults=always("redirect"), redirect_to=elsewhere.origin) as server:
+            (missing,) = settle(engine, vendor.on(server), ask("q"))
+        assert elsewhere.seen == []
+    assert isinstance(missing, Missing)
+    assert missing.kind == "rejected"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["rate_limit", "server_error", "drop", "cut", "truncated", "html", "empty", "unavailable"],
+)
+def test_what_passes_is_asked_again(engine: Engine, vendor: Vendor, fault: str) -> None:
+    with ModelServer(faults=in_order(fault), answer=lambda asked: "fine") as server:
+        (reply,) = settle(engine, vendor.on(server), ask("q"))
+        assert len(server.seen) == 2
+    assert isinstance(reply, Reply), reply
+    assert reply.text == "fine"
+
+
+@pytest.mark.parametrize("fault", ["unauthorized", "not_found", "too_long", "bad_request"])
+def test_nothing_of_an_error_gets_out(
+    engine: Engine, vendor: Vendor, fault: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with ModelServer(faults=always(fault)) as server:
+        (missing,) = settle(engine, vendor.on(server), ask(f"prompt with {CANARY}"))
+        assert len(server.seen) == 1
+    assert isinstance(missing, Missing)
+    assert missing.kind == "rejected"
+    assert CANARY not in missing.message
+    assert CANARY not in caplog.text
+
+
+def test_a_stalled_body_is_cut(engine: Engine, vendor: Vendor) -> None:
+    with ModelServer(faults=in_order("stall"), answer=lambda asked: "fine") as server:
+        endpoint = vendor.on(server, throttle=replace(QUICK, seconds=0.3))
+        (reply,) = settle(engine, endpoint, ask("q"))
+        assert server.idle()
+        assert server.dropped == 1
+    assert isinstance(reply, Reply)
+
+
+def test_tools_there_and_back(engine: Engine, vendor: Vendor) -> None:
+    wish = {
+        "content": "",
+        "tool_calls": [
+            {
+                "id": "a1",
+                "type": "function",
+                "function": {"name": "run_sql", "arguments": '{"sql": "SELECT 1"}'},
+            }
+        ],
+    }
+    with ModelServer(answer=replying(wish)) as server:
+        endpoint = vendor.on(server, capabilities=(("tools", True),))
+        (first,) = settle(engine, endpoint, ask("q", tools=(TOOL,)))
+        assert isinstance(first, Reply)
+        (call,) = first.tool_calls
+        talk = (
+            PlainMessage("system", "Be brief."),
+            PlainMessage("user", "q"),
+            PlainMessage("assistant", "", (call,)),
+            PlainMessage("tool", "one row: 1", tool_call_id=call.id),
+        )
+        settle(engine, endpoint, Call(talk, tools=(TOOL,)))
+        again = server.seen[-1]
+    assert first.finish == "tool_calls"
+    assert (call.name, json.loads(call.arguments)) == ("run_sql", {"sql": "SELECT 1"})
+    text = json.dumps(again.body)
+    assert "one row: 1" in text
+    assert text.count("run_sql") >= 2
+
+
+def test_broken_arguments_of_a_tool_do_no_harm(engine: Engine, vendor: Vendor) -> None:
+    with ModelServer(answer=lambda asked: "fine") as server:
+        broken = ToolCall("a1", "run_sql", "{not json")
+        talk = (
+            PlainMessage("user", "q"),
+            PlainMessage("assistant", "let me see", (broken,)),
+            PlainMessage("tool", "could not read that", tool_call_id="a1"),
+        )
+        (reply,) = settle(engine, vendor.on(server), Call(talk))
+    assert isinstance(reply, Reply)
+
+
+def test_a_missing_key_is_told_before_anything_is_sent() -> None:
+    for name in ("openai", "anthropic", "google", "openrouter"):
+        with pytest.raises(ConfigError) as caught:
+            connect(Service(PROVIDERS[name], "m"))
+        assert PROVIDERS[name].key_variable in caught.value.hint
+
+
+def test_older_models_of_anthropic_get_their_temperature(engine: Engine) -> None:
+    vendor = next(each for each in VENDORS if each.name == "anthropic")
+    with ModelServer() as server:
+        endpoint = vendor.on(server, capabilities=(("temperature", True),))
+        settle(engine, endpoint, ask("q", temperature=1.5))
+        (asked,) = server.seen
+    assert asked.body["temperature"] == 1.0
+    assert asked.headers["anthropic-version"] == "2023-06-01"
+    assert CANARY in asked.headers["x-api-key"]
