@@ -81,7 +81,7 @@ def labelled(
             for line in wrapped(entry, width - 2, hang=hang):
                 yield Text("  ") + line
         return
-    gutter = head + Text(" " * (LABEL_WIDTH - cell_len(label)))
+    gutter = head + Text(" " * max(LABEL_WIDTH - cell_len(label), 1))
     width = width if width >= UNLIMITED // 2 else min(width, PROSE + LABEL_WIDTH)
     for entry in entries:
         for line in wrapped(entry, width - LABEL_WIDTH, hang=hang):
