@@ -174,6 +174,11 @@ def _readable(sql: str) -> exp.Query | exp.Values | None:
         return None
 
 
+def is_query(sql: str) -> bool:
+    """Whether the text reads as exactly one query, safe or not."""
+    return _readable(sql) is not None
+
+
 def tables_used(sql: str) -> tuple[str, ...]:
     """The tables and views a query reads, as written, in order of appearance; empty when the text
     is no query."""

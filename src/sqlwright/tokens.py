@@ -8,6 +8,8 @@ function a query may call, or plainly something else.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from sqlwright.errors import UnsafeQuery
@@ -65,6 +67,25 @@ _EXISTING = """
     rtreenode shell_add_schema sqlite_compileoption_get sqlite_compileoption_used sqlite_log
     sqlite_offset sqlite_source_id sqlite_version total_changes writefile zeroblob
 """
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_KEYWORDS = frozenset(
+    """
+    abort action add after all alter always analyze and as asc attach autoincrement before begin
+    between by cascade case cast check collate column commit conflict constraint create cross
+    current current_date current_time current_timestamp database default deferrable deferred
+    delete desc detach distinct do drop each else end escape except exclude exclusive exists
+    explain fail false filter first following for foreign from full generated glob group groups
+    having if ignore immediate in index indexed initially inner insert instead intersect into is
+    isnull join key last left like limit match materialized natural no not nothing notnull null
+    nulls of offset on or order others outer over partition plan pragma preceding primary query
+    raise range recursive references regexp reindex release rename replace restrict returning
+    right rollback row rows savepoint select set table temp temporary then ties to transaction
+    trigger true unbounded union unique update using vacuum values view virtual when where window
+    with without rowid oid _rowid_
+    """.split()  # noqa: SIM905 - a hundred quoted lines say less
+)
+"""Every word SQLite may read as more than a name."""
 
 FUNCTIONS = frozenset(_CALLABLE.split())
 """What a query may call. Not shared with the connection's list: two lists, two layers."""
@@ -143,6 +164,35 @@ def tokenize(sql: str) -> list[Token]:
     while tokens and tokens[-1].kind == "end":
         tokens.pop()
     return tokens
+
+
+class Piece(NamedTuple):
+    """A token, space or comment of a text and where it begins; `other` is what SQL has no use for,
+    an opening quote that is never closed included."""
+
+    kind: str
+    text: str
+    start: int
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """Everything in a text, SQL or not, cut as SQLite would cut it, nothing left out."""
+    at = 0
+    closings = {mark: text.rfind("]" if mark == "[" else mark) for mark in "'\"`["}
+    while at < len(text):
+        # A quote that nothing closes is not looked for to the end of the text again and again.
+        match = None if closings.get(text[at], at + 1) <= at else _TOKEN.match(text, at)
+        found = match[0] if match else text[at]
+        yield Piece((match.lastgroup or "other") if match else "other", found, at)
+        at += len(found)
+
+
+@lru_cache(maxsize=4096)
+def quote_name(name: str) -> str:
+    """An identifier, quoted where it has to be."""
+    if _PLAIN_NAME.fullmatch(name) and name.lower() not in _KEYWORDS:
+        return name
+    return '"' + name.replace('"', '""') + '"'
 
 
 def checked_tokens(sql: str) -> list[Token]:

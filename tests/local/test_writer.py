@@ -14,9 +14,10 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.local import form as f
 from sqlwright.local.grammar import delinearize, linearize
 from sqlwright.local.reader import read_sql
-from sqlwright.local.rendering import quote_literal, quote_name
+from sqlwright.local.rendering import quote_literal
 from sqlwright.local.writer import write_sql
 from sqlwright.schema import ColumnRef
+from sqlwright.tokens import quote_name
 from tests.local.walks import APART, ONE, make_database
 
 texts = st.text(st.characters(codec="utf-8"))

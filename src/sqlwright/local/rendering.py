@@ -5,28 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from functools import lru_cache
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local import form as f
 
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_RESERVED = frozenset(
-    """
-    abort action add after all alter always analyze and as asc attach autoincrement before begin
-    between by cascade case cast check collate column commit conflict constraint create cross
-    current current_date current_time current_timestamp database default deferrable deferred
-    delete desc detach distinct do drop each else end escape except exclude exclusive exists
-    explain fail false filter first following for foreign from full generated glob group groups
-    having if ignore immediate in index indexed initially inner insert instead intersect into is
-    isnull join key last left like limit match materialized natural no not nothing notnull null
-    nulls of offset on or order others outer over partition plan pragma preceding primary query
-    raise range recursive references regexp reindex release rename replace restrict returning
-    right rollback row rows savepoint select set table temp temporary then ties to transaction
-    trigger true unbounded union unique update using vacuum values view virtual when where window
-    with without rowid oid _rowid_
-    """.split()  # noqa: SIM905 - a hundred quoted lines say less
-)
 _PRECEDENCE = {"||": 3, "*": 2, "/": 2, "%": 2, "ratio": 2, "percent": 2, "+": 1, "-": 1}
 _CALLS = {
     "abs": "ABS({})",
@@ -58,14 +40,6 @@ _CALLS = {
     "least": "MIN({}, {})",
     "now": "'now'",
 }
-
-
-@lru_cache(maxsize=4096)
-def quote_name(name: str) -> str:
-    """An identifier, quoted where it has to be."""
-    if _PLAIN_NAME.fullmatch(name) and name.lower() not in _RESERVED:
-        return name
-    return '"' + name.replace('"', '""') + '"'
 
 
 def quote_literal(value: str | float) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local import form as f
 from sqlwright.local.joins import JoinStep, Node, plan_joins
-from sqlwright.local.rendering import ExpressionWriter, quote_name
+from sqlwright.local.rendering import ExpressionWriter
 from sqlwright.local.scoping import borrowed, mentions
 from sqlwright.schema import Schema
+from sqlwright.tokens import quote_name
 
 _SET_WORDS = {
     "union": "UNION",

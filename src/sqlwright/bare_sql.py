@@ -1,0 +1,140 @@
+"""Queries in text that nothing marks as one: where they begin, and where they end.
+
+A query is taken as it was written. In running text it begins with SELECT or WITH and ends where
+what follows can't belong to it: found by reading pieces of the text as SQL, longest first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sqlwright.sql import is_query
+from sqlwright.tokens import Piece, pieces
+
+_LONGEST_BARE = 20_000
+_MOST_CUTS = 60
+"""Places tried as the end of a query that nothing marks."""
+_MOST_TRIED = 30_000
+"""Characters read as SQL in all to find where queries that nothing marks end."""
+
+_START = re.compile(
+    r"(?<![\w.])(?:(select)\b|with\s+(?:recursive\s+)?[\w\"`\[\]]+\s*(?:\([^()]*\)\s*)?"
+    r"as\s*(?:(?:not\s+)?materialized\s*)?\()",
+    re.IGNORECASE,
+)
+_LINE_START = re.compile(
+    r"[ \t>*\-\d.)#]*(?:\**[A-Za-z]+(?: [A-Za-z]+){0,2}\**\s*:\**\s*)?[\"'`(]*\Z"
+)
+_BLANK_LINE = re.compile(r"\r?\n[ \t]*\r?\n\s*")
+_GOES_ON = re.compile(
+    r"(?:from|where|join|left|right|inner|outer|cross|full|natural|group|order|having|limit|offset|"
+    r"union|except|intersect|select|and|or|on|window|case|when|then|else|end|as|--|/\*|[(),])",
+    re.IGNORECASE,
+)
+_CURLY = str.maketrans("‘’“”", "''\"\"")
+
+
+class FoundQuery(NamedTuple):
+    """A query and where it, or what holds it, lies in the reply."""
+
+    sql: str
+    start: int
+    end: int
+    said: str = ""
+    """Reasoning that came with it in a JSON reply."""
+
+
+def last_statement(text: str, offset: int) -> FoundQuery | None:
+    """The last statement of a text that begins as a query does, the comments before it included;
+    nothing where the first one doesn't, since then the text isn't SQL."""
+    found = None
+    for number, (start, end, first) in enumerate(_statements(text)):
+        if first in {"select", "with", "values"}:
+            found = FoundQuery(_straight(text[start:end].strip()), offset + start, offset + end)
+        elif number == 0:
+            return None
+    return found
+
+
+def _statements(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where each statement begins and ends, and its first word in lower case."""
+    start, first = 0, ""
+    for piece in pieces(text):
+        if piece.kind == "end":
+            if first:
+                yield start, piece.start, first
+            start, first = piece.start + 1, ""
+        elif not first and piece.kind not in {"space", "comment"}:
+            first = piece.text.lower()
+    if first:
+        yield start, len(text), first
+
+
+def last_in_prose(text: str) -> FoundQuery | None:
+    """The last query in running text: one that reads as SQL, else one that begins a line."""
+    best: FoundQuery | None = None
+    second: FoundQuery | None = None
+    at, left = 0, _MOST_TRIED
+    while start := _START.search(text, at):
+        at = start.end()
+        line = text[text.rfind("\n", 0, start.start()) + 1 : start.start()]
+        begins = bool(_LINE_START.match(line))
+        if not (begins or (start[1] or "WITH").isupper()):
+            continue
+        end, whole, tried = _end_of_query(text, start.start(), left)
+        left -= tried
+        found = FoundQuery(_straight(text[start.start() : end].strip()), start.start(), end)
+        if whole:
+            best, at = found, max(end, at)
+        elif begins and (start[1] or "WITH").isupper():
+            second, at = found, max(end, at)
+    return best or second
+
+
+def _end_of_query(text: str, start: int, most: int) -> tuple[int, bool, int]:
+    """Where a query that begins at `start` ends, whether it reads as one then, and how many
+    characters were tried to tell, about `most` at most."""
+    limit = min(len(text), start + _LONGEST_BARE)
+    mark = text[start - 1 : start]
+    rest = text[start:limit]
+    stop = next((p.start for p in pieces(rest) if p.kind == "end"), len(rest))
+    fence = rest.find("\n```")
+    rest = rest[: min(stop, fence if fence >= 0 else stop)]
+    breaks = [b for b in _BLANK_LINE.finditer(rest) if not _GOES_ON.match(rest, b.end())]
+    ends = [b.start() for b in breaks[:_MOST_CUTS]]
+    if mark in {"'", '"', "`"}:
+        ends = [at for at, char in enumerate(rest) if char == mark][::-1][:_MOST_CUTS] + ends
+    ends.append(len(rest))
+    lines = [match.start() for match in re.finditer(r"\n", rest)]
+    sentences = [match.start() for match in re.finditer(r"[.:!?](?=\s|\Z)|\s[-–—]\s", rest)]
+    tried = 0
+    for end in (*ends, *lines[::-1][:_MOST_CUTS], *sentences[:_MOST_CUTS]):
+        if tried >= most:
+            break
+        tried += end
+        if is_query(_straight(rest[:end])):
+            return start + end, True, tried
+    return start + (breaks[0].start() if breaks else len(rest)), False, tried
+
+
+def _straight(sql: str) -> str:
+    """The query with curly quotes outside of its strings, names and comments made straight; with
+    them it would be no SQL."""
+    if not any(char in sql for char in "‘’“”"):
+        return sql
+    parts: list[str] = []
+    for piece in pieces(sql):
+        outside = piece.kind in {"word", "other"}
+        parts.append(piece.text.translate(_CURLY) if outside else piece.text)
+    return "".join(parts)
+
+
+def ends_inside_quote(text: str) -> bool:
+    """Whether the text ends inside a string or a comment, read as SQL."""
+    last: Piece | None = None
+    for last in pieces(text):
+        if last.kind == "other" and last.text in "'\"`[":
+            return True
+    return last is not None and last.text.startswith("/*") and not last.text.endswith("*/")

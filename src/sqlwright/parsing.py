@@ -1,0 +1,300 @@
+"""What a language model's reply holds: a query, the reasoning around it, JSON, a list.
+
+Replies come in every shape, whatever the prompt asks for: JSON, tags, fences, bare SQL, with
+reasoning first and remarks after. A query is taken as it was written, comments and line breaks
+included, so that a `--` comment can't swallow what follows it. Nothing is ever evaluated.
+
+What isn't there raises MalformedReply with a reason that can be told to the model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, RootModel, ValidationError
+
+from sqlwright.bare_sql import FoundQuery, ends_inside_quote, last_in_prose, last_statement
+from sqlwright.errors import MalformedReply
+from sqlwright.loose_json import Decoded, structures
+
+M = TypeVar("M", bound=BaseModel)
+
+LONGEST_REPLY = 200_000
+"""Characters from the end; what lies before them isn't read."""
+_MOST_MARKS = 24
+"""Tags and fences looked into, from the end."""
+_THOUGHT = re.compile(r"\s*<(think|thinking|thought)>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
+_THINKING = re.compile(r"\s*<(?:think|thinking|thought)>", re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</(?:think|thinking|thought)>", re.IGNORECASE)
+_TAG = re.compile(
+    r"<(final[_ -]?answer|final[_ -]?sql|final[_ -]?query|sql[_ -]?query|sql|query|answer)>",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"(?:^|(?<=\n))[ \t>]*(```+|~~~+)[ \t]*([\w+-]*)", re.MULTILINE)
+_INLINE_FENCE = re.compile(r"```(sql|sqlite)?\s*(.*?)```", re.IGNORECASE | re.DOTALL)
+_SQL_KEYS = re.compile(
+    r"(?:final|revised|corrected|fixed|new|generated|predicted)?(?:sql(?:ite)?(?:query|code)?|query|answer)"
+)
+_BULLET = re.compile(r"^[ \t]*(?:[-*•–]|\(?\d{1,3}[.):])[ \t]+(.+?)[ \t]*$", re.MULTILINE)
+_QUOTED_ITEM = re.compile(r"[\"“”]([^\"“”\n]+)[\"“”]|'((?:[^'\n]|'\w)+)'(?!\w)")
+
+
+def sql_from(text: str) -> str:
+    """The query a reply ends with. Raises MalformedReply.
+
+    Of several queries in tags, in JSON or in fences the last one counts. The final semicolon is
+    cut, and curly quotes are straightened where they stand for SQL's own.
+    """
+    return _found(text).sql
+
+
+def plan_from(text: str) -> str:
+    """What a reply says besides its query: the reasoning before and after it. Never raises."""
+    thought, rest = _split_thought(text[-LONGEST_REPLY:])
+    try:
+        found = _query_in(rest)
+    except MalformedReply:
+        return text.strip()
+    around = found.said or f"{_bare_edges(rest[: found.start])}\n{_bare_edges(rest[found.end :])}"
+    return "\n".join(part for part in (thought.strip(), around.strip()) if part)
+
+
+def json_from(text: str, model: type[M]) -> M:
+    """The reply as `model`, from JSON anywhere in it; of several the last one that fits.
+
+    A single object stands for a list of one, a list of one for an object. Raises MalformedReply
+    that says what is missing or wrong.
+    """
+    found = _structures(text)
+    if not found:
+        raise MalformedReply("it holds no JSON")
+    problem = ""
+    for structure in reversed(found):
+        if not structure.complete:
+            problem = problem or "its JSON ends before it is complete"
+            continue
+        for value in _readings(structure.value, model):
+            try:
+                return model.model_validate(value)
+            except ValidationError as error:
+                problem = problem or _told(error)
+            except RecursionError:
+                problem = problem or "its JSON is nested too deeply"
+    raise MalformedReply(problem)
+
+
+def items_from(text: str) -> tuple[str, ...]:
+    """A list of texts: JSON or Python's notation, bullets, numbered lines, quoted items.
+
+    Each once, in order, without blank ones. Raises MalformedReply when there is no list.
+    """
+    for structure in reversed(_structures(text)):
+        listed = _listed(structure.value)
+        if listed is not None:
+            return _distinct(str(item) for item in listed if isinstance(item, str | int | float))
+    rest = _split_thought(text[-LONGEST_REPLY:])[1]
+    bullets = [match[1] for match in _BULLET.finditer(rest)]
+    if bullets:
+        return _distinct(item.strip("\"'`*“”‘’ ,") for item in bullets)
+    quoted = [match[1] or match[2] for match in _QUOTED_ITEM.finditer(rest)]
+    if quoted and not re.sub(r"[\s,;]|\band\b", "", _QUOTED_ITEM.sub("", rest)):
+        return _distinct(quoted)
+    raise MalformedReply("it holds no list")
+
+
+def _found(text: str) -> FoundQuery:
+    return _query_in(_split_thought(text[-LONGEST_REPLY:])[1])
+
+
+def _split_thought(text: str) -> tuple[str, str]:
+    """Reasoning that a model marks as such, and the reply proper. Raises nothing: reasoning that
+    never ends leaves an empty reply."""
+    at = 0
+    thoughts = []
+    while opening := _THOUGHT.match(text, at):
+        thoughts.append(opening[2])
+        at = opening.end()
+    if _THINKING.match(text, at):
+        return text[at:], ""
+    ends = list(_THOUGHT_END.finditer(text, at))
+    if ends and not _fences(text[: ends[-1].start()]):  # its opening stood in the prompt
+        thoughts.append(text[at : ends[-1].start()])
+        at = ends[-1].end()
+    return "\n".join(thoughts), text[at:]
+
+
+def _query_in(text: str) -> FoundQuery:
+    """The query of a reply without marked reasoning. Raises MalformedReply."""
+    ways = [_in_tags, _in_json, _in_fences]
+    if text.lstrip().startswith(("{", "[")):
+        ways = [_in_json, _in_tags, _in_fences]
+    for way in ways:
+        found = way(text)
+        if found is not None:
+            return found
+    # Half of a query in half of a JSON text isn't one.
+    cut = next((s.start for s in structures(text) if s.broken_off), None)
+    found = last_in_prose(text[:cut])
+    if found is not None:
+        return found
+    if not text.strip():
+        raise MalformedReply("it is empty, or it ends before its answer begins")
+    if cut is not None:
+        raise MalformedReply("its JSON ends before the query does")
+    raise MalformedReply("it holds no SQL query")
+
+
+def _in_tags(text: str) -> FoundQuery | None:
+    """The query in the last tag that holds one; a tag that isn't closed ends with the text."""
+    for tag in reversed(list(_TAG.finditer(text))[-_MOST_MARKS:]):
+        closing = re.compile(rf"</\s*{re.escape(tag[1])}\s*>", re.IGNORECASE)
+        ends = [end.start() for end in closing.finditer(text, tag.end())]
+        end = next(
+            (e for e in ends if not ends_inside_quote(text[tag.end() : e])), min(ends, default=-1)
+        )
+        inner = text[tag.end() : end] if end >= 0 else text[tag.end() :]
+        found = (
+            _in_json(inner) or _in_fences(inner) or last_statement(inner, 0) or last_in_prose(inner)
+        )
+        if found is not None:
+            stop = closing.match(text, end) if end >= 0 else None
+            return found._replace(start=tag.start(), end=stop.end() if stop else len(text))
+    return None
+
+
+def _in_json(text: str) -> FoundQuery | None:
+    """The last text under a key like `sql` that is a query."""
+    for structure in reversed(list(structures(text))):
+        for key_holder, value in reversed(list(_sql_values(structure.value))):
+            found = _in_fences(value) or last_statement(value, 0) or last_in_prose(value)
+            if found is not None:
+                said = [v for v in key_holder.values() if isinstance(v, str) and v != value]
+                start, end = _without_fence(text, structure)
+                return FoundQuery(found.sql, start, end, "\n".join(said))
+    return None
+
+
+def _sql_values(value: Any) -> Iterator[tuple[dict[str, Any], str]]:
+    """Texts under keys that name SQL, with the objects that hold them."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _sql_values(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(item, str):
+                if _SQL_KEYS.fullmatch(re.sub(r"[^a-z]", "", key.lower())):
+                    yield value, item
+            else:
+                yield from _sql_values(item)
+
+
+def _without_fence(text: str, structure: Decoded) -> tuple[int, int]:
+    """Where a structure and the fence around it lie."""
+    for block in _fences(text):
+        if block.start <= structure.start and structure.end <= block.end:
+            return block.start, block.end
+    return structure.start, structure.end
+
+
+class _Block(NamedTuple):
+    """A fenced block, its marks included."""
+
+    language: str
+    inner: int
+    """Where its content begins."""
+    content: str
+    start: int
+    end: int
+
+
+def _fences(text: str) -> list[_Block]:
+    """Fenced blocks in order; one that isn't closed ends with the text."""
+    blocks: list[_Block] = []
+    at = 0
+    while opening := _FENCE.search(text, at):
+        inner = opening.end()
+        closing_mark = re.compile(rf"^[ \t>]*{opening[1]}[ \t]*\r?$", re.MULTILINE)
+        closings = list(islice(closing_mark.finditer(text, inner), 8))
+        inline = text.find(opening[1], inner, text.find("\n", inner) % (len(text) + 1))
+        if inline >= 0:
+            end, after = inline, inline + len(opening[1])
+        elif closings:
+            # A line of marks may stand in a string of the query.
+            whole = (c for c in closings if not ends_inside_quote(text[inner : c.start()]))
+            closing = next(whole, closings[0])
+            end, after = closing.start(), closing.end()
+        else:
+            end = after = len(text)
+        blocks.append(_Block(opening[2].lower(), inner, text[inner:end], opening.start(), after))
+        at = max(after, inner)
+    return blocks
+
+
+def _in_fences(text: str) -> FoundQuery | None:
+    """The last query in a block of SQL, else in a block of anything, else in marks on one line."""
+    blocks = _fences(text)
+    ordered = sorted(blocks, key=lambda block: block.language in {"sql", "sqlite"})
+    for block in reversed(ordered[-_MOST_MARKS:]):
+        found = last_statement(block.content, block.inner)
+        if found is None and block.language in {"", "sql", "sqlite"}:
+            found = last_in_prose(block.content)
+        if found is not None:
+            return found._replace(start=block.start, end=block.end)
+    for match in reversed(list(_INLINE_FENCE.finditer(text))[-_MOST_MARKS:]):
+        found = last_statement(match[2], match.start(2))
+        if found is not None:
+            return found._replace(start=match.start(), end=match.end())
+    return None
+
+
+def _bare_edges(text: str) -> str:
+    """Running text without marks that a query left behind at its end."""
+    return re.sub(r"(?:```\w*|</?\w+>|[\s;`])+\Z", "", re.sub(r"\A[\s;`]+", "", text))
+
+
+def _structures(text: str) -> list[Decoded]:
+    return list(structures(_split_thought(text[-LONGEST_REPLY:])[1]))
+
+
+def _readings(value: Any, model: type[BaseModel]) -> Iterator[Any]:
+    """A value as it is, then as the list or object it may stand for."""
+    yield value
+    if issubclass(model, RootModel):
+        if isinstance(value, dict):
+            inner = _listed(value)
+            if inner is not None:
+                yield inner
+        yield [value]
+    elif isinstance(value, list) and len(value) == 1:
+        yield value[0]
+    elif isinstance(value, dict) and len(value) == 1:
+        yield from (inner for inner in value.values() if isinstance(inner, dict))
+    elif isinstance(value, list) and len(model.model_fields) == 1:
+        yield {next(iter(model.model_fields)): value}
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """The list that a value is, or the only list in an object."""
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict):
+        lists = [item for item in value.values() if isinstance(item, list)]
+        if len(lists) == 1:
+            return lists[0]
+    return None
+
+
+def _told(error: ValidationError) -> str:
+    """The first thing that is wrong, in words that say where."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "missing":
+        return f"its JSON has no field {where!r}"
+    return f"its JSON doesn't fit{f' at {where!r}' if where else ''}: {first['msg'].lower()}"
+
+
+def _distinct(items: Iterator[str] | Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item.strip() for item in items if item.strip()))
