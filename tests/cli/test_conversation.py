@@ -119,7 +119,34 @@ def test_help_lists_every_command(talk: Talk) -> None:
     assert all(name in text for name in HELP)
 
 
-@pytest.mark.parametrize("line", [":quit", ":q", "quit", "exit", "EXIT"])
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("help", ":columns TABLE"),
+        ("?", ":columns TABLE"),
+        (":?", ":columns TABLE"),
+        (".tables", "customers"),
+        ("\\d", "customers"),
+        ("\\dt cust", "customers"),
+        (".schema customers", "country"),
+    ],
+)
+def test_other_programs_spellings_are_understood(talk: Talk, line: str, shown: str) -> None:
+    assert shown in talk.say(line)
+    assert not talk.conversation.exit_code
+
+
+def test_a_query_is_run_as_it_is(talk: Talk) -> None:
+    shown = talk.say("SELECT count(*) AS counted FROM orders")
+    assert "that is a query" in shown
+    assert "counted" in shown
+    # English, though it begins like one: "Germany" is no table.
+    assert "how sure" in talk.say("select the customers from Germany")
+    assert "how sure" in talk.say("select all customers")
+    assert "how sure" in talk.say(".5 is the discount of which customers?")
+
+
+@pytest.mark.parametrize("line", [":quit", ":q", "quit", "exit", "EXIT", "\\q", ".exit"])
 def test_goodbye(talk: Talk, line: str) -> None:
     talk.say(line)
     assert not talk.going

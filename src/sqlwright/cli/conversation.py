@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -47,6 +48,14 @@ HELP = {
     ":help": "this list",
     ":quit": "leave (Ctrl-D does too)",
 }
+
+
+LEAVING = frozenset(f"{mark}{word}" for mark in ("", ":", "\\", ".") for word in ("exit", "quit"))
+LEAVING |= {":q", "\\q", ".q"}
+ALIASES = {"d": "tables", "dt": "tables", "schema": "columns", "h": "help", "?": "help"}
+"""What other programs call some of the commands."""
+NAMED = frozenset(name.partition(" ")[0] for name in HELP)
+_SQL = re.compile(r"\s*(?:select|with)\b.*\bfrom\b", re.IGNORECASE | re.DOTALL)
 
 
 class Conversation:
@@ -105,23 +114,36 @@ class Conversation:
 
     def take(self, line: str) -> bool:
         """Act on one line; False when it says goodbye. Errors are shown, not raised."""
-        name, _, rest = line.removeprefix(":").partition(" ")
-        if line.casefold() in ("exit", "quit", ":q", ":exit", ":quit"):
+        if line.casefold() in LEAVING:
             return False
+        name, rest = _command(line)
         try:
-            if not line.startswith(":"):
+            if name is None and self._is_query(line):
+                self._screen.note("that is a query: run as it is, under the guard")
+                self._run_sql(line)
+            elif name is None:
                 self._ask(line)
             elif name in self._commands:
-                self._commands[name](rest.strip())
+                self._commands[name](rest)
             else:
                 near = difflib.get_close_matches(name, self._commands, n=1)
                 advice = f"did you mean :{near[0]}?" if near else ":help lists them"
                 self._screen.note(f"no command :{clean(name, 40)}; {advice}", "warning")
         except (SqlwrightError, KeyboardInterrupt) as error:
             self.exit_code = report(error, debug=False)
-        if not self._screen.interactive or not line.startswith(":"):
+        if not self._screen.interactive or name is None:
             self._screen.show([Text()])
         return True
+
+    def _is_query(self, line: str) -> bool:
+        """Whether a line is SQL over this database's tables rather than English."""
+        if not _SQL.match(line):
+            return False
+        from sqlwright.sql import tables_used
+
+        schema = self._session.workspace.schema
+        tables = tables_used(line)
+        return bool(tables) and all(schema.table(table) for table in tables)
 
     def _ask(self, question: str) -> None:
         asking = Asking(
@@ -251,6 +273,19 @@ class Conversation:
         self._screen.show(
             Text.assemble((f"  {name:<16}", "name"), text) for name, text in HELP.items()
         )
+
+
+def _command(line: str) -> tuple[str | None, str]:
+    """The command that a line means and what comes after it; None for a question. Other programs'
+    spellings of a few are understood, too: `\\d`, `.tables`, `help`."""
+    first, _, rest = line.partition(" ")
+    bare = first.lstrip(":\\.")
+    alias = ALIASES.get(bare)
+    if first.startswith(":"):
+        return alias or bare, rest.strip()
+    if first != bare:
+        return (alias or bare if alias or f":{bare}" in NAMED else None), rest.strip()
+    return ("help", "") if line.casefold() in ("help", "?") else (None, "")
 
 
 def _table_lines(tables: Sequence[Table], look: Look) -> Iterator[Text]:
