@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.errors import WorkspaceError
-from sqlwright.presentation import candidate_to_dict, plain, result_to_dict, to_json
+from sqlwright.messages import Message
+from sqlwright.presentation import candidate_to_dict, plain, readable, result_to_dict, to_json
 from sqlwright.schema import Detail, SchemaView
 from sqlwright.types import Candidate, ExecutionResult, State
 
@@ -31,11 +32,14 @@ KEPT = 500
 SHOWN_ROWS = 5
 SHOWN_ITEMS = 60
 SHOWN_CHARACTERS = 4_000
+SHOWN_PROMPT = 20_000
+"""Of one message to a language model."""
 
 _SECRETS = re.compile(
     r"(?<=://)[^\s/@:]+:[^\s/]+(?=@)"  # user:password in a URL
     r"|(?<=[?&])(?:password|passwd|token|key|secret|api_key)=[^&\s]+"
     r"|\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bAKIA[A-Z0-9]{16}\b"
+    r"|\b(?:gsk_|xai-|hf_|AIza)[A-Za-z0-9_-]{16,}"
     r"|\bBearer\s+[A-Za-z0-9._~+/-]{12,}=*",
     re.IGNORECASE,
 )
@@ -218,19 +222,45 @@ def _item(value: Any) -> Any:
         return _clipped(result_to_dict(value, rows=SHOWN_ROWS))
     if isinstance(value, SchemaView):
         return _view(value)
+    if isinstance(value, Message):
+        return _message(value)
     if isinstance(value, tuple | list) and not hasattr(value, "_asdict"):
         shown = [_item(item) for item in value[:SHOWN_ITEMS]]
         return [*shown, f"and {len(value) - SHOWN_ITEMS} more"] if value[SHOWN_ITEMS:] else shown
     return _clipped(plain(value))
 
 
+def _message(message: Message) -> dict[str, Any]:
+    """A message to a language model, its text as (origin, text) in order."""
+    spans: list[list[str]] = []
+    room = SHOWN_PROMPT
+    for span in message.text.spans:
+        if spans and spans[-1][0] == span.origin:
+            spans[-1][1] += span.text
+        else:
+            spans.append([span.origin, span.text])
+    shown = []
+    for origin, text in spans:
+        if room <= 0:
+            shown.append(["template", f"\u2026 ({len(str(message.text)):,} characters)"])
+            break
+        shown.append([origin, _cut(text, room)])
+        room -= len(text)
+    entry: dict[str, Any] = {"role": message.role, "text": shown}
+    if message.tool_calls:
+        entry["tool_calls"] = _clipped(plain(message.tool_calls))
+    return entry
+
+
+def _cut(text: str, most: int) -> str:
+    # Masked before it is cut, so that half a credential isn't left at the end.
+    masked = mask(readable(text[: 2 * most]))
+    return f"{masked[:most]}\u2026 ({len(text):,} characters)" if len(text) > most else masked
+
+
 def _clipped(value: Any) -> Any:
     if isinstance(value, str):
-        # Masked before it is cut, so that half a credential isn't left at the end.
-        masked = mask(value[: 2 * SHOWN_CHARACTERS])
-        if len(value) > SHOWN_CHARACTERS:
-            return f"{masked[:SHOWN_CHARACTERS]}\u2026 ({len(value):,} characters)"
-        return masked
+        return _cut(value, SHOWN_CHARACTERS)
     if isinstance(value, dict):
         return {key: _clipped(item) for key, item in value.items()}
     if isinstance(value, list):

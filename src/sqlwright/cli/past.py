@@ -9,6 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from sqlwright.cli.answer import Look, confidence_text, duration, sql_lines
+from sqlwright.cli.calls import call_lines
 from sqlwright.cli.layout import indented, labelled, shorten, wrapped
 from sqlwright.cli.progress import step_words
 from sqlwright.cli.text import clean
@@ -54,6 +55,8 @@ def trace_lines(trace: Trace, look: Look) -> Iterator[Text]:
 
 def _event_lines(event: Mapping[str, Any], look: Look) -> Iterator[Text]:
     kind = str(event.get("kind", ""))
+    if kind == "call":
+        yield from call_lines(event, look)
     if kind != "step":
         return
     yield Text()

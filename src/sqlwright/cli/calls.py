@@ -1,0 +1,86 @@
+"""A request to a language model and its replies, from a trace, for reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.text import Text
+
+from sqlwright.cli.answer import Look, duration, money
+from sqlwright.cli.layout import indented, labelled, wrapped
+from sqlwright.cli.progress import step_words
+from sqlwright.cli.text import clean, clean_block
+
+SHOWN = 1_200
+"""Characters of a message or reply; `trace show --json` has more."""
+REPLIES = 3
+ORIGINS = {"value": "value"}
+"""Styles of text by where it came from: what the database stores stands out."""
+
+
+def call_lines(event: Mapping[str, Any], look: Look) -> Iterator[Text]:
+    """Who asked what, what came back, what it took."""
+    yield Text()
+    line = Text.assemble(
+        (f"{clean(str(event.get('model', '')), 80)}", "name"),
+        (f" for {step_words(str(event.get('step', '')))}", "strong"),
+        (f"  {_taken(event, look)}", "quiet"),
+    )
+    yield from wrapped(line, look.width, hang=2)
+    messages = event.get("messages")
+    for message in messages if isinstance(messages, list) else ():
+        if isinstance(message, dict):
+            text = _message_text(message)
+            label = clean(str(message.get("role", "")), 10)
+            yield from indented(labelled(label, [text], look.width - 2))
+    replies = event.get("replies")
+    listed = replies if isinstance(replies, list) else []
+    for reply in listed[:REPLIES]:
+        if isinstance(reply, dict):
+            yield from indented(_reply_lines(reply, look))
+    if len(listed) > REPLIES:
+        rest = Text(f"and {len(listed) - REPLIES} more replies", style="quiet")
+        yield from indented(labelled("", [rest], look.width - 2))
+
+
+def _taken(event: Mapping[str, Any], look: Look) -> str:
+    parts = []
+    seconds, cost = event.get("seconds"), event.get("cost")
+    if isinstance(seconds, int | float) and seconds:
+        parts.append(duration(float(seconds)))
+    parts.append(f"temperature {event.get('temperature', 0)}")
+    parts.append(
+        f"{event.get('prompt_tokens', 0):,} tokens in, {event.get('reply_tokens', 0):,} out"
+    )
+    if event.get("cached"):
+        parts.append(f"{event['cached']} at hand")
+    if cost is None or cost:
+        parts.append(money(cost))
+    return f" {look.glyphs.dot} ".join(parts)
+
+
+def _message_text(message: Mapping[str, Any]) -> Text:
+    text, room = Text(), SHOWN
+    spans = message.get("text")
+    for span in spans if isinstance(spans, list) else ():
+        if not isinstance(span, list) or len(span) != 2:
+            continue
+        origin, words = str(span[0]), str(span[1])
+        text.append(clean_block(words, max(room, 0)) if room > 0 else "", ORIGINS.get(origin))
+        room -= len(words)
+    return text
+
+
+def _reply_lines(reply: Mapping[str, Any], look: Look) -> Iterator[Text]:
+    if "text" not in reply:
+        kind = clean(str(reply.get("kind", "missing")), 20)
+        why = Text(f"{kind}: {clean(str(reply.get('message', '')), 400)}", style="warning")
+        yield from labelled("no reply", [why], look.width - 2)
+        return
+    entries = [Text(clean_block(str(reply["text"]), SHOWN))]
+    calls = [call for call in reply.get("tool_calls") or () if isinstance(call, dict)]
+    entries += [Text(f"calls {clean(str(c.get('name')), 80)}", style="quiet") for c in calls]
+    if reply.get("finish") not in {"stop", None}:
+        entries.append(Text(f"ended by: {clean(str(reply['finish']), 40)}", style="quiet"))
+    yield from labelled("reply", entries, look.width - 2)

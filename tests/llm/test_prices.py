@@ -1,0 +1,95 @@
+"""Prices: a dated table, the user's own before it, unknown where nobody knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sqlwright.errors import ConfigError
+from sqlwright.llm.prices import FREE, Price, load_prices
+
+
+def test_the_table_has_a_date_and_sensible_prices() -> None:
+    prices = load_prices()
+    assert prices.date >= "2026-10-14"
+    assert len(prices.table) >= 30
+    for name, price in prices.table.items():
+        assert name.count("/") == 1
+        assert 0 < price.prompt <= price.reply, name
+        assert price.cached is None or 0 < price.cached < price.prompt, name
+        assert price.long is None or price.long.prompt > price.prompt, name
+
+
+@pytest.mark.parametrize(
+    ("model", "same_as"),
+    [
+        ("openai/gpt-4o-2024-08-06", "openai/gpt-4o"),
+        ("anthropic/claude-3-5-haiku-20241022", "anthropic/claude-3-5-haiku"),
+        ("anthropic/claude-3-5-haiku-latest", "anthropic/claude-3-5-haiku"),
+        ("openai/gpt-4o-2024-05-13", None),
+    ],
+)
+def test_a_dated_revision_costs_what_its_model_does_unless_listed(
+    model: str, same_as: str | None
+) -> None:
+    prices = load_prices()
+    assert prices.of(model) == prices.table[same_as or model]
+
+
+@pytest.mark.parametrize(
+    "model", ["openai/gpt-4o-audio", "openai/gpt-99", "ollama/gpt-4o", "gpt-4o", ""]
+)
+def test_what_is_not_listed_is_unknown_never_guessed(model: str) -> None:
+    assert load_prices().of(model) is None
+
+
+def test_a_request_costs_its_tokens_with_those_in_the_vendors_cache_cheaper() -> None:
+    price = Price(prompt=2.0, reply=8.0, cached=0.5)
+    assert price.cost(1_000_000, 500_000) == pytest.approx(6.0)
+    assert price.cost(1_000_000, 0, cached_tokens=400_000) == pytest.approx(1.4)
+    assert price.cost(100, 0, cached_tokens=900) == pytest.approx(100 * 0.5 / 1e6)
+    assert Price(2.0, 8.0).cost(100, 0, cached_tokens=50) == pytest.approx(100 * 2.0 / 1e6)
+    assert FREE.cost(10**9, 10**9) == 0
+
+
+def test_a_long_prompt_costs_more_as_a_whole() -> None:
+    price = Price(1.0, 10.0, above=200_000, long=Price(2.0, 15.0))
+    assert price.cost(200_000, 0) == pytest.approx(0.2)
+    assert price.cost(200_001, 1) == pytest.approx((200_001 * 2 + 15) / 1e6)
+
+
+def test_the_users_own_prices_come_first(tmp_path: Path) -> None:
+    own = tmp_path / "prices.toml"
+    own.write_text(
+        'date = "2027-01-01"\n[models."openai/gpt-4o"]\nprompt = 1\nreply = 2\n'
+        '[models."openai-compatible/mine"]\nprompt = 0\nreply = 0.5\n'
+    )
+    prices = load_prices(own)
+    assert prices.of("openai/gpt-4o") == Price(1, 2)
+    assert prices.of("openai-compatible/mine") == Price(0, 0.5)
+    assert prices.of("openai/gpt-4o-mini") == load_prices().of("openai/gpt-4o-mini")
+    assert prices.date == "2027-01-01"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("not toml", "not readable as TOML"),
+        ('[models."a/b"]\nprompt = -1\nreply = 1', r"models\.a/b\.prompt"),
+        ('[models."a/b"]\nprompt = 1', r"models\.a/b\.reply"),
+        ('[models."a/b"]\nprompt = inf\nreply = 1', r"models\.a/b\.prompt"),
+        ('[models."a/b"]\nprompt = 1\nreply = 1\nouput = 2', r"models\.a/b\.ouput"),
+        ('["a/b"]\nprompt = 1\nreply = 1', "a/b"),
+    ],
+)
+def test_prices_that_do_not_fit_are_refused(tmp_path: Path, text: str, says: str) -> None:
+    own = tmp_path / "prices.toml"
+    own.write_text(text)
+    with pytest.raises(ConfigError, match=says):
+        load_prices(own)
+
+
+def test_prices_that_are_not_there_are_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="can't be read"):
+        load_prices(tmp_path / "absent.toml")
