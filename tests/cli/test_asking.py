@@ -148,6 +148,12 @@ def test_ctrl_c_while_a_question_is_answered(shop: Path) -> None:
         assert process.returncode != 130 or b"Traceback" not in errors
 
 
+def test_a_query_for_a_question_is_pointed_to_its_command(sqlwright: Command, shop: Path) -> None:
+    asked = sqlwright("ask", shop, "SELECT name FROM customers", *RECIPE)
+    assert "sqlwright sql runs a query" in asked.err
+    assert "sqlwright sql" not in sqlwright("ask", shop, QUESTION, *RECIPE).err
+
+
 @pytest.mark.slow
 def test_a_disk_without_room_for_the_demo_is_called_full(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="no room left"):

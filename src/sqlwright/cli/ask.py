@@ -65,6 +65,7 @@ def command(
     from sqlwright.cli.console import Screen, settle_streams
     from sqlwright.cli.interrupt import interruptible
     from sqlwright.cli.progress import Spinner
+    from sqlwright.cli.query import reads_as_sql
     from sqlwright.cli.session import Asking, destination, opener, settled
     from sqlwright.cli.show import show_found
     from sqlwright.cli.text import clean, readable
@@ -89,6 +90,8 @@ def command(
     )
     if target.note:
         screen.note(clean(target.note, 400))
+    if reads_as_sql(target.text):
+        screen.note("this looks like SQL and is read as a question; sqlwright sql runs a query")
     if leaving := destination(chosen):
         screen.note(clean(leaving, 400), style="warning")
     asking = Asking(

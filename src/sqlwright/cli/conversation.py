@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -19,7 +18,7 @@ from sqlwright.cli.failure import report
 from sqlwright.cli.interrupt import interruptible
 from sqlwright.cli.layout import shorten
 from sqlwright.cli.progress import Spinner
-from sqlwright.cli.query import execute, nearest, result_answer
+from sqlwright.cli.query import execute, nearest, reads_as_sql, result_answer
 from sqlwright.cli.session import Asking, Finding
 from sqlwright.cli.show import show_found
 from sqlwright.cli.sql import raise_failure
@@ -55,7 +54,6 @@ LEAVING |= {":q", "\\q", ".q"}
 ALIASES = {"d": "tables", "dt": "tables", "schema": "columns", "h": "help", "?": "help"}
 """What other programs call some of the commands."""
 NAMED = frozenset(name.partition(" ")[0] for name in HELP)
-_SQL = re.compile(r"\s*(?:select|with)\b.*\bfrom\b", re.IGNORECASE | re.DOTALL)
 
 
 class Conversation:
@@ -137,7 +135,7 @@ class Conversation:
 
     def _is_query(self, line: str) -> bool:
         """Whether a line is SQL over this database's tables rather than English."""
-        if not _SQL.match(line):
+        if not reads_as_sql(line):
             return False
         from sqlwright.sql import tables_used
 

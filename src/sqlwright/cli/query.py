@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SUGGESTED = 3
 """Names offered for one that isn't there."""
+_SQL = re.compile(r"\s*(?:select|with)\b.*\bfrom\b", re.IGNORECASE | re.DOTALL)
 _UNKNOWN = re.compile(r"no such (?P<what>table|column): (?P<name>.+)")
 
 
@@ -36,6 +37,11 @@ def execute(
     from sqlwright.protocols import Run
 
     return database.execute(sql, Run(cancelled=cancelled, limits=limits), limits=limits)
+
+
+def reads_as_sql(text: str) -> bool:
+    """Whether a text looks like a query; some English does, too ("select names from Oslo")."""
+    return _SQL.match(text) is not None
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
