@@ -129,6 +129,16 @@ class Lane:
     def in_flight(self) -> int:
         return self._slots.used
 
+    @property
+    def room(self) -> int:
+        """Requests allowed at once at the moment."""
+        return self._slots.limit
+
+    @property
+    def pause(self) -> float:
+        """Seconds until the next request may be sent, slots and rates aside."""
+        return max(0.0, self._open_at - self._clock())
+
     @asynccontextmanager
     async def slot(
         self, party: Hashable, tokens: float, *, first: bool = False
@@ -136,8 +146,8 @@ class Lane:
         """Wait until a request of about so many tokens may be sent; hold the slot meanwhile."""
         await self._slots.acquire(party, first=first)
         try:
-            while (pause := self._open_at - self._clock()) > 0:
-                await asyncio.sleep(pause)
+            while self.pause > 0:
+                await asyncio.sleep(self.pause)
             await self._pass(self._requests, 1.0)
             await self._pass(self._tokens, tokens)
             yield

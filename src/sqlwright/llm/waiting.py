@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
@@ -20,9 +21,10 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         try:
-            return max(0.0, float(value) / unit)
+            seconds = float(value) / unit
         except ValueError:
             continue
+        return max(0.0, seconds) if math.isfinite(seconds) else None
     try:
         moment = parsedate_to_datetime(headers.get("retry-after", ""))
     except ValueError:

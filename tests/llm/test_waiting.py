@@ -1,0 +1,58 @@
+"""How long to wait before the next attempt."""
+
+from __future__ import annotations
+
+from email.utils import formatdate
+
+import pytest
+
+from sqlwright.llm.endpoint import Throttle
+from sqlwright.llm.waiting import MARGIN, delay, retry_after
+from sqlwright.protocols import Run
+
+NOW = 1_700_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after": " 0.5 "}, 0.5),
+        ({"retry-after": "-4"}, 0.0),
+        ({"retry-after": formatdate(NOW + 90, usegmt=True)}, 90.0),
+        ({"retry-after": formatdate(NOW - 90, usegmt=True)}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": ""}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after-ms": "?", "retry-after": "1"}, 1.0),
+    ],
+)
+def test_what_an_endpoint_asks_for(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers, NOW) == seconds
+
+
+def test_back_off_doubles_up_to_a_ceiling_and_is_seeded() -> None:
+    throttle = Throttle(first_delay=1.0, longest_delay=6.0)
+
+    def waits(seed: int) -> list[list[float]]:
+        generator = Run(seed=seed).random("test")
+        return [
+            [delay(throttle, tries, None, generator) for _ in range(200)] for tries in (1, 3, 9)
+        ]
+
+    once, thrice, often = waits(0)
+    assert 0.9 < max(once) <= 1.0
+    assert 3.5 < max(thrice) <= 4.0
+    assert 5.5 < max(often) <= 6.0
+    assert min(once) < 0.1  # full jitter
+    assert waits(0) == waits(0) != waits(1)
+
+
+def test_a_wish_is_granted_in_full() -> None:
+    generator = Run().random("test")
+    waits = [delay(Throttle(), 1, 30.0, generator) for _ in range(50)]
+    assert min(waits) >= 30.0
+    assert max(waits) <= 30.0 + MARGIN
