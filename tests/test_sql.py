@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,8 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwright.errors import UnsafeQuery
+from sqlwright.protocols import Workspace
 from sqlwright.schema import Column, Schema, Table
-from sqlwright.sql import check_query, columns_used, format_sql, has_order_by, tables_used
+from sqlwright.sql import (
+    check_query,
+    columns_used,
+    compared_texts,
+    format_sql,
+    has_order_by,
+    tables_used,
+)
 from sqlwright.tokens import UnreadableQuery, tokenize
 
 CASES = Path(__file__).parent / "cases" / "guard"
@@ -172,3 +181,20 @@ def test_benchmark_queries_are_let_through() -> None:
                 refused.append(str(error))
     assert all("datediff" in reason or "timestampdiff" in reason for reason in refused)
     assert len(refused) <= 10
+
+
+COMPARED = yaml.safe_load((CASES.parent / "literals" / "compared.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", COMPARED, ids=lambda case: str(case["sql"])[:60])
+def test_texts_that_columns_are_compared_with(
+    shop_workspace: Workspace, case: dict[str, Any]
+) -> None:
+    sql = case["sql"]
+    found = compared_texts(sql, shop_workspace.schema)
+    assert [
+        [str(one.column), one.text] + ["negated"] * one.negated + ["pattern"] * one.pattern
+        for one in found
+    ] == case["finds"]
+    for one in found:
+        assert sql[one.start : one.end] == "'" + one.text.replace("'", "''") + "'"

@@ -21,8 +21,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlwright.protocols import Database, Run
-from sqlwright.sql import has_order_by
-from sqlwright.types import Candidate, Cell, ExecutionResult
+from sqlwright.schema import Schema
+from sqlwright.sql import columns_used, compared_texts, has_order_by
+from sqlwright.types import Candidate, Cell, ExecutionResult, ValueMatch
 
 DIGITS = 9
 """Significant digits two numbers must share to be equal."""
@@ -127,7 +128,7 @@ def deduplicate(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     seen: set[tuple[str, str]] = set()
     kept = []
     for candidate in candidates:
-        key = (candidate.goal, _squeezed(candidate.sql))
+        key = (candidate.goal, squeezed(candidate.sql))
         if key not in seen:
             seen.add(key)
             kept.append(candidate)
@@ -139,7 +140,7 @@ def rank(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
 
     Inside each of these by the author's score, then in the order given.
     """
-    return tuple(sorted(candidates, key=lambda c: (_standing(c), -c.score)))
+    return tuple(sorted(candidates, key=lambda c: (standing(c), -c.score)))
 
 
 def shares(candidates: Sequence[Candidate]) -> list[float]:
@@ -155,6 +156,17 @@ def shares(candidates: Sequence[Candidate]) -> list[float]:
     return [weight / total for weight in weights]
 
 
+def grounded(candidate: Candidate, values: Iterable[ValueMatch], schema: Schema) -> Candidate:
+    """The candidate with the stored columns its query names and those of the values it compares
+    them with; for authors that give only a query."""
+    compared = {(one.column, one.text.strip("%")) for one in compared_texts(candidate.sql, schema)}
+    return replace(
+        candidate,
+        columns=columns_used(candidate.sql, schema),
+        values=tuple(match for match in values if (match.column, match.value) in compared),
+    )
+
+
 def ancestry(candidate: Candidate) -> Iterator[Candidate]:
     """The candidate, then what it was repaired from, back to the first version."""
     current: Candidate | None = candidate
@@ -163,7 +175,8 @@ def ancestry(candidate: Candidate) -> Iterator[Candidate]:
         current = current.parent
 
 
-def _standing(candidate: Candidate) -> int:
+def standing(candidate: Candidate) -> int:
+    """What its result is worth, less is better: 0 with rows, 1 empty, 2 not executed, 3 in error."""
     if candidate.result is None:
         return 2
     if not candidate.result.ok:
@@ -171,7 +184,8 @@ def _standing(candidate: Candidate) -> int:
     return 1 if candidate.result.empty else 0
 
 
-def _squeezed(sql: str) -> str:
+def squeezed(sql: str) -> str:
+    """The query with each run of blanks outside of quotes as one: equal for what reads the same."""
     parts = re.split(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)""", sql)
     parts[::2] = [re.sub(r"\s+", " ", part) for part in parts[::2]]
     return "".join(parts).strip().rstrip(";").rstrip()

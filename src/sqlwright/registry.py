@@ -18,6 +18,8 @@ STEPS: Mapping[str, str] = {
     "retrieval.values": "sqlwright.steps.retrieval.values:ValueRetrieval",
     "schema_linking.embedded": "sqlwright.steps.schema_linking.embedded:EmbeddedLinking",
     "generation.embedded": "sqlwright.steps.generation.embedded:EmbeddedGeneration",
+    "repair.execute": "sqlwright.steps.repair.execute:ExecuteCandidates",
+    "repair.literals": "sqlwright.steps.repair.literals:LiteralRepair",
     "repair.execution_guided": "sqlwright.steps.repair.execution_guided:ExecutionGuidedRepair",
     "selection.critic": "sqlwright.steps.selection.critic:CriticSelection",
     "selection.first_valid": "sqlwright.steps.selection.first_valid:FirstValid",
@@ -29,6 +31,7 @@ CONDITIONS: Mapping[str, str] = {
     "has_rows": "sqlwright.steps.conditions:HAS_ROWS",
     "candidates_agree": "sqlwright.steps.conditions:CANDIDATES_AGREE",
     "many_columns": "sqlwright.steps.conditions:MANY_COLUMNS",
+    "no_fault": "sqlwright.steps.conditions:NO_FAULT",
     "no_values_found": "sqlwright.steps.conditions:NO_VALUES_FOUND",
 }
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlwright.errors import UnsafeQuery
 from sqlwright.schema import ColumnRef, Schema, Table
-from sqlwright.tokens import UnreadableQuery, checked_tokens, tokenize, view_body
+from sqlwright.tokens import UnreadableQuery, checked_tokens, pieces, tokenize, view_body
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -25,6 +25,9 @@ _INTERNAL_TABLE = re.compile(
     re.IGNORECASE,
 )
 """Tables that SQLite or its extensions provide without anybody having made them."""
+
+
+_NUMBERED = re.compile(r"#(\d+)#")
 
 
 def check_query(
@@ -204,6 +207,84 @@ def columns_used(sql: str, schema: Schema) -> tuple[ColumnRef, ...]:
     tree = _readable(sql)
     if tree is None:
         return ()
+    scopes = _scopes(tree, schema)
+    found: dict[ColumnRef, None] = {}
+    for node in tree.find_all(exp.Column, exp.Star, exp.Join, bfs=False):
+        found.update(dict.fromkeys(_stored_columns(node, scopes)))
+    return tuple(found)
+
+
+class ComparedText(NamedTuple):
+    """A text in a query that a stored column is compared with."""
+
+    column: ColumnRef
+    text: str
+    pattern: bool
+    """Whether the column is asked to be LIKE it."""
+    negated: bool
+    start: int
+    """Where the literal begins in the query, its quote included."""
+    end: int
+
+
+def compared_texts(sql: str, schema: Schema) -> tuple[ComparedText, ...]:
+    """The texts that a query compares with stored columns (=, <>, IN, LIKE), as they follow one
+    another in it. Empty when the text is no query; columns inside of expressions don't count."""
+    from sqlglot import exp
+
+    literals = [piece for piece in pieces(sql) if piece.kind == "text"]
+    tree = _readable(_numbered(sql)) if literals else None
+    if tree is None:
+        return ()
+    scopes = _scopes(tree, schema)
+    found: list[ComparedText] = []
+    for node in tree.find_all(exp.EQ, exp.NEQ, exp.In, exp.Like):
+        negated = isinstance(node, exp.NEQ) or isinstance(node.parent, exp.Not)
+        for column, literal in _compared(node):
+            number = _NUMBERED.fullmatch(literal.this)
+            for ref in _stored_columns(column, scopes) if number else ():
+                piece = literals[int(number[1])] if number else literals[0]
+                text = piece.text[1:-1].replace("''", "'")
+                end = piece.start + len(piece.text)
+                found.append(
+                    ComparedText(ref, text, isinstance(node, exp.Like), negated, piece.start, end)
+                )
+    return tuple(sorted(found, key=lambda one: one.start))
+
+
+def _numbered(sql: str) -> str:
+    """The query with the place of each text literal for its content, so that a literal of the tree
+    tells which one of the text it is."""
+    parts = []
+    count = 0
+    for piece in pieces(sql):
+        if piece.kind == "text":
+            parts.append(f"'#{count}#'")
+            count += 1
+        else:
+            parts.append(piece.text)
+    return "".join(parts)
+
+
+def _compared(node: exp.Expr) -> Iterator[tuple[exp.Column, exp.Literal]]:
+    """Pairs of a column and a text that a comparison compares directly."""
+    from sqlglot import exp
+
+    left = node.this
+    others = node.expressions if isinstance(node, exp.In) else [node.args.get("expression")]
+    for right in others:
+        pair = (left, right)
+        if isinstance(left, exp.Literal) and not isinstance(node, exp.Like):
+            pair = (right, left)
+        column, literal = pair
+        if isinstance(column, exp.Column) and isinstance(literal, exp.Literal):
+            yield column, literal
+
+
+def _scopes(tree: exp.Expr, schema: Schema) -> dict[int, list[tuple[str, Table]]]:
+    """The stored tables each SELECT reads, with their aliases, by the identity of its node."""
+    from sqlglot import exp
+
     own = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     scopes: dict[int, list[tuple[str, Table]]] = {}
     for source in tree.find_all(exp.Table):
@@ -211,10 +292,7 @@ def columns_used(sql: str, schema: Schema) -> tuple[ColumnRef, ...]:
         if table is not None and source.name.lower() not in own:
             select = source.find_ancestor(exp.Select)
             scopes.setdefault(id(select), []).append((source.alias_or_name.lower(), table))
-    found: dict[ColumnRef, None] = {}
-    for node in tree.find_all(exp.Column, exp.Star, exp.Join, bfs=False):
-        found.update(dict.fromkeys(_stored_columns(node, scopes)))
-    return tuple(found)
+    return scopes
 
 
 def _stored_columns(

@@ -125,6 +125,9 @@ class Candidate:
     """The author's own score: a log probability for the embedded parser."""
     result: ExecutionResult | None = None
     parent: Candidate | None = None
+    tried: tuple[Candidate, ...] = ()
+    """What repairs wrote in its place that was no better, in order; without a query where a reply
+    could not be used."""
     goal: str = ""
     """The sub-question it answers; empty for the whole question."""
     columns: tuple[ColumnRef, ...] = ()

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
+from pathlib import PurePath
 from typing import Any
 
 from sqlwright.messages import Text
@@ -105,6 +106,13 @@ def load_column_demonstrations() -> tuple[ColumnDemonstration, ...]:
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in one.items()}
         judged.append(ColumnDemonstration(**values))
     return tuple(judged)
+
+
+@cache
+def demonstration_names() -> frozenset[str]:
+    """The kinds of worked examples there are, which `load_demonstrations` takes."""
+    names = {PurePath(file.name).stem for file in files(__name__).iterdir() if ".toml" in file.name}
+    return frozenset(names - {COLUMNS, REVISIONS})
 
 
 def read_demonstrations(name: str) -> list[dict[str, Any]]:

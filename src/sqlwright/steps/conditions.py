@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from sqlwright.candidates import group_by_result, hollow, valid
 from sqlwright.combinators import Condition
+from sqlwright.llm.metering import estimated_tokens
 from sqlwright.protocols import Context
+from sqlwright.steps.repair.faults import FaultRule, settled
 from sqlwright.types import State
 
 MANY = 150
 """Columns from which a schema counts as large."""
+WHOLE_TOKENS = 16_000
+"""Estimated tokens of names, types and descriptions up to which a schema is shown whole."""
+WHOLE_SHARE = 0.25
+"""Part of a model's context that these may take; examples and instructions come on top."""
 
 
 def _has_candidates(state: State, context: Context) -> bool:
@@ -32,8 +38,36 @@ def _many_columns(state: State, context: Context) -> bool:
     return state.view.schema.column_count > MANY
 
 
+def _large_schema(state: State, context: Context) -> bool:
+    """Whether the view is too much to be shown whole: by its columns, by the tokens their names and
+    descriptions take, or by what the run's own language model can read.
+
+    CHESS section 3.3: selecting from a schema costs recall, so it pays only where that is large.
+    """
+    schema = state.view.visible_schema()
+    if schema.column_count > MANY:
+        return True
+    columns = [column for table in schema.tables for column in table.columns]
+    size = estimated_tokens(
+        [f"{c.name} {c.type} {c.label} {c.description} {c.value_description}" for c in columns]
+    )
+    most = WHOLE_TOKENS
+    if "llm" in context.models:
+        most = min(most, int(WHOLE_SHARE * context.llm().capabilities.context_tokens))
+    return size > most
+
+
 def _no_values_found(state: State, context: Context) -> bool:
     return not state.values
+
+
+def _no_fault(state: State, context: Context) -> bool:
+    """No candidate gives `repair.revise` a reason to look at it (again)."""
+    rule = FaultRule()
+    return all(
+        settled(candidate) or not any(rule.faults(candidate, state, context))
+        for candidate in state.candidates
+    )
 
 
 _CANDIDATES = frozenset({"candidates"})
@@ -43,4 +77,6 @@ HAS_VALID_CANDIDATE = Condition(_CANDIDATES, _has_valid_candidate)
 HAS_ROWS = Condition(_CANDIDATES, _has_rows)
 CANDIDATES_AGREE = Condition(_CANDIDATES, _candidates_agree)
 MANY_COLUMNS = Condition(frozenset({"view"}), _many_columns)
+LARGE_SCHEMA = Condition(frozenset({"view"}), _large_schema)
+NO_FAULT = Condition(_CANDIDATES, _no_fault)
 NO_VALUES_FOUND = Condition(frozenset({"values"}), _no_values_found)

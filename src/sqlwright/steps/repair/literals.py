@@ -1,14 +1,19 @@
-"""Literals of a query and the columns they are compared with."""
+"""Texts that are not stored and the similar ones that are: in the intermediate form, and in any SQL."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
+from sqlwright.candidates import execute, grounded, hollow, valid
 from sqlwright.local.form import Column, Comparison, InList, Like, Literal, Query
+from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef
-from sqlwright.types import ValueMatch
+from sqlwright.steps.repair.faults import SIMILAR, UnknownText, unknown_texts
+from sqlwright.types import Candidate, State, ValueMatch
+
+SOURCE = "repair.literals"
 
 Choose = Callable[[ColumnRef, str], ValueMatch | None]
 
@@ -64,3 +69,86 @@ def _changed(node: Any, chosen: Callable[[Column, Literal], Literal]) -> Any:
         if isinstance(getattr(node, f.name), tuple) or is_dataclass(getattr(node, f.name))
     }
     return replace(node, **changes) if changes else node
+
+
+@dataclass(frozen=True)
+class LiteralRepair:
+    """Mends candidates that find nothing because a text isn't spelled as it is stored.
+
+    The new query takes the old one's place, and keeps it as its parent, only if it finds
+    something. Costs no call; after the literal check of CHESS's first version, which left the
+    mending to the model. Reads any SQL, unlike `repair.execution_guided`.
+    """
+
+    similarity: float = SIMILAR
+    """Least similarity of the stored value to the text."""
+
+    reads: ClassVar[frozenset[str]] = frozenset({"candidates"})
+    writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
+
+    def __post_init__(self) -> None:
+        if not 0 < self.similarity <= 1:
+            raise ValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
+
+    def __call__(self, state: State, context: Context) -> State:
+        if not state.candidates:
+            return state
+        executed = execute(state.candidates, context.workspace.database, context.run)
+        mended = (
+            mend(one, unknown_texts(one.sql, state, context, self.similarity), state, context)
+            if hollow(one)
+            else one
+            for one in executed
+        )
+        return state.evolve(candidates=tuple(mended))
+
+
+def mend(
+    candidate: Candidate, unknown: Sequence[UnknownText], state: State, context: Context
+) -> Candidate:
+    """The executed candidate with similar texts that are stored for those that aren't, if it is
+    hollow and finds something with them; else itself."""
+    # A condition that excludes can't be why nothing was found.
+    unknown = [one for one in unknown if one.similar is not None and not one.compared.negated]
+    if not unknown or not hollow(candidate):
+        return candidate
+    told = tuple(map(_told, unknown))
+    new = Candidate(
+        sql=with_texts(candidate.sql, unknown),
+        source=SOURCE,
+        score=candidate.score,
+        parent=candidate,
+        goal=candidate.goal,
+        plan=candidate.plan,
+        sample=candidate.sample,
+        note="; ".join(told),
+        warnings=(*candidate.warnings, *told),
+    )
+    known = (*state.values, *candidate.values, *(match_of(one) for one in unknown))
+    new = grounded(new, dict.fromkeys(known), context.workspace.schema)
+    (new,) = execute([new], context.workspace.database, context.run)
+    return new if valid(new) and not hollow(new) else candidate
+
+
+def with_texts(sql: str, unknown: Sequence[UnknownText]) -> str:
+    """The query with each text replaced by its similar one, everything else as it was."""
+    for one in sorted(unknown, key=lambda one: -one.compared.start):
+        compared = one.compared
+        text = match_of(one).value
+        if compared.pattern:
+            inner = compared.text.strip("%")
+            text = compared.text.replace(inner, text)
+        literal = "'" + text.replace("'", "''") + "'"
+        sql = sql[: compared.start] + literal + sql[compared.end :]
+    return sql
+
+
+def match_of(unknown: UnknownText) -> ValueMatch:
+    """The value that takes a text's place, as found by that text."""
+    assert unknown.similar is not None
+    return replace(unknown.similar, phrase=unknown.compared.text.strip("%"))
+
+
+def _told(unknown: UnknownText) -> str:
+    compared, match = unknown.compared, match_of(unknown)
+    return f"{compared.column} has no {compared.text!r}; used {match.value!r}, which is similar"
