@@ -1,4 +1,4 @@
-"""Texts that are not stored and the similar ones that are: in the intermediate form, and in any SQL."""
+"""Texts that are not stored and the similar ones that are, in the parser's form and in any SQL."""
 
 from __future__ import annotations
 
