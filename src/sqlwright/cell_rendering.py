@@ -1,0 +1,155 @@
+"""Cells, stored values, results and queries as prompts show them, every piece with its origin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sqlwright.messages import Origin, Span, Text
+from sqlwright.schema import ColumnRef
+from sqlwright.tokens import pieces, quote_name
+from sqlwright.types import Candidate, Cell, ExecutionResult, Question, ValueMatch
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
+_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)?")
+_FAILURES = {
+    "sql": "the query failed",
+    "unsafe": "the query may not run",
+    "timeout": "the query was stopped because it took too long",
+    "memory": "the query was stopped because it took too much memory",
+    "cancelled": "the query was stopped",
+    "unavailable": "the database could not be read",
+}
+
+
+class SpanWriter:
+    """Gathers pieces of text; neighbours of one origin become one span."""
+
+    def __init__(self) -> None:
+        self._spans: list[Span] = []
+        self._parts: list[str] = []
+        self._origin: Origin = "schema"
+
+    def add(self, text: str, origin: Origin = "schema") -> None:
+        """Write on; an empty text does nothing."""
+        if origin != self._origin:
+            self._flush()
+            self._origin = origin
+        self._parts.append(text)
+
+    def _flush(self) -> None:
+        if self._parts:
+            text = "".join(self._parts)
+            if text:
+                self._spans.append(Span(text, self._origin))
+            self._parts.clear()
+
+    def text(self) -> Text:
+        """What was written."""
+        self._flush()
+        return Text(tuple(self._spans))
+
+
+def render_values(matches: Iterable[ValueMatch]) -> Text:
+    """Stored values as literals, a line per column, in the order of the matches."""
+    columns: dict[ColumnRef, dict[str, None]] = {}
+    for match in matches:
+        columns.setdefault(match.column, {})[literal(match.value)] = None
+    writer = SpanWriter()
+    for number, (ref, literals) in enumerate(columns.items()):
+        writer.add("\n" if number else "")
+        writer.add(f"{quote_name(ref.table)}.{quote_name(ref.column)}: ")
+        writer.add(", ".join(literals), "value")
+    return writer.text()
+
+
+def render_result(
+    result: ExecutionResult, *, rows: int = 20, columns: int = 20, limit_cell: int = 50
+) -> Text:
+    """What running a query gave: how many rows and columns, and the first of them as literals.
+
+    What went wrong instead, where it failed; the message may quote stored values.
+    """
+    writer = SpanWriter()
+    if result.error is not None:
+        writer.add(f"{_FAILURES[result.error.kind]}: ", "template")
+        writer.add(flat(result.error.message), "value")
+        return writer.text()
+    count = f"{'at least ' if result.truncated else ''}{counted(len(result.rows), 'row')}"
+    more = [
+        f"the first {shown} {what}"
+        for shown, there, what in (
+            (rows, len(result.rows), "rows"),
+            (columns, len(result.columns), "columns"),
+        )
+        if there > shown
+    ]
+    shown = f"; {' and '.join(more)}:" if more else ""
+    writer.add(f"{count}, {counted(len(result.columns), 'column')}{shown}\n", "template")
+    for number, name in enumerate(result.columns[:columns]):
+        writer.add(" | " if number else "", "template")
+        # A column without a name of its own is called by its expression, literals included.
+        writer.add(flat(name)[:limit_cell], "schema" if _NAME.fullmatch(name) else "value")
+    for row in result.rows[:rows]:
+        writer.add("\n", "template")
+        writer.add(" | ".join(literal(cell, limit_cell) for cell in row[:columns]), "value")
+    return writer.text()
+
+
+def render_sql(candidate: Candidate, question: Question) -> Text:
+    """The query; a literal that holds a stored value it rests on, and not the question's own words,
+    has the origin of a stored value."""
+    asked = f"{question.text}\n{question.evidence}"
+    rests_on = _chain_values(candidate)
+    stored = {value for value in rests_on if value and value not in asked}
+    if not stored:
+        return Text.of(candidate.sql, "model")
+    writer = SpanWriter()
+    for piece in pieces(candidate.sql):
+        held = piece.text.replace("''", "'").replace('""', '"')
+        constant = piece.kind in {"text", "number", "quoted", "comment"}
+        quoted = constant and any(
+            value in held if len(value) > 2 else value == held.strip("'\"") for value in stored
+        )
+        writer.add(piece.text, "value" if quoted else "model")
+    return writer.text()
+
+
+def _chain_values(candidate: Candidate) -> set[str]:
+    """Stored values that a candidate or what it was made from rests on."""
+    found: set[str] = set()
+    step: Candidate | None = candidate
+    while step is not None:
+        found |= {match.value for match in step.values}
+        step = step.parent
+    return found
+
+
+def literal(cell: Cell, limit: int | None = None) -> str:
+    """A cell as SQL writes it, on one line; where a long one is cut shows outside of its quotes."""
+    if cell is None:
+        return "NULL"
+    if isinstance(cell, bytes):
+        return f"a blob of {counted(len(cell), 'byte')}"
+    if not isinstance(cell, str):
+        return repr(cell)
+    text = cell if cell.isprintable() else _CONTROL.sub(" ", cell)
+    cut = limit is not None and len(text) > limit
+    return "'" + (text[:limit] if cut else text).replace("'", "''") + ("'…" if cut else "'")
+
+
+def flat(text: str) -> str:
+    """The text on one line, single-spaced."""
+    if text.isprintable() and "  " not in text:
+        return text.strip()
+    return " ".join(_CONTROL.sub(" ", text).split())
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text, cut where it is longer than `limit` characters."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things in words: 1 row, 1,200 rows."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

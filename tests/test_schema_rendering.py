@@ -1,0 +1,210 @@
+"""Schemas, values, results and queries as prompts show them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from sqlwright.messages import HIDDEN, Text
+from sqlwright.prepare import open_workspace
+from sqlwright.protocols import Workspace
+from sqlwright.schema import ColumnRef, Detail, SchemaView
+from sqlwright.schema_rendering import render_result, render_schema, render_sql, render_values
+from sqlwright.types import (
+    Candidate,
+    DescriptionMatch,
+    ExecutionError,
+    ExecutionResult,
+    Question,
+    ValueMatch,
+)
+
+GOLDEN = Path(__file__).parent / "cases" / "renderings"
+CITY = ColumnRef("customers", "city")
+PLACED = ColumnRef("orders", "placed")
+STATUS = ColumnRef("orders", "status")
+PRODUCT = ColumnRef("lines", "product")
+
+
+@pytest.fixture(scope="module", params=["shop", "composite", "odd", "sparse"])
+def workspace(
+    request: pytest.FixtureRequest,
+    database_files: dict[str, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Workspace]:
+    folder = tmp_path_factory.mktemp("prepared") / "absent"
+    opened = open_workspace(str(database_files[request.param]), folder=folder)
+    yield opened
+    opened.database.close()
+
+
+def golden(name: str, rendered: Text) -> None:
+    assert f"{rendered}\n" == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("style", ["ddl", "compact"])
+def test_whole_schemas(workspace: Workspace, style: Literal["ddl", "compact"]) -> None:
+    view = SchemaView(workspace.schema)
+    rendered = render_schema(view, style=style, catalog=workspace.catalog)
+    golden(f"{workspace.schema.name}.{style}", rendered)
+
+
+def found(shop: Workspace) -> dict[str, object]:
+    return {
+        "catalog": shop.catalog,
+        "values": [
+            ValueMatch("Munich", CITY, "München", 0.9),
+            ValueMatch("february", PLACED, "2026-02-11", 0.6),
+        ],
+        "descriptions": [
+            DescriptionMatch(STATUS, "label", "Status", 0.5),
+            DescriptionMatch(STATUS, "description", "what became\nof the order", 0.7),
+            DescriptionMatch(STATUS, "value_description", "open: not sent yet", 0.6),
+            DescriptionMatch(PRODUCT, "label", "product name", 0.5),
+        ],
+    }
+
+
+@pytest.mark.parametrize("style", ["ddl", "compact"])
+def test_a_narrowed_view_with_what_was_found(
+    shop_workspace: Workspace, style: Literal["ddl", "compact"]
+) -> None:
+    view = SchemaView(shop_workspace.schema).narrowed([CITY, PLACED, STATUS])
+    view = SchemaView(view.schema, {**view.details, PRODUCT: Detail.BRIEF})
+    rendered = render_schema(view, style=style, **found(shop_workspace))  # type: ignore[arg-type]
+    golden(f"narrowed.{style}", rendered)
+    golden(f"narrowed.{style}.hidden", rendered.without("value"))
+
+
+def test_keys_that_join_what_is_shown_are_there_although_hidden(shop_workspace: Workspace) -> None:
+    view = SchemaView(shop_workspace.schema).narrowed([CITY, STATUS])
+    text = str(render_schema(view))
+    assert "FOREIGN KEY (customer_id) REFERENCES customers (id)" in text
+    assert "id INTEGER PRIMARY KEY" in text
+    assert "lines" not in text
+    assert "total" not in text
+
+
+def test_a_seeded_shuffle_orders_tables_and_columns(shop_workspace: Workspace) -> None:
+    view = SchemaView(shop_workspace.schema)
+    orders = {str(render_schema(view, shuffle=random.Random(seed))) for seed in range(8)}
+    assert len(orders) == 8
+    again = [str(render_schema(view, shuffle=random.Random(3))) for _ in range(2)]
+    assert again[0] == again[1]
+    assert len({"".join(sorted(text.replace(",", ""))) for text in orders}) == 1
+
+
+def test_every_value_has_the_origin_of_a_value(shop_workspace: Workspace) -> None:
+    rendered = render_schema(SchemaView(shop_workspace.schema), **found(shop_workspace))  # type: ignore[arg-type]
+    kept = str(rendered.without("value"))
+    for value in ("München", "Lamp", "2026-02-11", "120.5", "shipped"):
+        assert value in str(rendered)
+        assert value not in kept
+    assert HIDDEN in kept
+
+
+def test_no_examples_but_retrieved_ones(shop_workspace: Workspace) -> None:
+    text = str(
+        render_schema(SchemaView(shop_workspace.schema), examples=0, **found(shop_workspace))  # type: ignore[arg-type]
+    )
+    assert "'München'" in text
+    assert "Copenhagen" not in text
+
+
+def test_all_descriptions_there_are(shop_workspace: Workspace) -> None:
+    schema = shop_workspace.schema
+    table = schema.tables[0]
+    columns = tuple(replace(c, description=f"the {c.name} of it") for c in table.columns)
+    described = replace(schema, tables=(replace(table, columns=columns), *schema.tables[1:]))
+    assert "the city of it" in str(render_schema(SchemaView(described), descriptions=None))
+    assert "the city of it" not in str(render_schema(SchemaView(described)))
+
+
+def test_a_value_that_breaks_lines_stays_on_one(shop_workspace: Workspace) -> None:
+    match = ValueMatch("x", CITY, "Mün\nchen'); --", 1.0)
+    text = str(render_schema(SchemaView(shop_workspace.schema), values=[match]))
+    assert "e.g. 'Mün chen''); --'" in text
+
+
+def test_a_schema_without_tables_is_empty(shop_workspace: Workspace) -> None:
+    nothing = SchemaView(replace(shop_workspace.schema, tables=(), foreign_keys=()))
+    assert not render_schema(nothing)
+    assert not render_schema(SchemaView(shop_workspace.schema).narrowed([]))
+
+
+def test_values_are_literals_by_column() -> None:
+    matches = [
+        ValueMatch("a", CITY, "O'Hare", 1.0),
+        ValueMatch("b", STATUS, "open", 0.9),
+        ValueMatch("c", CITY, "Ohara", 0.8),
+    ]
+    text = "customers.city: 'O''Hare', 'Ohara'\norders.status: 'open'"
+    assert str(render_values(matches)) == text
+    assert str(render_values(matches).without("value")).count(HIDDEN) == 2
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        (
+            ExecutionResult(("name", "n"), (("Ada", 1), (None, 2.5), ("x" * 60, b"\x00"))),
+            f"3 rows, 2 columns\nname | n\n'Ada' | 1\nNULL | 2.5\n'{'x' * 50}'… | a blob of 1 byte",
+        ),
+        (ExecutionResult(("n",), ()), "0 rows, 1 column\nn"),
+        (
+            ExecutionResult(("n",), tuple((n,) for n in range(30)), truncated=True),
+            "at least 30 rows, 1 column; the first 3 rows:\nn\n0\n1\n2",
+        ),
+        (
+            ExecutionResult(error=ExecutionError("sql", "no such column: x")),
+            "the query failed: no such column: x",
+        ),
+        (
+            ExecutionResult(error=ExecutionError("timeout", "10 s")),
+            "the query was stopped because it took too long: 10 s",
+        ),
+    ],
+)
+def test_results(result: ExecutionResult, text: str) -> None:
+    rendered = render_result(result, rows=3)
+    assert str(rendered) == text
+    for row in result.rows:
+        for cell in row:
+            if isinstance(cell, str):
+                assert cell[:20] not in str(rendered.without("value"))
+
+
+def test_a_column_called_by_an_expression_may_hold_values() -> None:
+    result = ExecutionResult(("total", "city = 'München'"), ((1, 0),))
+    kept = str(render_result(result).without("value"))
+    assert "total" in kept
+    assert "München" not in kept
+
+
+@pytest.mark.parametrize(
+    ("sql", "values", "question", "hidden"),
+    [
+        ("SELECT 1 FROM c WHERE city = 'München'", ["München"], "in Munich?", "city = [hidden]"),
+        ("SELECT 1 FROM c WHERE city = 'München'", ["München"], "in München?", "= 'München'"),
+        ("SELECT 1 FROM c WHERE city = 'München'", [], "in Munich?", "= 'München'"),
+        ("SELECT 1 FROM c WHERE x LIKE '%O''Hare%'", ["O'Hare"], "ohare?", "LIKE [hidden]"),
+        ("SELECT 1 -- 'München'\nFROM c", ["München"], "in Munich?", "SELECT 1 [hidden]\nFROM c"),
+        ("SELECT a FROM c WHERE g = 'A' OR g = 'BA'", ["A"], "best?", "g = [hidden] OR g = 'BA'"),
+    ],
+)
+def test_literals_that_only_the_database_knows(
+    sql: str, values: list[str], question: str, hidden: str
+) -> None:
+    matches = tuple(ValueMatch("", CITY, value, 1.0) for value in values)
+    for candidate in (
+        Candidate(sql, "test", values=matches),
+        Candidate(sql, "test", parent=Candidate("SELECT", "test", values=matches)),
+    ):
+        rendered = render_sql(candidate, Question(question))
+        assert str(rendered) == sql
+        assert hidden in str(rendered.without("value"))
