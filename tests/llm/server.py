@@ -87,7 +87,7 @@ class Asked:
 
 Fault = Callable[[Asked], str]
 """Which fault a request gets; an empty text is none. A value of `FAULTS` or `STATUS`,
-'redirect', 'rate_limit_date', or 'unsupported:<parameter>'."""
+'redirect', 'rate_limit_date', 'rate_limit_in_body', or 'unsupported:<parameter>'."""
 
 
 def well(asked: Asked) -> str:
@@ -282,6 +282,11 @@ class ModelServer:
         wait = {"retry-after": f"{self.retry_after:g}"}
         if fault == "rate_limit":
             return 429, wait, _error("slow down", "rate_limit_exceeded")
+        if fault == "rate_limit_in_body":  # as Google asks for patience
+            delay = {"@type": "type.example/RetryInfo", "retryDelay": f"{self.retry_after:g}s"}
+            text = "You exceeded your quota, please check your plan and billing details."
+            error = {"code": 429, "message": text, "status": "EXHAUSTED", "details": [delay]}
+            return 429, {}, json.dumps({"error": error}).encode()
         if fault == "rate_limit_date":
             date = formatdate(time.time() + self.retry_after, usegmt=True)
             return 429, {"retry-after": date}, _error("slow down", "rate_limit_exceeded")

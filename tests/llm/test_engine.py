@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -360,3 +361,37 @@ def test_a_defect_of_an_endpoint_is_raised(engine: Engine) -> None:
     with pytest.raises(ZeroDivisionError):
         engine.run_all(Defective(), [ask("q")], run=Run(), meter=books)
     assert books.balanced
+
+
+def test_an_interrupt_of_the_user_leaves_nothing_in_flight(engine: Engine) -> None:
+    with ModelServer(latency=constant(60)) as server:
+        endpoint = model_on(server)
+
+        def interrupt() -> None:
+            while not server.in_flight:
+                time.sleep(0.005)
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            engine.run_all(endpoint, [ask("q")], run=Run(), meter=Books())
+        assert server.idle()
+        assert server.dropped == 1
+
+
+def test_hundreds_of_threads_at_once(engine: Engine) -> None:
+    """32 questions, each with 20 branches that wait for a reply of their own."""
+    with ModelServer() as server:
+        endpoint = model_on(server)
+        runs = [Run() for _ in range(32)]
+
+        def branch(place: int) -> list[str]:
+            (outcome,) = engine.run_all(
+                endpoint, [ask(str(place))], run=runs[place % 32], meter=Books()
+            )
+            return texts(outcome)
+
+        with ThreadPoolExecutor(640) as pool:
+            replies = list(pool.map(branch, range(640)))
+        assert server.connections <= endpoint.throttle.concurrency
+    assert replies == [[f"echo 0: {place}"] for place in range(640)]

@@ -173,7 +173,17 @@ def test_no_redirect_is_followed(engine: Engine, vendor: Vendor) -> None:
 
 @pytest.mark.parametrize(
     "fault",
-    ["rate_limit", "server_error", "drop", "cut", "truncated", "html", "empty", "unavailable"],
+    [
+        "rate_limit",
+        "rate_limit_in_body",
+        "server_error",
+        "drop",
+        "cut",
+        "truncated",
+        "html",
+        "empty",
+        "unavailable",
+    ],
 )
 def test_what_passes_is_asked_again(engine: Engine, vendor: Vendor, fault: str) -> None:
     with ModelServer(faults=in_order(fault), answer=lambda asked: "fine") as server:

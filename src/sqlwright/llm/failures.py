@@ -15,8 +15,16 @@ from urllib.parse import urlsplit
 from sqlwright.llm.endpoint import EndpointError
 from sqlwright.llm.waiting import retry_after
 
-_TOO_LONG = ("context_length", "context length", "too long", "maximum context", "context window")
+_TOO_LONG = (
+    "context_length",
+    "context length",
+    "context size",
+    "context window",
+    "maximum number of tokens",
+    "too long",
+)
 _NO_CREDIT = ("insufficient_quota", "billing", "credit balance", "credits")
+_FILTERED = ("content_filter", "content policy", "responsibleaipolicy")
 _UNKNOWN = ("support", "unknown", "unrecognized", "permit", "extra input", "deprecated")
 """How servers say that they don't take a parameter."""
 _SLOW_DOWN = {429, 529}
@@ -46,7 +54,9 @@ def refused(
 ) -> EndpointError:
     """The error for an HTTP status that isn't a success. `now` is seconds since the epoch."""
     wanted = retry_after({name.lower(): value for name, value in headers.items()}, now)
-    if mentions(body, _NO_CREDIT) and status in {400, 402, 403, 429}:
+    # Plain rate limits talk of plans and billing, too: only the code tells them apart.
+    spent = "insufficient_quota" in {_field(body, "code"), _field(body, "type")}
+    if spent or (status in {400, 402, 403} and mentions(body, _NO_CREDIT)):
         return _final(address, status, "the account has no credit left; see the provider's billing")
     if status in _PASSING or status >= 500:
         crowded = status in _SLOW_DOWN
@@ -114,6 +124,8 @@ def _advice(address: Address, status: int, body: Any) -> str:
         return f"{address.origin} redirects, which isn't followed: name the final base URL"
     if status == 413 or mentions(body, _TOO_LONG):
         return "the prompt is too long for this model"
+    if mentions(body, _FILTERED):
+        return "the provider's content filter refused the prompt"
     return "the request was refused; a capability may be set that the model doesn't have"
 
 

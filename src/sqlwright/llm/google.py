@@ -106,8 +106,18 @@ class GoogleEndpoint:
             if parameter in config and unsupported(status, said, names):
                 self._refused.add(parameter)
                 return EndpointError(f"it doesn't take {parameter!r}", retry_after=0.0)
-        headers = getattr(error.response, "headers", None) or {}
+        headers = {**_wait(said), **(getattr(error.response, "headers", None) or {})}
         return refused(self._site.address, status, headers, said, self._site.wall())
+
+
+def _wait(said: Any) -> dict[str, str]:
+    """A wish to wait, which this API puts into the body, in the form of the usual header."""
+    error = said.get("error", said) if isinstance(said, Mapping) else {}
+    details = error.get("details") if isinstance(error, Mapping) else None
+    for detail in details if isinstance(details, list) else []:
+        if isinstance(detail, Mapping) and str(detail.get("retryDelay", "")).endswith("s"):
+            return {"retry-after": str(detail["retryDelay"]).removesuffix("s")}
+    return {}
 
 
 def _contents(messages: Sequence[PlainMessage]) -> list[dict[str, Any]]:

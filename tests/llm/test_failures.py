@@ -1,0 +1,51 @@
+"""What statuses and bodies of refusals mean. The cases are tests/cases/llm/refusals.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlwright.llm.failures import Address, refused, unsupported
+
+CASES = json.loads((Path(__file__).parents[1] / "cases/llm/refusals.json").read_text("utf-8"))
+ADDRESS = Address(
+    "provider/model", "https://user:canary@host.example/v1?key=canary", "KEY_VARIABLE"
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['status']}-{case.get('says', '')}")
+def test_refusals(case: dict[str, Any]) -> None:
+    error = refused(ADDRESS, case["status"], case.get("headers", {}), case["body"], now=0.0)
+    assert error.retryable == case["retryable"]
+    assert error.kind == ("unavailable" if case["retryable"] else "rejected")
+    assert error.crowded == case.get("crowded", False)
+    assert error.retry_after == case.get("retry_after")
+    assert case.get("says", "") in error.message
+    assert str(case["status"]) in error.message
+    assert "canary" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("body", "parameter"),
+    [
+        ({"error": {"param": "temperature", "message": "Unsupported value"}}, "temperature"),
+        ({"error": {"message": "`temperature` is deprecated for this model."}}, "temperature"),
+        ({"error": {"message": "Unknown parameter: 'n'"}}, "n"),
+        ({"error": {"message": "not supported: multiple choices in one answer"}}, None),
+        ({"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}, "seed"),
+        (
+            {"error": {"message": "Use 'max_completion_tokens' instead, unsupported: max_tokens"}},
+            "max_tokens",
+        ),
+        ({"error": {"message": "invalid value for temperature"}}, None),
+        ("temperature not supported", "temperature"),
+        (None, None),
+    ],
+)
+def test_parameters_a_model_does_not_take(body: Any, parameter: str | None) -> None:
+    sent = ["n", "seed", "temperature", "max_tokens"]
+    assert unsupported(400, body, sent) == parameter
+    assert unsupported(500, body, sent) is None
