@@ -150,6 +150,7 @@ class Models(Mapping[str, Any]):
                 hint="Name one with -m provider/model, model= in Python, or [llm] model in the "
                 f"project file. {_known()}",
             )
+        name = re.sub(r"^([^/:]+):", r"\1/", name)
         with self._lock:
             if name not in self._made:
                 self._made[name] = self._make(name)
@@ -172,7 +173,6 @@ class Models(Mapping[str, Any]):
 
     def _make(self, name: str) -> GatedModel:
         if self._replay is not None:
-            name = re.sub(r"^([^/:]+):", r"\1/", name)
             known = self._replay.models.get(name) or Capabilities(remote=False)
             return GatedModel(name, known, None, replay=self._replay)
         service = service_for(name, self._options, self._environ)
