@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql import columns_used, tables_used
@@ -121,6 +122,13 @@ class ScriptedCritic:
 
 
 def scripted_models(*sql: str, **replaced: Any) -> dict[str, Any]:
-    """All three models, the parser giving these queries to every question."""
-    models = {"linker": ScriptedLinker(), "parser": ScriptedParser(sql), "critic": ScriptedCritic()}
+    """All models, the parser giving these queries to every question, the language model the first
+    of them where it is to write one, else prose that no step can use."""
+    written = When("generation.direct", sql[0] if sql else "SELECT 1")
+    models = {
+        "linker": ScriptedLinker(),
+        "parser": ScriptedParser(sql),
+        "critic": ScriptedCritic(),
+        "llm": ScriptedModel(Script([written], otherwise="I would rather not.")),
+    }
     return models | replaced

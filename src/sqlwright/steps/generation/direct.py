@@ -1,0 +1,102 @@
+"""A language model writes candidates, each in one call."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import ClassVar, NamedTuple
+
+from sqlwright.candidates import grounded
+from sqlwright.demonstrations import demonstration_names, load_demonstrations, texts
+from sqlwright.parsing import plan_from, sql_from
+from sqlwright.prompting import Prompt, Sampling, ask, render
+from sqlwright.protocols import Context
+from sqlwright.steps.task import Style, task
+from sqlwright.types import Candidate, State
+
+SOURCE = "generation.direct"
+
+
+class Written(NamedTuple):
+    """What a reply holds."""
+
+    sql: str
+    plan: str
+
+
+@dataclass(frozen=True)
+class DirectGeneration:
+    """A candidate for each reply to one prompt (CHESS section 3.1, generate_candidate_query).
+
+    The prompts `generation/divide_and_conquer` and `generation/query_plan` come with worked
+    examples, `generation/zero_shot` with instructions only, `generation/fine_tuned` bare for models
+    trained on the task, `generation/chain_of_thought` is the papers' baseline.
+
+    For many samples the step runs inside of `samples` at a temperature such as 0.5; a single one
+    is best at 0. A reply in which no query can be found is asked for again, then raised; a query
+    that is wrong SQL is a candidate like any other, and its error is what a repair goes by.
+    """
+
+    prompt: str = "generation/divide_and_conquer"
+    """A name under `steps/`, or the path of a file that ends in .jinja."""
+    demonstrations: str = ""
+    """Which worked examples the prompt is given; empty: those of the prompt's own name, if any."""
+    style: Style = "ddl"
+    """The schema as CREATE TABLE statements, or in one line per column."""
+    shuffle: bool = True
+    """Whether every sample but the first sees tables and columns in another order, by the seed."""
+    examples: int = 3
+    """Stored values shown beside a column at most."""
+    sampling: Sampling = field(default_factory=Sampling)
+
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
+    writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
+
+    def __post_init__(self) -> None:
+        if self.demonstrations and self.demonstrations not in demonstration_names():
+            known = ", ".join(sorted(demonstration_names()))
+            raise ValueError(f"no demonstrations {self.demonstrations!r}; there are {known}")
+        if self.examples < 0:
+            raise ValueError(f"examples must not be negative, not {self.examples}")
+
+    def __call__(self, state: State, context: Context) -> State:
+        if not state.question.text.strip() or not any(True for _ in state.view.visible):
+            return state
+        name = self.demonstrations or PurePath(self.prompt).stem
+        shown = load_demonstrations(name) if name in demonstration_names() else ()
+        messages = render(
+            self.prompt,
+            demonstrations=[texts(one) for one in shown],
+            **task(
+                state,
+                context,
+                style=self.style,
+                examples=self.examples,
+                shuffle=self._order(state, context),
+            ),
+        )
+        prompt = Prompt(messages, parse=_written)
+        (replies,) = ask([prompt], state, context, step=SOURCE, sampling=self.sampling)
+        candidates = [
+            grounded(
+                Candidate(
+                    sql=reply.sql, source=SOURCE, plan=reply.plan, sample=state.sample or number
+                ),
+                state.values,
+                context.workspace.schema,
+            )
+            for number, reply in enumerate(replies, start=1 if len(replies) > 1 else 0)
+            if reply is not None
+        ]
+        return state.evolve(candidates=(*state.candidates, *candidates))
+
+    def _order(self, state: State, context: Context) -> random.Random | None:
+        """The first sample keeps the stored order, in which a prefix cache may know the prompt."""
+        if not self.shuffle or state.sample <= 1:
+            return None
+        return context.run.random(f"{SOURCE}/order/{state.sample}")
+
+
+def _written(text: str) -> Written:
+    return Written(sql_from(text), plan_from(text))

@@ -1,0 +1,224 @@
+"""A language model looks again at candidates with faults, shown what running them gave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, NamedTuple
+
+from sqlwright.candidates import execute, grounded, squeezed, standing, valid
+from sqlwright.demonstrations import load_revisions, texts
+from sqlwright.errors import MalformedReply, ModelFailed
+from sqlwright.messages import Text
+from sqlwright.parsing import plan_from, sql_from
+from sqlwright.prompting import Prompt, Sampling, ask, plain_text, render
+from sqlwright.protocols import Context
+from sqlwright.schema_rendering import render_result, render_sql
+from sqlwright.steps.repair.faults import (
+    SIMILAR,
+    Fault,
+    FaultRule,
+    seen,
+    settled,
+    unknown_texts,
+)
+from sqlwright.steps.repair.literals import mend
+from sqlwright.steps.task import Style, task
+from sqlwright.types import Candidate, State
+
+SOURCE = "repair.revise"
+
+_RESULTS = FaultRule(literals=False)
+_REASONS = {
+    "unexecuted": "it was not executed",
+    "error": "it failed",
+    "empty": "it found no rows",
+    "null": "it found nothing but NULL",
+    "literal": "it compares a column with a text that it doesn't hold",
+}
+
+
+class Mended(NamedTuple):
+    """What a reply holds."""
+
+    sql: str
+    plan: str
+
+
+class _Looked(NamedTuple):
+    """A candidate and what is wrong with it."""
+
+    candidate: Candidate
+    faults: tuple[Fault, ...]
+    wanted: bool
+    """Whether a model is to look at it."""
+
+
+@dataclass(frozen=True)
+class Revise:
+    """One call for each candidate with a fault (CHESS section 3.1, revise; `faults` says what one
+    is): question, schema, the query, what came of it. The new query is executed and takes the old
+    one's place, which stays its parent, only if it is better:
+
+    - rows are better than an empty result, an empty result than an error;
+    - of two alike, the one with fewer texts that aren't stored;
+    - of two errors the later one, since repairing goes on from it; of two empty results the first,
+      since being empty may be right and nothing speaks for the other.
+
+    What was tried in vain is remembered and shown the next time. A reply that repeats a query of
+    the same line, and one that can't be used, settle the candidate: `no_fault` holds for it, and it
+    isn't asked about again. `no_fault` goes by the default options here; to switch one off costs a
+    loop that does nothing, and `always` needs no loop: it is a step of its own before it.
+    """
+
+    prompt: str = "repair/revise"
+    style: Style = "ddl"
+    """The schema as CREATE TABLE statements, or in one line per column."""
+    examples: int = 3
+    """Stored values shown beside a column at most."""
+    empty: bool = True
+    """Whether to look again at queries that find no rows."""
+    nulls: bool = True
+    """Whether to look again at queries that find nothing but NULL."""
+    literals: bool = True
+    """Whether to look again at queries with texts that their columns don't hold."""
+    similarity: float = SIMILAR
+    """Least similarity of a stored value that may have been meant by such a text."""
+    machine: bool = True
+    """Whether texts of queries that find nothing are first replaced without a call."""
+    always: bool = False
+    """Whether every query is looked at, with its result (CHESS appendix A.4). A query with rows
+    may then be replaced by another one with rows."""
+    rows: int = 20
+    """Rows of a result shown at most."""
+    sampling: Sampling = field(default_factory=Sampling)
+
+    cheaper: ClassVar[str] = "repair.literals"
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})
+    writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
+
+    def __call__(self, state: State, context: Context) -> State:
+        if not state.candidates:
+            return state
+        executed = execute(state.candidates, context.workspace.database, context.run)
+        looked = [self._looked_at(one, state, context) for one in executed]
+        done = [one.candidate for one in looked]
+        state = state.evolve(candidates=tuple(done))
+        work = {place: one for place, one in enumerate(looked) if one.wanted}
+        if not work or not state.question.text.strip():
+            return state
+        prompts = self._prompts(list(work.values()), state, context)
+        try:
+            rows = ask(prompts, state, context, step=SOURCE, sampling=self.sampling)
+        except (MalformedReply, ModelFailed) as error:
+            state = state.warn(f"a query could not be revised: {error}")
+            rows = [() for _ in work]
+        for (place, one), row in zip(work.items(), rows, strict=True):
+            reply = next((mended for mended in row if mended is not None), None)
+            done[place] = self._revised(one, reply, state, context)
+        return state.evolve(candidates=tuple(done))
+
+    @property
+    def rule(self) -> FaultRule:
+        """What counts as a fault by these options."""
+        return FaultRule(self.empty, self.nulls, self.literals, self.similarity)
+
+    def _looked_at(self, candidate: Candidate, state: State, context: Context) -> _Looked:
+        """The candidate, mended by machine where that goes, and what is still wrong with it."""
+        if settled(candidate) or candidate.result is None:
+            return _Looked(candidate, (), wanted=False)
+        faults = tuple(self.rule.faults(candidate, state, context))
+        if self.machine:
+            unknown = [fault.unknown for fault in faults if fault.unknown is not None]
+            mended = mend(candidate, unknown, state, context)
+            if mended is not candidate:
+                candidate = mended
+                faults = tuple(self.rule.faults(candidate, state, context))
+        wanted = bool(faults) or (self.always and valid(candidate))
+        return _Looked(candidate, faults, wanted)
+
+    def _revised(
+        self, looked: _Looked, reply: Mended | None, state: State, context: Context
+    ) -> Candidate:
+        """The candidate that is kept, which remembers the other one."""
+        old = looked.candidate
+        if reply is None:
+            return _with_tried(old, Candidate("", SOURCE, note="no usable reply"))
+        new = Candidate(
+            sql=reply.sql,
+            source=SOURCE,
+            score=old.score,
+            parent=old,
+            goal=old.goal,
+            plan=reply.plan,
+            sample=old.sample,
+            note=_note(looked.faults),
+            warnings=old.warnings,
+        )
+        known = dict.fromkeys((*state.values, *old.values))
+        new = grounded(new, known, context.workspace.schema)
+        if squeezed(new.sql) in seen(old):
+            return _with_tried(old, new)
+        (new,) = execute([new], context.workspace.database, context.run)
+        if self._better(new, looked, state, context):
+            return new
+        return _with_tried(old, new)
+
+    def _better(self, new: Candidate, looked: _Looked, state: State, context: Context) -> bool:
+        old = looked.candidate
+        if standing(new) != standing(old):
+            return standing(new) < standing(old)
+        before = sum(fault.kind == "literal" for fault in looked.faults)
+        if before:
+            after = len(unknown_texts(new.sql, state, context, self.similarity))
+            if after != before:
+                return after < before
+        failed = new.result is not None and not new.result.ok
+        return failed or (self.always and standing(new) == 0)
+
+    def _prompts(
+        self, work: Sequence[_Looked], state: State, context: Context
+    ) -> list[Prompt[Mended]]:
+        shared = task(state, context, style=self.style, examples=self.examples)
+        demonstrations = [texts(one) for one in load_revisions()]
+        return [
+            Prompt(
+                render(
+                    self.prompt,
+                    demonstrations=demonstrations,
+                    sql=render_sql(one.candidate, state.question),
+                    outcome=self._outcome(one.candidate, one.faults),
+                    tried=[
+                        {
+                            "sql": render_sql(tried, state.question),
+                            "outcome": self._outcome(tried, tuple(_RESULTS.of_result(tried))),
+                        }
+                        for tried in one.candidate.tried
+                    ],
+                    **shared,
+                ),
+                parse=_mended,
+            )
+            for one in work
+        ]
+
+    def _outcome(self, candidate: Candidate, faults: Sequence[Fault]) -> list[Text]:
+        """What running it gave, then what was noticed."""
+        told = [fault.told for fault in faults]
+        result = candidate.result
+        if result is not None and result.ok and not result.empty:
+            told.insert(0, plain_text("It ran and gave:\n") + render_result(result, rows=self.rows))
+        return told
+
+
+def _with_tried(candidate: Candidate, tried: Candidate) -> Candidate:
+    return replace(candidate, tried=(*candidate.tried, replace(tried, parent=None)))
+
+
+def _note(faults: Sequence[Fault]) -> str:
+    reasons = [_REASONS[fault.kind] for fault in faults]
+    return f"revised: {', '.join(dict.fromkeys(reasons))}" if reasons else "revised"
+
+
+def _mended(text: str) -> Mended:
+    return Mended(sql_from(text), plan_from(text))

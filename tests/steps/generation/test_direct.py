@@ -1,0 +1,158 @@
+"""Candidates by a language model: what it is shown, and what becomes of its replies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlwright.combinators import named, samples
+from sqlwright.errors import BudgetSpent, ConfigError, MalformedReply, ModelFailed
+from sqlwright.llm.scripted import Script, ScriptedModel, When
+from sqlwright.messages import Missing
+from sqlwright.prompting import Sampling
+from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.schema import ColumnRef, SchemaView
+from sqlwright.steps.generation.direct import DirectGeneration
+from sqlwright.types import Question, State, Turn, ValueMatch
+from tests.golden import assert_prompt
+
+REPLY = "Customers by city.\n\n```sql\nSELECT name FROM customers\nWHERE city = 'München'\n```"
+SQL = "SELECT name FROM customers\nWHERE city = 'München'"
+MUNICH = ValueMatch("Munich", ColumnRef("customers", "city"), "München", 0.9, 2)
+PROMPTS = ["divide_and_conquer", "query_plan", "zero_shot", "chain_of_thought", "fine_tuned"]
+
+
+def state(workspace: Workspace, text: str = "Who lives in Munich?", **known: Any) -> State:
+    question = Question(text, known.pop("evidence", ""), known.pop("history", ()))
+    return State(question, SchemaView(workspace.schema), **known)
+
+
+def answering(*replies: str | Missing, **models: Any) -> tuple[ScriptedModel, dict[str, Any]]:
+    model = ScriptedModel(Script([When("generation.direct", list(replies))]))
+    return model, {"llm": model, **models}
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_each_prompt_shows_schema_values_history_question_and_evidence(
+    shop_workspace: Workspace, name: str
+) -> None:
+    model, models = answering(REPLY)
+    asked = state(
+        shop_workspace,
+        evidence="Munich is written München",
+        history=(Turn("Who has ordered?", "SELECT DISTINCT customer_id FROM orders"),),
+        values=(MUNICH,),
+    )
+    after = DirectGeneration(f"generation/{name}")(asked, Context(shop_workspace, Run(), models))
+    assert [candidate.sql for candidate in after.candidates] == [SQL]
+    ((_, request),) = model.requests
+    assert_prompt(f"generation_{name}", request.messages)
+
+
+def test_a_candidate_knows_where_it_comes_from(shop_workspace: Workspace) -> None:
+    _, models = answering(REPLY)
+    asked = state(shop_workspace, values=(MUNICH,), sample=3)
+    (written,) = DirectGeneration()(asked, Context(shop_workspace, Run(), models)).candidates
+    assert (written.source, written.sample) == ("generation.direct", 3)
+    assert written.plan == "Customers by city."
+    assert written.values == (MUNICH,)
+    assert [str(column) for column in written.columns] == ["customers.name", "customers.city"]
+
+
+def test_samples_differ_in_seed_and_order_and_the_first_has_the_stored_order(
+    shop_workspace: Workspace,
+) -> None:
+    def prompts(seed: int) -> list[tuple[str, int]]:
+        model, models = answering(REPLY)
+        step = named(DirectGeneration("generation/zero_shot", sampling=Sampling(temperature=0.5)))
+        context = Context(shop_workspace, Run(seed=seed), models)
+        after = samples(4, step)(state(shop_workspace), context)
+        assert [candidate.sample for candidate in after.candidates] == [1, 2, 3, 4]
+        assert {request.temperature for _, request in model.requests} == {0.5}
+        return [(str(r.messages[-1].text), r.seed) for _, r in model.requests]
+
+    first = prompts(1)
+    assert first == prompts(1)
+    assert len({seed for _, seed in first}) == 4
+    assert len({text for text, _ in first}) > 1
+    assert first[0][0] == prompts(2)[0][0]
+    assert first[1:] != prompts(2)[1:]
+
+
+def test_several_replies_to_one_prompt_are_several_candidates(shop_workspace: Workspace) -> None:
+    model = ScriptedModel(Script(otherwise=lambda asked: f"SELECT {asked.sample}"))
+    step = DirectGeneration("generation/fine_tuned", sampling=Sampling(n=3, temperature=0.7))
+    context = Context(shop_workspace, Run(), {"llm": model})
+    written = step(state(shop_workspace), context).candidates
+    assert [(one.sql, one.sample) for one in written] == [
+        ("SELECT 0", 1),
+        ("SELECT 1", 2),
+        ("SELECT 2", 3),
+    ]
+
+
+def test_wrong_sql_is_a_candidate_and_no_sql_is_asked_for_again(shop_workspace: Workspace) -> None:
+    _, models = answering("I can't say.", "```sql\nSELECT FROM WHERE\n```")
+    (written,) = DirectGeneration()(
+        state(shop_workspace), Context(shop_workspace, Run(), models)
+    ).candidates
+    assert written.sql == "SELECT FROM WHERE"
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        ("I can't say.", MalformedReply),
+        (Missing("unavailable", "down"), ModelFailed),
+        (Missing("budget", "spent"), BudgetSpent),
+    ],
+)
+def test_a_sample_without_a_query_is_raised(
+    shop_workspace: Workspace, reply: str | Missing, error: type[Exception]
+) -> None:
+    _, models = answering(reply)
+    with pytest.raises(error):
+        DirectGeneration()(state(shop_workspace), Context(shop_workspace, Run(), models))
+
+
+def test_of_several_samples_a_bad_one_is_left_out(shop_workspace: Workspace) -> None:
+    _, models = answering("SELECT 1", "no", "still no", "SELECT 3")
+    step = named(DirectGeneration("generation/zero_shot"))
+    after = samples(3, step)(state(shop_workspace), Context(shop_workspace, Run(), models))
+    assert [(one.sql, one.sample) for one in after.candidates] == [("SELECT 1", 1), ("SELECT 3", 3)]
+    assert len(after.warnings) == 1
+
+
+def test_a_prompt_and_worked_examples_of_ones_own(
+    shop_workspace: Workspace, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.jinja"
+    path.write_text(
+        "{% for one in demonstrations %}{{ one.question }}\n{% endfor %}{{ question }}", "utf-8"
+    )
+    model, models = answering("SELECT 1")
+    context = Context(shop_workspace, Run(), models)
+    DirectGeneration(str(path), demonstrations="query_plan")(state(shop_workspace), context)
+    text = str(model.requests[0][1].messages[0].text)
+    assert "Who wrote the most recently published title" in text
+    assert text.endswith("Who lives in Munich?")
+    with pytest.raises(ConfigError, match="can't be read"):
+        DirectGeneration("generation/absent")(state(shop_workspace), context)
+
+
+def test_options_out_of_range_are_refused() -> None:
+    with pytest.raises(ValueError, match="there are divide_and_conquer, query_plan"):
+        DirectGeneration(demonstrations="chess")
+    with pytest.raises(ValueError, match="examples"):
+        DirectGeneration(examples=-1)
+
+
+def test_nothing_is_asked_without_a_question_or_a_schema(shop_workspace: Workspace) -> None:
+    model, models = answering(REPLY)
+    context = Context(shop_workspace, Run(), models)
+    hidden = SchemaView(shop_workspace.schema).narrowed(())
+    for asked in (state(shop_workspace, " "), state(shop_workspace).evolve(view=hidden)):
+        assert DirectGeneration()(asked, context) == asked
+    assert model.requests == []
