@@ -17,12 +17,20 @@ STEPS: Mapping[str, str] = {
     "retrieval.request": "sqlwright.steps.retrieval.request:ScreenRequest",
     "retrieval.values": "sqlwright.steps.retrieval.values:ValueRetrieval",
     "schema_linking.embedded": "sqlwright.steps.schema_linking.embedded:EmbeddedLinking",
+    "schema_linking.filter_columns": "sqlwright.steps.schema_linking.filter_columns:FilterColumns",
+    "schema_linking.select_columns": "sqlwright.steps.schema_linking.select_columns:SelectColumns",
+    "schema_linking.select_tables": "sqlwright.steps.schema_linking.select_tables:SelectTables",
     "generation.embedded": "sqlwright.steps.generation.embedded:EmbeddedGeneration",
+    "generation.direct": "sqlwright.steps.generation.direct:DirectGeneration",
     "repair.execute": "sqlwright.steps.repair.execute:ExecuteCandidates",
     "repair.literals": "sqlwright.steps.repair.literals:LiteralRepair",
+    "repair.revise": "sqlwright.steps.repair.revise:Revise",
     "repair.execution_guided": "sqlwright.steps.repair.execution_guided:ExecutionGuidedRepair",
     "selection.critic": "sqlwright.steps.selection.critic:CriticSelection",
+    "selection.evaluate_tests": "sqlwright.steps.selection.evaluate_tests:EvaluateTests",
     "selection.first_valid": "sqlwright.steps.selection.first_valid:FirstValid",
+    "selection.generate_tests": "sqlwright.steps.selection.generate_tests:GenerateTests",
+    "selection.largest_cluster": "sqlwright.steps.selection.largest_cluster:LargestCluster",
 }
 
 CONDITIONS: Mapping[str, str] = {
@@ -30,6 +38,7 @@ CONDITIONS: Mapping[str, str] = {
     "has_valid_candidate": "sqlwright.steps.conditions:HAS_VALID_CANDIDATE",
     "has_rows": "sqlwright.steps.conditions:HAS_ROWS",
     "candidates_agree": "sqlwright.steps.conditions:CANDIDATES_AGREE",
+    "large_schema": "sqlwright.steps.conditions:LARGE_SCHEMA",
     "many_columns": "sqlwright.steps.conditions:MANY_COLUMNS",
     "no_fault": "sqlwright.steps.conditions:NO_FAULT",
     "no_values_found": "sqlwright.steps.conditions:NO_VALUES_FOUND",

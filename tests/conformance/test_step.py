@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from sqlwright import registry
+from sqlwright.candidates import execute
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Context, Run, Step, Workspace
 from sqlwright.schema import SchemaView
-from sqlwright.types import Candidate, Question, State
+from sqlwright.types import Candidate, Question, State, UnitTest
 from tests.scripted import scripted_models
 
 FIELDS = frozenset(f.name for f in fields(State))
@@ -55,15 +56,18 @@ def states(workspace: Workspace) -> dict[str, State]:
         Candidate("not SQL at all \x00 '", "test", -0.3),
         Candidate("", "test", -0.4),
     )
+    differing = (*written, Candidate("SELECT 1", "test"), Candidate("SELECT 2", "test"))
+    executed = execute(differing, workspace.database, Run())
     return {
         "empty": State(Question(""), SchemaView(workspace.schema)),
         "asked": asked,
         "written": asked.evolve(candidates=written),
+        "executed": asked.evolve(candidates=executed, tests=(UnitTest("It counts them."),)),
         "hostile": State(Question("\x1b[31m'; DROP TABLE x; -- \u202e" * 20), view),
     }
 
 
-@pytest.mark.parametrize("kind", ["empty", "asked", "written", "hostile"])
+@pytest.mark.parametrize("kind", ["empty", "asked", "written", "executed", "hostile"])
 def test_a_step_is_total_pure_deterministic_and_writes_what_it_says(
     step: Step, workspace: Workspace, kind: str
 ) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
-from sqlwright.steps.schema_linking.embedded import EmbeddedLinking, keys_between
+from sqlwright.steps.schema_linking.embedded import EmbeddedLinking
+from sqlwright.steps.schema_linking.narrowing import keys_between
 from sqlwright.types import ColumnLink, Question, State, TableLink, ValueMatch
 from tests.scripted import ScriptedLinker
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
+from sqlwright.steps.schema_linking.narrowing import keys_between
 from sqlwright.types import ColumnLink, State, TableLink
 
 
@@ -26,7 +27,8 @@ class EmbeddedLinking:
     """Most tables kept when narrowing, joining ones not counted."""
 
     roles: ClassVar[tuple[str, ...]] = ("linker",)
-    reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "values"})
+    # Found values are used where there are some; a recipe may do without retrieval.
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
     writes: ClassVar[frozenset[str]] = frozenset({"columns", "tables", "view"})
 
     def __call__(self, state: State, context: Context) -> State:
@@ -54,47 +56,3 @@ class EmbeddedLinking:
         kept = set(ranked[: self.columns]) | {ref for ref in values if ref.table in chosen}
         present = {ref.table for ref in kept} | set(best[:1])
         return kept | keys_between(schema, present)
-
-
-def keys_between(schema: Schema, tables: set[str]) -> set[ColumnRef]:
-    """The keys that join `tables`, those of tables in between included, and primary keys.
-
-    Each table is connected to those before it by a shortest path over the foreign keys; tables
-    that can't be reached stay apart. Of the tables reached, every key among them is kept.
-    """
-    neighbours: dict[str, list[str]] = {}
-    for key in schema.foreign_keys:
-        neighbours.setdefault(key.table, []).append(key.target_table)
-        neighbours.setdefault(key.target_table, []).append(key.table)
-    ordered = [table.name for table in schema.tables if table.name in tables]
-    reached: set[str] = set(ordered[:1])
-    for name in ordered[1:]:
-        reached |= {name, *_shortest(neighbours, name, reached)}
-    kept = {
-        ref
-        for key in schema.foreign_keys
-        if key.table in reached and key.target_table in reached
-        for pair in key.pairs
-        for ref in pair
-    }
-    for table in schema.tables:
-        if table.name in reached:
-            kept |= {ColumnRef(table.name, column) for column in table.primary_key}
-    return kept
-
-
-def _shortest(neighbours: dict[str, list[str]], start: str, goals: set[str]) -> list[str]:
-    """The tables on a shortest way from `start` to any goal; none without a way."""
-    came: dict[str, str] = {start: ""}
-    waiting = [start]
-    for table in waiting:
-        if table in goals:
-            path = [table]
-            while came[path[-1]]:
-                path.append(came[path[-1]])
-            return path
-        for other in neighbours.get(table, []):
-            if other not in came:
-                came[other] = table
-                waiting.append(other)
-    return []

@@ -1,0 +1,73 @@
+"""A model is shown the schema and chooses from it: what its samples name, all together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel
+
+from sqlwright.errors import MalformedReply, ModelFailed
+from sqlwright.parsing import json_from
+from sqlwright.prompting import Prompt, Sampling, ask, render
+from sqlwright.protocols import Context
+from sqlwright.steps.asking import asked
+from sqlwright.steps.schema_linking.fitting import fitted
+from sqlwright.types import State
+
+R = TypeVar("R", bound=BaseModel)
+T = TypeVar("T", bound=Hashable)
+
+MENTIONED = 3
+"""Unknown names that a warning quotes."""
+
+
+def choose(
+    state: State,
+    context: Context,
+    *,
+    step: str,
+    template: str,
+    style: Literal["ddl", "compact"],
+    examples: int,
+    sampling: Sampling,
+    form: type[R],
+    resolve: Callable[[R], tuple[list[T], list[str]]],
+) -> tuple[State, set[T]]:
+    """The state with warnings, and what any sample chose; nothing when no reply could be used.
+
+    `resolve` takes a reply apart into what is in the schema and the names that aren't. A reply of
+    which nothing is counts as one that can't be parsed.
+    """
+
+    def parsed(text: str) -> tuple[list[T], list[str]]:
+        known, unknown = resolve(json_from(text, form))
+        if not known:
+            named = f"the schema has no {unknown[0]!r}" if unknown else "it chooses nothing"
+            raise MalformedReply(named)
+        return known, unknown
+
+    shown = fitted(
+        lambda schema: render(template, schema=schema, **asked(state)),
+        state,
+        context,
+        style=style,
+        examples=examples,
+        sampling=sampling,
+    )
+    if shown.columns is not None:
+        state = state.warn(
+            f"{step}: the schema is too large for the model; it saw the {shown.columns:,} columns "
+            "nearest to the question"
+        )
+    prompt = Prompt(shown.messages, parsed, form.model_json_schema())
+    try:
+        (samples,) = ask([prompt], state, context, step=step, sampling=sampling)
+    except (MalformedReply, ModelFailed) as error:
+        return state.warn(f"{step} left the schema as it was: {error}"), set()
+    replies = [reply for reply in samples if reply is not None]
+    absent = list(dict.fromkeys(name for _, unknown in replies for name in unknown))
+    if absent:
+        told = ", ".join(map(repr, absent[:MENTIONED])) + (", ..." * (len(absent) > MENTIONED))
+        state = state.warn(f"{step}: the model named what isn't in the schema: {told}")
+    return state, {one for known, _ in replies for one in known}

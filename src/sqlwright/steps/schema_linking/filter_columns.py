@@ -1,0 +1,251 @@
+"""Every column is judged by itself: could this question need it?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import ClassVar, Literal
+
+from sqlwright.demonstrations import load_column_demonstrations, texts
+from sqlwright.errors import MalformedReply, ModelFailed
+from sqlwright.llm.metering import estimated_tokens
+from sqlwright.parsing import json_from
+from sqlwright.prompting import Prompt, Sampling, ask, plain_text, render
+from sqlwright.protocols import Context
+from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
+from sqlwright.schema_rendering import render_schema
+from sqlwright.steps.asking import asked
+from sqlwright.steps.schema_linking.narrowing import all_keys, found, narrowed
+from sqlwright.steps.schema_linking.profiles import column_profiles
+from sqlwright.steps.schema_linking.replies import ColumnsReply, Names, RelevanceReply
+from sqlwright.types import State
+
+NAME = "schema_linking.filter_columns"
+PER_COLUMN = 24
+"""Tokens a shown column may need beyond its name, type and description: examples, marks."""
+
+
+@dataclass(frozen=True)
+class FilterColumns:
+    """Hides the columns that can't matter, each judged without regard to the others.
+
+    CHESS section 3.1, filter_column, and appendix A.3. `per_column` is the paper's form, one call
+    and sixteen demonstrations for each column; `batched` shows a model many columns per call;
+    `embedded` asks no model and keeps the `keep` columns the linker scores best. Keys stay
+    whatever is judged, so nothing is asked about them. A call that fails keeps its columns.
+    """
+
+    form: Literal["batched", "per_column", "embedded"] = "batched"
+    columns: int = 80
+    """Most columns of one call, when batched."""
+    tokens: int = 6_000
+    """Most tokens of the columns of one call, estimated, when batched."""
+    keep: int = 100
+    """Columns kept by the embedded form, keys and found ones not counted."""
+    keys: Literal["auto", "all", "between"] = "auto"
+    """Which keys stay: of every table, as in the paper, or those that join the tables of which a
+    column stays, which hides tables of a huge schema as a whole. By default all where a model
+    judged, so that tables can still be chosen by their names, and those between where none did."""
+    keep_found: bool = True
+    """Keep the columns that retrieval found by a stored value or a similar name, unasked."""
+    profile: Literal["retrieved", "full"] = "retrieved"
+    """Show the descriptions and values of a column that retrieval found, as the paper does, or all
+    descriptions and some stored values, as its code does."""
+    limit: int | None = None
+    """Most calls; with more to make the embedded form is used, with a warning."""
+    sampling: Sampling = field(default_factory=Sampling)
+    prompt: str = ""
+    """A template of your own; empty is the form's."""
+
+    cheaper: ClassVar[str] = "schema_linking.embedded"
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
+    writes: ClassVar[frozenset[str]] = frozenset({"view", "columns", "tables"})
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The linker, where it is sure to be used."""
+        return ("linker",) if self.form == "embedded" else ()
+
+    def calls(self, state: State) -> int:
+        """Its calls and one for writing the query; none where no model is asked."""
+        made = self._calls(state)
+        return made + 1 if made else 0
+
+    def __call__(self, state: State, context: Context) -> State:
+        schema = state.view.visible_schema()
+        if not schema.tables or not state.question.text.strip():
+            return state
+        calls = self._calls(state)
+        if self.form == "embedded":
+            return self._embedded(state, schema, context)
+        if self.limit is not None and calls > self.limit:
+            told = f"{NAME} would make {calls:,} calls, more than its limit; used the embedded form"
+            return self._embedded(state.warn(told), schema, context)
+        asked_about = self._asked_about(state, schema)
+        if not asked_about:
+            return self._kept(state, schema, ())
+        try:
+            if self.form == "per_column":
+                return self._per_column(state, schema, asked_about, context)
+            return self._batched(state, schema, asked_about, context)
+        except (MalformedReply, ModelFailed) as error:
+            return state.warn(f"{NAME} kept every column: {error}")
+
+    def _calls(self, state: State) -> int:
+        schema = state.view.visible_schema()
+        if self.form == "embedded" or not state.question.text.strip():
+            return 0
+        columns = self._asked_about(state, schema)
+        return len(columns) if self.form == "per_column" else len(self._batches(schema, columns))
+
+    def _asked_about(self, state: State, schema: Schema) -> list[ColumnRef]:
+        """The columns a model has a say about, in the schema's order."""
+        known = all_keys(schema) | (found(state) if self.keep_found else set())
+        return [ref for ref in schema.columns if ref not in known]
+
+    def _kept(self, state: State, schema: Schema, judged: Iterable[ColumnRef]) -> State:
+        kept = set(judged) | (found(state) if self.keep_found else set())
+        if self.keys == "all" or (self.keys == "auto" and self.form != "embedded"):
+            kept |= all_keys(schema)
+        return narrowed(state, kept)
+
+    def _embedded(self, state: State, schema: Schema, context: Context) -> State:
+        columns, tables = context.models["linker"].link(state.question, schema, state.values)
+        known = all_keys(schema)
+        ranked = [link.column for link in columns if link.column not in known]
+        linked = state.evolve(columns=tuple(columns), tables=tuple(tables))
+        return self._kept(linked, schema, ranked[: self.keep])
+
+    def _per_column(
+        self, state: State, schema: Schema, columns: Sequence[ColumnRef], context: Context
+    ) -> State:
+        template = self.prompt or "schema_linking/filter_column"
+        # What all prompts have in common is laid out once: there may be thousands of them.
+        judged = [texts(one) for one in load_column_demonstrations()]
+        (laid_out,) = render("schema_linking/_judged_columns", demonstrations=judged)
+        shown = {**asked(state), "demonstrations": plain_text(str(laid_out.text))}
+        profiles = column_profiles(columns, state, context, full=self.profile == "full")
+        schema_of_reply = RelevanceReply.model_json_schema()
+        prompts = [
+            Prompt(render(template, column=column, **shown), _relevant, schema_of_reply)
+            for column in profiles
+        ]
+        replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
+        kept = [
+            ref
+            for ref, samples in zip(columns, replies, strict=True)
+            if any(said is not False for said in samples)
+        ]
+        return self._kept(_gaps(state, replies), schema, kept)
+
+    def _batched(
+        self, state: State, schema: Schema, columns: Sequence[ColumnRef], context: Context
+    ) -> State:
+        batches = self._batches(schema, columns)
+        names = Names(schema)
+        full = self.profile == "full"
+        prompts = [
+            Prompt(
+                render(
+                    self.prompt or "schema_linking/filter_columns",
+                    schema=render_schema(
+                        _part(schema, batch),
+                        style="compact",
+                        values=state.values,
+                        descriptions=None if full else state.descriptions,
+                        catalog=context.workspace.catalog if full else None,
+                    ),
+                    **asked(state),
+                ),
+                partial(_listed, names=names),
+                ColumnsReply.model_json_schema(),
+            )
+            for batch in batches
+        ]
+        replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
+        kept: set[ColumnRef] = set()
+        for batch, samples in zip(batches, replies, strict=True):
+            for said in samples:
+                kept |= set(batch) if said is None else said & set(batch)
+        return self._kept(_gaps(state, replies), schema, kept)
+
+    def _batches(self, schema: Schema, columns: Sequence[ColumnRef]) -> list[list[ColumnRef]]:
+        """The columns in groups for one call each; a table is only divided if it alone is too
+        large."""
+        wanted = set(columns)
+        batches: list[list[ColumnRef]] = []
+        filled = 0
+        for table in schema.tables:
+            for part in self._parts(table, wanted):
+                size = _size(part, schema)
+                fits = len(batches[-1]) + len(part) <= self.columns if batches else False
+                if fits and filled + size <= self.tokens:
+                    batches[-1] += part
+                    filled += size
+                else:
+                    batches.append(list(part))
+                    filled = size
+        return batches
+
+    def _parts(self, table: Table, wanted: set[ColumnRef]) -> Iterator[list[ColumnRef]]:
+        """A table's columns, in as many parts as one call each can hold."""
+        part: list[ColumnRef] = []
+        size = 0
+        for column in table.columns:
+            ref = ColumnRef(table.name, column.name)
+            if ref not in wanted:
+                continue
+            more = _tokens(column)
+            if part and (len(part) >= self.columns or size + more > self.tokens):
+                yield part
+                part, size = [], 0
+            part.append(ref)
+            size += more
+        if part:
+            yield part
+
+
+def _part(schema: Schema, columns: Sequence[ColumnRef]) -> SchemaView:
+    """A view of these columns alone: no keys, since nothing is asked about them."""
+    by_table: dict[str, list[Column]] = {}
+    for ref in columns:
+        column = schema.column(ref)
+        if column is not None:
+            by_table.setdefault(ref.table, []).append(column)
+    tables = [
+        replace(table, columns=tuple(by_table[name]), primary_key=())
+        for name in by_table
+        if (table := schema.table(name)) is not None
+    ]
+    return SchemaView(Schema(schema.name, tuple(tables), (), schema.dialect))
+
+
+def _relevant(text: str) -> bool:
+    return json_from(text, RelevanceReply).relevant == "yes"
+
+
+def _listed(text: str, names: Names) -> set[ColumnRef]:
+    """The columns a reply names; a table named without columns stands for none. Raises
+    MalformedReply when it names some, but none that is there."""
+    known, unknown = names.columns(json_from(text, ColumnsReply).tables)
+    if unknown and not known:
+        raise MalformedReply(f"there is no column {unknown[0]!r}")
+    return set(known)
+
+
+def _gaps(state: State, replies: Sequence[tuple[object | None, ...]]) -> State:
+    """The state with a warning when some calls brought nothing."""
+    failed = sum(all(said is None for said in samples) for samples in replies)
+    if not failed:
+        return state
+    return state.warn(f"{NAME}: {failed:,} of {len(replies):,} calls failed; kept their columns")
+
+
+def _size(part: Iterable[ColumnRef], schema: Schema) -> int:
+    columns = (schema.column(ref) for ref in part)
+    return sum(_tokens(column) for column in columns if column is not None)
+
+
+def _tokens(column: Column) -> int:
+    return PER_COLUMN + estimated_tokens([column.name, column.type, column.description])

@@ -1,0 +1,79 @@
+"""A schema as large as a model can read: where it is larger, the part nearest to the question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from sqlwright.llm.metering import estimated_tokens
+from sqlwright.messages import Message, Text
+from sqlwright.prompting import Sampling
+from sqlwright.protocols import Context
+from sqlwright.schema import SchemaView
+from sqlwright.schema_rendering import render_schema
+from sqlwright.types import State
+
+MARGIN = 0.95
+"""Part of a model's context that is used: what is counted is an estimate."""
+FEWEST = 20
+"""Columns below which it is left to the model to refuse the prompt."""
+
+
+class Fitted(NamedTuple):
+    """A prompt that fits, and whether something had to be left out of its schema for that."""
+
+    messages: tuple[Message, ...]
+    columns: int | None = None
+    """How many columns are shown; None is all of them."""
+
+
+def fitted(
+    laid_out: Callable[[Text], tuple[Message, ...]],
+    state: State,
+    context: Context,
+    *,
+    style: Literal["ddl", "compact"],
+    examples: int,
+    sampling: Sampling,
+) -> Fitted:
+    """The prompt with the view's schema in it, `style` permitting whole.
+
+    Where it is larger than the model's context it is shown in compact lines; where even these are,
+    only the columns that the linker finds nearest to the question, with the keys among their
+    tables. Tables in between aren't shown; narrowing brings back the keys that lead through them.
+    """
+    room = context.llm(sampling.model).capabilities.context_tokens * MARGIN - sampling.max_tokens
+    messages: tuple[Message, ...] = ()
+    for tried in dict.fromkeys((style, "compact")):
+        messages = laid_out(_rendered(state.view, tried, examples, state, context))
+        size = _size(messages)
+        if size <= room:
+            return Fitted(messages)
+    schema = state.view.visible_schema()
+    ranked = [
+        link.column
+        for link in context.models["linker"].link(state.question, schema, state.values)[0]
+    ]
+    count = int(len(ranked) * max(room, 0) / size)
+    while True:
+        count = max(count, FEWEST)
+        view = state.view.narrowed(ranked[:count])
+        messages = laid_out(_rendered(view, "compact", examples, state, context))
+        if count == FEWEST or _size(messages) <= room:
+            return Fitted(messages, min(count, len(ranked)))
+        count = int(count * 0.7)
+
+
+def _rendered(view: SchemaView, style: str, examples: int, state: State, context: Context) -> Text:
+    return render_schema(
+        view,
+        style="ddl" if style == "ddl" else "compact",
+        values=state.values,
+        descriptions=state.descriptions,
+        catalog=context.workspace.catalog,
+        examples=examples,
+    )
+
+
+def _size(messages: tuple[Message, ...]) -> int:
+    return estimated_tokens([str(message.text) for message in messages])

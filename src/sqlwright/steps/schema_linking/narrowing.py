@@ -1,0 +1,80 @@
+"""Narrowing a view: what is kept besides what was chosen, and what a model may be shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.types import State
+
+
+def narrowed(state: State, chosen: Iterable[ColumnRef]) -> State:
+    """The state with a view of the chosen columns and the keys that join their tables.
+
+    Keys are kept whatever was chosen (CHESS, appendix A.3): a query joins by them even when the
+    question doesn't speak of them. What was hidden before stays hidden.
+    """
+    schema = state.view.visible_schema()
+    kept = set(chosen)
+    kept |= keys_between(schema, {ref.table for ref in kept})
+    kept.intersection_update(schema.columns)
+    if len(kept) == schema.column_count:
+        return state
+    return state.evolve(view=state.view.narrowed(kept))
+
+
+def all_keys(schema: Schema) -> set[ColumnRef]:
+    """Every column of a primary key or at either end of a foreign key, inferred ones included."""
+    ends = {ref for key in schema.foreign_keys for pair in key.pairs for ref in pair}
+    return ends | {ColumnRef(t.name, name) for t in schema.tables for name in t.primary_key}
+
+
+def found(state: State) -> set[ColumnRef]:
+    """Columns that retrieval found by a stored value or by their name."""
+    return {match.column for match in state.values} | {
+        link.column for link in state.similar_columns
+    }
+
+
+def keys_between(schema: Schema, tables: set[str]) -> set[ColumnRef]:
+    """The keys that join `tables`, those of tables in between included, and primary keys.
+
+    Each table is connected to those before it by a shortest path over the foreign keys; tables
+    that can't be reached stay apart. Of the tables reached, every key among them is kept.
+    """
+    neighbours: dict[str, list[str]] = {}
+    for key in schema.foreign_keys:
+        neighbours.setdefault(key.table, []).append(key.target_table)
+        neighbours.setdefault(key.target_table, []).append(key.table)
+    ordered = [table.name for table in schema.tables if table.name in tables]
+    reached: set[str] = set(ordered[:1])
+    for name in ordered[1:]:
+        reached |= {name, *_shortest(neighbours, name, reached)}
+    kept = {
+        ref
+        for key in schema.foreign_keys
+        if key.table in reached and key.target_table in reached
+        for pair in key.pairs
+        for ref in pair
+    }
+    for table in schema.tables:
+        if table.name in reached:
+            kept |= {ColumnRef(table.name, column) for column in table.primary_key}
+    return kept
+
+
+def _shortest(neighbours: dict[str, list[str]], start: str, goals: set[str]) -> list[str]:
+    """The tables on a shortest way from `start` to any goal; none without a way."""
+    came: dict[str, str] = {start: ""}
+    waiting = [start]
+    for table in waiting:
+        if table in goals:
+            path = [table]
+            while came[path[-1]]:
+                path.append(came[path[-1]])
+            return path
+        for other in neighbours.get(table, []):
+            if other not in came:
+                came[other] = table
+                waiting.append(other)
+    return []

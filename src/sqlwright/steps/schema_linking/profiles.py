@@ -1,0 +1,75 @@
+"""Columns one by one, as `_column.jinja` shows them, in a demonstration's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from sqlwright.messages import Text
+from sqlwright.prompting import schema_text, value_text
+from sqlwright.protocols import Context
+from sqlwright.schema import Column, ColumnRef
+from sqlwright.types import State
+
+EXAMPLES = 3
+LONGEST = 50
+"""Characters of an example shown."""
+
+
+def column_profiles(
+    columns: Iterable[ColumnRef], state: State, context: Context, *, full: bool = False
+) -> Iterator[dict[str, Any]]:
+    """The template's variables for each column: names, type, description, examples.
+
+    Descriptions and examples are those that retrieval found (CHESS, appendix A.3); with `full`,
+    where it found none, those of the catalog (as the paper's code has it). Keys are left out:
+    whether they are needed isn't asked.
+    """
+    described: dict[ColumnRef, dict[str, str]] = {}
+    for match in state.descriptions:
+        described.setdefault(match.column, {})[match.part] = match.text
+    matched: dict[ColumnRef, list[str]] = {}
+    for found in state.values:
+        matched.setdefault(found.column, []).append(found.value)
+    for ref in columns:
+        column = state.view.schema.column(ref) or Column(ref.column)
+        parts = described.get(ref, {})
+        examples = matched.get(ref, [])
+        if full:
+            parts = {**_known(column), **parts}
+            examples = examples or _frequent(ref, context)
+        yield {
+            "table": schema_text(ref.table),
+            "column": schema_text(ref.column),
+            "type": schema_text(column.type),
+            "description": _description(ref, parts),
+            "examples": [
+                value_text(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+                for text in list(dict.fromkeys(examples))[:EXAMPLES]
+            ],
+            "references": Text(),
+            "referenced_by": [],
+        }
+
+
+def _description(ref: ColumnRef, parts: Mapping[str, str]) -> Text:
+    label = parts.get("label", "")
+    if label.casefold() == ref.column.casefold():
+        label = ""
+    told = (label, parts.get("description", ""), parts.get("value_description", ""))
+    return Text.join("; ", (schema_text(text) for text in told if text))
+
+
+def _known(column: Column) -> dict[str, str]:
+    return {
+        "label": column.label,
+        "description": column.description,
+        "value_description": column.value_description,
+    }
+
+
+def _frequent(ref: ColumnRef, context: Context) -> list[str]:
+    catalog = context.workspace.catalog
+    if catalog is None or ref not in catalog.columns:
+        return []
+    return [str(cell) for cell, _ in catalog.columns[ref].frequent if cell is not None]

@@ -1,0 +1,57 @@
+"""A model chooses the columns that a question needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from sqlwright.prompting import Sampling
+from sqlwright.protocols import Context
+from sqlwright.steps.schema_linking.choosing import choose
+from sqlwright.steps.schema_linking.narrowing import narrowed
+from sqlwright.steps.schema_linking.replies import ColumnsReply, Names
+from sqlwright.types import State
+
+
+@dataclass(frozen=True)
+class SelectColumns:
+    """Narrows the view to the columns that any sample names, and the keys that join their tables.
+
+    CHESS section 3.1, select_columns. A table named without columns keeps all it shows. Where the
+    model gives nothing usable the view stays as it is.
+    """
+
+    style: Literal["ddl", "compact"] = "ddl"
+    """How the schema is shown; a schema too large for the model is shown in compact lines, and one
+    that is too large even so in the part nearest to the question."""
+    examples: int = 3
+    """Stored values shown of a column, those that retrieval found not counted."""
+    sampling: Sampling = field(default_factory=Sampling)
+    prompt: str = "schema_linking/select_columns"
+
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
+    writes: ClassVar[frozenset[str]] = frozenset({"view"})
+
+    def calls(self, state: State) -> int:
+        """One, and one for writing the query; none where there is nothing to choose."""
+        return 2 if self._needed(state) else 0
+
+    def __call__(self, state: State, context: Context) -> State:
+        if not self._needed(state):
+            return state
+        names = Names(state.view.visible_schema())
+        state, chosen = choose(
+            state,
+            context,
+            step="schema_linking.select_columns",
+            template=self.prompt,
+            style=self.style,
+            examples=self.examples,
+            sampling=self.sampling,
+            form=ColumnsReply,
+            resolve=lambda reply: names.columns(reply.tables, whole=True),
+        )
+        return narrowed(state, chosen) if chosen else state
+
+    def _needed(self, state: State) -> bool:
+        return bool(state.question.text.strip()) and any(state.view.visible)

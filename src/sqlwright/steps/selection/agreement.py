@@ -1,0 +1,54 @@
+"""Which candidate wins when nothing but agreement, or agreement and unit tests, speaks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlwright.candidates import ResultGroup, group_by_result, rank
+from sqlwright.types import Candidate, State
+
+
+def clusters(state: State) -> tuple[ResultGroup, ...]:
+    """The candidates that ran, by their results; those with rows first, then as their authors
+    rank them. Sub-queries and candidates in error take no part."""
+    return group_by_result(rank(_whole(state)))
+
+
+def select(
+    state: State, groups: Sequence[ResultGroup], shares: Mapping[int, float] | None = None
+) -> State:
+    """The state with the candidate of the greatest share selected.
+
+    `shares` says by `id` how well a candidate did in [0, 1]; without it all did equally well. Ties
+    go to the larger cluster, then to the better ranked. Where nothing ran the best ranked is
+    selected, so that its error is the answer.
+
+    The confidence is an estimate that nothing has calibrated: a cluster counts with its size times
+    the best share in it, and an answer that nobody wrote counts as one more candidate.
+    """
+    if not groups:
+        ours = rank(_whole(state))
+        return state.evolve(selected=ours[0], confidence=None) if ours else state
+    did = {id(c): 1.0 if shares is None else shares[id(c)] for g in groups for c in g.candidates}
+    winner, _ = max(
+        ((candidate, len(group.candidates)) for group in groups for candidate in group.candidates),
+        key=lambda pair: (did[id(pair[0])], pair[1]),
+    )
+    weights = [len(g.candidates) * max(did[id(c)] for c in g.candidates) for g in groups]
+    total = sum(weights) + 1.0
+    judged = {
+        id(candidate): replace(candidate, confidence=weight / total)
+        for group, weight in zip(groups, weights, strict=True)
+        for candidate in group.candidates
+    }
+    chosen = judged[id(winner)]
+    return state.evolve(
+        candidates=tuple(judged.get(id(candidate), candidate) for candidate in state.candidates),
+        selected=chosen,
+        confidence=chosen.confidence,
+    )
+
+
+def _whole(state: State) -> list[Candidate]:
+    return [candidate for candidate in state.candidates if not candidate.goal]

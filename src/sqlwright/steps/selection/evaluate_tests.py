@@ -1,0 +1,163 @@
+"""Candidates are judged by unit tests; the one that passes most is selected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import ClassVar, Literal
+
+from sqlwright.errors import MalformedReply, ModelFailed
+from sqlwright.prompting import Prompt, Sampling, ask, model_text, render
+from sqlwright.protocols import Context
+from sqlwright.schema_rendering import render_sql
+from sqlwright.steps.asking import asked
+from sqlwright.steps.selection.agreement import clusters, select
+from sqlwright.steps.selection.queries import Shown, laid_out, result_of, schema_of, shown
+from sqlwright.steps.selection.verdicts import Verdicts, verdicts_from
+from sqlwright.types import State
+
+NAME = "selection.evaluate_tests"
+
+Judged = list[dict[int, bool]]
+"""For each test the verdicts on the queries, by their numbers."""
+
+
+@dataclass(frozen=True)
+class EvaluateTests:
+    """Takes the candidate with the greatest share of tests passed; ties go to the larger cluster.
+
+    CHESS section 3.1, evaluate. `per_test` is the paper's better form (section 4.2.1): one call for
+    each test judges all queries; `per_candidate` judges one query by all tests. What a call leaves
+    unjudged, or a call that fails, counts neither for nor against. Without tests, or when all
+    candidates agree, the largest cluster wins without a call.
+    """
+
+    arrangement: Literal["per_test", "per_candidate"] = "per_test"
+    rows: int = 20
+    """Rows of each result that are shown."""
+    representatives: bool = False
+    """Judge one query of each cluster instead of all that differ."""
+    sampling: Sampling = field(default_factory=Sampling)
+    prompt: str = ""
+    """A template of your own; empty is the arrangement's."""
+
+    cheaper: ClassVar[str] = "selection.largest_cluster"
+    # Tests are read where there are some: without a step that writes them this is a vote.
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})
+    writes: ClassVar[frozenset[str]] = frozenset({"tests", "candidates", "selected", "confidence"})
+
+    def calls(self, state: State) -> int:
+        """One for each test, or for each different query."""
+        groups = clusters(state)
+        if len(groups) < 2 or not state.tests:
+            return 0
+        if self.arrangement == "per_test":
+            return len(state.tests)
+        return sum(map(len, shown(groups, representatives=self.representatives)))
+
+    def __call__(self, state: State, context: Context) -> State:
+        groups = clusters(state)
+        if len(groups) < 2 or not state.tests:
+            return select(state, groups)
+        listed = shown(groups, representatives=self.representatives)
+        try:
+            if self.arrangement == "per_test":
+                judged = self._per_test(state, listed, context)
+            else:
+                judged = self._per_candidate(state, listed, context)
+        except (MalformedReply, ModelFailed) as error:
+            told = f"{NAME} judged nothing, so the most frequent result was taken: {error}"
+            return select(state.warn(told), groups)
+        lost = sum(not verdicts for verdicts in judged)
+        if lost:
+            state = state.warn(f"{NAME}: {lost} of {len(judged)} unit tests were not judged")
+        return select(_recorded(state, listed, judged), groups, _shares(listed, judged))
+
+    def _per_test(
+        self, state: State, listed: Sequence[Sequence[Shown]], context: Context
+    ) -> Judged:
+        ones = [one for group in listed for one in group]
+        common = {
+            "schema": schema_of((one.candidate for one in ones), state, context),
+            "groups": laid_out(listed, state, self.rows),
+            "count": len(ones),
+            **asked(state),
+        }
+        template = self.prompt or "selection/evaluate_test"
+        prompts = [
+            Prompt(
+                render(template, test=model_text(test.text), **common),
+                partial(verdicts_from, count=len(ones)),
+                Verdicts.model_json_schema(),
+            )
+            for test in state.tests
+        ]
+        replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
+        return [_majority(samples) for samples in replies]
+
+    def _per_candidate(
+        self, state: State, listed: Sequence[Sequence[Shown]], context: Context
+    ) -> Judged:
+        template = self.prompt or "selection/evaluate_candidate"
+        common = {
+            "tests": [model_text(test.text) for test in state.tests],
+            "count": len(state.tests),
+            **asked(state),
+        }
+        ones = [one for group in listed for one in group]
+        prompts = [
+            Prompt(
+                render(
+                    template,
+                    schema=schema_of([one.candidate], state, context),
+                    sql=render_sql(one.candidate, state.question),
+                    result=result_of(one.candidate, self.rows),
+                    **common,
+                ),
+                partial(verdicts_from, count=len(state.tests)),
+                Verdicts.model_json_schema(),
+            )
+            for one in ones
+        ]
+        replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
+        judged: Judged = [{} for _ in state.tests]
+        for one, samples in zip(ones, replies, strict=True):
+            for number, passed in _majority(samples).items():
+                judged[number - 1][one.number] = passed
+        return judged
+
+
+def _majority(samples: Sequence[Mapping[int, bool] | None]) -> dict[int, bool]:
+    """What most samples say of each number; a tie is a failure."""
+    said: dict[int, list[bool]] = {}
+    for sample in samples:
+        for number, passed in (sample or {}).items():
+            said.setdefault(number, []).append(passed)
+    return {number: 2 * sum(votes) > len(votes) for number, votes in sorted(said.items())}
+
+
+def _shares(listed: Sequence[Sequence[Shown]], judged: Judged) -> dict[int, float]:
+    """The share of tests passed of those judged, by `id` of the candidate.
+
+    One imagined pass and one imagined failure are added to each, so that few verdicts weigh little
+    and none at all stand in the middle; among equally often judged ones more passes win.
+    """
+    shares: dict[int, float] = {}
+    for group in listed:
+        for one in group:
+            verdicts = [said[one.number] for said in judged if one.number in said]
+            share = (sum(verdicts) + 1) / (len(verdicts) + 2)
+            shares.update({id(candidate): share for candidate in one.speaks_for})
+    return shares
+
+
+def _recorded(state: State, listed: Sequence[Sequence[Shown]], judged: Judged) -> State:
+    """The state with who passed each test; a test that nothing judged stays as it was."""
+    ones = [one for group in listed for one in group]
+    tests = []
+    for test, verdicts in zip(state.tests, judged, strict=True):
+        passed = {id(c) for one in ones if verdicts.get(one.number) for c in one.speaks_for}
+        places = tuple(n for n, c in enumerate(state.candidates) if id(c) in passed)
+        tests.append(replace(test, passed=places) if verdicts else test)
+    return state.evolve(tests=tuple(tests))

@@ -1,0 +1,74 @@
+"""Candidates as the unit tester's prompts show them: by result, each query once, numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlwright.candidates import ResultGroup, deduplicate
+from sqlwright.messages import Text
+from sqlwright.protocols import Context
+from sqlwright.schema_rendering import render_result, render_schema, render_sql
+from sqlwright.sql import columns_used
+from sqlwright.types import Candidate, State
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A query of a prompt, and the candidates it stands for."""
+
+    number: int
+    """From 1, through all groups."""
+    candidate: Candidate
+    speaks_for: tuple[Candidate, ...]
+
+
+def shown(groups: Sequence[ResultGroup], *, representatives: bool) -> list[list[Shown]]:
+    """What is shown of each group: every different query, or its best one for all of them."""
+    listed: list[list[Shown]] = []
+    number = 0
+    for group in groups:
+        chosen = group.candidates[:1] if representatives else deduplicate(group.candidates)
+        listed.append([])
+        for candidate in chosen:
+            number += 1
+            same = group.candidates if representatives else _same(candidate, group.candidates)
+            listed[-1].append(Shown(number, candidate, same))
+    return listed
+
+
+def laid_out(listed: Iterable[Sequence[Shown]], state: State, rows: int) -> list[dict[str, Any]]:
+    """The variable `groups` of `_queries.jinja`."""
+    return [
+        {
+            "candidates": [
+                {"number": one.number, "sql": render_sql(one.candidate, state.question)}
+                for one in group
+            ],
+            "result": result_of(group[0].candidate, rows),
+        }
+        for group in listed
+    ]
+
+
+def result_of(candidate: Candidate, rows: int) -> Text:
+    """A candidate's result, so many rows of it."""
+    return Text() if candidate.result is None else render_result(candidate.result, rows=rows)
+
+
+def schema_of(candidates: Iterable[Candidate], state: State, context: Context) -> Text:
+    """The part of the view that the candidates use; all of it where that can't be told."""
+    schema = state.view.schema
+    used = {ref for c in candidates for ref in c.columns or columns_used(c.sql, schema)}
+    return render_schema(
+        state.view.narrowed(used) if used else state.view,
+        style="ddl",
+        values=state.values,
+        descriptions=state.descriptions,
+        catalog=context.workspace.catalog,
+    )
+
+
+def _same(candidate: Candidate, others: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    return tuple(other for other in others if len(deduplicate((candidate, other))) == 1)

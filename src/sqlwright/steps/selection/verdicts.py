@@ -1,0 +1,112 @@
+"""Passed or failed, by number: read from JSON or from lines, whichever a model replies with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from sqlwright.errors import MalformedReply
+from sqlwright.parsing import json_from
+
+_CLOSED = ConfigDict(json_schema_extra={"additionalProperties": False})
+_WORDS = {
+    "passed": True, "pass": True, "passes": True, "true": True, "yes": True,
+    "failed": False, "fail": False, "fails": False, "false": False, "no": False,
+}  # fmt: skip
+_NUMBERED = ("number", "candidate", "query", "test", "id", "index")
+_JUDGED = ("verdict", "passed", "result", "status", "answer")
+_LINE = re.compile(
+    r"^[^\w\n]*(?:[a-z]+ ){0,3}#?\W{0,3}(\d{1,3})\b[^\w\n]*(?:\([^)\n]*\))?[^\w\n]*"
+    r"(passed|failed|passes|fails|pass|fail)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+class Verdict(BaseModel):
+    """One verdict."""
+
+    model_config = _CLOSED
+    number: int
+    verdict: Literal["passed", "failed"]
+
+
+class Verdicts(BaseModel):
+    """A judge's reply."""
+
+    model_config = _CLOSED
+    reasoning: str
+    verdicts: list[Verdict]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, data: Any) -> Any:
+        reasoning, listed = "", data
+        if isinstance(data, Mapping):
+            said = data.get("reasoning")
+            reasoning = said if isinstance(said, str) else ""
+            rest = {key: value for key, value in data.items() if key != "reasoning"}
+            listed = next((v for v in rest.values() if isinstance(v, list | Mapping)), rest)
+        pairs = list(_pairs(listed))
+        return {
+            "reasoning": reasoning,
+            "verdicts": [
+                {"number": number, "verdict": "passed" if passed else "failed"}
+                for number, passed in pairs
+            ],
+        }
+
+
+def verdicts_from(text: str, count: int) -> dict[int, bool]:
+    """Whether each of the numbers 1 to `count` passed; one without a verdict is left out.
+
+    Raises MalformedReply when there is not one verdict.
+    """
+    try:
+        read = [(v.number, v.verdict == "passed") for v in json_from(text, Verdicts).verdicts]
+    except MalformedReply:
+        read = []
+    if not read:
+        read = [(int(line[1]), _WORDS[line[2].casefold()]) for line in _LINE.finditer(text)]
+    found = {number: passed for number, passed in read if 1 <= number <= count}
+    if not found:
+        raise MalformedReply("it gives no verdict of 'passed' or 'failed' with a number")
+    return found
+
+
+def _pairs(listed: Any) -> Iterator[tuple[int, bool]]:
+    """Numbers with verdicts, from any of the forms they are written in."""
+    if isinstance(listed, Mapping):
+        yield from _known(listed.items())
+    elif isinstance(listed, list):
+        for one in listed:
+            if isinstance(one, Mapping):
+                whole = [(_first(one, _NUMBERED), _first(one, _JUDGED))]
+                yield from _known(whole if len(one) > 1 else one.items())
+
+
+def _known(pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[int, bool]]:
+    for key, value in pairs:
+        number, passed = _number(key), _passed(value)
+        if number is not None and passed is not None:
+            yield number, passed
+
+
+def _first(one: Mapping[str, Any], keys: Iterable[str]) -> Any:
+    return next((one[key] for key in keys if key in one), None)
+
+
+def _number(value: Any) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    digits = re.findall(r"\d{1,4}", value) if isinstance(value, str) else []
+    return int(digits[0]) if len(digits) == 1 else None
+
+
+def _passed(value: Any) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    word = re.match(r"\W*([a-z]+)", value, re.IGNORECASE) if isinstance(value, str) else None
+    return _WORDS.get(word[1].casefold()) if word else None

@@ -1,0 +1,241 @@
+"""Columns judged one by one: in many calls, in few, in none; and what failed calls cost."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sqlwright.config import parse_recipe
+from sqlwright.demonstrations import load_column_demonstrations
+from sqlwright.llm.scripted import Asked, Script, ScriptedModel
+from sqlwright.messages import Missing
+from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.schema import ColumnRef, Schema, SchemaView
+from sqlwright.spending import Budget, Spending
+from sqlwright.steps.schema_linking.filter_columns import FilterColumns
+from sqlwright.steps.schema_linking.narrowing import all_keys
+from sqlwright.types import ColumnLink, DescriptionMatch, Question, State, ValueMatch
+from tests.scripted import ScriptedLinker
+from tests.steps.schema_linking.test_embedded import chain
+from tests.steps.schema_linking.test_selecting import Bare
+
+QUESTION = "What is the total of the open orders?"
+
+
+def start(schema: Schema, text: str = QUESTION, **known: Any) -> State:
+    return State(Question(text, "open is a status"), SchemaView(schema), **known)
+
+
+def filtered(step: FilterColumns, state: State, workspace: Any, says: Any) -> tuple[State, Script]:
+    script = Script(otherwise=says)
+    models = {"llm": ScriptedModel(script), "linker": ScriptedLinker()}
+    return step(state, Context(workspace, Run(seed=2), models)), script
+
+
+def visible(state: State) -> set[str]:
+    return {str(ref) for ref in state.view.visible}
+
+
+def keys(schema: Schema) -> set[str]:
+    return {str(ref) for ref in all_keys(schema)}
+
+
+def yes_for(*names: str) -> Callable[[Asked], str]:
+    """A judge of single columns."""
+
+    def says(asked: Asked) -> str:
+        column = re.findall(r"^Column: (.+)$", asked.prompt, re.MULTILINE)[-1]
+        return json.dumps({"reasoning": "x", "relevant": "yes" if column in names else "no"})
+
+    return says
+
+
+def listing(**chosen: list[str]) -> str:
+    listed = [{"table": table, "columns": names} for table, names in chosen.items()]
+    return json.dumps({"reasoning": "x", "tables": listed})
+
+
+# One call per column
+
+
+def test_each_column_is_judged_in_a_call_of_its_own(shop_workspace: Workspace) -> None:
+    schema = shop_workspace.schema
+    step = FilterColumns(form="per_column")
+    state, script = filtered(step, start(schema), shop_workspace, yes_for("total", "status"))
+    assert visible(state) == keys(schema) | {"orders.total", "orders.status"}
+    assert len(script.asked) == schema.column_count - len(keys(schema))
+    assert step.calls(start(schema)) == len(script.asked) + 1
+    assert len({asked.seed for asked in script.asked}) == len(script.asked)
+
+
+def test_a_column_is_shown_with_what_retrieval_found_after_sixteen_demonstrations(
+    shop_workspace: Workspace,
+) -> None:
+    status = ColumnRef("orders", "status")
+    state = start(
+        shop_workspace.schema,
+        values=(ValueMatch("open", status, "open", 1.0),),
+        descriptions=(DescriptionMatch(status, "description", "How far the order is", 0.7),),
+    )
+    step = FilterColumns(form="per_column", keep_found=False)
+    _, script = filtered(step, state, shop_workspace, yes_for())
+    (prompt,) = [a.prompt for a in script.asked if a.prompt.endswith("Example values: open")]
+    assert prompt.count("Reply: {") == len(load_column_demonstrations()) == 16
+    shown = prompt.rsplit("Evidence:", 1)[1]
+    assert shown == (
+        f" open is a status\nQuestion: {QUESTION}\n\nTable: orders\nColumn: status\nType: TEXT\n"
+        "Description: How far the order is\nExample values: open"
+    )
+
+
+def test_the_full_profile_shows_stored_examples(shop_workspace: Workspace) -> None:
+    step = FilterColumns(form="per_column", profile="full")
+    _, script = filtered(step, start(shop_workspace.schema), shop_workspace, yes_for())
+    products = [
+        a.prompt for a in script.asked if a.prompt.rsplit("Column: ", 1)[1].startswith("city")
+    ]
+    assert "München" in products[0]
+
+
+@pytest.mark.parametrize("bad", ["", "Perhaps.", "{", Missing("unavailable", "down")])
+def test_a_failed_call_keeps_its_column(bad: Any, shop_workspace: Workspace) -> None:
+    judge = yes_for("total")
+
+    def says(asked: Asked) -> Any:
+        return bad if "\nColumn: city\n" in asked.prompt[-200:] else judge(asked)
+
+    step = FilterColumns(form="per_column")
+    state, _ = filtered(step, start(shop_workspace.schema), shop_workspace, says)
+    assert visible(state) == keys(shop_workspace.schema) | {"orders.total", "customers.city"}
+    assert "1 of 8 calls failed" in state.warnings[0]
+
+
+# Many columns per call
+
+
+def test_many_columns_are_judged_in_one_call(shop_workspace: Workspace) -> None:
+    schema = shop_workspace.schema
+    step = FilterColumns()
+    reply = listing(orders=["Total", "status"])
+    state, script = filtered(step, start(schema), shop_workspace, reply)
+    assert visible(state) == keys(schema) | {"orders.total", "orders.status"}
+    assert len(script.asked) == 1
+    assert step.calls(start(schema)) == 2
+
+
+def test_tables_stay_together_until_one_alone_is_too_large() -> None:
+    workspace: Any = Bare()
+    _, script = filtered(FilterColumns(columns=20), start(chain(6)), workspace, listing())
+    shown = [sorted(set(re.findall(r"\bc(\d)_\d", asked.prompt))) for asked in script.asked]
+    assert shown == [["0", "1"], ["2", "3"], ["4", "5"]]
+    _, script = filtered(FilterColumns(columns=5), start(chain(2)), workspace, listing())
+    counts = [len(set(re.findall(r"\bc\d_\d", asked.prompt))) for asked in script.asked]
+    assert counts == [4, 4, 5, 3]  # the first has another column, which is no key
+    _, script = filtered(FilterColumns(tokens=120), start(chain(2)), workspace, listing())
+    assert len(script.asked) == 5
+
+
+@pytest.mark.parametrize(
+    "bad", ["", "None of them.", '{"tables": [', listing(t1=["no_such"]), Missing("rejected", "no")]
+)
+def test_a_failed_call_keeps_its_columns(bad: Any) -> None:
+    schema = chain(3)
+    workspace: Any = Bare()
+
+    def says(asked: Asked) -> Any:
+        return bad if "c1_3" in asked.prompt else listing(t0=["c0_1"], t2=[])
+
+    state, _ = filtered(FilterColumns(columns=9), start(schema), workspace, says)
+    kept = {f"t1.c1_{n}" for n in range(8)} | {"t0.c0_1"}
+    assert visible(state) == keys(schema) | kept
+    assert "1 of 3 calls failed" in state.warnings[0]
+
+
+def test_if_every_call_fails_every_column_is_kept(shop_workspace: Workspace) -> None:
+    before = start(shop_workspace.schema)
+    state, _ = filtered(FilterColumns(), before, shop_workspace, Missing("unavailable", "down"))
+    assert state.view == before.view
+    assert "kept every column" in state.warnings[0]
+
+
+def test_an_empty_list_is_an_answer(shop_workspace: Workspace) -> None:
+    state, _ = filtered(FilterColumns(), start(shop_workspace.schema), shop_workspace, listing())
+    assert visible(state) == keys(shop_workspace.schema)
+    assert state.warnings == ()
+
+
+# No call
+
+
+def test_the_embedded_form_asks_nobody(shop_workspace: Workspace) -> None:
+    schema = shop_workspace.schema
+    step = FilterColumns(form="embedded", keep=2, keys="all")
+    state, script = filtered(step, start(schema, "total and status"), shop_workspace, "x")
+    assert visible(state) == keys(schema) | {"orders.total", "orders.status"}
+    assert script.asked == []
+    assert step.calls(start(schema)) == 0
+    assert len(state.columns) == schema.column_count
+    assert step.roles == ("linker",)
+    assert FilterColumns().roles == ()
+
+
+# What is always kept
+
+
+def test_found_columns_are_kept_unasked_unless_told_otherwise(shop_workspace: Workspace) -> None:
+    city, name = ColumnRef("customers", "city"), ColumnRef("customers", "name")
+    state = start(
+        shop_workspace.schema,
+        values=(ValueMatch("Munich", city, "München", 0.9),),
+        similar_columns=(ColumnLink(name, 0.95),),
+    )
+    after, script = filtered(FilterColumns(), state, shop_workspace, listing())
+    assert {str(city), str(name)} <= visible(after)
+    assert "city" not in script.asked[0].prompt.split("Columns:")[1]
+    after, _ = filtered(FilterColumns(keep_found=False), state, shop_workspace, listing())
+    assert visible(after) == keys(shop_workspace.schema)
+
+
+def test_the_embedded_form_hides_whole_tables() -> None:
+    schema = chain(30)
+    workspace: Any = Bare()
+    step = FilterColumns(form="embedded", keep=2)
+    state, _ = filtered(step, start(schema, "c3_5 and c6_1"), workspace, "x")
+    assert {table.name for table in state.view.visible_schema().tables} == {"t3", "t4", "t5", "t6"}
+    assert visible(state) >= {"t3.c3_5", "t6.c6_1", "t4.before", "t5.id"}
+
+
+# Money
+
+
+def test_too_many_calls_fall_back_to_the_embedded_form(shop_workspace: Workspace) -> None:
+    step = FilterColumns(form="per_column", limit=5, keep=2)
+    state, script = filtered(step, start(shop_workspace.schema), shop_workspace, "x")
+    assert script.asked == []
+    assert "would make 8 calls" in state.warnings[0]
+    assert len(visible(state)) == len(keys(shop_workspace.schema)) + 2
+
+
+def test_a_budget_that_does_not_reach_uses_the_embedded_linker(shop_workspace: Workspace) -> None:
+    recipe = parse_recipe(
+        "name: x\nsteps:\n  - retrieval.values\n"
+        "  - schema_linking.filter_columns: {form: per_column}\n"
+        "  - generation.embedded\n  - selection.first_valid\n"
+    )
+    script = Script(otherwise="x")
+    models = {"llm": ScriptedModel(script), "linker": ScriptedLinker(), "parser": _Silent()}
+    run = Run(spending=Spending(Budget(calls=6)))
+    state = recipe.step(start(shop_workspace.schema), Context(shop_workspace, run, models))
+    assert script.asked == []
+    assert "used schema_linking.embedded" in state.warnings[0]
+
+
+class _Silent:
+    """A parser that writes nothing."""
+
+    def parse(self, *_: Any, **__: Any) -> list[Any]:
+        return []

@@ -1,0 +1,201 @@
+"""Tables and columns that a model chooses: what the view keeps, and what bad replies cost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sqlwright.errors import BudgetSpent
+from sqlwright.llm.scripted import Asked, Script, ScriptedModel
+from sqlwright.messages import Capabilities, Missing
+from sqlwright.prompting import Sampling
+from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.schema import ColumnRef, Schema, SchemaView
+from sqlwright.steps.schema_linking.select_columns import SelectColumns
+from sqlwright.steps.schema_linking.select_tables import SelectTables
+from sqlwright.types import ColumnLink, Question, State, ValueMatch
+from tests.scripted import ScriptedLinker
+from tests.steps.schema_linking.test_embedded import chain
+
+
+def ask_for(
+    step: SelectTables | SelectColumns,
+    state: State,
+    workspace: Any,
+    *replies: Any,
+    context_tokens: int = 128_000,
+) -> tuple[State, Script]:
+    script = Script(otherwise=list(replies))
+    model = ScriptedModel(
+        script, capabilities=Capabilities(remote=False, context_tokens=context_tokens)
+    )
+    context = Context(workspace, Run(seed=3), {"llm": model, "linker": ScriptedLinker()})
+    return step(state, context), script
+
+
+def start(schema: Schema, text: str = "What is the total of each customer's orders?") -> State:
+    return State(Question(text), SchemaView(schema))
+
+
+def shown(state: State) -> dict[str, list[str]]:
+    return {
+        table.name: [column.name for column in table.columns]
+        for table in state.view.visible_schema().tables
+    }
+
+
+def tables(*names: str) -> str:
+    return json.dumps({"reasoning": "x", "tables": names})
+
+
+def columns(**chosen: list[str]) -> str:
+    listed = [{"table": table, "columns": names} for table, names in chosen.items()]
+    return json.dumps({"reasoning": "x", "tables": listed})
+
+
+class Bare:
+    """A workspace of which only the catalog is looked at, and there is none."""
+
+    catalog = None
+
+
+def test_tables_that_are_not_chosen_are_hidden(shop_workspace: Workspace) -> None:
+    state, _ = ask_for(
+        SelectTables(), start(shop_workspace.schema), shop_workspace, tables("Customers", "ORDERS")
+    )
+    assert shown(state) == {
+        "customers": ["id", "name", "city", "country"],
+        "orders": ["id", "customer_id", "placed", "status", "total"],
+    }
+    assert [key.table for key in state.view.visible_schema().foreign_keys] == ["orders"]
+
+
+def test_the_keys_of_tables_in_between_are_kept(shop_workspace: Workspace) -> None:
+    state, _ = ask_for(
+        SelectTables(), start(shop_workspace.schema), shop_workspace, tables("customers", "lines")
+    )
+    assert shown(state)["orders"] == ["id", "customer_id"]
+    assert len(state.view.visible_schema().foreign_keys) == 2
+
+
+def test_what_was_hidden_stays_hidden_and_retrieval_brings_no_table_back(
+    shop_workspace: Workspace,
+) -> None:
+    schema = shop_workspace.schema
+    hidden = {ColumnRef("customers", "country")}
+    total = ColumnRef("orders", "total")
+    state = State(
+        Question("Where do the customers live?"),
+        SchemaView(schema).narrowed(set(schema.columns) - hidden),
+        values=(ValueMatch("x", ColumnRef("lines", "product"), "Lamp", 1.0),),
+        similar_columns=(ColumnLink(total, 1.0),),
+    )
+    state, _ = ask_for(SelectTables(), state, shop_workspace, tables("customers"))
+    assert shown(state) == {"customers": ["id", "name", "city"]}
+    state, _ = ask_for(
+        SelectColumns(), state, shop_workspace, columns(customers=["city", "country"])
+    )
+    assert shown(state) == {"customers": ["id", "city"]}
+    assert "customers.country" in state.warnings[0]
+
+
+def test_samples_are_united(shop_workspace: Workspace) -> None:
+    step = SelectTables(sampling=Sampling(temperature=1.0, n=3, again=0))
+    replies = (tables("orders"), "nothing useful", tables("customers"))
+    state, script = ask_for(step, start(shop_workspace.schema), shop_workspace, *replies)
+    assert set(shown(state)) == {"orders", "customers"}
+    assert len(script.asked) == 3
+
+
+def test_columns_are_kept_with_the_keys_between_their_tables(shop_workspace: Workspace) -> None:
+    state, script = ask_for(
+        SelectColumns(),
+        start(shop_workspace.schema),
+        shop_workspace,
+        columns(customers=["name"], lines=["Quantity"]),
+    )
+    assert shown(state) == {
+        "customers": ["id", "name"],
+        "orders": ["id", "customer_id"],
+        "lines": ["order_id", "product", "quantity"],
+    }
+    assert "status" in script.asked[0].prompt
+
+
+@pytest.mark.parametrize("step", [SelectTables(), SelectColumns()], ids=["tables", "columns"])
+@pytest.mark.parametrize(
+    "bad",
+    ["", "orders, I think", '{"tables": ["invoices"]}', '{"tables": [', Missing("rejected", "no")],
+)
+def test_a_bad_reply_leaves_the_schema_as_it_was(
+    step: Any, bad: Any, shop_workspace: Workspace
+) -> None:
+    before = start(shop_workspace.schema)
+    state, _ = ask_for(step, before, shop_workspace, bad)
+    assert state.view == before.view
+    assert "left the schema as it was" in state.warnings[0]
+
+
+def test_a_bad_reply_is_asked_for_again(shop_workspace: Workspace) -> None:
+    state, script = ask_for(
+        SelectTables(),
+        start(shop_workspace.schema),
+        shop_workspace,
+        tables("vans"),
+        tables("lines"),
+    )
+    assert list(shown(state)) == ["lines"]
+    assert "the schema has no 'vans'" in script.asked[1].prompt
+
+
+@pytest.mark.parametrize("step", [SelectTables(), SelectColumns()], ids=["tables", "columns"])
+def test_a_spent_budget_passes_through(step: Any, shop_workspace: Workspace) -> None:
+    with pytest.raises(BudgetSpent):
+        ask_for(step, start(shop_workspace.schema), shop_workspace, Missing("budget", "spent"))
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+def test_without_a_question_nothing_is_asked(text: str, shop_workspace: Workspace) -> None:
+    before = start(shop_workspace.schema, text)
+    for step in (SelectTables(), SelectColumns()):
+        state, script = ask_for(step, before, shop_workspace, "x")
+        assert (state, script.asked) == (before, [])
+        assert step.calls(before) == 0
+        assert step.calls(start(shop_workspace.schema)) == 2
+
+
+def test_one_table_needs_no_choice(shop_workspace: Workspace) -> None:
+    kept = [ref for ref in shop_workspace.schema.columns if ref.table == "orders"]
+    before = State(Question("How many?"), SchemaView(shop_workspace.schema).narrowed(kept))
+    assert ask_for(SelectTables(), before, shop_workspace, "x")[1].asked == []
+
+
+def test_a_schema_larger_than_the_context_is_shown_in_part() -> None:
+    schema = chain(400)
+    question = "What are c250_3 and c251_4?"
+    step = SelectTables(sampling=Sampling(max_tokens=500))
+
+    def says(asked: Asked) -> str:
+        assert len(asked.prompt) < 3 * 4_000
+        assert "c250_3" in asked.prompt
+        assert "c100_1" not in asked.prompt
+        return tables("t250", "t251")
+
+    script = Script(otherwise=says)
+    model = ScriptedModel(script, capabilities=Capabilities(context_tokens=4_000, remote=False))
+    workspace: Any = Bare()
+    context = Context(workspace, Run(), {"llm": model, "linker": ScriptedLinker()})
+    state = step(start(schema, question), context)
+    assert set(shown(state)) == {"t250", "t251"}
+    assert len(shown(state)["t250"]) == 10
+    assert "columns nearest to the question" in state.warnings[0]
+
+
+def test_the_whole_schema_is_shown_where_it_fits() -> None:
+    schema = chain(400)
+    workspace: Any = Bare()
+    state, script = ask_for(SelectTables(), start(schema), workspace, tables("t7"))
+    assert all(table.name in script.asked[0].prompt for table in schema.tables)
+    assert state.warnings == ()

@@ -1,0 +1,33 @@
+"""Verdicts in every form that models write them in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlwright.errors import MalformedReply
+from sqlwright.steps.selection.verdicts import Verdicts, verdicts_from
+from sqlwright.yaml_text import read_yaml
+
+CASES = Path(__file__).parents[2] / "cases" / "verdicts" / "replies.yaml"
+
+
+@pytest.mark.parametrize(
+    "case", read_yaml(CASES.read_text(encoding="utf-8"), "cases"), ids=lambda c: str(c["name"])
+)
+def test_verdicts_are_read(case: Any) -> None:
+    if "read" not in case:
+        with pytest.raises(MalformedReply):
+            verdicts_from(case["reply"], 3)
+        return
+    said = {number: word == "passed" for number, word in case["read"].items()}
+    assert verdicts_from(case["reply"], 3) == said
+
+
+def test_the_schema_sent_along_requires_everything_and_closes_the_object() -> None:
+    schema = Verdicts.model_json_schema()
+    for part in (schema, *schema["$defs"].values()):
+        assert part["additionalProperties"] is False
+        assert set(part["required"]) == set(part["properties"])
