@@ -9,6 +9,7 @@ import pytest
 from sqlwright.errors import ConfigError
 from sqlwright.protocols import Limits
 from sqlwright.settings import Settings, find_project_file, load_settings
+from sqlwright.spending import Budget
 
 FILE = """
 database = "data/shop.sqlite"
@@ -126,3 +127,58 @@ def test_a_variable_that_does_not_fit_is_refused_by_name(name: str, text: str, t
 def test_an_unknown_flag_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"unknown setting 'limit\.rows'"):
         load_settings({"limit.rows": 5})
+
+
+LLM = """
+[llm]
+model = "openai/gpt-4.1"
+budget = "$0.05, 20 calls"
+privacy = "schema-only"
+cache = false
+prices = "prices.toml"
+concurrency = 4
+"""
+
+
+def test_what_is_said_about_language_models(tmp_path: Path) -> None:
+    (tmp_path / "sqlwright.toml").write_text(LLM)
+    llm = load_settings(folder=tmp_path).llm
+    assert llm.model == "openai/gpt-4.1"
+    assert llm.budget == Budget(calls=20, cost=0.05)
+    assert (llm.privacy, llm.cache, llm.concurrency) == ("schema-only", False, 4)
+    assert llm.prices == tmp_path / "prices.toml"
+    environ = {"SQLWRIGHT_LLM_CACHE": "yes", "SQLWRIGHT_LLM_BUDGET": "5k tokens"}
+    settings = load_settings({"llm.privacy": "full"}, environ=environ, folder=tmp_path)
+    assert settings.llm.budget == Budget(tokens=5_000)
+    assert (settings.llm.privacy, settings.llm.cache) == ("full", True)
+    assert settings.origins["llm.budget"] == "SQLWRIGHT_LLM_BUDGET"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("modle = 'a/b'", "unknown key 'modle'; did you mean 'model'"),
+        ("budget = 5", r"llm\.budget takes a text in quotes, not 5"),
+        ("budget = 'five'", "'five' is not a budget"),
+        ("privacy = 'none'", r"llm\.privacy takes 'full' or 'schema-only', not 'none'"),
+        ("cache = 1", r"llm\.cache takes true or false, not 1"),
+        ("concurrency = 0", r"llm\.concurrency takes a whole number greater than 0"),
+        ("record = 'x'", "unknown key 'record'"),
+        ("key = 'x'", "unknown key 'key'"),
+    ],
+)
+def test_what_does_not_fit_about_language_models_is_refused(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "sqlwright.toml").write_text(f"[llm]\n{text}")
+    with pytest.raises(ConfigError, match=message):
+        load_settings(folder=tmp_path)
+
+
+def test_a_variable_or_flag_about_language_models_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(ConfigError, match="SQLWRIGHT_LLM_PRIVACY takes 'full' or 'schema-only'"):
+        load_settings(environ={"SQLWRIGHT_LLM_PRIVACY": "none"})
+    with pytest.raises(ConfigError, match="--privacy takes 'full' or 'schema-only'"):
+        load_settings({"llm.privacy": "none"})
+    with pytest.raises(ConfigError, match="SQLWRIGHT_LLM_CACHE takes true or false"):
+        load_settings(environ={"SQLWRIGHT_LLM_CACHE": "maybe"})

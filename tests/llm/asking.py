@@ -32,7 +32,13 @@ class AskPlainly:
                 Text.of(state.question.text, "question"),
             ],
         )
-        request = Request((Message("user", prompt),), n=self.n, temperature=0.7, max_tokens=500)
+        request = Request(
+            (Message("user", prompt),),
+            n=self.n,
+            temperature=0.7,
+            max_tokens=500,
+            seed=100 * state.sample,
+        )
         (samples,) = context.llm(self.model).complete([request], context.run, step="ask_plainly")
         written = [s.text for s in samples if not isinstance(s, Missing)]
         missing = [s for s in samples if isinstance(s, Missing)]

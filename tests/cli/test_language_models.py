@@ -1,0 +1,174 @@
+"""Language models on the command line: named, limited, shown, looked back at."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from sqlwright.cli.answer import money, usage_words
+from sqlwright.types import Usage
+from tests.cli.conftest import Outcome
+from tests.llm.asking import RECIPE
+from tests.llm.server import ModelServer
+
+Command = Callable[..., Outcome]
+QUESTION = "How many customers live in Munchen?"
+SQL = "SELECT count(*) FROM customers WHERE city = 'München'"
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(answer=lambda _: SQL) as running:
+        yield running
+
+
+@pytest.fixture
+def asking(home: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Options that ask the server."""
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "SQLWRIGHT_KEYS"):
+        monkeypatch.delenv(name, raising=False)
+    Path("plain.yaml").write_text(RECIPE)
+    recipe = ["--recipe", "plain.yaml", "--allow-code"]
+    return [*recipe, "-m", "openai-compatible/m", "--base-url", server.url]
+
+
+def test_an_answer_says_what_the_model_took(
+    sqlwright: Command, shop: Path, asking: list[str]
+) -> None:
+    first = sqlwright("ask", shop, QUESTION, *asking)
+    assert first.code == 0
+    assert "2 model calls, " in first.out
+    assert "tokens in, " in first.out
+    assert "cost unknown" in first.out
+    again = sqlwright("ask", shop, QUESTION, *asking, "--explain")
+    assert "0 model calls and 2 replies at hand" in again.out
+    assert "ask_plainly: 0 model calls and 2 replies at hand" in again.out
+
+
+def test_a_budget_is_kept(
+    sqlwright: Command, shop: Path, asking: list[str], server: ModelServer
+) -> None:
+    outcome = sqlwright("ask", shop, QUESTION, *asking, "--budget", "1 call", "--json")
+    assert json.loads(outcome.out)["usage"]["calls"] == 1
+    assert len(server.seen) == 1
+    for wrong, says in (("five", "not a budget"), ("$1", "price of openai-compatible/m")):
+        outcome = sqlwright("ask", shop, QUESTION, *asking, "--budget", wrong)
+        assert outcome.code == 4
+        assert says in outcome.err
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ((), "-m provider/model"),
+        (("-m", "gpt-4"), "doesn't say who serves it"),
+        (("-m", "nobody/gpt-4"), "unknown provider 'nobody'"),
+        (("-m", "openai/gpt-4"), "OPENAI_API_KEY"),
+        (("-m", "openai-compatible/m"), "base URL"),
+        (("-m", "ollama/m", "--privacy", "some"), "--privacy takes 'full' or 'schema-only'"),
+        (("--replay", "absent.jsonl"), "can't be read"),
+    ],
+)
+def test_what_does_not_fit_is_told_with_what_to_do(
+    sqlwright: Command, shop: Path, asking: list[str], options: tuple[str, ...], says: str
+) -> None:
+    outcome = sqlwright("ask", shop, QUESTION, *asking[:3], *options)
+    assert outcome.code == 4
+    assert says in outcome.err
+
+
+def test_a_recording_answers_without_a_model(
+    sqlwright: Command, shop: Path, asking: list[str], server: ModelServer
+) -> None:
+    recorded = sqlwright("ask", shop, QUESTION, *asking, "--record", "run.jsonl", "--json")
+    asked = len(server.seen)
+    played = sqlwright("ask", shop, QUESTION, *asking[:3], "--replay", "run.jsonl", "--json")
+    assert json.loads(played.out)["rows"] == json.loads(recorded.out)["rows"] == [[1]]
+    assert len(server.seen) == asked
+
+
+def test_no_cache_keeps_nothing(
+    sqlwright: Command, shop: Path, home: Path, asking: list[str]
+) -> None:
+    sqlwright("ask", shop, QUESTION, *asking, "--no-cache")
+    assert not (home / "replies").exists()
+
+
+def test_purge_forgets_what_models_replied(
+    sqlwright: Command, shop: Path, home: Path, asking: list[str]
+) -> None:
+    sqlwright("ask", shop, QUESTION, *asking)
+    assert list((home / "replies").rglob("*.json"))
+    outcome = sqlwright("purge", shop)
+    assert "removed 2 kept replies of language models" in outcome.err
+    assert not list((home / "replies").rglob("*"))
+
+
+def test_a_trace_shows_what_was_asked_and_replied(
+    sqlwright: Command, shop: Path, asking: list[str]
+) -> None:
+    sqlwright("ask", shop, QUESTION, *asking)
+    shown = sqlwright("trace", "show").out
+    for part in ("openai-compatible/m for ask plainly", "Write one SQLite query.", "reply", SQL):
+        assert part in shown
+    assert "customers.city holds 'München'" in shown
+
+
+def test_a_chat_asks_it_too(
+    sqlwright: Command, shop: Path, asking: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import io
+
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{QUESTION}\n"))
+    outcome = sqlwright("chat", shop, *asking)
+    assert outcome.code == 0
+    assert "2 model calls" in outcome.out
+
+
+def test_doctor_says_which_keys_there_are_and_never_shows_them(
+    sqlwright: Command, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "canary-key-1")
+    monkeypatch.setenv("GEMINI_API_KEY", "canary-key-2")
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    shown = sqlwright("doctor").out
+    assert "keys for openai, google" in " ".join(shown.split())
+    assert "canary" not in shown
+    Path("sqlwright.toml").write_text('[llm]\nmodel = "anthropic/claude-sonnet-5"\n')
+    outcome = sqlwright("doctor", "--json")
+    checks = {check["name"]: check for check in json.loads(outcome.out)["checks"]}
+    assert checks["other models"]["state"] == "bad"
+    assert "ANTHROPIC_API_KEY" in checks["other models"]["advice"]
+
+
+def test_where_a_project_file_sends_prompts_is_said(
+    sqlwright: Command, shop: Path, asking: list[str]
+) -> None:
+    Path("sqlwright.toml").write_text(
+        '[llm]\nmodel = "openai-compatible/m"\nbase_url = "http://192.0.2.1:9/v1"\n'
+    )
+    outcome = sqlwright("ask", shop, QUESTION, *asking[:3], "--timeout", "0.5")
+    assert "sends what models are asked to http://192.0.2.1:9/v1" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("usage", "words"),
+    [
+        (Usage(), ""),
+        (Usage(1, 1_234, 5, 0.0123), "1 model call, 1,234 tokens in, 5 out, $0.012"),
+        (Usage(2, 1, 2, None), "2 model calls, 1 tokens in, 2 out, cost unknown"),
+        (Usage(2, 1, 2, 0.0), "2 model calls, 1 tokens in, 2 out, $0.00"),
+        (Usage(cached=1), "0 model calls and 1 reply at hand"),
+    ],
+)
+def test_usage_in_words(usage: Usage, words: str) -> None:
+    assert usage_words(usage) == words
+
+
+def test_small_sums_of_money_keep_two_digits_that_count() -> None:
+    sums = (0.0, 0.5, 0.05, 0.000456, 0.1, 1.5, 12.345)
+    assert [money(cost) for cost in sums] == [
+        "$0.00", "$0.50", "$0.050", "$0.00046", "$0.10", "$1.50", "$12.35",
+    ]  # fmt: skip
