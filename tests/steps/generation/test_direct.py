@@ -51,6 +51,38 @@ def test_each_prompt_shows_schema_values_history_question_and_evidence(
     assert_prompt(f"generation_{name}", request.messages)
 
 
+def test_the_schema_can_be_shown_in_one_line_per_column(shop_workspace: Workspace) -> None:
+    model, models = answering(REPLY)
+    step = DirectGeneration("generation/zero_shot", style="compact", examples=1)
+    step(state(shop_workspace), Context(shop_workspace, Run(), models))
+    assert_prompt("generation_zero_shot_compact", model.requests[0][1].messages)
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_no_stored_value_is_left_where_values_stay_home(
+    shop_workspace: Workspace, name: str
+) -> None:
+    model, models = answering(REPLY)
+    asked = state(shop_workspace, text="Who is it?", values=(MUNICH,))
+    DirectGeneration(f"generation/{name}")(asked, Context(shop_workspace, Run(), models))
+    messages = model.requests[0][1].messages
+    assert "München" in "".join(str(message.text) for message in messages)
+    shown = "".join(str(message.text.without("value")) for message in messages)
+    for stored in ("München", "Ada Brandt", "shipped", "2026-01-05", "120.5"):
+        assert stored not in shown
+
+
+def test_what_the_view_hides_is_not_shown(shop_workspace: Workspace) -> None:
+    model, models = answering(REPLY)
+    view = SchemaView(shop_workspace.schema).narrowed([ColumnRef("customers", "name")])
+    step = DirectGeneration("generation/zero_shot")
+    step(state(shop_workspace).evolve(view=view), Context(shop_workspace, Run(), models))
+    shown = str(model.requests[0][1].messages[-1].text)
+    assert "customers" in shown
+    assert "country" not in shown
+    assert "orders" not in shown
+
+
 def test_a_candidate_knows_where_it_comes_from(shop_workspace: Workspace) -> None:
     _, models = answering(REPLY)
     asked = state(shop_workspace, values=(MUNICH,), sample=3)

@@ -215,6 +215,17 @@ def test_the_prompt(
     assert_prompt(f"repair_revise_{name}", model.requests[0][1].messages)
 
 
+def test_what_the_view_hides_is_not_shown(shop_workspace: Workspace) -> None:
+    model = answering(fenced(ROWS))
+    view = SchemaView(shop_workspace.schema).narrowed([ColumnRef("customers", "name")])
+    state = start(shop_workspace, ERROR).evolve(view=view)
+    Revise()(state, Context(shop_workspace, Run(), {"llm": model}))
+    shown = str(model.requests[0][1].messages[-1].text)
+    assert "customers" in shown
+    assert "country" not in shown
+    assert "orders" not in shown
+
+
 def test_no_stored_value_is_left_in_it_where_values_stay_home(shop_workspace: Workspace) -> None:
     match = ValueMatch("Munich", ColumnRef("customers", "city"), "München", 0.9)
     model = answering(fenced(ROWS))

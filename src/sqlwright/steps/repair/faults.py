@@ -150,7 +150,9 @@ def _unknown(
     if any(match.value == text for match in here):
         return None
     similar = _most_similar(here, text, similarity)
-    elsewhere = next((m for m in matches if m.value == text and _visible(m, state)), None)
+    # A number in another column is another number.
+    named = (m for m in matches if m.value == text and any(map(str.isalpha, text)))
+    elsewhere = next((match for match in named if _visible(match, state)), None)
     if (similar is None and elsewhere is None) or _stored(compared, context):
         return None
     return UnknownText(compared, similar, elsewhere)
