@@ -87,7 +87,8 @@ class Asked:
 
 Fault = Callable[[Asked], str]
 """Which fault a request gets; an empty text is none. A value of `FAULTS` or `STATUS`,
-'redirect', 'rate_limit_date', 'rate_limit_in_body', or 'unsupported:<parameter>'."""
+'redirect', 'rate_limit_date', 'rate_limit_in_body', 'unsupported:<parameter>', or
+'raw:<body>'."""
 
 
 def well(asked: Asked) -> str:
@@ -302,7 +303,9 @@ class ModelServer:
             # A careless server quotes the prompt in its error.
             return status, wait if status == 503 else {}, _error(f"no: {asked.prompt}", code)
         if fault == "html":
-            return 200, {}, b"<html><body>Bad gateway</body></html>"
+            fault = "raw:<html><body>Bad gateway</body></html>"
+        if fault.startswith("raw:"):
+            return 200, {}, fault[4:].encode()
         body = json.dumps(self._form(asked, self._messages(asked, fault))).encode()
         return 200, {}, body[: len(body) // 2] if fault == "truncated" else body
 

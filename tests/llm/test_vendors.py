@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ SCHEMA = {
 }
 TOOL = Tool("run_sql", "Runs a query.", {"type": "object", "properties": {}})
 
+BODIES = json.loads((Path(__file__).parents[1] / "cases/llm/bodies.json").read_text("utf-8"))
 PACKAGES = {"anthropic": "anthropic", "google": "google.genai"}
 
 
@@ -191,6 +193,31 @@ def test_what_passes_is_asked_again(engine: Engine, vendor: Vendor, fault: str) 
         assert len(server.seen) == 2
     assert isinstance(reply, Reply), reply
     assert reply.text == "fine"
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: body[:30])
+def test_strange_bodies_are_bad_answers(engine: Engine, vendor: Vendor, body: str) -> None:
+    with ModelServer(faults=in_order(f"raw:{body}"), answer=lambda asked: "fine") as server:
+        (reply,) = settle(engine, vendor.on(server), ask("q"))
+        assert len(server.seen) == 2
+    assert isinstance(reply, Reply)
+    assert reply.text == "fine"
+
+
+def test_nesting_without_end_is_a_bad_answer(engine: Engine, vendor: Vendor) -> None:
+    deep = "raw:" + "[" * 100_000
+    with ModelServer(faults=in_order(deep), answer=lambda asked: "fine") as server:
+        (reply,) = settle(engine, vendor.on(server), ask("q"))
+    assert isinstance(reply, Reply)
+
+
+def test_text_that_is_no_text_is_mended_both_ways(engine: Engine, vendor: Vendor) -> None:
+    with ModelServer(answer=lambda asked: f"half {chr(0xD800)} pair") as server:
+        call = ask(f"half {chr(0xDC00)} pair")
+        (reply,) = settle(engine, vendor.on(server), call)
+        (asked,) = server.seen
+    assert isinstance(reply, Reply)
+    assert reply.text == asked.prompt == "half \ufffd pair"
 
 
 @pytest.mark.parametrize("fault", ["unauthorized", "not_found", "too_long", "bad_request"])

@@ -13,7 +13,8 @@ from typing import Any
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage, Throttle
-from sqlwright.llm.failures import refused, unreachable, unreadable, unsupported
+from sqlwright.llm.failures import refused, unreachable, unsupported
+from sqlwright.llm.reading import arguments_text, count, finish, guarded, well_formed
 from sqlwright.llm.transport import NO_KEY, Discreet, Site
 from sqlwright.messages import Capabilities, Reply, ToolCall
 
@@ -62,10 +63,8 @@ class AnthropicEndpoint:
             raise unreachable(self._site.address, timed_out=True) from None
         except (anthropic.AnthropicError, httpx2.HTTPError, OSError):
             raise unreachable(self._site.address) from None
-        try:
+        with guarded():
             return _read(json.loads(answer.http_response.content))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise unreadable() from None
 
     async def aclose(self) -> None:
         await self._client.close()
@@ -78,7 +77,7 @@ class AnthropicEndpoint:
             "messages": _messages(call.messages),
             "timeout": self.throttle.seconds,
         }
-        system = "\n\n".join(m.text for m in call.messages if m.role == "system")
+        system = "\n\n".join(well_formed(m.text) for m in call.messages if m.role == "system")
         if system:
             body["system"] = system
         if can.temperature:
@@ -127,10 +126,10 @@ def _messages(messages: Sequence[PlainMessage]) -> list[dict[str, Any]]:
 def _blocks(message: PlainMessage) -> list[dict[str, Any]]:
     if message.role == "tool":
         result = {"type": "tool_result", "tool_use_id": message.tool_call_id}
-        return [{**result, "content": message.text}]
+        return [{**result, "content": well_formed(message.text)}]
     blocks: list[dict[str, Any]] = []
-    if message.text.strip():
-        blocks.append({"type": "text", "text": message.text})  # an empty one is refused
+    if message.text.strip():  # an empty one is refused
+        blocks.append({"type": "text", "text": well_formed(message.text)})
     for call in message.tool_calls:
         given = {"type": "tool_use", "id": call.id, "name": call.name}
         blocks.append({**given, "input": arguments(call)})
@@ -148,22 +147,23 @@ def arguments(call: ToolCall) -> dict[str, Any]:
 
 def _read(form: Mapping[str, Any]) -> Completion:
     usage = form.get("usage") or {}
-    cached = int(usage.get("cache_read_input_tokens") or 0)
-    prompt, written = usage.get("input_tokens"), usage.get("output_tokens")
+    cached = count(usage.get("cache_read_input_tokens")) or 0
+    prompt, written = count(usage.get("input_tokens")), count(usage.get("output_tokens"))
     if prompt is not None:
-        prompt = prompt + cached + int(usage.get("cache_creation_input_tokens") or 0)
+        prompt += cached + (count(usage.get("cache_creation_input_tokens")) or 0)
     blocks = form["content"]
-    text = "".join(block["text"] for block in blocks if block["type"] == "text")
+    text = "".join(well_formed(block["text"]) for block in blocks if block["type"] == "text")
     calls = tuple(
-        ToolCall(str(block["id"]), str(block["name"]), json.dumps(block.get("input") or {}))
+        ToolCall(
+            well_formed(block["id"]), well_formed(block["name"]), arguments_text(block.get("input"))
+        )
         for block in blocks
         if block["type"] == "tool_use"
     )
-    reason = str(form.get("stop_reason") or "stop")
-    reply = Reply(text, calls, FINISH.get(reason, reason), prompt or 0, written or 0)
+    reply = Reply(text, calls, finish(form.get("stop_reason"), FINISH), prompt or 0, written or 0)
     return Completion(
         (reply,),
-        revision=str(form.get("model") or ""),
+        revision=well_formed(form.get("model")),
         prompt_tokens=prompt,
         reply_tokens=written,
         cached_prompt_tokens=cached,

@@ -11,10 +11,11 @@ from sqlwright.llm.anthropic import arguments
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage, Throttle
 from sqlwright.llm.failures import refused, unreachable, unreadable, unsupported
 from sqlwright.llm.openai import SEEDS
-from sqlwright.llm.transport import NO_KEY, Discreet, Site, shares
+from sqlwright.llm.reading import arguments_text, count, finish, guarded, shares, well_formed
+from sqlwright.llm.transport import NO_KEY, Discreet, Site
 from sqlwright.messages import Capabilities, Reply, ToolCall
 
-FINISH = {"STOP": "stop", "MAX_TOKENS": "length", "": "stop"}
+FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
 _OPTIONAL = {
     "temperature": ("temperature",),
     "seed": ("seed",),
@@ -61,10 +62,8 @@ class GoogleEndpoint:
             raise unreachable(self._site.address) from None
         except ValueError:
             raise unreadable() from None
-        try:
+        with guarded():
             return _read(json.loads(answer.sdk_http_response.body))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise unreadable() from None
 
     async def aclose(self) -> None:
         await self._http.aclose()
@@ -76,7 +75,7 @@ class GoogleEndpoint:
             "should_return_http_response": True,  # read here, so that a bad body is ours to judge
             "automatic_function_calling": {"disable": True},
         }
-        system = "\n\n".join(m.text for m in call.messages if m.role == "system")
+        system = "\n\n".join(well_formed(m.text) for m in call.messages if m.role == "system")
         if system:
             config["system_instruction"] = system
         if can.temperature:
@@ -131,11 +130,11 @@ def _contents(messages: Sequence[PlainMessage]) -> list[dict[str, Any]]:
             turns.append({"role": role, "parts": []})
         if message.role == "tool":
             name = tools.get(message.tool_call_id, "tool")
-            answer = {"name": name, "response": {"result": message.text}}
+            answer = {"name": name, "response": {"result": well_formed(message.text)}}
             turns[-1]["parts"].append({"function_response": answer})
             continue
         if message.text:
-            turns[-1]["parts"].append({"text": message.text})
+            turns[-1]["parts"].append({"text": well_formed(message.text)})
         turns[-1]["parts"] += [
             {"function_call": {"name": call.name, "args": arguments(call)}}
             for call in message.tool_calls
@@ -145,10 +144,11 @@ def _contents(messages: Sequence[PlainMessage]) -> list[dict[str, Any]]:
 
 def _read(form: Mapping[str, Any]) -> Completion:
     usage = form.get("usageMetadata") or {}
-    prompt = usage.get("promptTokenCount")
-    written = usage.get("candidatesTokenCount")
-    if written is not None or usage.get("thoughtsTokenCount") is not None:
-        written = int(written or 0) + int(usage.get("thoughtsTokenCount") or 0)
+    prompt = count(usage.get("promptTokenCount"))
+    written = count(usage.get("candidatesTokenCount"))
+    thought = count(usage.get("thoughtsTokenCount"))
+    if thought is not None:
+        written = (written or 0) + thought
     blocked = (form.get("promptFeedback") or {}).get("blockReason")
     candidates = form.get("candidates") or ([{"finishReason": "blocked"}] if blocked else [])
     parts = shares(written or 0, len(candidates))
@@ -158,28 +158,27 @@ def _read(form: Mapping[str, Any]) -> Completion:
     )
     return Completion(
         replies,
-        revision=str(form.get("modelVersion") or ""),
+        revision=well_formed(form.get("modelVersion")),
         prompt_tokens=prompt,
         reply_tokens=written,
-        cached_prompt_tokens=int(usage.get("cachedContentTokenCount") or 0),
+        cached_prompt_tokens=count(usage.get("cachedContentTokenCount")) or 0,
     )
 
 
 def _reply(candidate: Mapping[str, Any], prompt_tokens: int, reply_tokens: int) -> Reply:
     parts = (candidate.get("content") or {}).get("parts") or []
-    text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
+    text = "".join(well_formed(part.get("text")) for part in parts if not part.get("thought"))
     asked = [part["functionCall"] for part in parts if part.get("functionCall")]
     calls = tuple(
         ToolCall(
-            str(each.get("id") or f"{each['name']}-{place}"),
-            str(each["name"]),
-            json.dumps(each.get("args") or {}),
+            well_formed(each.get("id") or f"{each['name']}-{place}"),
+            well_formed(each["name"]),
+            arguments_text(each.get("args")),
         )
         for place, each in enumerate(asked)
     )
-    reason = str(candidate.get("finishReason") or "")
-    finish = "tool_calls" if calls else FINISH.get(reason, reason.lower())
-    return Reply(text, calls, finish, prompt_tokens, reply_tokens)
+    ended = "tool_calls" if calls else finish(candidate.get("finishReason"), FINISH)
+    return Reply(text, calls, ended, prompt_tokens, reply_tokens)
 
 
 def _client(site: Site) -> tuple[Any, Any]:

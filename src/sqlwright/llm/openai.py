@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage, Throttle
-from sqlwright.llm.failures import refused, unreachable, unreadable, unsupported
-from sqlwright.llm.transport import NO_KEY, Discreet, Site, shares
+from sqlwright.llm.failures import refused, unreachable, unsupported
+from sqlwright.llm.reading import arguments_text, count, finish, guarded, price, shares, well_formed
+from sqlwright.llm.transport import NO_KEY, Discreet, Site
 from sqlwright.messages import Capabilities, Reply, ToolCall
 
 SEEDS = 2**31
@@ -117,20 +118,18 @@ class OpenAIEndpoint:
         return refused(self._site.address, status, error.response.headers, said, self._site.wall())
 
     def _completion(self, content: bytes) -> Completion:
-        try:
+        with guarded():
             form = json.loads(content)
             if not form.get("choices") and form.get("error"):
                 # Some gateways report an error of the model behind them with status 200.
                 status = int(form["error"].get("code") or 502)
                 raise refused(self._site.address, status, {}, form, self._site.wall())
             return _read(form)
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-            raise unreadable() from None
 
 
 def _read(form: Mapping[str, Any]) -> Completion:
     usage = form.get("usage") or {}
-    prompt, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    prompt, written = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
     details = usage.get("prompt_tokens_details") or {}
     choices = sorted(form["choices"], key=lambda choice: int(choice.get("index") or 0))
     parts = shares(written or 0, len(choices))
@@ -139,14 +138,13 @@ def _read(form: Mapping[str, Any]) -> Completion:
         for place, (choice, tokens) in enumerate(zip(choices, parts, strict=True))
     )
     revision = (form.get("model") or "", form.get("system_fingerprint") or "")
-    cost = usage.get("cost")
     return Completion(
         replies,
-        revision="/".join(part for part in revision if part),
+        revision="/".join(well_formed(part) for part in revision if part),
         prompt_tokens=prompt,
         reply_tokens=written,
-        cached_prompt_tokens=int(details.get("cached_tokens") or 0),
-        cost=float(cost) if isinstance(cost, int | float) else None,
+        cached_prompt_tokens=count(details.get("cached_tokens")) or 0,
+        cost=price(usage.get("cost")),
     )
 
 
@@ -154,28 +152,28 @@ def _reply(choice: Mapping[str, Any], prompt_tokens: int, reply_tokens: int) -> 
     message = choice["message"]
     calls = tuple(
         ToolCall(
-            str(call.get("id") or place),
-            str(call["function"]["name"]),
-            str(call["function"].get("arguments") or "{}"),
+            well_formed(call.get("id") or place),
+            well_formed(call["function"]["name"]),
+            arguments_text(call["function"].get("arguments")),
         )
         for place, call in enumerate(message.get("tool_calls") or ())
     )
-    finish = str(choice.get("finish_reason") or "stop")
+    ended = finish(choice.get("finish_reason"))
     text = _plain(message.get("content"))
     if not text and message.get("refusal"):
-        text, finish = str(message["refusal"]), "refusal"
-    return Reply(text, calls, finish, prompt_tokens, reply_tokens)
+        text, ended = well_formed(message["refusal"]), "refusal"
+    return Reply(text, calls, ended, prompt_tokens, reply_tokens)
 
 
 def _plain(content: Any) -> str:
     """Text of a message, whole or in parts."""
     if isinstance(content, list):
-        return "".join(str(part.get("text") or "") for part in content)
-    return "" if content is None else str(content)
+        content = "".join(str(part.get("text") or "") for part in content)
+    return well_formed(content)
 
 
 def _message(message: PlainMessage) -> dict[str, Any]:
-    form: dict[str, Any] = {"role": message.role, "content": message.text}
+    form: dict[str, Any] = {"role": message.role, "content": well_formed(message.text)}
     if message.tool_calls:
         form["tool_calls"] = [
             {

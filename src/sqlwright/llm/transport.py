@@ -110,11 +110,3 @@ def headers_hook(
             request.headers.update(secret)
 
     return strip
-
-
-def shares(total: int, parts: int) -> list[int]:
-    """A whole number in so many nearly equal parts; the first ones are the larger ones."""
-    if parts <= 0:
-        return []
-    each, rest = divmod(total, parts)
-    return [each + (place < rest) for place in range(parts)]
