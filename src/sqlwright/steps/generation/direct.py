@@ -27,8 +27,9 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True)
 class DirectGeneration:
-    """A candidate for each reply to one prompt (CHESS section 3.1, generate_candidate_query).
+    """Has a language model write a candidate query for the question.
 
+    One prompt, a candidate for each reply to it (CHESS section 3.1, generate_candidate_query).
     The prompts `generation/divide_and_conquer` and `generation/query_plan` come with worked
     examples, `generation/zero_shot` with instructions only, `generation/fine_tuned` bare for models
     trained on the task, `generation/chain_of_thought` is the papers' baseline.

@@ -56,9 +56,11 @@ class _Looked(NamedTuple):
 
 @dataclass(frozen=True)
 class Revise:
-    """One call for each candidate with a fault (CHESS section 3.1, revise; `faults` says what one
-    is): question, schema, the query, what came of it. The new query is executed and takes the old
-    one's place, which stays its parent, only if it is better:
+    """Has a language model mend candidates that fail, find nothing or ask for unknown texts.
+
+    One call for each candidate with a fault (CHESS section 3.1, revise; `faults.py` says what one
+    is), shown with what came of it. The new query is executed and takes the old one's place, which
+    stays its parent, only if it is better:
 
     - rows are better than an empty result, an empty result than an error;
     - of two alike, the one with fewer texts that aren't stored;
@@ -67,8 +69,8 @@ class Revise:
 
     What was tried in vain is remembered and shown the next time. A reply that repeats a query of
     the same line, and one that can't be used, settle the candidate: `no_fault` holds for it, and it
-    isn't asked about again. `no_fault` goes by the default options here; to switch one off costs a
-    loop that does nothing, and `always` needs no loop: it is a step of its own before it.
+    isn't asked about again. `no_fault` goes by the default options here: with one switched off, a
+    loop may come round without a call. `always` needs no loop; it is a step of its own before it.
     """
 
     prompt: str = "repair/revise"
