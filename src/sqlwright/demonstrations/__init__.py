@@ -50,17 +50,12 @@ class ColumnDemonstration:
 
 
 @dataclass(frozen=True, slots=True)
-class RevisionDemonstration:
-    """A query that went wrong, what came of it, and the one that is right."""
+class RevisionDemonstration(Demonstration):
+    """A worked example that begins with a query that went wrong; `sql` is the one that is right."""
 
-    question: str
-    schema: str
-    faulty: str
-    outcome: str
+    faulty: str = ""
+    outcome: str = ""
     """What running it gave, in the words of the prompt."""
-    reasoning: str
-    sql: str
-    evidence: str = ""
 
 
 @cache
@@ -69,16 +64,7 @@ def load_demonstrations(name: str) -> tuple[Demonstration, ...]:
 
     Raises FileNotFoundError for a name that isn't there.
     """
-    return tuple(
-        Demonstration(
-            question=one["question"],
-            evidence=one.get("evidence", ""),
-            schema=_schema(one),
-            reasoning=one["reasoning"].strip(),
-            sql=one["sql"].strip(),
-        )
-        for one in read_demonstrations(name)
-    )
+    return tuple(Demonstration(**_worked(entry)) for entry in read_demonstrations(name))
 
 
 @cache
@@ -86,15 +72,9 @@ def load_revisions() -> tuple[RevisionDemonstration, ...]:
     """The worked examples of `repair.revise`."""
     return tuple(
         RevisionDemonstration(
-            question=one["question"],
-            evidence=one.get("evidence", ""),
-            schema=_schema(one),
-            faulty=one["faulty"].strip(),
-            outcome=one["outcome"].strip(),
-            reasoning=one["reasoning"].strip(),
-            sql=one["sql"].strip(),
+            **_worked(entry), faulty=entry["faulty"].strip(), outcome=entry["outcome"].strip()
         )
-        for one in read_demonstrations(REVISIONS)
+        for entry in read_demonstrations(REVISIONS)
     )
 
 
@@ -128,7 +108,7 @@ def database_script(name: str) -> str:
 
 
 def texts(
-    demonstration: Demonstration | RevisionDemonstration | ColumnDemonstration,
+    demonstration: Demonstration | ColumnDemonstration,
 ) -> Mapping[str, Any]:
     """The demonstration for a template: text of our own by field; lists of texts; numbers as are.
 
@@ -143,6 +123,16 @@ def _text(value: str | bool | tuple[str, ...]) -> Text | list[Text]:
     if isinstance(value, bool):
         value = "yes" if value else "no"
     return Text.of(value, "template")
+
+
+def _worked(entry: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "question": entry["question"],
+        "evidence": entry.get("evidence", ""),
+        "schema": _schema(entry),
+        "reasoning": entry["reasoning"].strip(),
+        "sql": entry["sql"].strip(),
+    }
 
 
 def _schema(entry: Mapping[str, Any]) -> str:
