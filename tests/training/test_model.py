@@ -101,6 +101,21 @@ def test_frozen_layers_get_no_gradient(packed: Packed, tmp_path: Path) -> None:
     assert any(k.startswith("encoder.minilm.layers.1.") for k in changed)
 
 
+def test_the_text_encoder_can_be_left_alone(packed: Packed, tmp_path: Path) -> None:
+    trainer = Trainer(Settings(minutes=1.0), tmp_path)
+    trainer.model.train()
+    batch = collate(packed, [0, 1, 2, 3])
+    trainer.train_step(batch)
+    trainer.leave_text()
+    before = {k: v.clone() for k, v in trainer.model.named_parameters()}
+    trainer.train_step(batch)
+    for name, value in trainer.model.named_parameters():
+        text = name.startswith(("encoder.minilm.", "encoder.features."))
+        assert torch.equal(value, before[name]) or not text, name
+        assert not text or torch.equal(trainer.average[name], value), name
+    assert not torch.equal(trainer.model.encoder.link.weight, before["encoder.link.weight"])
+
+
 def test_a_run_goes_on_where_it_stopped(packed: Packed, tmp_path: Path) -> None:
     trainer = Trainer(Settings(minutes=1.0), tmp_path)
     trainer.model.train()

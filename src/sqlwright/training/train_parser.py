@@ -203,6 +203,16 @@ class Trainer:
         self.spent, self.step = state["spent"], state["step"]
         self.number, self.seen = state["number"] + 1, state["seen"]
 
+    def leave_text(self) -> None:
+        """Stop training MiniLM and the features that go into it: what is left costs half as much
+        and is where a query's shape is made. Call it when the run is resumed."""
+        for part in (self.model.encoder.minilm, self.model.encoder.features):
+            part.requires_grad_(requires_grad=False)
+        # The average stands still with it, at weights that the rest is trained beside.
+        for name, value in self.model.named_parameters():
+            if not value.requires_grad:
+                self.average[name].copy_(value.detach())
+
     def run(self, passes: Path, *, minutes: float = math.inf) -> None:
         """Train until the budget is spent, or for so many minutes of it; the last thing done is to
         save. A file `done` tells that nothing is left."""
@@ -244,6 +254,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--minutes", type=float, default=70.0)
     parser.add_argument("--slice", type=float, default=math.inf, help="minutes before a pause")
+    parser.add_argument("--still", action="store_true", help="leave the text encoder as it is")
     parser.add_argument("--frozen", type=int, default=Settings.frozen)
     parser.add_argument("--report", type=int, default=Settings.report_steps)
     parser.add_argument("--weights", type=Path, help="exported weights to go on from")
@@ -261,6 +272,8 @@ def main(arguments: Iterable[str] | None = None) -> None:
     )
     trainer = Trainer(settings, options.out, weights=options.weights, first=options.first)
     trainer.resume()
+    if options.still:
+        trainer.leave_text()
     trainer.run(options.passes, minutes=options.slice)
 
 
