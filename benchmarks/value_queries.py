@@ -113,11 +113,9 @@ def _prefix(value: str, rng: random.Random, _: Counter[str]) -> str:
 
 
 def _plural(value: str, _: random.Random, __: Counter[str]) -> str:
-    return (
-        value + ("es" if value[-1] in "sx" else "s")
-        if value.rsplit(maxsplit=1)[-1].isalpha()
-        else ""
-    )
+    if not value.strip() or not value.rsplit(maxsplit=1)[-1].isalpha():
+        return ""
+    return value + ("es" if value[-1] in "sx" else "s")
 
 
 def _code(value: str, rng: random.Random, _: Counter[str]) -> str:

@@ -7,6 +7,7 @@ import random
 import stat
 import threading
 import zlib
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -123,6 +124,34 @@ def test_a_value_that_no_word_divides_is_found_by_its_beginning() -> None:
     url = "http://example.org/" + "segment/" * 20
     index = memory_value_index([ColumnValues(CITY, [(url, 1), ("http://example.com", 1)])])
     assert index.search(url[:60])[0].value == url
+
+
+BEGINNINGS = ["ab", "abcd", "abcdefg", "abcdefgh", "abcdefghi", "abcdefghij", "abcdefghz", "abd"]
+
+
+@pytest.mark.parametrize("divide", [str, " ".join], ids=["words", "letters"])
+@pytest.mark.parametrize("phrase", BEGINNINGS)
+def test_texts_that_begin_alike_are_told_apart(phrase: str, divide: Callable[[str], str]) -> None:
+    stored = [divide(text) for text in BEGINNINGS]
+    index = memory_value_index([ColumnValues(CITY, [(text, 1) for text in stored])])
+    found = index.search(divide(phrase), 50, per_column=50)
+    assert (found[0].value, found[0].score) == (divide(phrase), 1.0)
+    assert all(match.score < 0.98 for match in found[1:])
+    if len(divide(phrase)) > 2:
+        longer = {text for text in stored if text.startswith(divide(phrase))}
+        assert longer <= {match.value for match in found}
+
+
+def test_common_words_count_though_they_bring_in_no_value() -> None:
+    """`station` alone is too common to bring in a value; beside a rare word it decides."""
+    many = [(f"{n:05d} station", 1) for n in range(3000)]
+    index = memory_value_index(
+        [ColumnValues(CITY, [*many, ("Ravensbourne pier", 1), ("Ravensbourne station", 1)])]
+    )
+    found = index.search("station Ravensbourne", 50, per_column=50)
+    assert [match.value for match in found] == ["Ravensbourne station", "Ravensbourne pier"]
+    assert index.search("00007 station")[0].value == "00007 station"
+    assert len(index.search("station", 50, per_column=50)) == 50
 
 
 def test_agrees_with_a_full_scan_on_single_typos() -> None:
@@ -253,6 +282,17 @@ def test_flipped_bits_never_crash_and_never_give_what_was_not_stored(
             assert all(stored.get((m.column, m.value)) == m.row_count for m in found)
         path.write_bytes(before)
         open_value_index(folder).verify()
+
+
+def test_damage_in_the_middle_of_a_long_text_is_noticed(tmp_path: Path) -> None:
+    long = "needle " + "x" * 60_000
+    build_value_index([ColumnValues(CITY, [(long, 1)])], tmp_path / "v")
+    assert open_value_index(tmp_path / "v").search("needle")[0].value == long
+    data = bytearray((tmp_path / "v" / "text.npy").read_bytes())
+    data[30_000] ^= 1
+    (tmp_path / "v" / "text.npy").write_bytes(data)
+    with pytest.raises(WorkspaceError, match="text"):
+        open_value_index(tmp_path / "v").search("needle")
 
 
 def test_threads_share_an_index(index: DiskValueIndex) -> None:

@@ -78,26 +78,6 @@ def fold(text: str) -> str:
     return " ".join(folded.replace("\0", " ").split()) or _symbols(text)
 
 
-def fold_each(texts: Sequence[str]) -> list[str]:
-    """`fold` of each text; cheaper than one call for each when most are ASCII."""
-    joined = "\0".join(texts)
-    if not joined.isascii():
-        found = fold_each([text if text.isascii() else "" for text in texts])
-        for at, text in enumerate(texts):
-            if not text.isascii():
-                found[at] = fold(text)
-        return found
-    folded = joined.encode().translate(_ASCII_TABLE).decode()
-    while "  " in folded:
-        folded = folded.replace("  ", " ")
-    pieces = folded.replace(" \0", "\0").replace("\0 ", "\0").strip(" ").split("\0")
-    if len(pieces) != len(texts):
-        return [fold(text) for text in texts]
-    if "" in pieces:
-        return [piece or _symbols(text) for piece, text in zip(pieces, texts, strict=True)]
-    return pieces
-
-
 def _symbols(text: str) -> str:
     return "".join(char for char in soften(text) if char > " ")
 

@@ -6,7 +6,8 @@ range. The arrays:
 | array | what |
 |---|---|
 | text, text_at | stored spellings, UTF-8, one blob and n + 1 offsets |
-| text_head, token_head | first eight bytes of every eighth folded text and token, as integers |
+| form, form_at | the folded texts, likewise |
+| form_head, token_head | first eight bytes of each folded text and token, as integers |
 | pair_at, pair_column, pair_rows | for each value: the columns that hold it, and in how many rows |
 | token, token_at | distinct tokens, sorted, one blob and offsets |
 | post_at, post | for each token: the values that contain it, ascending |
@@ -40,7 +41,6 @@ TOKEN_BYTES = 32
 """Bytes of a token that are indexed; longer words are found by their beginning."""
 SHORTEST_FUZZY, LONGEST_FUZZY = 3, 24
 """Characters a token must have for its misspellings to be looked for."""
-HEAD_EVERY = 8
 _TEXT, _ROWS = itemgetter(0), itemgetter(1)
 
 
@@ -79,8 +79,9 @@ def build_arrays(
     rank[order] = np.arange(len(order), dtype=np.uint64)
     if run:
         run.check()
-    heads = folded.keys(order[::HEAD_EVERY], 0)
-    arrays: dict[str, Array] = {"text_head": heads}
+    forms = folded.taken(order)
+    arrays: dict[str, Array] = {"form_head": forms.keys(np.arange(len(order)), 0)}
+    arrays |= _stored("form", forms)
     arrays |= _stored("text", Strings.joined([chunk.raw for chunk in chunks]).taken(order))
     arrays.update(
         _pairs(rank[collected.owners].astype(np.int64), collected.places, collected.rows, len(rank))
@@ -92,7 +93,7 @@ def build_arrays(
         run.check()
     tokens, postings = _tokens(chunks, rank)
     arrays.update(_stored("token", tokens))
-    arrays["token_head"] = tokens.keys(np.arange(0, len(tokens.starts), HEAD_EVERY), 0)
+    arrays["token_head"] = tokens.keys(np.arange(len(tokens.starts)), 0)
     arrays.update(postings)
     arrays.update(_neighbours(tokens))
     return IndexArrays(tuple(collected.refs), arrays)

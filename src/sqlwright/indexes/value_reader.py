@@ -8,21 +8,46 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.indexes import folding
 from sqlwright.indexes.storage import PAGE, Array, PagedArray, damaged
 from sqlwright.indexes.strings import SORTED_BYTES
-from sqlwright.indexes.value_arrays import HEAD_EVERY
 
 Ids = npt.NDArray[np.int64]
+
+HEAD_BYTES = 8
+"""Bytes of a string that are kept as an integer beside it."""
 
 
 def _scalars(data: Array) -> Sequence[int]:
     """The array as a sequence of Python integers, which is several times as fast to index."""
     return data.data if data.dtype.isnative else data.astype(data.dtype.newbyteorder("=")).data
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """An array of which single entries are read often, with its checks close at hand: a call for
+    each of the five arrays that a match comes from would cost as much as the match."""
+
+    array: PagedArray
+    ints: Sequence[int]
+    seen: bytearray
+    """For each page whether it has been compared with its checksum."""
+    shift: int
+    """An entry's number, shifted right by this, is its page's."""
+
+    @classmethod
+    def over(cls, array: PagedArray, ints: Sequence[int]) -> _Checked:
+        return cls(array, ints, array.seen, (PAGE // array.data.itemsize).bit_length() - 1)
+
+    def bounds(self, number: int) -> tuple[int, int]:
+        """An entry and the next. Raises WorkspaceError when their page is damaged."""
+        if not (self.seen[number >> self.shift] and self.seen[(number + 1) >> self.shift]):
+            self.array.check(number, number + 2)
+        return self.ints[number], self.ints[number + 1]
 
 
 class Reader:
@@ -31,25 +56,32 @@ class Reader:
     def __init__(self, arrays: Mapping[str, PagedArray]) -> None:
         self._arrays = arrays
         self._data = {name: array.data for name, array in arrays.items()}
-        self._views = {name: memoryview(self._data[name].data) for name in ("text", "token")}
+        self._views = {
+            name: memoryview(self._data[name].data) for name in ("text", "form", "token")
+        }
         self._ints = {name: _scalars(data) for name, data in self._data.items()}
         self._bounds = {
             name: (self._ints[f"{name}_at"], self._data[name])
             for name in ("post", "edit", "gram", "whole")
         }
+        self._checked = tuple(
+            _Checked.over(arrays[name], self._ints[name])
+            for name in ("text_at", "text", "pair_at", "pair_column", "pair_rows")
+        )
         self.size = len(self._data["text_at"]) - 1
         self.vocabulary = len(self._data["token_at"]) - 1
-        self._pages = {
-            name: (array.seen, page.bit_length() - 1, page)
-            for name, array in arrays.items()
-            for page in (PAGE // array.data.itemsize,)
-        }
         self._bits = {name: self._bucket_bits(name) for name in ("edit", "gram", "whole")}
-        expected = {"pair_at": self.size, "post_at": self.vocabulary}
+        expected = {
+            "pair_at": self.size + 1,
+            "form_at": self.size + 1,
+            "form_head": self.size,
+            "post_at": self.vocabulary + 1,
+            "token_head": self.vocabulary,
+        }
         for name, count in expected.items():
-            if len(self._data[name]) != count + 1:
-                raise damaged(f"{name} has {len(self._data[name])} entries instead of {count + 1}")
-        for name in ("text", "token", "post", "edit", "gram", "whole"):
+            if len(self._data[name]) != count:
+                raise damaged(f"{name} has {len(self._data[name])} entries instead of {count}")
+        for name in ("text", "form", "token", "post", "edit", "gram", "whole"):
             if int(self._data[f"{name}_at"][-1]) != len(self._data[name]):
                 raise damaged(f"{name} does not end where its offsets do")
 
@@ -66,22 +98,24 @@ class Reader:
 
     # -- strings --
 
-    def texts(self, values: Ids) -> list[str]:
-        """Stored spellings, for comparing only: their pages are not checked."""
-        return self._strings("text", values)
+    def text(self, value: int) -> str:
+        """A stored spelling, for comparing only: its pages are not checked."""
+        return self._strings("text", (value,))[0]
 
-    def tokens(self, numbers: Ids) -> list[str]:
+    def forms(self, values: Iterable[int]) -> list[str]:
+        """Folded texts, unchecked too."""
+        return self._strings("form", values)
+
+    def tokens(self, numbers: Iterable[int]) -> list[str]:
         return self._strings("token", numbers)
 
-    def _strings(self, name: str, numbers: Ids) -> list[str]:
-        at, view = self._data[f"{name}_at"], self._views[name]
-        starts, ends = at[numbers].tolist(), at[numbers + 1].tolist()
-        pieces = [view[start:end] for start, end in zip(starts, ends, strict=True)]
-        joined = b"\0".join(pieces).decode("utf-8", "replace")
-        found = joined.split("\0")
+    def _strings(self, name: str, numbers: Iterable[int]) -> list[str]:
+        at, view = self._ints[f"{name}_at"], self._views[name]
+        pieces = [view[at[number] : at[number + 1]] for number in numbers]
+        found = b"\0".join(pieces).decode("utf-8", "replace").split("\0")
         if len(found) == len(pieces):
             return found
-        return [bytes(piece).decode("utf-8", "replace") for piece in pieces]
+        return [str(piece, "utf-8", "replace") for piece in pieces]
 
     def lengths(self, values: Ids) -> npt.NDArray[np.float32]:
         """Bytes of stored texts."""
@@ -92,10 +126,9 @@ class Reader:
         at = self._ints["token_at"]
         return self._views["token"][at[number] : at[number + 1]].tobytes()
 
-    def _folded(self, value: int) -> bytes:
-        at = self._ints["text_at"]
-        text = str(self._views["text"][at[value] : at[value + 1]], "utf-8", "replace")
-        return folding.fold(text).encode("utf-8", "surrogatepass")[:SORTED_BYTES]
+    def _form(self, value: int) -> bytes:
+        at = self._ints["form_at"]
+        return self._views["form"][at[value] : at[value + 1]].tobytes()
 
     # -- buckets and postings --
 
@@ -103,15 +136,15 @@ class Reader:
         """Members of the bucket that a hash falls into."""
         return self._slice(name, hashed >> (64 - self._bits[name]))
 
-    def buckets(self, name: str, hashes: Iterable[int]) -> list[Ids]:
-        """The buckets of some hashes that have members."""
+    def members(self, name: str, hashes: Iterable[int]) -> set[int]:
+        """Members of the buckets that some hashes fall into."""
         shift, (at, members) = 64 - self._bits[name], self._bounds[name]
-        found = []
+        found: set[int] = set()
         for hashed in hashes:
             number = hashed >> shift
             start, end = at[number], at[number + 1]
             if start < end:
-                found.append(members[start:end])
+                found.update(members[start:end].tolist())
         return found
 
     def postings(self, token: int) -> Ids:
@@ -126,35 +159,35 @@ class Reader:
 
     def token_number(self, key: bytes) -> int:
         """Number of a token; -1 when no value has it."""
-        number = self.token_bound(key)
-        found = number < self.vocabulary and self._token(number) == key
-        return number if found else -1
-
-    def token_bound(self, key: bytes) -> int:
-        """Number of the first token not below `key`."""
-        low, high = self._around("token_head", key)
-        return _first_not_below(key, low, min(high, self.vocabulary), self._token)
-
-    def values_from(self, prefix: str) -> tuple[int, int]:
-        """Range of the values whose folded text starts with `prefix` (its first 64 bytes)."""
-        key = prefix.encode("utf-8", "surrogatepass")[:SORTED_BYTES]
-        low, high = self._around("text_head", key)
-        low = _first_not_below(key, low, min(high, self.size), self._folded)
-        # Mostly none or one: a look at the next two is cheaper than another search.
-        for value in range(low, min(low + 2, self.size)):
-            if not self._folded(value).startswith(key):
-                return low, value
-        above = key + b"\xff"
-        _, high = self._around("text_head", above)
-        return low, _first_not_below(above, low, min(high, self.size), self._folded)
-
-    def _around(self, heads: str, key: bytes) -> tuple[int, int]:
-        """Where, by the first eight bytes alone, the first entry not below `key` may be."""
-        firsts = self._ints[heads]
-        head = int.from_bytes(key[:8].ljust(8, b"\0"), "big")
+        firsts, head = self._ints["token_head"], _head(key)
         low = bisect_left(firsts, head)
-        high = bisect_right(firsts, head, low)
-        return max(low - 1, 0) * HEAD_EVERY, high * HEAD_EVERY
+        if low == len(firsts) or firsts[low] != head:
+            return -1
+        if len(key) > HEAD_BYTES:
+            high = bisect_right(firsts, head, low)
+            low = bisect_left(range(high), key, low, key=self._token)
+        return low if low < self.vocabulary and self._token(low) == key else -1
+
+    def tokens_from(self, prefix: bytes) -> tuple[int, int]:
+        """Range of the tokens that start with `prefix`."""
+        return self._starting("token_head", prefix, self._token)
+
+    def values_from(self, prefix: bytes) -> tuple[int, int]:
+        """Range of the values whose folded text starts with `prefix` (its first 64 bytes)."""
+        return self._starting("form_head", prefix[:SORTED_BYTES], self._form)
+
+    def _starting(self, heads: str, key: bytes, read: Callable[[int], bytes]) -> tuple[int, int]:
+        """Range of the entries that start with `key`."""
+        firsts, head = self._ints[heads], _head(key)
+        above = head + (1 << 8 * max(HEAD_BYTES - len(key), 0))
+        low = bisect_left(firsts, head)
+        if low == len(firsts) or firsts[low] >= above:
+            return low, low
+        high = bisect_left(firsts, above, low)
+        if len(key) > HEAD_BYTES:
+            low = bisect_left(range(high), key, low, key=read)
+            high = bisect_left(range(high), key + b"\xff", low, key=read)
+        return low, high
 
     # -- what is handed out --
 
@@ -163,40 +196,29 @@ class Reader:
         columns: Ids = self._data["pair_column"][self._data["pair_at"][values]]
         return columns
 
-    def _check(self, name: str, start: int, stop: int) -> None:
-        """`PagedArray.check`; at once when both ends are in pages that have been checked."""
-        seen, shift, page = self._pages[name]
-        within = 0 < stop - start <= page  # or a page between the ends might be unchecked
-        if not (within and seen[start >> shift] and seen[(stop - 1) >> shift]):
-            self._arrays[name].check(start, stop)
+    def checked(self, value: int) -> tuple[str, list[tuple[int, int]]]:
+        """The stored spelling, and the columns (by number) that hold it with the number of rows.
 
-    def checked_text(self, value: int) -> str:
-        """The stored spelling. Raises WorkspaceError when its page is damaged."""
-        self._check("text_at", value, value + 2)
-        at = self._ints["text_at"]
-        low, high = at[value], at[value + 1]
-        self._check("text", low, high)
-        return str(self._views["text"][low:high], "utf-8", "surrogatepass")
-
-    def checked_holders(self, value: int) -> list[tuple[int, int]]:
-        """Columns (by number) that hold a value, each with the number of rows."""
-        self._check("pair_at", value, value + 2)
-        at = self._ints["pair_at"]
-        low, high = at[value], at[value + 1]
-        self._check("pair_column", low, high)
-        self._check("pair_rows", low, high)
-        columns, rows = self._ints["pair_column"], self._ints["pair_rows"]
-        return [(columns[pair], rows[pair]) for pair in range(low, high)]
+        Raises WorkspaceError when a page that these come from is damaged.
+        """
+        text_at, text, pair_at, columns, rows = self._checked
+        low, high = text_at.bounds(value)
+        # A text that fills more than a page may have an unchecked one between its ends.
+        seen = text.seen[low >> text.shift] and text.seen[(high - 1) >> text.shift]
+        if not seen or high - low > PAGE:
+            text.array.check(low, high)
+        spelling = str(self._views["text"][low:high], "utf-8", "surrogatepass")
+        low, high = pair_at.bounds(value)
+        seen = columns.seen[low >> columns.shift] and rows.seen[low >> rows.shift]
+        if seen and high - low == 1:
+            return spelling, [(columns.ints[low], rows.ints[low])]
+        columns.array.check(low, high)
+        rows.array.check(low, high)
+        return spelling, list(zip(columns.ints[low:high], rows.ints[low:high], strict=True))
 
 
-def _first_not_below(key: bytes, low: int, high: int, read: Callable[[int], bytes]) -> int:
-    while low < high:
-        middle = (low + high) // 2
-        if read(middle) < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+def _head(key: bytes) -> int:
+    return int.from_bytes(key[:HEAD_BYTES].ljust(HEAD_BYTES, b"\0"), "big")
 
 
 def joined(parts: Sequence[Ids]) -> Ids:
@@ -220,6 +242,7 @@ def distinct_first(values: Ids) -> tuple[Ids, Ids]:
 
 def _new(values: Ids) -> npt.NDArray[np.bool_]:
     """Which of sorted values differ from the one before."""
-    new = np.ones(len(values), bool)
+    new = np.empty(len(values), bool)
+    new[:1] = True
     np.not_equal(values[1:], values[:-1], out=new[1:])
     return new

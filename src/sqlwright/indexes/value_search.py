@@ -2,108 +2,108 @@
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
-from rapidfuzz import fuzz
-from rapidfuzz.distance import OSA
-from rapidfuzz.process import cdist
 
 from sqlwright.indexes import folding, hashing
 from sqlwright.indexes.storage import PagedArray, damaged
-from sqlwright.indexes.value_arrays import (
-    LONGEST_FUZZY,
-    SHORTEST_FUZZY,
-    TOKEN_BYTES,
-    gram_hashes,
-)
-from sqlwright.indexes.value_reader import Reader, distinct, distinct_first, joined
+from sqlwright.indexes.value_ranking import Scores, likenesses
+from sqlwright.indexes.value_reader import Ids, Reader, distinct, distinct_first, joined
+from sqlwright.indexes.value_tokens import Floats, Token, Variants
 from sqlwright.schema import ColumnRef
 from sqlwright.types import ValueMatch
 
-Ids = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
-Scores = npt.NDArray[np.float64]
-
 # What one phrase may cost. Rare tokens come first, so the limits bite on common ones only.
 TOKEN_POSTINGS = 40_000
-VARIANT_POSTINGS = 20_000
-GRAM_POSTINGS = 40_000
-VARIANTS = 25
-GRAM_CANDIDATES = 120
 SHORTLIST = 512
 RERANKED = 96
 CHAMPIONS = 24
 PREFIX_HITS = 48
 MOST_TOKENS = 16
+SHORTEST_PREFIX = 3
 
 COVERED = 0.97
 """Share of a phrase's weight from which on misspellings are not looked for."""
-ALMOST = 0.97
-"""Most that a value scores which differs from the phrase in more than punctuation and spaces."""
 LEAST = 0.3
 """Matches below this similarity are not returned."""
 _SHORTER = np.float32(0.002)
 """What a byte of length costs among values that cover a phrase equally."""
-
-_LONGER = float(np.float32(0.85))
-"""Least likeness of a word that starts with the phrase's."""
-_WORTH = np.float32(0.35)
+_WORTH = 0.35
 """Share of the best value's weight that another must have to be ranked."""
-_COVERED_LEAST = np.float32(0.2)
+_COVERED_LEAST = 0.2
 """Share of the phrase's own weight that a value must have, common tokens left out."""
 
 
 @dataclass(slots=True)
-class _Variants:
-    """Values that contain a token like the phrase's, and how much of it each then covers."""
+class _Tally:
+    """How much of a phrase's weight each value covers, by what has been looked at so far."""
 
-    values: Ids
-    weights: Floats
+    scores: Floats
+    """Of every value of the index; zero but for those touched."""
+    touched: list[Ids] = field(default_factory=list)
+    skipped: list[Token] = field(default_factory=list)
+    """Tokens whose values were not walked through, or not all."""
+    budget: int = TOKEN_POSTINGS
 
+    def walk(self, tokens: Iterable[Token]) -> None:
+        """Credit the values that contain the tokens."""
+        for token in tokens:
+            part = token.postings[: self.budget]
+            if len(part) < len(token.postings):
+                self.skipped.append(token)
+                if self.touched:
+                    continue
+            if len(part):
+                self.budget -= len(part)
+                values = part.astype(np.int64)
+                self.scores[values] += token.idf
+                self.touched.append(values)
 
-_NO_VARIANTS = _Variants(np.empty(0, np.int64), np.empty(0, np.float32))
+    def add(self, token: Token, found: Variants) -> None:
+        """Credit values with a variant of a token, unless they have the token itself."""
+        if len(found.values) == 0:
+            return
+        gain = found.weights * np.float32(token.idf)
+        if len(token.postings):
+            gain = np.where(token.holds(found.values), np.float32(0), gain)
+        self.scores[found.values] += gain
+        self.touched.append(found.values)
 
+    def weighed(self) -> tuple[Ids, Floats]:
+        """The values touched, some more than once, and the weight that each covers.
 
-@dataclass(slots=True)
-class _Token:
-    """A word of a phrase: its number in the vocabulary (-1 when unknown) and its postings."""
+        Without that of the tokens skipped when there are more values than a shortlist takes.
+        """
+        values = self.touched[0] if len(self.touched) == 1 else joined(self.touched)
+        if self.skipped and len(values) <= SHORTLIST:
+            return values, self.weights(values)
+        return values, self.scores[values]
 
-    text: str
-    number: int
-    postings: Ids
-    idf: float
-    close: Ids | None = None
-    near: _Variants | None = None
-    far: _Variants | None = None
-
-    @property
-    def fuzzable(self) -> bool:
-        return SHORTEST_FUZZY <= len(self.text) <= LONGEST_FUZZY and not self.text.isdigit()
-
-    def holds(self, values: Ids) -> npt.NDArray[np.bool_]:
-        """Which of the values contain this very token."""
-        if len(self.postings) == 0:
-            return np.zeros(len(values), bool)
-        # Of one type, or the postings would be converted each time.
-        at = self.postings.searchsorted(values.astype(self.postings.dtype))
-        at[at == len(self.postings)] = 0
-        found: npt.NDArray[np.bool_] = self.postings[at] == values
+    def weights(self, values: Ids) -> Floats:
+        """The weight that values cover, that of the tokens skipped included."""
+        found: Floats = self.scores[values]
+        for token in self.skipped:
+            found += token.holds(values) * np.float32(token.idf)
         return found
 
+    def leader(self, values: Ids, weights: Floats) -> tuple[Ids, float]:
+        """The value that covers most so far, as an array of one, and the weight it covers."""
+        if len(values) == 0:
+            return values, 0.0
+        if self.skipped and len(values) > SHORTLIST:
+            values = values[np.argpartition(-weights, SHORTLIST)[:SHORTLIST]]
+            weights = self.weights(values)
+        at = int(weights.argmax())
+        return values[at : at + 1], float(weights[at])
 
-def _add(scores: Floats, token: _Token, found: _Variants) -> Ids:
-    """Credit values with a variant of a token, unless they have the token itself."""
-    if len(found.values) == 0:
-        return found.values
-    gain = found.weights * np.float32(token.idf)
-    gain[token.holds(found.values)] = 0
-    scores[found.values] += gain
-    return found.values
+    def clear(self) -> None:
+        for part in self.touched:
+            self.scores[part] = 0
 
 
 class Searcher:
@@ -116,14 +116,14 @@ class Searcher:
 
     def search(self, phrases: Sequence[str], k: int, per_column: int) -> list[list[ValueMatch]]:
         """Matches of each phrase; words that phrases share are looked up once."""
-        known: dict[str, _Token] = {}
+        known: dict[str, Token] = {}
         try:
             return [self._search_one(phrase, k, per_column, known) for phrase in phrases]
         except (IndexError, UnicodeDecodeError) as error:
             raise damaged(str(error)) from error
 
     def _search_one(
-        self, phrase: str, k: int, per_column: int, known: dict[str, _Token]
+        self, phrase: str, k: int, per_column: int, known: dict[str, Token]
     ) -> list[ValueMatch]:
         folded = folding.fold(phrase)
         if not folded or not self.reader.size or k <= 0:
@@ -131,73 +131,72 @@ class Searcher:
         tokens = []
         for text in dict.fromkeys(folded.split()[:MOST_TOKENS]):
             if text not in known:
-                known[text] = self._look_up(text)
+                known[text] = Token.look_up(text, self.reader)
             tokens.append(known[text])
-        squashed = folding.squash(folded).encode("utf-8", "surrogatepass")
-        whole = self.reader.bucket("whole", hashing.hash_one(squashed))[:SHORTLIST]
-        found, share = self._covering(tokens)
-        values, first = distinct_first(joined((found, whole, self._prefixed(folded))))
-        covered = np.zeros(len(values), np.float32)
-        known_share = first < len(found)
-        covered[known_share] = share[first[known_share]]
-        score = self._similarity(phrase, folded, values, covered)
-        return self._matches(phrase, values, score, k, per_column)
+        values, shares = self._covering(tokens)
+        encoded = folded.encode("utf-8", "surrogatepass")
+        squashed = hashing.hash_one(encoded.replace(b" ", b""))
+        same = self.reader.bucket("whole", squashed)[:SHORTLIST].tolist()
+        low, high = self.reader.values_from(encoded)
+        begun = self._shortest(low, high) if len(folded) >= SHORTEST_PREFIX else ()
+        for value in chain(same, begun):
+            at = bisect_left(values, value)
+            if at == len(values) or values[at] != value:
+                values.insert(at, value)
+                shares.insert(at, 0.0)
+        scores = likenesses(
+            phrase,
+            folded,
+            self.reader.forms(values),
+            shares,
+            begin=slice(bisect_left(values, low), bisect_left(values, high)),
+            same={bisect_left(values, value): self.reader.text(value) for value in same},
+        )
+        return self._matches(phrase, values, scores, k, per_column)
 
-    def _look_up(self, text: str) -> _Token:
-        number = self.reader.token_number(text.encode("utf-8", "surrogatepass")[:TOKEN_BYTES])
-        postings = np.empty(0, np.int64) if number < 0 else self.reader.postings(number)
-        idf = math.log(1 + self.reader.size / max(len(postings), 1))
-        return _Token(text, number, postings, idf)
-
-    def _prefixed(self, folded: str) -> Ids:
-        """Values that start with the phrase, the shortest ones when there are many."""
-        if len(folded) < 3:
-            return np.empty(0, np.int64)
-        low, high = self.reader.values_from(folded)
-        if low == high:
-            return np.empty(0, np.int64)
-        found = np.arange(low, min(high, low + TOKEN_POSTINGS))
-        if len(found) > PREFIX_HITS:
-            found = found[np.argpartition(self.reader.lengths(found), PREFIX_HITS)[:PREFIX_HITS]]
-        return found
+    def _shortest(self, low: int, high: int) -> Iterable[int]:
+        """The values from `low` to `high`, the shortest ones when there are many."""
+        found = range(low, min(high, low + TOKEN_POSTINGS))
+        if len(found) <= PREFIX_HITS:
+            return found
+        lengths = self.reader.lengths(np.arange(found.start, found.stop))
+        shortest: list[int] = (np.argpartition(lengths, PREFIX_HITS)[:PREFIX_HITS] + low).tolist()
+        return shortest
 
     # -- candidates by the tokens they share --
 
-    def _covering(self, tokens: list[_Token]) -> tuple[Ids, Floats]:
-        """The values that cover most of the tokens' weight, with the share that they cover."""
-        scores = self._scratch()
-        touched: list[Ids] = []
-        total = np.float32(sum(token.idf for token in tokens))
-        budget, skipped = TOKEN_POSTINGS, []
+    def _covering(self, tokens: list[Token]) -> tuple[list[int], list[float]]:
+        """The values that cover most of the tokens' weight, ascending, and each one's share."""
+        total = sum([token.idf for token in tokens])
+        singular = [(t, t.singular(self.reader)) for t in tokens if t.text[-1] == "s"]
+        rare, common = _parted(tokens, total)
+        if any(len(found.values) for _, found in singular):
+            rare, common = rare + common, []
+        tally = _Tally(self._scratch())
         try:
-            for token in sorted(tokens, key=lambda t: len(t.postings)):
-                part = token.postings[:budget]
-                if len(part) < len(token.postings):
-                    skipped.append(token)
-                    if touched:
-                        continue
-                budget -= len(part)
-                scores[part] += np.float32(token.idf)
-                touched.append(part)
-            plural = [token for token in tokens if token.text.endswith("s")]
-            touched += [_add(scores, token, self._singular(token)) for token in plural]
-            values = joined(touched)
-            best, share = self._leader(scores, values, skipped)
-            if share < COVERED * total:
-                near = [_add(scores, token, self._near(token)) for token in tokens]
-                if any(map(len, near)):
-                    touched += near
-                    values = joined(touched)
-                    best, share = self._leader(scores, values, skipped)
-            if share < COVERED * total:
-                weak = [t for t in tokens if best is None or not t.holds(best)[0]]
-                touched += [_add(scores, token, self._far(token)) for token in weak]
-                values = joined(touched)
-            values, found = self._best(scores, values, skipped, total)
+            tally.walk(rare)
+            tally.skipped += common
+            for token, found in singular:
+                tally.add(token, found)
+            values, weights = tally.weighed()
+            best, weight = tally.leader(values, weights)
+            if weight < COVERED * total:
+                if common:
+                    tally.skipped.clear()
+                    tally.walk(common)
+                for token in tokens:
+                    tally.add(token, token.near(self.reader))
+                values, weights = tally.weighed()
+                best, weight = tally.leader(values, weights)
+            if weight < COVERED * total:
+                for token in tokens:
+                    if len(best) == 0 or not token.holds(best)[0]:
+                        tally.add(token, token.far(self.reader))
+                values, weights = tally.weighed()
+            values, weights = self._worth_ranking(tally, values, weights, total)
+            return values.tolist(), np.minimum(weights / total, 1).tolist()
         finally:
-            for part in touched:
-                scores[part] = 0
-        return values, np.minimum(found / total, 1)
+            tally.clear()
 
     def _scratch(self) -> Floats:
         scores: Floats | None = getattr(self._local, "scores", None)
@@ -205,176 +204,87 @@ class Searcher:
             scores = self._local.scores = np.zeros(self.reader.size, np.float32)
         return scores
 
-    def _leader(
-        self, scores: Floats, values: Ids, skipped: list[_Token]
-    ) -> tuple[Ids | None, float]:
-        """The value that covers most so far, as an array of one, and the weight it covers."""
-        if len(values) == 0:
-            return None, 0.0
-        found = scores[values]
-        if skipped:
-            some = min(SHORTLIST, len(values) - 1)
-            values = values[np.argpartition(-found, some)[: some + 1]]
-            found = scores[values]
-            for token in skipped:
-                found += token.holds(values) * np.float32(token.idf)
-        at = int(found.argmax())
-        return values[at : at + 1], float(found[at])
-
-    def _best(
-        self, scores: Floats, values: Ids, skipped: list[_Token], total: np.float32
+    def _worth_ranking(
+        self, tally: _Tally, values: Ids, weights: Floats, total: float
     ) -> tuple[Ids, Floats]:
-        """The values worth ranking, and the weight that each covers."""
+        """The values that cover enough to be ranked, ascending, and the weight of each."""
+        if len(values) == 0:
+            return values, weights
+        complete = not tally.skipped or len(values) <= SHORTLIST
+        best = float(weights[weights.argmax()])
+        worth = weights > max(best * _WORTH, total * _COVERED_LEAST)
+        values, weights = values[worth], weights[worth]
+        if not complete or len(values) > RERANKED:
+            return self._shortened(tally, values, weights)
+        if len(tally.touched) > 1:
+            values, first = distinct_first(values)
+            weights = weights[first]
+        return values, weights
+
+    def _shortened(self, tally: _Tally, values: Ids, weights: Floats) -> tuple[Ids, Floats]:
+        """The values that cover most, each once, and the best of each column."""
         champions = values[:0]
-        if len(values):
-            found = scores[values]
-            worth = found > max(found.max() * _WORTH, total * _COVERED_LEAST)
-            values = values[worth]
         if len(values) > SHORTLIST:
-            found = found[worth]
-            found -= self.reader.lengths(values) * _SHORTER
-            best = np.argpartition(-found, SHORTLIST)[:SHORTLIST]
-            champions = self._champions(values, found)
+            rough = weights - self.reader.lengths(values) * _SHORTER
+            best = np.argpartition(-rough, SHORTLIST)[:SHORTLIST]
+            champions = self._champions(values, rough)
             values = np.concatenate((values[best], champions))
         values = distinct(values)
-        found = scores[values]
-        for token in skipped:
-            found += token.holds(values) * np.float32(token.idf)
+        weights = tally.weights(values)
         if len(values) > RERANKED:
-            rough = found - self.reader.lengths(values) * _SHORTER
+            rough = weights - self.reader.lengths(values) * _SHORTER
             best = np.argpartition(-rough, RERANKED)[:RERANKED]
             best = distinct(joined((best, values.searchsorted(champions))))
-            values, found = values[best], found[best]
-        return values, found
+            values, weights = values[best], weights[best]
+        return values, weights
 
-    def _champions(self, values: Ids, found: Floats) -> Ids:
+    def _champions(self, values: Ids, weights: Floats) -> Ids:
         """The best value of each column, so that no column's many hide another's few."""
         columns = self.reader.columns_of(values)
         best = np.zeros(len(self.columns), np.float32)
-        np.maximum.at(best, columns, found)
-        first = np.flatnonzero(found == best[columns])
+        np.maximum.at(best, columns, weights)
+        first = np.flatnonzero(weights == best[columns])
         _, once = distinct_first(columns[first])
         champions = first[once]
         if len(champions) > CHAMPIONS:
-            champions = champions[np.argpartition(-found[champions], CHAMPIONS)[:CHAMPIONS]]
+            champions = champions[np.argpartition(-weights[champions], CHAMPIONS)[:CHAMPIONS]]
         return values[champions]
 
-    # -- tokens like a token --
-
-    def _singular(self, token: _Token) -> _Variants:
-        """Values with the token without its plural ending."""
-        stems = [token.text[:-1], token.text[:-2] if token.text.endswith("es") else ""]
-        numbers = [self.reader.token_number(stem.encode()) for stem in stems if len(stem) >= 3]
-        known = [number for number in numbers if number >= 0]
-        return self._variants(token, np.array(known, np.int64), 0.5) if known else _NO_VARIANTS
-
-    def _near(self, token: _Token) -> _Variants:
-        """Values with a token that is one edit away."""
-        if token.near is None:
-            token.near = self._variants(token, self._one_edit_away(token), 0.6)
-        return token.near
-
-    def _one_edit_away(self, token: _Token) -> Ids:
-        """Numbers of the tokens whose hash, or that of a deletion, is among this one's."""
-        if token.close is None:
-            token.close = np.empty(0, np.int64)
-            if token.fuzzable:
-                hashes = hashing.deletion_hashes([ord(char) for char in token.text])
-                token.close = distinct(joined(self.reader.buckets("edit", hashes)))
-        return token.close
-
-    def _far(self, token: _Token) -> _Variants:
-        """Values with a token that shares trigrams with this one or starts with it."""
-        if token.far is None:
-            numbers = np.empty(0, np.int64)
-            if token.fuzzable:
-                found = self._by_grams(token.text)
-                numbers = np.setdiff1d(found, self._one_edit_away(token), assume_unique=True)
-            token.far = self._variants(token, numbers, 0.5)
-        return token.far
-
-    def _by_grams(self, text: str) -> Ids:
-        points = np.array([32, *map(ord, text), 32], np.uint32)
-        hashes = gram_hashes(points[:-2], points[1:-1], points[2:]).tolist()
-        parts = sorted((self.reader.bucket("gram", hashed) for hashed in hashes), key=len)
-        used, budget = parts[:1], GRAM_POSTINGS
-        for part in parts[1:]:
-            budget -= len(part)
-            if budget < 0:
-                break
-            used.append(part)
-        numbers, counts = np.unique(np.concatenate(used), return_counts=True)
-        if len(numbers) > GRAM_CANDIDATES:
-            best = np.argpartition(-counts, GRAM_CANDIDATES)[:GRAM_CANDIDATES]
-            numbers = numbers[best]
-        prefix = text.encode("utf-8", "surrogatepass")
-        low = self.reader.token_bound(prefix)
-        high = min(self.reader.token_bound(prefix + b"\xff"), low + GRAM_CANDIDATES)
-        return np.unique(np.concatenate((numbers.astype(np.int64), np.arange(low, high))))
-
-    def _variants(self, token: _Token, numbers: Ids, least: float) -> _Variants:
-        """Values of the most similar tokens; the weight is the square of the likeness."""
-        if len(numbers) == 0:
-            return _NO_VARIANTS
-        texts = self.reader.tokens(numbers)
-        found = cdist([token.text], texts, scorer=OSA.normalized_similarity)[0].tolist()
-        likest = [
-            (-max(likeness, _LONGER) if text.startswith(token.text) else -likeness, at)
-            for at, (likeness, text) in enumerate(zip(found, texts, strict=True))
-            if likeness >= least or text.startswith(token.text)
-        ]
-        parts, weights, budget = [], [], VARIANT_POSTINGS
-        for distance, at in sorted(likest)[:VARIANTS]:
-            number = int(numbers[at])
-            part = self.reader.postings(number)
-            if len(part) <= budget and number != token.number:
-                budget -= len(part)
-                parts.append(part)
-                weights.append(distance**2)
-        if not parts:
-            return _NO_VARIANTS
-        if len(parts) == 1:
-            return _Variants(joined(parts), np.full(len(parts[0]), weights[0], np.float32))
-        weight = np.repeat(np.array(weights, np.float32), [len(part) for part in parts])
-        values, first = distinct_first(joined(parts))  # the first is the likest
-        return _Variants(values, weight[first])
-
-    # -- ranking --
-
-    def _similarity(self, phrase: str, folded: str, values: Ids, covered: Floats) -> Scores:
-        texts = self.reader.texts(values)
-        forms = folding.fold_each(texts)
-        alike = np.maximum(
-            cdist([folded], forms, scorer=fuzz.ratio)[0],
-            cdist([folded], forms, scorer=fuzz.token_sort_ratio)[0],
-        )
-        starts = np.array([form.startswith(folded) for form in forms], bool)
-        np.maximum(covered, np.float32(0.84), out=covered, where=starts)
-        score: Scores = np.minimum(0.5 * covered + 0.0045 * alike + 0.05 * starts, ALMOST)
-        squashed, soft = folding.squash(folded), folding.soften(phrase)
-        for at in np.flatnonzero(alike > 80).tolist():
-            if folding.squash(forms[at]) == squashed:
-                score[at] = 0.99 if forms[at] == folded else 0.98
-                if folding.soften(texts[at]) == soft:
-                    score[at] = 1.0
-        return score
-
     def _matches(
-        self, phrase: str, values: Ids, score: Scores, k: int, per_column: int
+        self, phrase: str, values: Sequence[int], scores: Scores, k: int, per_column: int
     ) -> list[ValueMatch]:
+        """The best `k` matches; of values that score alike, the first in the index's order."""
         taken: dict[int, int] = {}
         out: list[ValueMatch] = []
-        best = (-score).argsort(kind="stable")
-        for value, likeness in zip(values[best].tolist(), score[best].tolist(), strict=True):
-            if likeness < LEAST:
+        likeness, shown = scores.tolist(), scores.round(4).tolist()
+        for at in (-scores).argsort(kind="stable").tolist():
+            if likeness[at] < LEAST:
                 break
-            text = ""
-            for column, rows in self.reader.checked_holders(value):
-                if taken.get(column, 0) >= per_column:
-                    continue
-                taken[column] = taken.get(column, 0) + 1
-                text = text or self.reader.checked_text(value)
-                out.append(ValueMatch(phrase, self.columns[column], text, round(likeness, 4), rows))
-                if len(out) >= k:
-                    return out
+            text, holders = self.reader.checked(values[at])
+            for column, rows in holders:
+                before = taken.get(column, 0)
+                if before < per_column:
+                    taken[column] = before + 1
+                    out.append(ValueMatch(phrase, self.columns[column], text, shown[at], rows))
+                    if len(out) >= k:
+                        return out
         return out
+
+
+def _parted(tokens: Sequence[Token], total: float) -> tuple[list[Token], list[Token]]:
+    """The tokens to walk through, rarest first, and those too common to bring in a value.
+
+    A value that contains none but the latter weighs too little to be ranked. It takes part only
+    when the values of the former have to be cut short, so there are no such tokens then.
+    """
+    rare = sorted((t for t in tokens if len(t.postings)), key=lambda t: len(t.postings))
+    if len(rare) < 2:
+        return rare, []
+    least = max(rare[0].idf * _WORTH, total * _COVERED_LEAST)
+    first, weight = len(rare), rare[-1].idf
+    while first > 1 and weight <= least:
+        first -= 1
+        weight += rare[first - 1].idf
+    if sum(len(token.postings) for token in rare[:first]) > RERANKED:
+        return rare, []
+    return rare[:first], rare[first:]

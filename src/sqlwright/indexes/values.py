@@ -28,10 +28,10 @@ __all__ = [
 ]
 
 _KIND = "sqlwright value index"
-_VERSION = 1
+_VERSION = 2
 _NAMES = frozenset(
-    """text text_at text_head token token_at token_head pair_at pair_column pair_rows post post_at
-    edit edit_at gram gram_at whole whole_at""".split()  # noqa: SIM905
+    """text text_at form form_at form_head token token_at token_head pair_at pair_column pair_rows
+    post post_at edit edit_at gram gram_at whole whole_at""".split()  # noqa: SIM905
 )
 
 

@@ -1,0 +1,56 @@
+"""How alike a phrase and the values that may answer it are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz import fuzz
+from rapidfuzz.process import cdist
+
+from sqlwright.indexes import folding
+
+EQUAL, EQUAL_FOLDED, EQUAL_SQUASHED = 1.0, 0.99, 0.98
+"""Scores of values that differ from the phrase in nothing but case and accents, in punctuation
+too, and in spaces too."""
+ALMOST = 0.97
+"""Most that a value scores which differs from the phrase in more than punctuation and spaces."""
+_BEGINS = 0.84
+"""Least share of a phrase that a value counts as covering when it starts with it."""
+_ALIKE = 80
+"""Least edit similarity, of 100, for texts that differ in nothing but spaces to count as equal."""
+
+Scores = npt.NDArray[np.float64]
+
+
+def likenesses(
+    phrase: str,
+    folded: str,
+    forms: Sequence[str],
+    shares: Sequence[float],
+    *,
+    begin: slice,
+    same: Mapping[int, str],
+) -> Scores:
+    """Score in [0, 1] of each value, given as its folded text and the share of the phrase's weight
+    that it covers.
+
+    Half of it is the share, the rest edit similarity with the words in the given or in alphabetical
+    order. Only the values in `begin` may start with the phrase; only those at `same`, of which
+    the spelling is given, may equal it but for spaces.
+    """
+    alike = cdist([folded], forms, scorer=fuzz.ratio)
+    alike = np.maximum(alike, cdist([folded], forms, scorer=fuzz.token_sort_ratio))[0]
+    covered = np.array(shares, np.float32)
+    scores: Scores = (0.5 * covered + 0.0045 * alike).astype(np.float64)
+    for at in range(*begin.indices(len(forms))):
+        if forms[at].startswith(folded):
+            share = max(covered[at], _BEGINS)
+            scores[at] = min(0.5 * share + 0.0045 * alike[at] + 0.05, ALMOST)
+    for at, text in same.items():
+        if alike[at] > _ALIKE and folding.squash(forms[at]) == folding.squash(folded):
+            scores[at] = EQUAL_FOLDED if forms[at] == folded else EQUAL_SQUASHED
+            if folding.soften(text) == folding.soften(phrase):
+                scores[at] = EQUAL
+    return scores
