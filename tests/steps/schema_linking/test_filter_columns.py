@@ -12,7 +12,7 @@ import pytest
 from sqlwright.config import parse_recipe
 from sqlwright.demonstrations import load_column_demonstrations
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel
-from sqlwright.messages import Missing
+from sqlwright.messages import Capabilities, Missing
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.spending import Budget, Spending
@@ -155,6 +155,15 @@ def test_a_failed_call_keeps_its_columns(bad: Any) -> None:
     assert "1 of 3 calls failed" in state.warnings[0]
 
 
+def test_a_call_is_no_larger_than_the_model_can_read() -> None:
+    script = Script(otherwise=listing())
+    model = ScriptedModel(script, capabilities=Capabilities(context_tokens=6_000, remote=False))
+    workspace: Any = Bare()
+    FilterColumns(columns=1_000)(start(chain(60)), Context(workspace, Run(), {"llm": model}))
+    assert len(script.asked) > 10
+    assert max(len(asked.prompt) for asked in script.asked) < 3 * (6_000 - 4_096)
+
+
 def test_if_every_call_fails_every_column_is_kept(shop_workspace: Workspace) -> None:
     before = start(shop_workspace.schema)
     state, _ = filtered(FilterColumns(), before, shop_workspace, Missing("unavailable", "down"))
@@ -207,6 +216,17 @@ def test_the_embedded_form_hides_whole_tables() -> None:
     state, _ = filtered(step, start(schema, "c3_5 and c6_1"), workspace, "x")
     assert {table.name for table in state.view.visible_schema().tables} == {"t3", "t4", "t5", "t6"}
     assert visible(state) >= {"t3.c3_5", "t6.c6_1", "t4.before", "t5.id"}
+
+
+def test_a_key_that_is_asked_for_is_judged_where_keys_may_go() -> None:
+    schema = chain(30)
+    workspace: Any = Bare()
+    state, _ = filtered(FilterColumns(form="embedded", keep=1), start(schema, "?"), workspace, "x")
+    assert visible(state) == {"t0.id"}  # the linker's first, a key
+    says = listing(t7=["before"])
+    state, script = filtered(FilterColumns(keys="between"), start(schema), workspace, says)
+    assert visible(state) == {"t7.id", "t7.before"}
+    assert '"before"' in script.asked[0].prompt
 
 
 # Money

@@ -32,8 +32,8 @@ class FilterColumns:
 
     CHESS section 3.1, filter_column, and appendix A.3. `per_column` is the paper's form, one call
     and sixteen demonstrations for each column; `batched` shows a model many columns per call;
-    `embedded` asks no model and keeps the `keep` columns the linker scores best. Keys stay
-    whatever is judged, so nothing is asked about them. A call that fails keeps its columns.
+    `embedded` asks no model and keeps the `keep` columns the linker scores best. Nothing is asked
+    about keys that stay in any case. A call that fails keeps its columns.
     """
 
     form: Literal["batched", "per_column", "embedded"] = "batched"
@@ -42,7 +42,7 @@ class FilterColumns:
     tokens: int = 6_000
     """Most tokens of the columns of one call, estimated, when batched."""
     keep: int = 100
-    """Columns kept by the embedded form, keys and found ones not counted."""
+    """Columns kept by the embedded form; keys that stay anyway and found ones are not counted."""
     keys: Literal["auto", "all", "between"] = "auto"
     """Which keys stay: of every table, as in the paper, or those that join the tables of which a
     column stays, which hides tables of a huge schema as a whole. By default all where a model
@@ -97,22 +97,29 @@ class FilterColumns:
         if self.form == "embedded" or not state.question.text.strip():
             return 0
         columns = self._asked_about(state, schema)
-        return len(columns) if self.form == "per_column" else len(self._batches(schema, columns))
+        return (
+            len(columns)
+            if self.form == "per_column"
+            else len(self._batches(schema, columns, self.tokens))
+        )
 
     def _asked_about(self, state: State, schema: Schema) -> list[ColumnRef]:
         """The columns a model has a say about, in the schema's order."""
-        known = all_keys(schema) | (found(state) if self.keep_found else set())
+        known = self._always(state, schema)
         return [ref for ref in schema.columns if ref not in known]
 
+    def _always(self, state: State, schema: Schema) -> set[ColumnRef]:
+        """The columns that stay whatever is judged."""
+        every = self.keys == "all" or (self.keys == "auto" and self.form != "embedded")
+        kept = all_keys(schema) if every else set()
+        return kept | found(state) if self.keep_found else kept
+
     def _kept(self, state: State, schema: Schema, judged: Iterable[ColumnRef]) -> State:
-        kept = set(judged) | (found(state) if self.keep_found else set())
-        if self.keys == "all" or (self.keys == "auto" and self.form != "embedded"):
-            kept |= all_keys(schema)
-        return narrowed(state, kept)
+        return narrowed(state, self._always(state, schema) | set(judged))
 
     def _embedded(self, state: State, schema: Schema, context: Context) -> State:
         columns, tables = context.models["linker"].link(state.question, schema, state.values)
-        known = all_keys(schema)
+        known = self._always(state, schema)
         ranked = [link.column for link in columns if link.column not in known]
         linked = state.evolve(columns=tuple(columns), tables=tuple(tables))
         return self._kept(linked, schema, ranked[: self.keep])
@@ -142,7 +149,7 @@ class FilterColumns:
     def _batched(
         self, state: State, schema: Schema, columns: Sequence[ColumnRef], context: Context
     ) -> State:
-        batches = self._batches(schema, columns)
+        batches = self._batches(schema, columns, self._room(context))
         names = Names(schema)
         full = self.profile == "full"
         prompts = [
@@ -170,17 +177,24 @@ class FilterColumns:
                 kept |= set(batch) if said is None else said & set(batch)
         return self._kept(_gaps(state, replies), schema, kept)
 
-    def _batches(self, schema: Schema, columns: Sequence[ColumnRef]) -> list[list[ColumnRef]]:
+    def _room(self, context: Context) -> int:
+        """Tokens for the columns of one call: no more than half of what the model can read."""
+        most = context.llm(self.sampling.model).capabilities.context_tokens
+        return min(self.tokens, max(most - self.sampling.max_tokens, 0) // 2)
+
+    def _batches(
+        self, schema: Schema, columns: Sequence[ColumnRef], tokens: int
+    ) -> list[list[ColumnRef]]:
         """The columns in groups for one call each; a table is only divided if it alone is too
         large."""
         wanted = set(columns)
         batches: list[list[ColumnRef]] = []
         filled = 0
         for table in schema.tables:
-            for part in self._parts(table, wanted):
+            for part in self._parts(table, wanted, tokens):
                 size = _size(part, schema)
                 fits = len(batches[-1]) + len(part) <= self.columns if batches else False
-                if fits and filled + size <= self.tokens:
+                if fits and filled + size <= tokens:
                     batches[-1] += part
                     filled += size
                 else:
@@ -188,7 +202,9 @@ class FilterColumns:
                     filled = size
         return batches
 
-    def _parts(self, table: Table, wanted: set[ColumnRef]) -> Iterator[list[ColumnRef]]:
+    def _parts(
+        self, table: Table, wanted: set[ColumnRef], tokens: int
+    ) -> Iterator[list[ColumnRef]]:
         """A table's columns, in as many parts as one call each can hold."""
         part: list[ColumnRef] = []
         size = 0
@@ -197,7 +213,7 @@ class FilterColumns:
             if ref not in wanted:
                 continue
             more = _tokens(column)
-            if part and (len(part) >= self.columns or size + more > self.tokens):
+            if part and (len(part) >= self.columns or size + more > tokens):
                 yield part
                 part, size = [], 0
             part.append(ref)
