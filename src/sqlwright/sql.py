@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlwright.errors import UnsafeQuery
@@ -27,7 +27,8 @@ _INTERNAL_TABLE = re.compile(
 """Tables that SQLite or its extensions provide without anybody having made them."""
 
 
-_NUMBERED = re.compile(r"#(\d+)#")
+_KEPT_LENGTH = 4_000
+"""Characters of the longest query whose tree is kept."""
 
 
 def check_query(
@@ -166,7 +167,17 @@ def _first_problem(error: Exception) -> str:
 
 
 def _readable(sql: str) -> exp.Query | exp.Values | None:
-    """The tree, or None when the text is no query."""
+    """The tree, or None when the text is no query. Not to be changed: it is kept for a while, since
+    several things are asked of the same candidate."""
+    return _kept(sql) if len(sql) <= _KEPT_LENGTH else _read(sql)
+
+
+@lru_cache(maxsize=128)
+def _kept(sql: str) -> exp.Query | exp.Values | None:
+    return _read(sql)
+
+
+def _read(sql: str) -> exp.Query | exp.Values | None:
     try:
         tokens = tokenize(sql)
         # Other statements would make the parser log that it falls back.
@@ -233,37 +244,38 @@ def compared_texts(sql: str, schema: Schema) -> tuple[ComparedText, ...]:
     from sqlglot import exp
 
     literals = [piece for piece in pieces(sql) if piece.kind == "text"]
-    tree = _readable(_numbered(sql)) if literals else None
+    tree = _readable(sql) if literals else None
     if tree is None:
         return ()
+    places = _literal_places(sql)
     scopes = _scopes(tree, schema)
     found: list[ComparedText] = []
     for node in tree.find_all(exp.EQ, exp.NEQ, exp.In, exp.Like):
         negated = isinstance(node, exp.NEQ) or isinstance(node.parent, exp.Not)
         for column, literal in _compared(node):
-            number = _NUMBERED.fullmatch(literal.this)
-            for ref in _stored_columns(column, scopes) if number else ():
-                piece = literals[int(number[1])] if number else literals[0]
-                text = piece.text[1:-1].replace("''", "'")
-                end = piece.start + len(piece.text)
-                found.append(
-                    ComparedText(ref, text, isinstance(node, exp.Like), negated, piece.start, end)
+            number = places.get(literal.meta.get("start", -1))
+            if number is None:
+                continue
+            start, written = literals[number].start, literals[number].text
+            text = written[1:-1].replace("''", "'")
+            found += (
+                ComparedText(
+                    ref, text, isinstance(node, exp.Like), negated, start, start + len(written)
                 )
+                for ref in _stored_columns(column, scopes)
+            )
     return tuple(sorted(found, key=lambda one: one.start))
 
 
-def _numbered(sql: str) -> str:
-    """The query with the place of each text literal for its content, so that a literal of the tree
-    tells which one of the text it is."""
-    parts = []
-    count = 0
-    for piece in pieces(sql):
-        if piece.kind == "text":
-            parts.append(f"'#{count}#'")
-            count += 1
-        else:
-            parts.append(piece.text)
-    return "".join(parts)
+def _literal_places(sql: str) -> dict[int, int]:
+    """Where each text literal begins in what the tree was read from, and which one it is."""
+    places: dict[int, int] = {}
+    at = 0
+    for token in tokenize(sql):
+        if token.kind == "text":
+            places[at] = len(places)
+        at += len(token.text) + 1
+    return places
 
 
 def _compared(node: exp.Expr) -> Iterator[tuple[exp.Column, exp.Literal]]:
