@@ -103,13 +103,13 @@ class Spending:
         """Replace a reservation by what it came to, booked on a step."""
         with self._changed:
             self._held.remove(reserved)
-            self._spent[step] = _plus(self._spent.get(step, Usage()), used)
+            self._spent[step] = plus(self._spent.get(step, Usage()), used)
             self._changed.notify_all()
 
     def book(self, step: str, used: Usage) -> None:
         """What nothing was reserved for, such as replies that were at hand."""
         with self._changed:
-            self._spent[step] = _plus(self._spent.get(step, Usage()), used)
+            self._spent[step] = plus(self._spent.get(step, Usage()), used)
 
     def affords(self, calls: int) -> bool:
         """Whether so many more calls are left, nothing else known about them."""
@@ -155,16 +155,16 @@ class Spending:
         """What all steps together have cost."""
         total = Usage()
         for used in self.by_step.values():
-            total = _plus(total, used)
+            total = plus(total, used)
         return total
 
     def _total(self) -> Usage:
         """What is spent and what is reserved; reserved tokens count as those of prompts."""
         total = Usage()
         for used in self._spent.values():
-            total = _plus(total, used)
+            total = plus(total, used)
         for held in self._held:
-            total = _plus(total, Usage(held.calls, held.tokens, 0, held.cost))
+            total = plus(total, Usage(held.calls, held.tokens, 0, held.cost))
         return total
 
     def _fits(self, wanted: Reservation) -> bool:
@@ -181,7 +181,8 @@ class Spending:
         return total.cost + wanted.cost <= limits.cost
 
 
-def _plus(first: Usage, second: Usage) -> Usage:
+def plus(first: Usage, second: Usage) -> Usage:
+    """Both together; the cost is unknown if one of them is."""
     known = first.cost is not None and second.cost is not None
     return replace(
         first,

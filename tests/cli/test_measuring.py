@@ -35,3 +35,18 @@ def test_a_report_for_reading() -> None:
     assert "columns: recall 50.0%, precision 25.0%" in text
     assert "median 0.2 s" in text
     assert acting(text) <= {"\n"}
+
+
+def test_a_report_says_what_language_models_took() -> None:
+    used = {"calls": 2, "prompt_tokens": 100, "reply_tokens": 10, "cost": 0.01, "cached": 1}
+    unknown = used | {"cost": None, "calls": 1}
+    usage = {"generation.direct": used, "selection.evaluate_tests": unknown}
+    summary = summarize([record(i, right=True, usage=usage) for i in range(10)])
+    assert summary["usage"]["generation.direct"]["prompt_tokens"] == 1_000
+    assert summary["usage"]["in all"] == used | {
+        "calls": 30, "prompt_tokens": 2_000, "reply_tokens": 200, "cost": None, "cached": 20,
+    }  # fmt: skip
+    text = rendered(summary_lines(summary, look(100)), 100)
+    assert "in all: 30 model calls and 20 replies at hand, 2,000 tokens in, 200 out" in text
+    assert "generation.direct: 20 model calls and 10 replies at hand, 1,000 tokens in" in text
+    assert summarize([record(1, right=True)])["usage"] == {}

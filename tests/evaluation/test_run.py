@@ -1,6 +1,7 @@
 """A whole measurement over a small data set in Spider's layout, with scripted models."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,9 @@ from sqlwright.evaluation import records
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import calibration_error, summarize
 from sqlwright.evaluation.run import Settings, evaluate
+from sqlwright.llm.options import LlmOptions
+from tests.llm.asking import RECIPE
+from tests.llm.server import ModelServer
 from tests.scripted import scripted_models
 
 GERMAN = "SELECT name FROM customers WHERE country = 'Germany'"
@@ -137,3 +141,29 @@ def test_calibration_error_of_known_confidences():
     rows += [record(n, 0.25, False) for n in range(10, 20)]
     assert calibration_error(rows) == pytest.approx((0.05 + 0.25) / 2)
     assert summarize(rows)["most_confident_half"]["value"] == pytest.approx(0.9)
+
+
+def test_a_language_model_is_part_of_what_a_run_is(spider_folder, tmp_path):
+    recipe = tmp_path / "plain.yaml"
+    recipe.write_text(RECIPE)
+    dataset = load_spider(spider_folder)
+    with ModelServer(answer=lambda _: GERMAN) as server:
+        asked = Settings(
+            recipe=str(recipe),
+            allow_code=True,
+            home=tmp_path / "home",
+            llm=LlmOptions("openai-compatible/m", server.url, record=tmp_path / "run.jsonl"),
+        )
+        summary = evaluate(dataset, asked, tmp_path / "out")
+        assert summary["usage"]["in all"]["calls"] == len(server.seen) == 6
+    (first, *_) = records.read(tmp_path / "out")
+    assert first.usage["ask_plainly"]["calls"] == 2
+    other = replace(asked, llm=replace(asked.llm, model="openai-compatible/other"))
+    with pytest.raises(DatasetError, match="another model"):
+        evaluate(dataset, other, tmp_path / "out")
+    played = replace(asked, llm=LlmOptions(replay=tmp_path / "run.jsonl"))
+    again = evaluate(dataset, played, tmp_path / "played")
+    assert again["usage"]["in all"] == summary["usage"]["in all"] | {
+        "calls": 0, "prompt_tokens": 0, "reply_tokens": 0, "cost": 0.0, "cached": 6,
+    }  # fmt: skip
+    assert again["execution_accuracy"] == summary["execution_accuracy"]

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from sqlwright.cli.answer import Look, duration
+from sqlwright.cli.answer import Look, duration, usage_words
 from sqlwright.cli.console import Screen, write_result
 from sqlwright.cli.layout import labelled
 from sqlwright.cli.progress import Spinner
 from sqlwright.cli.text import clean
+from sqlwright.types import Usage
 
 if TYPE_CHECKING:
     from sqlwright.datasets.example import Dataset
@@ -141,6 +142,14 @@ def summary_lines(summary: Mapping[str, Any], look: Look) -> Iterator[Text]:
         ]
         yield from labelled("difficulty", entries, look.width)
     yield from labelled("time", _time_entries(summary), look.width)
+    yield from labelled("models", _usage_entries(summary), look.width)
+
+
+def _usage_entries(summary: Mapping[str, Any]) -> list[Text]:
+    return [
+        Text(f"{clean(step, 40)}: {usage_words(Usage(**used))}", "quiet" if place else "")
+        for place, (step, used) in enumerate(summary["usage"].items())
+    ]
 
 
 def _time_entries(summary: Mapping[str, Any]) -> list[Text]:

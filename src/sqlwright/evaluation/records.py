@@ -42,6 +42,8 @@ class Record:
     found_tables: int = 0
     seconds: float = 0.0
     times: Mapping[str, float] = field(default_factory=dict)
+    usage: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What language models took, by step; the keys are the fields of `types.Usage`."""
     message: str = ""
     difficulty: str = ""
 

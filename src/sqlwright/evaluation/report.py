@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.records import Record
+from sqlwright.spending import plus
+from sqlwright.types import Usage
 
 
 def summarize(records: Sequence[Record]) -> dict[str, Any]:
@@ -45,7 +48,24 @@ def summarize(records: Sequence[Record]) -> dict[str, Any]:
         },
         "seconds": quantiles([r.seconds for r in scored]),
         "seconds_per_step": _per_step(scored),
+        "usage": usage_totals(records),
     }
+
+
+def usage_totals(records: Sequence[Record]) -> dict[str, dict[str, Any]]:
+    """What language models took for all questions, in all and by step; empty if none was asked.
+
+    Replies from the cache or a recording are counted as `cached` and are in no other number."""
+    by_step: dict[str, Usage] = defaultdict(Usage)
+    for record in records:
+        for step, used in record.usage.items():
+            by_step[step] = plus(by_step[step], Usage(**used))
+    if not by_step:
+        return {}
+    total = Usage()
+    for used_by_step in by_step.values():
+        total = plus(total, used_by_step)
+    return {"in all": asdict(total)} | {step: asdict(by_step[step]) for step in sorted(by_step)}
 
 
 def calibration_error(records: Sequence[Record], bins: int = 10) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlwright.datasets.example import Example
@@ -44,6 +44,7 @@ class Scorer:
             candidates=len(state.candidates),
             seconds=seconds,
             times={time.step: time.seconds for time in answer.times},
+            usage={step: asdict(usage) for step, usage in answer.usage_by_step.items()},
             message=answer.message,
             difficulty=example.difficulty,
         )

@@ -59,6 +59,8 @@ class _Asked:
     """With what privacy left of them."""
     call: Call
     samples: list[Sample | None]
+    key: str = ""
+    """By which the cache knows it."""
     seconds: float = 0.0
 
     def ended(self) -> tuple[Sample, ...]:
@@ -135,14 +137,16 @@ class GatedModel:
             tools=request.tools if self.capabilities.tools else (),
         )
         samples: list[Sample | None]
+        key = ""
         if self._line is None:
             samples = list(self._replay.find(call, self._name))
         elif self._cache is None:
             samples = [None] * call.n
         else:
-            found = (self._key(call, number) for number in range(call.n))
-            samples = [self._cache.get(key, revision=self._reported) for key in found]
-        return _Asked(request, messages, call, samples)
+            key = self._key(call)
+            found = (_of_sample(key, number) for number in range(call.n))
+            samples = [self._cache.get(each, revision=self._reported) for each in found]
+        return _Asked(request, messages, call, samples, key)
 
     def _permitted(self, messages: tuple[Message, ...], run: Run) -> tuple[Message, ...]:
         """The messages without what the run's privacy doesn't let out of this machine."""
@@ -150,10 +154,11 @@ class GatedModel:
             return messages
         return tuple(replace(message, text=message.text.without("value")) for message in messages)
 
-    def _key(self, call: Call, number: int) -> str:
+    def _key(self, call: Call) -> str:
+        """By which the cache knows a call; see `_of_sample`."""
         address = "" if self._line is None else self._line.address
         form = call_form(call, self._name)
-        return digest(form | {"sample": number, "revision": self._revision, "address": address})
+        return digest(form | {"revision": self._revision, "address": address})
 
     def _send(self, asked: Sequence[_Asked], line: Line, run: Run, meter: SpendingMeter) -> None:
         """Fill in the samples that are missing, in waves where the budget is short."""
@@ -196,8 +201,7 @@ class GatedModel:
             one.samples[number] = reply
             cut_by_budget = reply.finish == "length" and part.call.max_tokens < one.call.max_tokens
             if self._cache is not None and not cut_by_budget:
-                key = self._key(one.call, number)
-                self._cache.put(key, reply, revision=revision)
+                self._cache.put(_of_sample(one.key, number), reply, revision=revision)
 
     def _report(self, one: _Asked, run: Run, meter: SpendingMeter) -> None:
         samples, request = one.ended(), one.request
@@ -226,6 +230,10 @@ class GatedModel:
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
+
+
+def _of_sample(key: str, number: int) -> str:
+    return digest({"call": key, "sample": number})
 
 
 def _at_hand(sample: Sample | None) -> bool:
