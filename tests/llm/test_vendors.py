@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from sqlwright.llm.providers import PROVIDERS, Service, connect
 from sqlwright.messages import Missing, Reply, Tool, ToolCall
 from sqlwright.protocols import Run
 from tests.llm.doubles import QUICK, Books, ask
-from tests.llm.server import Asked, ModelServer, always, in_order
+from tests.llm.server import Asked, Fault, ModelServer, always, in_order
 
 CANARY = "canary-7f3a"
 SCHEMA = {
@@ -89,6 +89,19 @@ def engine() -> Iterator[Engine]:
 def settle(engine: Engine, endpoint: Endpoint, call: Call) -> tuple[Any, ...]:
     (outcome,) = engine.run_all(endpoint, [call], run=Run(), meter=Books())
     return outcome.samples
+
+
+def first_time(faults: Sequence[str]) -> Fault:
+    """A prompt that ends in k gets fault k when it is asked for the first time."""
+    asked_before: set[str] = set()
+
+    def choose(asked: Asked) -> str:
+        if asked.prompt in asked_before:
+            return ""
+        asked_before.add(asked.prompt)
+        return faults[int(asked.prompt.split()[-1])]
+
+    return choose
 
 
 def replying(message: dict[str, Any]) -> Callable[[Asked], dict[str, Any]]:
@@ -173,42 +186,30 @@ def test_no_redirect_is_followed(engine: Engine, vendor: Vendor) -> None:
     assert missing.kind == "rejected"
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        "rate_limit",
-        "rate_limit_in_body",
-        "server_error",
-        "drop",
-        "cut",
-        "truncated",
-        "html",
-        "empty",
-        "unavailable",
-    ],
+PASSING = (
+    "rate_limit",
+    "rate_limit_in_body",
+    "server_error",
+    "unavailable",
+    "drop",
+    "cut",
+    "truncated",
+    "html",
+    "empty",
 )
-def test_what_passes_is_asked_again(engine: Engine, vendor: Vendor, fault: str) -> None:
-    with ModelServer(faults=in_order(fault), answer=lambda asked: "fine") as server:
-        (reply,) = settle(engine, vendor.on(server), ask("q"))
-        assert len(server.seen) == 2
-    assert isinstance(reply, Reply), reply
-    assert reply.text == "fine"
 
 
-@pytest.mark.parametrize("body", BODIES, ids=lambda body: body[:30])
-def test_strange_bodies_are_bad_answers(engine: Engine, vendor: Vendor, body: str) -> None:
-    with ModelServer(faults=in_order(f"raw:{body}"), answer=lambda asked: "fine") as server:
-        (reply,) = settle(engine, vendor.on(server), ask("q"))
-        assert len(server.seen) == 2
-    assert isinstance(reply, Reply)
-    assert reply.text == "fine"
-
-
-def test_nesting_without_end_is_a_bad_answer(engine: Engine, vendor: Vendor) -> None:
-    deep = "raw:" + "[" * 100_000
-    with ModelServer(faults=in_order(deep), answer=lambda asked: "fine") as server:
-        (reply,) = settle(engine, vendor.on(server), ask("q"))
-    assert isinstance(reply, Reply)
+def test_bad_answers_are_asked_again(engine: Engine, vendor: Vendor) -> None:
+    """Each prompt gets another bad answer at first: faults, and bodies of a strange form."""
+    faults = [*PASSING, *(f"raw:{body}" for body in BODIES), "raw:" + "[" * 100_000]
+    with ModelServer(faults=first_time(faults), answer=lambda asked: "fine") as server:
+        calls = [ask(str(place)) for place in range(len(faults))]
+        outcomes = engine.run_all(vendor.on(server), calls, run=Run(), meter=Books())
+        assert len(server.seen) == 2 * len(faults)
+    for fault, outcome in zip(faults, outcomes, strict=True):
+        (reply,) = outcome.samples
+        assert isinstance(reply, Reply), fault[:100]
+        assert reply.text == "fine"
 
 
 def test_text_that_is_no_text_is_mended_both_ways(engine: Engine, vendor: Vendor) -> None:
@@ -220,17 +221,22 @@ def test_text_that_is_no_text_is_mended_both_ways(engine: Engine, vendor: Vendor
     assert reply.text == asked.prompt == "half \ufffd pair"
 
 
-@pytest.mark.parametrize("fault", ["unauthorized", "not_found", "too_long", "bad_request"])
+REFUSALS = ("unauthorized", "not_found", "too_long", "bad_request")
+
+
 def test_nothing_of_an_error_gets_out(
-    engine: Engine, vendor: Vendor, fault: str, caplog: pytest.LogCaptureFixture
+    engine: Engine, vendor: Vendor, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    with ModelServer(faults=always(fault)) as server:
-        (missing,) = settle(engine, vendor.on(server), ask(f"prompt with {CANARY}"))
-        assert len(server.seen) == 1
-    assert isinstance(missing, Missing)
-    assert missing.kind == "rejected"
-    assert CANARY not in missing.message
+    with ModelServer(faults=first_time(REFUSALS)) as server:
+        calls = [ask(f"{CANARY} {place}") for place in range(len(REFUSALS))]
+        outcomes = engine.run_all(vendor.on(server), calls, run=Run(), meter=Books())
+        assert len(server.seen) == len(REFUSALS)
+    for outcome in outcomes:
+        (missing,) = outcome.samples
+        assert isinstance(missing, Missing)
+        assert missing.kind == "rejected"
+        assert CANARY not in missing.message
     assert CANARY not in caplog.text
 
 

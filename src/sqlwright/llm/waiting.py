@@ -38,6 +38,6 @@ def delay(throttle: Throttle, tries: int, asked: float | None, generator: random
     Without a wish of the endpoint exponential back-off with full jitter: evenly between nothing and
     a ceiling that doubles. With one, at least that."""
     if asked is not None:
-        return asked + generator.uniform(0, MARGIN)
+        return asked + generator.uniform(0, min(MARGIN, asked / 2))
     ceiling = min(throttle.longest_delay, throttle.first_delay * 2.0 ** (tries - 1))
     return generator.uniform(0, ceiling)
