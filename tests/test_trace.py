@@ -11,6 +11,7 @@ import pytest
 
 from sqlwright.api import Session
 from sqlwright.errors import WorkspaceError
+from sqlwright.messages import Message, Text
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.trace import (
     FORMAT,
@@ -147,6 +148,8 @@ SECRETS = {
     "Authorization: Bearer abcdef0123456789": "Authorization: ***",
     "AKIAABCDEFGHIJKLMNOP": "***",
     "ghp_abcdefghijklmnopqrstuvwxyz": "***",
+    "AIzaabcdefghijklmnopqrstuvw": "***",
+    "gsk_abcdefghijklmnopqrst": "***",
     "SELECT token FROM t WHERE password = 'x'": "SELECT token FROM t WHERE password = 'x'",
     "the ratio 3:4 @ noon": "the ratio 3:4 @ noon",
 }
@@ -177,6 +180,21 @@ def test_results_are_kept_by_their_first_rows_and_long_texts_cut(tmp_path: Path)
     assert set(event["changes"]) == {"candidates"}
     assert event["changes"]["candidates"][0]["result"]["row_count"] == 50
     assert event["changes"]["candidates"][-1] == "and 40 more"
+
+
+def test_a_prompt_is_kept_with_its_origins_masked_and_cut(tmp_path: Path) -> None:
+    spans = [Text.of(f"column_{n} ", "schema") + Text.of("v ", "value") for n in range(5_000)]
+    secret = Text.of("sk-canary0123", "question") + Text.of("456789abcdefgh", "question")
+    whole = secret + Text.join("", spans)
+    writer = TraceWriter(tmp_path, "x")
+    writer("call", {"messages": (Message("system", secret), Message("user", whole))})
+    writer.close()
+    (event,) = read_trace(writer.path).events
+    assert event["messages"][0] == {"role": "system", "text": [["question", "***"]]}
+    shown = event["messages"][1]["text"]
+    assert shown[:3] == [["question", "***"], ["schema", "column_0 "], ["value", "v "]]
+    assert shown[-1] == ["template", f"\u2026 ({len(str(whole)):,} characters)"]
+    assert sum(len(text) for _, text in shown) < 25_000
 
 
 def test_hostile_text_in_a_trace_stays_text(tmp_path: Path) -> None:

@@ -235,17 +235,16 @@ def _message(message: Message) -> dict[str, Any]:
     spans: list[list[str]] = []
     room = SHOWN_PROMPT
     for span in message.text.spans:
-        if spans and spans[-1][0] == span.origin:
-            spans[-1][1] += span.text
-        else:
-            spans.append([span.origin, span.text])
-    shown = []
-    for origin, text in spans:
         if room <= 0:
-            shown.append(["template", f"\u2026 ({len(str(message.text)):,} characters)"])
+            whole = sum(len(each.text) for each in message.text.spans)
+            spans.append(["template", f"\u2026 ({whole:,} characters)"])
             break
-        shown.append([origin, _cut(text, room)])
-        room -= len(text)
+        if spans and spans[-1][0] == span.origin:
+            spans[-1][1] += span.text[: 2 * room]
+        else:
+            spans.append([span.origin, span.text[: 2 * room]])
+        room -= len(span.text)
+    shown = [[origin, _cut(text, SHOWN_PROMPT)] for origin, text in spans]
     entry: dict[str, Any] = {"role": message.role, "text": shown}
     if message.tool_calls:
         entry["tool_calls"] = _clipped(plain(message.tool_calls))
