@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -377,6 +380,30 @@ def test_an_interrupt_of_the_user_leaves_nothing_in_flight(engine: Engine) -> No
             engine.run_all(endpoint, [ask("q")], run=Run(), meter=Books())
         assert server.idle()
         assert server.dropped == 1
+
+
+def test_after_a_fork_nobody_waits_for_a_thread_that_is_not_there() -> None:
+    code = """
+import os, sys
+from sqlwright.llm.engine import Engine
+from sqlwright.protocols import Run
+from tests.llm.doubles import Books, ask, model_on
+from tests.llm.server import ModelServer
+
+with ModelServer() as server:
+    engine, endpoint = Engine(), model_on(server)
+    assert engine.run_all(endpoint, [ask("q")], run=Run(), meter=Books())[0].complete
+    child = os.fork()
+    if child == 0:
+        (outcome,) = engine.run_all(endpoint, [ask("q")], run=Run(), meter=Books())
+        engine.close()
+        os._exit(0 if "fork" in outcome.samples[0].message else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert engine.run_all(endpoint, [ask("q")], run=Run(), meter=Books())[0].complete
+    engine.close()
+"""
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=root, timeout=60)
 
 
 def test_hundreds_of_threads_at_once(engine: Engine) -> None:

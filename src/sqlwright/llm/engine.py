@@ -9,6 +9,7 @@ their connections.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -36,6 +37,7 @@ class Engine:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._process = os.getpid()
         # Below: only touched on the loop.
         self._lanes: dict[int, tuple[Endpoint, Lane]] = {}
         """By the endpoint's identity."""
@@ -66,6 +68,8 @@ class Engine:
 
     def close(self) -> None:
         """Drop what is under way, close the endpoints' connections, end the thread."""
+        if os.getpid() != self._process:
+            return
         with self._lock:
             self._closed = True
             loop, thread = self._loop, self._thread
@@ -77,6 +81,10 @@ class Engine:
 
     def _begin(self, job: _Job) -> bool:
         """Hand it to the loop; False when the engine is closed."""
+        if os.getpid() != self._process:
+            # Threads don't survive a fork, and connections mustn't be shared.
+            job.reason = "this session was opened before a fork: open one in the new process"
+            return False
         with self._lock:
             if self._closed:
                 return False
@@ -141,7 +149,7 @@ class _Job:
         self.endpoint = endpoint
         self.done: Future[list[Outcome]] = Future()
         self._run = run
-        self._reason = "the language models are closed"
+        self.reason = "the language models are closed"
         self._stopped = False
         self._open = 0
         self._tasks: list[asyncio.Task[None]] = []
@@ -152,13 +160,13 @@ class _Job:
         try:
             self._run.check()
         except Cancelled as error:
-            self._reason = str(error)
+            self.reason = str(error)
             return True
         return False
 
     def outcomes(self) -> list[Outcome]:
         """What there is so far."""
-        return [pursuit.outcome(self._reason) for pursuit in self._pursuits]
+        return [pursuit.outcome(self.reason) for pursuit in self._pursuits]
 
     def start(self, lane: Lane) -> None:
         """Begin all calls at once."""
