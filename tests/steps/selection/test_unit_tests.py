@@ -93,6 +93,13 @@ def test_clusters_are_shown_with_queries_and_results(shop_workspace: Workspace) 
     assert "product" not in asked.prompt  # no query uses that table
 
 
+def test_a_table_that_is_only_counted_is_shown(shop_workspace: Workspace) -> None:
+    lines = "SELECT count(*) FROM lines"
+    _, script = written(shop_workspace, '["It counts orders."]', ORDERS, lines)
+    assert "CREATE TABLE lines (" in script.asked[0].prompt
+    assert "CREATE TABLE customers (" not in script.asked[0].prompt
+
+
 @pytest.mark.parametrize("queries", [(), (BROKEN,), (COUNT,), (COUNT, COUNT_ID, BROKEN)])
 def test_no_tests_where_nothing_is_to_be_told_apart(
     queries: tuple[str, ...], shop_workspace: Workspace

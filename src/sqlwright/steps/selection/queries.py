@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlwright.candidates import ResultGroup, deduplicate
 from sqlwright.messages import Text
 from sqlwright.protocols import Context
+from sqlwright.schema import ColumnRef, Schema
 from sqlwright.schema_rendering import render_result, render_schema, render_sql
-from sqlwright.sql import columns_used
+from sqlwright.sql import columns_used, tables_used
 from sqlwright.types import Candidate, State
 
 
@@ -58,9 +59,8 @@ def result_of(candidate: Candidate, rows: int) -> Text:
 
 
 def schema_of(candidates: Iterable[Candidate], state: State, context: Context) -> Text:
-    """The part of the view that the candidates use; all of it where that can't be told."""
-    schema = state.view.schema
-    used = {ref for c in candidates for ref in c.columns or columns_used(c.sql, schema)}
+    """The part of the schema that the candidates use; the view where that can't be told."""
+    used = {ref for candidate in candidates for ref in _used(candidate, state.view.schema)}
     return render_schema(
         state.view.narrowed(used) if used else state.view,
         style="ddl",
@@ -68,6 +68,17 @@ def schema_of(candidates: Iterable[Candidate], state: State, context: Context) -
         descriptions=state.descriptions,
         catalog=context.workspace.catalog,
     )
+
+
+def _used(candidate: Candidate, schema: Schema) -> Iterator[ColumnRef]:
+    """Columns a candidate names, and of tables it only counts those that tell what they are."""
+    named = candidate.columns or columns_used(candidate.sql, schema)
+    yield from named
+    for name in tables_used(candidate.sql):
+        table = schema.table(name)
+        if table is not None and all(ref.table != table.name for ref in named):
+            identifying = table.primary_key or tuple(column.name for column in table.columns)
+            yield from (ColumnRef(table.name, column) for column in identifying)
 
 
 def _same(candidate: Candidate, others: Iterable[Candidate]) -> tuple[Candidate, ...]:
