@@ -6,12 +6,15 @@ around the models is tested with nothing patched.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from sqlwright.llm.scripted import Script, ScriptedModel, When
-from sqlwright.protocols import Run
+from sqlwright.protocols import FloatArray, Run
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql import columns_used, tables_used
 from sqlwright.types import (
@@ -121,6 +124,26 @@ class ScriptedCritic:
         return Refusal("unanswerable", "Nothing in this database seems to match.")
 
 
+@dataclass
+class ScriptedEmbedder:
+    """Texts are near where they share groups of three letters, or words that `same` says mean the
+    same; remembers what it was given."""
+
+    same: Mapping[str, str] = field(default_factory=dict)
+    dimension: int = 256
+    embedded: list[str] = field(default_factory=list)
+
+    def embed(self, texts: Sequence[str]) -> FloatArray:
+        self.embedded += texts
+        out = np.zeros((len(texts), self.dimension), np.float32)
+        for row, text in enumerate(texts):
+            words = [self.same.get(word, word) for word in text.casefold().split()]
+            padded = f"  {' '.join(words)} "
+            for at in range(len(padded) - 2):
+                out[row, zlib.crc32(padded[at : at + 3].encode("utf-8", "replace")) % 256] += 1
+        return np.asarray(out / np.linalg.norm(out, axis=1, keepdims=True), np.float32)
+
+
 def scripted_models(*sql: str, **replaced: Any) -> dict[str, Any]:
     """All models, the parser giving these queries to every question, the language model the first
     of them where it is to write one, else prose that no step can use."""
@@ -129,6 +152,7 @@ def scripted_models(*sql: str, **replaced: Any) -> dict[str, Any]:
         "linker": ScriptedLinker(),
         "parser": ScriptedParser(sql),
         "critic": ScriptedCritic(),
+        "embedder": ScriptedEmbedder(),
         "llm": ScriptedModel(Script([written], otherwise="I would rather not.")),
     }
     return models | replaced

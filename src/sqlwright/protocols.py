@@ -179,6 +179,8 @@ class Workspace:
     """`catalog.Catalog`: the profile of every column and table."""
     notes: tuple[str, ...] = ()
     """What isn't indexed yet and similar, shown to the user as warnings."""
+    descriptions: Any = None
+    """`indexes.descriptions.StoredVectors`; None when nothing was prepared."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,10 @@ from sqlwright.errors import ConfigError
 
 STEPS: Mapping[str, str] = {
     "retrieval.request": "sqlwright.steps.retrieval.request:ScreenRequest",
+    "retrieval.extract_keywords": "sqlwright.steps.retrieval.extract_keywords:ExtractKeywords",
+    "retrieval.question_words": "sqlwright.steps.retrieval.question_words:QuestionWords",
+    "retrieval.entities": "sqlwright.steps.retrieval.entities:RetrieveEntities",
+    "retrieval.context": "sqlwright.steps.retrieval.context:RetrieveContext",
     "retrieval.values": "sqlwright.steps.retrieval.values:ValueRetrieval",
     "schema_linking.embedded": "sqlwright.steps.schema_linking.embedded:EmbeddedLinking",
     "schema_linking.filter_columns": "sqlwright.steps.schema_linking.filter_columns:FilterColumns",

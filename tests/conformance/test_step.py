@@ -47,7 +47,8 @@ def context(workspace: Workspace) -> Context:
 
 def states(workspace: Workspace) -> dict[str, State]:
     view = SchemaView(workspace.schema)
-    asked = State(Question("How many of them are open in Munchen?"), view)
+    keywords = ("open", "in Munchen", "city = 'x'")
+    asked = State(Question("How many of them are open in Munchen?"), view, keywords=keywords)
     table = workspace.schema.tables[0]
     name = table.name.replace('"', '""')
     written = (

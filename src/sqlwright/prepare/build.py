@@ -31,6 +31,7 @@ from sqlwright.database import open_database
 from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.errors import WorkspaceError
 from sqlwright.indexes.values import ColumnValues, build_value_index, open_value_index
+from sqlwright.prepare.descriptions import embed_descriptions
 from sqlwright.prepare.locking import locked
 from sqlwright.prepare.manifest import Manifest, read_catalog, read_manifest, write_manifest
 from sqlwright.prepare.notes import catalog_notes, pressing_notes
@@ -67,7 +68,7 @@ class Progress:
     """How far `prepare` is."""
 
     stage: str
-    """One of: waiting, tables, joins, index, done."""
+    """One of: waiting, tables, joins, descriptions, index, done."""
     detail: str
     """The table being read, the process waited for, and the like."""
     done: int
@@ -286,6 +287,7 @@ class _Build:
                 progress=lambda done: self.progress(Progress("index", "", done, total)),
             )
         self.values = len(open_value_index(folder))
+        described = embed_descriptions(self.place, schema, self._count_descriptions)
         profiles = {ref: column.profile for ref, column in kept.items()}
         notes = (*notes, *catalog_notes(tables, profiles))
         if self.database.fingerprint() != identity[0]:
@@ -305,12 +307,17 @@ class _Build:
         )
         write_private(self.place / manifest.catalog_file, content)
         write_manifest(self.place, manifest)
-        self._sweep(manifest)
+        self._sweep(manifest, () if described is None else (described.path.name,))
         self.progress(Progress("done", str(self.place), self.values, self.values))
 
-    def _sweep(self, manifest: Manifest | None) -> None:
-        """Remove what an interrupted preparation left, and with a new manifest what it replaces.
-        Stages that aren't in use yet stay: they are what a resumed preparation builds on."""
+    def _count_descriptions(self, done: int) -> None:
+        self.run.check()
+        self.progress(Progress("descriptions", "", done, None))
+
+    def _sweep(self, manifest: Manifest | None, more: tuple[str, ...] = ()) -> None:
+        """Remove what an interrupted preparation left, and with a new manifest what it replaces,
+        `more` apart. Stages that aren't in use yet stay: they are what a resumed preparation builds
+        on. So do descriptions without a new manifest: they may still be those of today."""
         if manifest is None:
             try:
                 manifest = read_manifest(self.place)
@@ -322,8 +329,10 @@ class _Build:
         keep = {"manifest.json", "lock", STAGES}
         if manifest is not None:
             keep |= {manifest.catalog_file, manifest.values_folder}
+        keep |= set(more)
         for path in ours(self.place):
-            if path.name not in keep:
+            early = keep_stages is None and path.name.startswith("descriptions-")
+            if path.name not in keep and not early:
                 remove(path)
         for path in (self.place / STAGES).iterdir():
             if path.name.startswith(".") or (

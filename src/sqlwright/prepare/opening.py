@@ -14,6 +14,7 @@ from sqlwright.database import open_database
 from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.errors import WorkspaceError
 from sqlwright.indexes.values import open_value_index
+from sqlwright.prepare.descriptions import stored_vectors
 from sqlwright.prepare.manifest import Manifest, read_catalog, read_manifest
 from sqlwright.prepare.notes import pressing_notes
 from sqlwright.prepare.places import is_trustworthy, prepared_folder
@@ -113,8 +114,10 @@ def _prepared(
             problem = f"What was prepared can't be used: {error}"
             continue
         if _fresh(database, manifest, described):
-            return Workspace(database, catalog.schema, index, catalog, manifest.warnings), ""
-        return _stale(database, catalog, index, described), ""
+            opened = Workspace(database, catalog.schema, index, catalog, manifest.warnings)
+        else:
+            opened = _stale(database, catalog, index, described)
+        return replace(opened, descriptions=stored_vectors(place, opened.schema)), ""
     return None, problem
 
 

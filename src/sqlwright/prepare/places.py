@@ -27,7 +27,8 @@ ASIDE = ".aside-"
 NEEDED_ROOM = 1_000_000
 """With less left on the disk, bytes, a failure to write is a full disk, whatever it says."""
 _OURS = re.compile(
-    r"(?:manifest\.json|lock|stages|catalog-[0-9a-f]+\.json|values-[0-9a-f]+|\.aside-.*|\.values-.*)\Z"
+    r"(?:manifest\.json|lock|stages|catalog-[0-9a-f]+\.json|values-[0-9a-f]+|descriptions-[0-9a-f]+|"
+    r"\.aside-.*|\.values-.*)\Z"
 )
 
 

@@ -1,0 +1,66 @@
+"""Columns whose names resemble a keyword."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from rapidfuzz import fuzz
+from rapidfuzz.process import cdist
+
+from sqlwright.indexes.folding import soften
+from sqlwright.schema import ColumnRef, SchemaView
+from sqlwright.types import ColumnLink
+
+SHORTEST = 3
+"""Letters of a name below which only equality counts."""
+
+
+def similar_columns(
+    keywords: Sequence[str], view: SchemaView, *, least: float = 0.9, most: int = 20
+) -> tuple[ColumnLink, ...]:
+    """Visible columns with a name, or a label of the documentation, at least `least` alike.
+
+    As the published code of CHESS has it: case, blanks, underscores and a final s aside, each
+    keyword is compared as a whole and by its words, what stands left of a `=` and in parentheses.
+    The most alike first; among equals those of a table that a keyword names, then the schema's
+    order.
+    """
+    wanted = {folded for name in _names(keywords) if (folded := _folded(name))}
+    names: dict[str, list[ColumnRef]] = {}
+    for ref in view.visible:
+        column = view.schema.column(ref)
+        for name in (ref.column, column.label if column else ""):
+            folded = _folded(name)
+            if folded:
+                names.setdefault(folded, []).append(ref)
+    if not wanted or not names:
+        return ()
+    ordered, stored = sorted(wanted), list(names)
+    alike = cdist(ordered, stored, scorer=fuzz.ratio, score_cutoff=100 * least, dtype=np.float32)
+    best: dict[ColumnRef, float] = {}
+    for row, at in zip(*np.nonzero(alike), strict=True):
+        score = float(alike[row, at]) / 100
+        if score < 1 and min(len(ordered[row]), len(stored[at])) < SHORTEST:
+            continue
+        for ref in names[stored[at]]:
+            best[ref] = max(best.get(ref, 0.0), score)
+    place = {ref: number for number, ref in enumerate(view.schema.columns)}
+    tables = {table.name: _folded(table.name) in wanted for table in view.schema.tables}
+    ranked = sorted(best, key=lambda ref: (-best[ref], not tables[ref.table], place[ref]))
+    return tuple(ColumnLink(ref, round(best[ref], 4)) for ref in ranked[:most])
+
+
+def _names(keywords: Iterable[str]) -> Iterator[str]:
+    for keyword in keywords:
+        yield keyword
+        yield from keyword.split()
+        yield from re.findall(r"\(([^()]*)\)", keyword)
+        if "=" in keyword:
+            yield keyword.split("=", 1)[0]
+
+
+def _folded(name: str) -> str:
+    folded = re.sub(r"[^\w]|_", "", soften(name))
+    return folded.removesuffix("s") if len(folded) > SHORTEST else folded

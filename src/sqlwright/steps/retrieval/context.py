@@ -1,0 +1,84 @@
+"""Descriptions of columns that are close to what the question and its evidence speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from sqlwright.indexes.descriptions import EXACT
+from sqlwright.protocols import Context, Embedder
+from sqlwright.schema import ColumnRef
+from sqlwright.steps.retrieval.described import DescribedSchemas
+from sqlwright.types import DescriptionMatch, Question, State
+
+
+@dataclass(frozen=True)
+class RetrieveContext:
+    """CHESS section 3.1, retrieve_context, and appendix A.2.
+
+    For each keyword the documents nearest to "question keyword" and "evidence keyword". Does
+    nothing where a database has no descriptions, or without a question.
+
+    What was prepared with the same embedder is searched whole. Otherwise descriptions are embedded
+    when they are first needed and kept; of more than `unprepared` those that share most words with
+    the question.
+    """
+
+    top_k: int = 5
+    """Documents per search."""
+    whole: bool = True
+    """Take everything that describes a column of which one description was found, as the published
+    code does (the paper leaves it open), or only what was found."""
+    keywords: int = 16
+    """Most keywords searched for."""
+    unprepared: int = 400
+    """Most documents embedded for one question where nothing is prepared."""
+    exact: int = EXACT
+    """Documents up to which search is exact; with more the extra `ann` is used if installed."""
+    embedder: str = ""
+    """Role or name of the embedder; empty is the embedded one."""
+
+    _shelf: DescribedSchemas = field(
+        default_factory=DescribedSchemas, init=False, repr=False, compare=False, hash=False
+    )
+
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "keywords"})
+    writes: ClassVar[frozenset[str]] = frozenset({"descriptions"})
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The embedded embedder, where it is the one used."""
+        return () if self.embedder else ("embedder",)
+
+    def __call__(self, state: State, context: Context) -> State:
+        context.run.check()
+        queries = searches(state.question, state.keywords[: self.keywords])
+        known = self._shelf.of(context.workspace.schema)
+        if not queries or not known.documents:
+            return state
+        embedder: Embedder = context.models[self.embedder or "embedder"]
+        index = known.prepared(context.workspace.descriptions, embedder, self.exact)
+        if index is None:
+            words = " ".join((state.question.text, state.question.evidence, *state.keywords))
+            index = known.some(words, embedder, self.unprepared, context.run)
+        best: dict[tuple[ColumnRef, str], DescriptionMatch] = {}
+        for matches in index.search(embedder.embed(queries), self.top_k):
+            for match in matches:
+                key = (match.column, match.part)
+                if key not in best or match.score > best[key].score:
+                    best[key] = match
+        found = list(best.values())
+        if self.whole:
+            found += known.others(found)
+        visible = set(state.view.visible)
+        found = [match for match in found if match.column in visible]
+        found.sort(key=lambda match: (-match.score, str(match.column), match.part))
+        state = state.warn(index.note) if index.note else state
+        return state.evolve(descriptions=tuple(found))
+
+
+def searches(question: Question, keywords: Sequence[str]) -> list[str]:
+    """What is searched for: each keyword with the question, and with the evidence."""
+    texts = [text for text in (question.text.strip(), question.evidence.strip()) if text]
+    return list(dict.fromkeys(f"{text} {word}" for word in keywords or ("",) for text in texts))

@@ -1,0 +1,82 @@
+"""The words of a question that are worth searching for, told without a language model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sqlwright.protocols import Context
+from sqlwright.steps.retrieval.values import STOP_WORDS, Phrase, phrases_of
+from sqlwright.types import Question, State
+
+LONGEST = 4
+"""Words of a phrase, quoted text and names apart."""
+
+_COMPARED = re.compile(
+    r"(?:[\w.]+|\"[^\"\n]+\"|`[^`\n]+`)\s*(?:<>|!=|>=|<=|=|<|>)\s*"
+    r"(?:'[^'\n]*'|\"[^\"\n]*\"|[\w.%-]*[\w%])"
+)
+_IDENTIFIER = re.compile(r"\b[^\W_]+(?:_[^\W_]+)+\b")
+_MARKS = frozenset("'\"`();=<>?!:")
+
+
+def question_words(question: Question, most: int = 24) -> tuple[str, ...]:
+    """Phrases of the question and its evidence, those first that are surest to mean something:
+    quoted text, comparisons, capitalised names, runs of content words, then single words."""
+    ranked: list[tuple[int, int, str]] = []
+    for offset, text in ((0, question.text), (len(question.text) + 1, question.evidence)):
+        ranked += [
+            (rank, offset + start, phrase) for rank, start, phrase in _ranked(text) if phrase
+        ]
+    ordered = [phrase for _, _, phrase in sorted(ranked)]
+    distinct = {phrase.casefold(): phrase for phrase in reversed(ordered)}
+    return tuple(reversed(distinct.values()))[:most]
+
+
+def _ranked(text: str) -> list[tuple[int, int, str]]:
+    """Phrases with how sure they are (0 is surest) and where they begin."""
+    found = [(1, m.start(), " ".join(m[0].split())) for m in _COMPARED.finditer(text)]
+    found += [(1, m.start(), m[0]) for m in _IDENTIFIER.finditer(text)]
+    names: list[Phrase] = []
+    runs: list[Phrase] = []
+    for phrase in phrases_of(text, LONGEST):
+        words = phrase.text.split()
+        if phrase.quoted:
+            found.append((0, phrase.span[0], phrase.text))
+        elif len(words) == 1:
+            found.append((4, phrase.span[0], phrase.text))
+            if phrase.capitalised and phrase.span[0]:
+                names.append(phrase)
+        elif _MARKS.isdisjoint(phrase.text):
+            if all(word[:1].isupper() or word[:1].isdigit() for word in words):
+                names.append(phrase)
+            elif not any(word.casefold() in STOP_WORDS for word in words):
+                runs.append(phrase)
+    found += [(2, phrase.span[0], phrase.text) for phrase in _longest(names)]
+    found += [(3, phrase.span[0], phrase.text) for phrase in _longest(runs)]
+    return found
+
+
+def _longest(phrases: Iterable[Phrase]) -> Iterator[Phrase]:
+    """Those that no other one begins before and ends after."""
+    covered = 0
+    for phrase in sorted(phrases, key=lambda phrase: (phrase.span[0], -phrase.span[1])):
+        if phrase.span[1] > covered:
+            yield phrase
+            covered = phrase.span[1]
+
+
+@dataclass(frozen=True)
+class QuestionWords:
+    """The step: `question_words` as keywords. Does nothing without a question."""
+
+    most: int = 24
+    """Most keywords."""
+
+    reads: ClassVar[frozenset[str]] = frozenset({"question"})
+    writes: ClassVar[frozenset[str]] = frozenset({"keywords"})
+
+    def __call__(self, state: State, context: Context) -> State:
+        return state.evolve(keywords=question_words(state.question, self.most))
