@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import Cancelled, DatabaseUnavailable, WorkspaceError
+from sqlwright.local.models import load
 from sqlwright.prepare import Progress, open_workspace, prepare, prepared_folder, purge
 from sqlwright.prepare.opening import FilteredIndex
 from sqlwright.protocols import Run, Workspace
@@ -220,6 +221,31 @@ def test_descriptions_are_taken_and_noticed(shop: Path, opened: Callable[..., Wo
     assert again is not None
     assert again.description == "where they live"
     assert any("none" in note for note in made.notes)
+
+
+def test_descriptions_are_embedded_once_and_again_only_when_they_change(
+    shop: Path, opened: Callable[..., Workspace]
+) -> None:
+    assert opened(shop).descriptions is None
+    folder = shop.parent / "database_description"
+    folder.mkdir()
+    header = "original_column_name,column_name,column_description\n"
+    (folder / "customers.csv").write_text(f"{header}city,home town,where they live\n")
+    assert opened(shop).descriptions is None
+    prepare(str(shop))
+    first = opened(shop).descriptions
+    vectors = first.load(load("embedder"))
+    assert vectors.shape[0] == 2
+    written = first.path.stat().st_mtime_ns
+    change(shop, "INSERT INTO customers VALUES (9, 'Di', 'Rome')")
+    prepare(str(shop))
+    again = opened(shop).descriptions
+    assert (again.path, again.path.stat().st_mtime_ns) == (first.path, written)
+    (folder / "customers.csv").write_text(f"{header}city,home town,where they come from\n")
+    assert opened(shop).descriptions is None
+    prepare(str(shop))
+    assert opened(shop).descriptions.digest != first.digest
+    assert not first.path.exists()
 
 
 def test_a_given_description_folder_must_exist(shop: Path, tmp_path: Path) -> None:

@@ -63,6 +63,19 @@ class DiskValueIndex:
         """`search` for each phrase; words that phrases share are looked up once."""
         return self._searcher.search(phrases, k, per_column)
 
+    def column_values(self) -> list[ColumnValues]:
+        """Every column's texts with their rows, for an index of another kind.
+
+        Raises WorkspaceError when a page is damaged.
+        """
+        reader = self._searcher.reader
+        found: list[list[tuple[str, int]]] = [[] for _ in self.columns]
+        for value in range(reader.size):
+            text, holders = reader.checked(value)
+            for column, rows in holders:
+                found[column].append((text, rows))
+        return [ColumnValues(ref, texts) for ref, texts in zip(self.columns, found, strict=True)]
+
     def verify(self) -> None:
         """Check every page against its checksum. Raises WorkspaceError."""
         self._searcher.reader.verify()

@@ -13,7 +13,7 @@ from sqlwright.catalog.records import Catalog, ColumnProfile
 from sqlwright.database import open_database
 from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.errors import WorkspaceError
-from sqlwright.indexes.values import open_value_index
+from sqlwright.indexes.values import ColumnValues, open_value_index
 from sqlwright.prepare.descriptions import stored_vectors
 from sqlwright.prepare.manifest import Manifest, read_catalog, read_manifest
 from sqlwright.prepare.notes import pressing_notes
@@ -53,6 +53,11 @@ class FilteredIndex:
         return [
             [self._shown(match) for match in matches if self._exists(match)] for matches in found
         ]
+
+    def column_values(self) -> list[ColumnValues]:
+        """Every column's texts, of an index that can list them."""
+        listed: list[ColumnValues] = self.index.column_values()  # type: ignore[attr-defined]
+        return [one for one in listed if self.columns is None or one.column in self.columns]
 
     def _exists(self, match: ValueMatch) -> bool:
         return self.columns is None or match.column in self.columns

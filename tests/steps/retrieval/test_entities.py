@@ -148,8 +148,9 @@ def test_a_cancelled_run_stops() -> None:
 
 
 def test_the_published_index_gives_the_same_exact_values() -> None:
-    pytest.importorskip("datasketch")
-    found = retrieved(["Fresno County"], RetrieveEntities(values="minhash"))
+    pytest.importorskip("rensa")
+    step = RetrieveEntities(values="minhash", library="rensa")
+    found = retrieved(["Fresno County"], step)
     assert (COUNTY, "Fresno County") in values(found)
 
 

@@ -54,6 +54,8 @@ class RetrieveEntities:
     form: Literal["paper", "code", "v1"] = "paper"
     values: Literal["index", "minhash"] = "index"
     """Our index, or the paper's (extra `lsh`), which is built in memory when it is first used."""
+    library: Literal["datasketch", "rensa"] = "datasketch"
+    """What computes the paper's signatures: the library it used, or a much faster one."""
     top_k: int = 10
     """Values taken from the index for each text searched for."""
     per_column: int = 3
@@ -95,7 +97,7 @@ class RetrieveEntities:
             return state
         index: ValueIndex = context.workspace.values
         if self.values == "minhash":
-            index = self._published.of(index)
+            index = self._published.of(index, self.library)
         embedder: Embedder = context.models[self.embedder or "embedder"]
         texts = search_texts(state.keywords)
         hits = index.search_many(texts, self.top_k, per_column=self.per_column)

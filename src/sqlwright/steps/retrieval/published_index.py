@@ -6,19 +6,21 @@ import threading
 from collections import OrderedDict
 
 from sqlwright.errors import ConfigError
-from sqlwright.indexes.minhash import MinHashIndex
+from sqlwright.indexes.minhash import Library, MinHashIndex
 from sqlwright.protocols import ValueIndex
 
 
 class PublishedIndexes:
-    """MinHash indexes of the value indexes seen last, built when first asked for; thread-safe."""
+    """MinHash indexes of the value indexes seen last, built when first asked for; thread-safe.
+
+    Without the thresholds of similarity, which the step that asks them has itself."""
 
     def __init__(self, kept: int = 2) -> None:
         self._kept = kept
         self._made: OrderedDict[int, tuple[ValueIndex, MinHashIndex]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, index: ValueIndex) -> MinHashIndex:
+    def of(self, index: ValueIndex, library: Library = "datasketch") -> MinHashIndex:
         """The published index over the same values. Raises ConfigError without the `lsh` extra, and
         for an index that can't list its values."""
         with self._lock:
@@ -27,7 +29,7 @@ class PublishedIndexes:
                 listed = getattr(index, "column_values", None)
                 if listed is None:
                     raise ConfigError("this value index can't be searched by MinHash signatures")
-                built = MinHashIndex(listed(), shortlist=10, least_edit=0.0, least_embedding=0.0)
+                built = MinHashIndex(listed(), library=library, least_edit=0.0)
                 known = self._made[id(index)] = (index, built)
             self._made.move_to_end(id(index))
             while len(self._made) > self._kept:
