@@ -139,8 +139,8 @@ def test_doctor_says_which_keys_there_are_and_never_shows_them(
     Path("sqlwright.toml").write_text('[llm]\nmodel = "anthropic/claude-sonnet-5"\n')
     outcome = sqlwright("doctor", "--json")
     checks = {check["name"]: check for check in json.loads(outcome.out)["checks"]}
-    assert checks["other models"]["state"] == "bad"
-    assert "ANTHROPIC_API_KEY" in checks["other models"]["advice"]
+    assert checks["providers"]["state"] == "bad"
+    assert "ANTHROPIC_API_KEY" in checks["providers"]["advice"]
 
 
 def test_where_a_project_file_sends_prompts_is_said(

@@ -59,7 +59,7 @@ def gate(
     engine = Engine()
     try:
         options.setdefault("price", PRICE)
-        line = Line(endpoint, engine)
+        line = Line(lambda: endpoint, engine)
         yield GatedModel(endpoint.name, endpoint.capabilities, line, **options), endpoint
     finally:
         engine.close()

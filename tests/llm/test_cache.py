@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from sqlwright.llm.cache import ReplyCache, forget
+from sqlwright.llm.engine import Engine
+from sqlwright.llm.gate import GatedModel, Line
 from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint
 from sqlwright.messages import Missing, Reply, Text, ToolCall
 from sqlwright.spending import Budget
@@ -193,6 +195,18 @@ def test_another_reported_revision_is_asked_anew_but_not_another_server_of_it(
             model.complete([request("q")], a_run(), step="s")
         sent.append(len(endpoint.calls))
     assert sent == [2, 1, 2]
+
+
+def test_replies_at_hand_need_no_endpoint(tmp_path: Path) -> None:
+    def never() -> ScriptedEndpoint:
+        raise AssertionError("nothing needs to be sent")
+
+    with gate(cache=ReplyCache(tmp_path)) as (model, endpoint):
+        model.complete([request("q")], a_run(), step="s")
+    again = GatedModel(
+        model.name, endpoint.capabilities, Line(never, Engine()), cache=ReplyCache(tmp_path)
+    )
+    assert texts(again.complete([request("q")], a_run(), step="s")[0]) == ["yes"]
 
 
 def test_what_is_missing_is_not_kept(tmp_path: Path) -> None:

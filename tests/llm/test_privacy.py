@@ -78,7 +78,7 @@ def test_over_real_http_the_body_holds_no_value() -> None:
         site = Site("openai-compatible/m", "m", server.url, REMOTE, Throttle(), key=KEY)
         endpoint = OpenAIEndpoint(site)
         engine = Engine()
-        model = GatedModel(endpoint.name, REMOTE, Line(endpoint, engine))
+        model = GatedModel(endpoint.name, REMOTE, Line(lambda: endpoint, engine))
         model.complete([request("s", mixed(), n=3)], a_run(privacy="schema-only"), step="s")
         engine.close()
         assert len(server.seen) == 3

@@ -153,7 +153,7 @@ def _language_models(settings: Settings, environ: Mapping[str, str]) -> Check:
     from sqlwright.llm.models import service_for
     from sqlwright.llm.providers import PROVIDERS
 
-    name = "other models"
+    name = "providers"
     keyed = [row.name for row in PROVIDERS.values() if environ.get(row.key_variable or " ")]
     found = f"keys for {', '.join(keyed)}" if keyed else "no keys of language models' vendors"
     chosen = settings.llm.model

@@ -16,7 +16,8 @@ Everything a step says to a model goes through `GatedModel.complete`, in this or
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,14 +41,35 @@ _FINGERPRINT = re.compile(r"/?fp_\w+$")
 several at once. For the cache they are one model."""
 
 
-@dataclass(frozen=True)
 class Line:
-    """Where requests are sent: an endpoint and the engine that calls it."""
+    """Where requests are sent: an endpoint, made when the first one is, and who calls it.
 
-    endpoint: Endpoint
-    engine: Engine
-    address: str = ""
-    """Where it is, without secrets: the same name elsewhere is another model."""
+    A vendor's package takes a third of a second to load, which replies at hand needn't wait for.
+    """
+
+    def __init__(
+        self, connect: Callable[[], Endpoint], engine: Engine, *, address: str = ""
+    ) -> None:
+        """`address` is where the endpoint is, without secrets: the same name elsewhere is another
+        model."""
+        self.engine = engine
+        self.address = address
+        self._connect = connect
+        self._lock = threading.Lock()
+        self._endpoint: Endpoint | None = None
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Made now if it isn't yet. Raises ConfigError, as for a package that isn't installed."""
+        with self._lock:
+            if self._endpoint is None:
+                self._endpoint = self._connect()
+            return self._endpoint
+
+    @property
+    def capabilities(self) -> Capabilities | None:
+        """What the endpoint was found to be able to do; None before it is made."""
+        return None if self._endpoint is None else self._endpoint.capabilities
 
 
 @dataclass
@@ -105,7 +127,8 @@ class GatedModel:
     @property
     def capabilities(self) -> Capabilities:
         """What the endpoint can do; some are found out to lack something only later."""
-        return self._capabilities if self._line is None else self._line.endpoint.capabilities
+        found = None if self._line is None else self._line.capabilities
+        return found or self._capabilities
 
     def complete(
         self, requests: Sequence[Request], run: Run, *, step: str
@@ -162,23 +185,27 @@ class GatedModel:
 
     def _send(self, asked: Sequence[_Asked], line: Line, run: Run, meter: SpendingMeter) -> None:
         """Fill in the samples that are missing, in waves where the budget is short."""
-        rule = Rule(self.capabilities.n, self._price)
         waiting = [
             part
             for place, one in enumerate(asked)
             for part in missing_parts(place, one.call, [s is not None for s in one.samples])
         ]
+        if not waiting:
+            return
+        endpoint = line.endpoint
+        rule = Rule(endpoint.capabilities.n, self._price)
         idle = 0  # waves in a row in which the budget gave nothing
         while waiting:
             wave, rest = next_wave(waiting, run.spending, rule)
             if not wave or idle > 1:
                 if _over(run) or not run.spending.wait(WAIT):
-                    return _give_up(asked, waiting, run)
+                    _give_up(asked, waiting, run)
+                    return
                 idle = 0
                 continue
             started = run.clock()
             calls = [part.to_send() for part in wave]
-            outcomes = line.engine.run_all(line.endpoint, calls, run=run, meter=meter)
+            outcomes = line.engine.run_all(endpoint, calls, run=run, meter=meter)
             again: list[Part] = []
             for part, outcome in zip(wave, outcomes, strict=True):
                 asked[part.place].seconds += run.clock() - started
@@ -186,7 +213,6 @@ class GatedModel:
                 again += _turned_away(part, asked[part.place])
             idle = idle + 1 if sum(p.count for p in again) == sum(p.count for p in wave) else 0
             waiting = again + rest
-        return None
 
     def _take(self, one: _Asked, part: Part, outcome: Outcome) -> None:
         """Put the samples of a part in their places; keep the replies for the next time."""

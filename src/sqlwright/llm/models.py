@@ -13,6 +13,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,7 +24,7 @@ from sqlwright.llm.engine import Engine
 from sqlwright.llm.gate import GatedModel, Line
 from sqlwright.llm.options import LlmOptions
 from sqlwright.llm.prices import FREE, Price, Prices, load_prices
-from sqlwright.llm.providers import PROVIDERS, Provider, Service, connect, is_loopback
+from sqlwright.llm.providers import PROVIDERS, Provider, Service, check, connect, is_loopback
 from sqlwright.llm.recording import Recorder, Recording, read_recording
 from sqlwright.messages import Capabilities
 
@@ -176,13 +177,12 @@ class Models(Mapping[str, Any]):
             known = self._replay.models.get(name) or Capabilities(remote=False)
             return GatedModel(name, known, None, replay=self._replay)
         service = service_for(name, self._options, self._environ)
-        price = self._price(service)
-        endpoint = connect(service)
+        check(service)
         return GatedModel(
-            endpoint.name,
-            endpoint.capabilities,
-            Line(endpoint, self._engine, service.address),
-            price=price,
+            service.name,
+            service.can,
+            Line(partial(connect, service), self._engine, address=service.address),
+            price=self._price(service),
             revision=self._options.revision,
             cache=self.cache,
             recorder=self._recorder,

@@ -249,15 +249,22 @@ class Service:
         return replace(told, remote=not is_loopback(self.address))
 
 
+def check(service: Service) -> None:
+    """Raise ConfigError for a missing key or base URL. Nothing is loaded or sent."""
+    provider = service.provider
+    if provider.needs_key and not service.key and key_belongs(provider, service.address):
+        variable = service.key_variable or provider.key_variable
+        raise ConfigError(f"{service.name} needs a key", hint=f"set the variable {variable}")
+
+
 def connect(service: Service) -> Endpoint:
     """The endpoint of a configured model; nothing is sent yet. Loads the vendor's package.
 
     Raises ConfigError for a missing key, base URL or package."""
+    check(service)
     provider, address = service.provider, service.address
     variable = service.key_variable or provider.key_variable
     own_host = key_belongs(provider, address)
-    if provider.needs_key and own_host and not service.key:
-        raise ConfigError(f"{service.name} needs a key", hint=f"set the variable {variable}")
     vendor_headers = provider.vendor_headers if own_host else ()
     site = Site(
         service.name,
