@@ -87,8 +87,8 @@ class Asked:
 
 Fault = Callable[[Asked], str]
 """Which fault a request gets; an empty text is none. A value of `FAULTS` or `STATUS`,
-'redirect', 'rate_limit_date', 'rate_limit_in_body', 'unsupported:<parameter>', or
-'raw:<body>'."""
+'slow' (the whole answer, but in small pieces over 0.2 s), 'redirect', 'rate_limit_date',
+'rate_limit_in_body', 'unsupported:<parameter>', or 'raw:<body>'."""
 
 
 def well(asked: Asked) -> str:
@@ -275,8 +275,11 @@ class ModelServer:
             if fault == "stall":
                 await reader.read(1)  # until the client hangs up
             return False
-        writer.write(body)
-        await writer.drain()
+        pieces = 20 if fault == "slow" else 1
+        for piece in range(pieces):
+            await asyncio.sleep(0.01 * (pieces > 1))
+            writer.write(body[piece * len(body) // pieces : (piece + 1) * len(body) // pieces])
+            await writer.drain()
         return True
 
     def _response(self, asked: Asked, fault: str) -> tuple[int, dict[str, str], bytes]:

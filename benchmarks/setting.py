@@ -1,0 +1,148 @@
+"""What the benchmarks of language models share: the demo, prepared, and a model on a test server.
+
+Run as modules from the root of the repository: `python -m benchmarks.llm_robustness`.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from tests.llm.server import ModelServer
+
+import sqlwright
+from sqlwright.api import EmbeddedModels
+from sqlwright.demo.business import write_business
+from sqlwright.demo.questions import demo_questions
+from sqlwright.llm.endpoint import Throttle
+from sqlwright.llm.engine import Engine
+from sqlwright.llm.gate import GatedModel, Line
+from sqlwright.llm.providers import PROVIDERS, Service, connect
+from sqlwright.prepare import prepare, prepared_folder
+
+DESCRIBED = {
+    "customers": {
+        "segment": "kind of business: cafe, hotel, office or shop",
+        "credit_limit": "the most a customer may owe, in euros",
+        "since": "day on which the first contract was signed",
+    },
+    "orders": {
+        "status": "how far an order is: open, shipped, delivered or cancelled",
+        "sales_rep_id": "the employee who took the order",
+    },
+}
+"""Meanings of some columns of the demo, which has no description files of its own."""
+
+WORDINGS = (
+    "{}",
+    "For the yearly report: {}",
+    "{} Leave out what is missing.",
+    "I'd like to know: {}",
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A prepared database."""
+
+    database: Path
+    home: Path
+    descriptions: Path | None = None
+
+
+def prepared_demo(folder: Path) -> Place:
+    """The demo business with description files, prepared; what is there already is used."""
+    folder.mkdir(parents=True, exist_ok=True)
+    database, described = folder / "demo.sqlite", folder / "described"
+    if not database.exists():
+        write_business(database)
+        described.mkdir(exist_ok=True)
+        for table, columns in DESCRIBED.items():
+            with (described / f"{table}.csv").open("w", encoding="utf-8", newline="") as file:
+                writer = csv.writer(file)
+                writer.writerow(
+                    ["original_column_name", "column_name", "column_description", "data_format",
+                     "value_description"]
+                )  # fmt: skip
+                writer.writerows([name, "", text, "", ""] for name, text in columns.items())
+    return prepared(database, folder / "home", described)
+
+
+def prepared(database: Path, home: Path, descriptions: Path | None = None) -> Place:
+    """A database, prepared under `home` unless it is already."""
+    folder = home / "databases" / prepared_folder(str(database)).name
+    prepare(str(database), folder=folder, descriptions=descriptions)
+    return Place(database, home, descriptions)
+
+
+def varied_questions(count: int) -> list[str]:
+    """The demo's thirty questions in several wordings, each wording once through all."""
+    texts = [question.text for question in demo_questions()]
+    return [WORDINGS[n // len(texts) % len(WORDINGS)].format(texts[n % len(texts)])
+            for n in range(count)]  # fmt: skip
+
+
+def recipe_path(name: str) -> str:
+    """A shipped recipe's file."""
+    return str(files("sqlwright").joinpath("recipes", f"{name}.yaml"))
+
+
+@dataclass
+class Watched:
+    """A run's events."""
+
+    kept: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+    def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
+        self.kept.append((kind, payload))
+
+    def of(self, kind: str) -> list[Mapping[str, Any]]:
+        return [payload for each, payload in self.kept if each == kind]
+
+
+@contextmanager
+def model_on(
+    server: ModelServer, throttle: Throttle, **options: Any
+) -> Iterator[tuple[GatedModel, Engine]]:
+    """A model behind the gate whose endpoint is the server, and the engine that calls it."""
+    can = {"n": True, "json_schema": True, **options.pop("can", {})}
+    provider = PROVIDERS["vllm"]
+    service = Service(
+        provider, "bench", base_url=server.url, throttle=throttle, capabilities=tuple(can.items())
+    )
+    engine = Engine()
+    try:
+        line = Line(lambda: connect(service), engine)
+        capabilities = replace(provider.capabilities, **can)
+        yield GatedModel(service.name, capabilities, line, **options), engine
+    finally:
+        engine.close()
+
+
+def open_session(
+    place: Place, recipe: str, model: Any, overrides: Sequence[str] = (), **options: Any
+) -> sqlwright.Session:
+    """A session over a prepared database with a model of the benchmark's own."""
+    return sqlwright.open(
+        place.database,
+        recipe=recipe_path(recipe),
+        overrides=overrides,
+        descriptions=place.descriptions,
+        home=place.home,
+        models=ChainMap({"llm": model}, EmbeddedModels()),  # type: ignore[arg-type]
+        **options,
+    )
+
+
+def load_average() -> str:
+    """How busy the machine is, for the record."""
+    return (
+        "load " + " ".join(f"{load:.1f}" for load in os.getloadavg()) + f", {os.cpu_count()} CPUs"
+    )
