@@ -35,12 +35,15 @@ def test_a_reply_comes_back_as_it_was_and_says_that_it_was_kept(tmp_path: Path) 
 
 
 def test_only_the_owner_can_read_what_is_kept(tmp_path: Path) -> None:
-    folder = tmp_path / "kept"
-    folder.mkdir(mode=0o755)
-    ReplyCache(folder).put(KEY, REPLY)
-    (path,) = files(folder)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert {stat.S_IMODE(place.stat().st_mode) for place in (folder, path.parent)} == {0o700}
+    folder = tmp_path / "replies" / "kept"
+    for before in (False, True):
+        if before:
+            folder.chmod(0o755)
+        ReplyCache(folder).put(KEY, REPLY)
+        (path,) = files(folder)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        places = (folder.parent, folder, path.parent)
+        assert {stat.S_IMODE(place.stat().st_mode) for place in places} == {0o700}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 from collections.abc import Callable
@@ -261,3 +262,43 @@ def test_text_of_every_origin_is_in_the_event() -> None:
     with gate() as (model, _):
         model.complete([request(prompt)], a_run(events=events), step="s")
     assert events.calls[0]["messages"][0].text == prompt
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_whatever_happens_a_budget_holds_and_every_sample_is_accounted_for(seed: int) -> None:
+    generator = random.Random(seed)
+    budget = Budget(
+        generator.choice([None, 3, 12, 40]),
+        generator.choice([None, 900, 6_000, 40_000]),
+        generator.choice([None, 0.004, 0.05]),
+    )
+
+    def moody(asked: Asked) -> Reply | Missing:
+        mood = random.Random(f"{seed}/{asked.prompt}/{asked.seed}").random()
+        if mood < 0.2:
+            return Missing("unavailable", "down")
+        if mood < 0.25:
+            return Missing("rejected", "no")
+        words = int(mood * asked.max_tokens)
+        return Reply("x" * 3 * words, reply_tokens=words)
+
+    endpoint = ScriptedEndpoint(
+        Script(otherwise=moody), capabilities=Capabilities(n=generator.random() < 0.5)
+    )
+    endpoint.throttle = replace(endpoint.throttle, attempts=2)
+    run = a_run(budget)
+    wanted = [
+        [request(f"{branch}.{k}" * 20, n=generator.randint(1, 4)) for k in range(4)]
+        for branch in range(6)
+    ]
+    with gate(endpoint=endpoint) as (model, _), ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda batch: model.complete(batch, run, step="s"), wanted))
+    for batch, samples in zip(wanted, found, strict=True):
+        assert [len(row) for row in samples] == [one.n for one in batch]
+    total = run.spending.total
+    assert not run.spending.held
+    assert budget.calls is None or total.calls <= budget.calls
+    assert budget.tokens is None or total.prompt_tokens + total.reply_tokens <= budget.tokens
+    assert budget.cost is None or (total.cost or 0) <= budget.cost + 1e-12
+    if budget == Budget():
+        assert "!budget" not in [text for batch in found for row in batch for text in texts(row)]

@@ -81,8 +81,9 @@ class ReplyCache:
         return self.folder / key[:2] / f"{key}.json"
 
     def _write(self, path: Path, content: Any) -> None:
+        self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # names databases
         for folder in (self.folder, path.parent):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
             _check_private(folder)
         aside = path.with_name(f".{path.stem[:16]}-{secrets.token_hex(4)}")
         handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
