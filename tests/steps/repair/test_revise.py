@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from sqlwright.candidates import ancestry, execute
 from sqlwright.combinators import named, repeat_until, sequence
@@ -20,6 +22,9 @@ from sqlwright.steps.repair.revise import Revise
 from sqlwright.types import Candidate, Question, State, ValueMatch
 from tests.golden import assert_prompt
 
+FAULTS: list[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parents[2] / "cases" / "literals" / "faults.yaml").read_text("utf-8")
+)
 ROWS = "SELECT name FROM customers"
 EMPTY = "SELECT name FROM customers WHERE id = 99"
 NULL = "SELECT max(total) FROM orders WHERE id = 99"
@@ -90,6 +95,23 @@ def test_nobody_is_asked_about_a_query_without_fault(shop_workspace: Workspace) 
     # Outside of a loop neither.
     Revise()(state, Context(shop_workspace, Run(), {"llm": model}))
     assert model.requests == []
+
+
+@pytest.mark.parametrize("case", FAULTS, ids=lambda case: str(case["sql"])[:70])
+def test_the_loop_and_the_step_agree(shop_workspace: Workspace, case: dict[str, Any]) -> None:
+    model = answering("no query")
+    context = Context(shop_workspace, Run(), {"llm": model})
+    state = ExecuteCandidates()(start(shop_workspace, case["sql"]), context)
+    wanted = not NO_FAULT(state, context)
+    after = Revise(machine=False)(state, context)
+    assert bool(model.requests) is wanted
+    assert NO_FAULT(after, context)  # settled, since no reply could be used
+
+
+@pytest.mark.parametrize("options", [{"similarity": 0}, {"rows": -1}, {"examples": -1}])
+def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        Revise(**options)
 
 
 @pytest.mark.parametrize("option", ["empty", "nulls", "literals"])

@@ -99,6 +99,13 @@ class Revise:
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
 
+    def __post_init__(self) -> None:
+        if not 0 < self.similarity <= 1:
+            raise ValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
+        for option in ("rows", "examples"):
+            if getattr(self, option) < 0:
+                raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
+
     def __call__(self, state: State, context: Context) -> State:
         if not state.candidates:
             return state
