@@ -137,6 +137,7 @@ privacy = "schema-only"
 cache = false
 prices = "prices.toml"
 concurrency = 4
+timeout = 600
 """
 
 
@@ -146,6 +147,7 @@ def test_what_is_said_about_language_models(tmp_path: Path) -> None:
     assert llm.model == "openai/gpt-4.1"
     assert llm.budget == Budget(calls=20, cost=0.05)
     assert (llm.privacy, llm.cache, llm.concurrency) == ("schema-only", False, 4)
+    assert llm.throttle.seconds == 600
     assert llm.prices == tmp_path / "prices.toml"
     environ = {"SQLWRIGHT_LLM_CACHE": "yes", "SQLWRIGHT_LLM_BUDGET": "5k tokens"}
     settings = load_settings({"llm.privacy": "full"}, environ=environ, folder=tmp_path)

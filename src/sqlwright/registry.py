@@ -56,6 +56,10 @@ INDEXES: Mapping[str, str] = {
 RECIPES: Mapping[str, str] = {
     "local": "recipes/local.yaml",
     "local-unscored": "recipes/local-unscored.yaml",
+    "chess-ir-cg-ut": "recipes/chess-ir-cg-ut.yaml",
+    "chess-ir-ss-cg": "recipes/chess-ir-ss-cg.yaml",
+    "chess-agents": "recipes/chess-agents.yaml",
+    "baseline": "recipes/baseline.yaml",
 }
 
 ENTRY_POINTS = "sqlwright.steps"

@@ -84,6 +84,7 @@ class _LlmValues(BaseModel):
     prices: str | None = None
     revision: str | None = None
     concurrency: int | None = Field(default=None, gt=0)
+    timeout: float | None = Field(default=None, gt=0)
     requests_per_minute: float | None = Field(default=None, gt=0)
     tokens_per_minute: float | None = Field(default=None, gt=0)
 
@@ -252,6 +253,7 @@ _KINDS: Mapping[str, Any] = {
     "llm.prices": str,
     "llm.revision": str,
     "llm.concurrency": int,
+    "llm.timeout": float,
     "llm.requests_per_minute": float,
     "llm.tokens_per_minute": float,
     "llm.record": str,

@@ -30,6 +30,8 @@ class LlmOptions:
     """The model's, for the cache: another one is another model. Many servers report theirs."""
     concurrency: int = Throttle().concurrency
     """Requests in flight at once to one model."""
+    timeout: float = Throttle().seconds
+    """Seconds one request may take; a large model on a small machine needs more."""
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     """Prompt and reply together."""
@@ -43,6 +45,7 @@ class LlmOptions:
         """How hard an endpoint may be worked."""
         return Throttle(
             concurrency=self.concurrency,
+            seconds=self.timeout,
             requests_per_minute=self.requests_per_minute,
             tokens_per_minute=self.tokens_per_minute,
         )

@@ -1,0 +1,95 @@
+"""The pages about papers tell the truth: their numbers are the recipes', their files exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlwright.combinators import COMBINATORS, Named, leaves
+from sqlwright.config import load_recipe
+from sqlwright.registry import load_step
+from sqlwright.yaml_text import read_yaml
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs/papers/chess.md").read_text(encoding="utf-8")
+ABLATIONS = read_yaml(
+    (ROOT / "src/sqlwright/recipes/ablations/chess.yaml").read_text(encoding="utf-8"), "chess"
+)
+
+
+def table(heading: str) -> list[list[str]]:
+    """The rows of the first table under a heading."""
+    part = PAGE.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    rows = [line for line in part.split("\n") if line.startswith("|")]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[2:]]
+
+
+def walk(step: Any) -> Iterator[tuple[str, Any]]:
+    """Every step and combinator of a recipe with its name, in the order of the file."""
+    names = {
+        "Sequence": "sequence", "Parallel": "parallel", "Samples": "samples",
+        "ForEach": "for_each", "RepeatUntil": "repeat_until", "When": "when", "Agent": "agent",
+    }  # fmt: skip
+    if isinstance(step, Named):
+        if not isinstance(step.step, COMBINATORS):
+            yield step.name, step.step
+            return
+        step = step.step
+    yield names[type(step).__name__], step
+    children = (
+        *getattr(step, "steps", ()), *getattr(step, "branches", ()),
+        *(getattr(step, part, None) for part in ("body", "otherwise", "then")),
+    )  # fmt: skip
+    for child in children:
+        if child is not None:
+            yield from walk(child)
+
+
+@pytest.mark.parametrize("row", table("Numbers"), ids=lambda row: f"{row[2]} {row[3]} {row[4]}")
+def test_a_number_of_the_page_is_the_recipes(row: list[str]) -> None:
+    _, _, recipe, step, option, value = row
+    name, _, place = step.rstrip("]").partition("[")
+    found = [one for kind, one in walk(load_recipe(recipe).step) if kind == name]
+    chosen = found[int(place or 1) - 1]
+    for part in option.split("."):
+        chosen = getattr(chosen, part)
+    assert str(chosen) in {value, f"{value}.0"}
+
+
+def test_the_page_names_files_that_exist() -> None:
+    places = re.findall(r"`((?:[a-z_]+/)+[a-zA-Z_]+\.(?:py|jinja|yaml)|[a-z_]+\.py)`", PAGE)
+    assert len(places) > 15
+    missing = [
+        place
+        for place in places
+        if not any((root / place).exists() for root in (ROOT, ROOT / "src/sqlwright"))
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", ABLATIONS)
+def test_an_ablation_fits_its_recipe(name: str) -> None:
+    entry: Mapping[str, Any] = ABLATIONS[name]
+    whole = load_recipe(entry["recipe"])
+    varied = load_recipe(entry["recipe"], entry["set"])
+    assert varied.step != whole.step or name == "tests-10"
+
+
+def test_every_entry_of_the_ablation_table_is_there() -> None:
+    for row in table("Ablations"):
+        for entry in re.findall(r"`([a-z0-9*-]+)`", row[2]):
+            wanted = re.compile(entry.replace("*", ".+") + "$")
+            if "/" not in entry and "evaluate" not in entry:
+                assert any(wanted.match(name) for name in ABLATIONS), entry
+
+
+@pytest.mark.parametrize("recipe", ["chess-ir-cg-ut", "chess-ir-ss-cg", "baseline", "chess-agents"])
+def test_every_step_of_a_recipe_is_ours(recipe: str) -> None:
+    names = {name for name, _ in walk(load_recipe(recipe).step) if "." in name}
+    assert names
+    assert all(load_step(name) for name in names)
+    assert len(list(leaves(load_recipe(recipe).step))) >= len(names)
