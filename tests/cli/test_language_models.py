@@ -127,6 +127,22 @@ def test_a_chat_asks_it_too(
     assert "2 model calls" in outcome.out
 
 
+def test_a_measurement_asks_it_and_says_what_it_took(
+    sqlwright: Command, shop: Path, home: Path, asking: list[str]
+) -> None:
+    folder = Path("set/database/shop")
+    folder.mkdir(parents=True)
+    (folder / "shop.sqlite").write_bytes(shop.read_bytes())
+    Path("set/dev.json").write_text(
+        json.dumps([{"question": QUESTION, "query": SQL, "db_id": "shop"}])
+    )
+    outcome = sqlwright("evaluate", "--spider", "set", *asking, "--budget", "1 call")
+    assert outcome.code == 0
+    assert "execution accuracy  100.0%" in outcome.out
+    assert "in all: 1 model call, " in outcome.out
+    assert list((home / "replies").rglob("*.json"))
+
+
 def test_doctor_says_which_keys_there_are_and_never_shows_them(
     sqlwright: Command, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
