@@ -63,6 +63,7 @@ def test_what_is_not_stored_is_replaced_and_nothing_else(
         "SELECT total FROM orders WHERE placed = '2026-01-06'",  # another day
         "SELECT id FROM customers WHERE name = 'Copenhagen'",  # no similar one in the column
         "SELECT nme FROM customers WHERE city = 'Munchen'",  # fails
+        "SELECT total FROM orders WHERE status = 'oen'",  # too little alike
         "not SQL",
     ],
 )

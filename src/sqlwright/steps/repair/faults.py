@@ -20,8 +20,9 @@ from sqlwright.sql import ComparedText, compared_texts
 from sqlwright.tokens import pieces, quote_name
 from sqlwright.types import Candidate, ExecutionError, State, ValueMatch
 
-SIMILAR = 0.8
-"""Least similarity of a stored value that may have been meant by a text that isn't stored."""
+SIMILAR = 0.6
+"""Least similarity of a stored value that may have been meant by a text that isn't stored; one edit
+in a short word leaves about as much. Enough to be told of, not to be put in its place."""
 _SECONDS = 1.0
 """For asking the database whether a column really lacks a text."""
 _WIDE = 60

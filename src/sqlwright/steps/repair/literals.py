@@ -10,10 +10,12 @@ from sqlwright.candidates import execute, grounded, hollow, valid
 from sqlwright.local.form import Column, Comparison, InList, Like, Literal, Query
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.repair.faults import SIMILAR, UnknownText, unknown_texts
+from sqlwright.steps.repair.faults import UnknownText, unknown_texts
 from sqlwright.types import Candidate, State, ValueMatch
 
 SOURCE = "repair.literals"
+ALIKE = 0.8
+"""Least similarity of a stored value that takes a text's place without anybody being asked."""
 
 Choose = Callable[[ColumnRef, str], ValueMatch | None]
 
@@ -80,7 +82,7 @@ class LiteralRepair:
     mending to the model. Reads any SQL, unlike `repair.execution_guided`.
     """
 
-    similarity: float = SIMILAR
+    similarity: float = ALIKE
     """Least similarity of the stored value to the text."""
 
     reads: ClassVar[frozenset[str]] = frozenset({"candidates"})

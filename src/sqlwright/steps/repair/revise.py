@@ -22,7 +22,7 @@ from sqlwright.steps.repair.faults import (
     settled,
     unknown_texts,
 )
-from sqlwright.steps.repair.literals import mend
+from sqlwright.steps.repair.literals import ALIKE, mend
 from sqlwright.steps.task import Style, task
 from sqlwright.types import Candidate, State
 
@@ -88,6 +88,8 @@ class Revise:
     """Least similarity of a stored value that may have been meant by such a text."""
     machine: bool = True
     """Whether texts of queries that find nothing are first replaced without a call."""
+    machine_similarity: float = ALIKE
+    """Least similarity of the stored value for that."""
     always: bool = False
     """Whether every query is looked at, with its result (CHESS appendix A.4). A query with rows
     may then be replaced by another one with rows."""
@@ -100,8 +102,10 @@ class Revise:
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
 
     def __post_init__(self) -> None:
-        if not 0 < self.similarity <= 1:
-            raise ValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
+        for option in ("similarity", "machine_similarity"):
+            if not 0 < getattr(self, option) <= 1:
+                value = getattr(self, option)
+                raise ValueError(f"{option} must be above 0 and at most 1, not {value}")
         for option in ("rows", "examples"):
             if getattr(self, option) < 0:
                 raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
@@ -138,7 +142,13 @@ class Revise:
             return _Looked(candidate, (), wanted=False)
         faults = tuple(self.rule.faults(candidate, state, context))
         if self.machine:
-            unknown = [fault.unknown for fault in faults if fault.unknown is not None]
+            unknown = [
+                fault.unknown
+                for fault in faults
+                if fault.unknown is not None
+                and fault.unknown.similar is not None
+                and fault.unknown.similar.score >= self.machine_similarity
+            ]
             mended = mend(candidate, unknown, state, context)
             if mended is not candidate:
                 candidate = mended
