@@ -29,6 +29,8 @@ LONGEST = 1_000
 PROBE = "The embedder of an index is told by the vector it gives this sentence."
 _SAME_EMBEDDER = 0.999
 _BATCH = 256
+_BLOCK = 50_000
+"""Documents whose vectors are multiplied at once."""
 _MAGIC = b"sqlwright descriptions 1\n"
 _HASH = 32
 
@@ -139,7 +141,9 @@ class DescriptionIndex:
         searched approximately where that is installed, exactly otherwise (`note` says so)."""
         self.documents = tuple(documents)
         self.note = ""
-        self._vectors = vectors
+        # Multiplying half precision is slow; a large matrix is widened block by block instead.
+        small = len(vectors) <= _BLOCK
+        self._vectors: _Vectors = vectors.astype(np.float32, copy=False) if small else vectors
         self._search: Callable[[FloatArray, int], tuple[Any, Any]] = self._exactly
         if len(self.documents) > exact:
             approximate = _approximate(vectors)
@@ -165,7 +169,11 @@ class DescriptionIndex:
         ]
 
     def _exactly(self, queries: FloatArray, k: int) -> tuple[Any, Any]:
-        cosines = queries @ self._vectors.T.astype(np.float32)
+        parts = [
+            queries @ self._vectors[start : start + _BLOCK].T.astype(np.float32, copy=False)
+            for start in range(0, len(self._vectors), _BLOCK)
+        ]
+        cosines = np.concatenate(parts, axis=1)
         if k < cosines.shape[1]:
             # The nearest of equals is the first document, so that a run can be repeated.
             least = np.partition(cosines, -k, axis=1)[:, -k]

@@ -201,6 +201,15 @@ def test_columns_by_name(keyword: str, columns: list[ColumnRef]) -> None:
     assert all(0.9 <= link.score <= 1 for link in found)
 
 
+def test_of_equally_similar_columns_those_of_a_named_table_then_rare_names_come_first() -> None:
+    tables = tuple(Table(name, (Column("name"), Column(f"{name}_no"))) for name in ("a1", "pets"))
+    view = SchemaView(Schema("x", tables))
+    named = similar_columns(["name", "pet"], view)
+    assert [str(link.column) for link in named] == ["pets.name", "a1.name"]
+    rare = similar_columns(["name", "a1_no"], view)
+    assert [str(link.column) for link in rare] == ["a1.a1_no", "a1.name", "pets.name"]
+
+
 def test_hidden_columns_are_not_found() -> None:
     assert not similar_columns(["grade"], SchemaView(SCHEMA).narrowed([CITY]))
     assert similar_columns(["grades"], SchemaView(SCHEMA), most=0) == ()

@@ -61,6 +61,7 @@ def test_keywords_of_any_reply_each_once(reply: str) -> None:
 def test_the_prompt_has_three_examples_and_ends_with_the_question() -> None:
     _, script = extracted("[]")
     prompt = script.asked[0].prompt
+    assert f"{prompt}\n" == (CASES / "prompt.txt").read_text(encoding="utf-8")
     assert prompt.count('{"keywords": [') == 4  # the form, then three examples
     assert prompt.index("status = 'open'") < prompt.index("customers in München")
     assert prompt.endswith("ordered a Lamp?")

@@ -24,8 +24,8 @@ def similar_columns(
 
     As the published code of CHESS has it: case, blanks, underscores and a final s aside, each
     keyword is compared as a whole and by its words, what stands left of a `=` and in parentheses.
-    The most alike first; among equals those of a table that a keyword names, then the schema's
-    order.
+    The most alike first; among equals those of a table that a keyword names, then those whose name
+    few others have, then the schema's order.
     """
     wanted = {folded for name in _names(keywords) if (folded := _folded(name))}
     names: dict[str, list[ColumnRef]] = {}
@@ -39,17 +39,21 @@ def similar_columns(
         return ()
     ordered, stored = sorted(wanted), list(names)
     alike = cdist(ordered, stored, scorer=fuzz.ratio, score_cutoff=100 * least, dtype=np.float32)
-    best: dict[ColumnRef, float] = {}
+    best: dict[ColumnRef, tuple[float, int]] = {}
     for row, at in zip(*np.nonzero(alike), strict=True):
         score = float(alike[row, at]) / 100
         if score < 1 and min(len(ordered[row]), len(stored[at])) < SHORTEST:
             continue
         for ref in names[stored[at]]:
-            best[ref] = max(best.get(ref, 0.0), score)
+            best[ref] = max(best.get(ref, (0.0, 0)), (score, -len(names[stored[at]])))
     place = {ref: number for number, ref in enumerate(view.schema.columns)}
     tables = {table.name: _folded(table.name) in wanted for table in view.schema.tables}
-    ranked = sorted(best, key=lambda ref: (-best[ref], not tables[ref.table], place[ref]))
-    return tuple(ColumnLink(ref, round(best[ref], 4)) for ref in ranked[:most])
+
+    def rank(ref: ColumnRef) -> tuple[float, bool, int, int]:
+        score, rarity = best[ref]
+        return -score, not tables[ref.table], -rarity, place[ref]
+
+    return tuple(ColumnLink(ref, round(best[ref][0], 4)) for ref in sorted(best, key=rank)[:most])
 
 
 def _names(keywords: Iterable[str]) -> Iterator[str]:
