@@ -193,6 +193,14 @@ def test_the_machine_comes_first_and_makes_a_call_needless(shop_workspace: Works
     assert model.requests == []
 
 
+def test_the_machine_also_mends_what_is_replied(shop_workspace: Workspace) -> None:
+    typo = "SELECT name FROM customers WHERE city = 'Munchen'"
+    (kept,) = revised(
+        shop_workspace, answering(fenced(typo)), start(shop_workspace, ERROR)
+    ).candidates
+    assert [one.sql for one in ancestry(kept)] == [typo.replace("un", "ün"), typo, ERROR]
+
+
 @pytest.mark.parametrize(
     ("reply", "kept"),
     [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
-from sqlwright.candidates import execute, grounded, squeezed, standing, valid
+from sqlwright.candidates import execute, grounded, hollow, squeezed, standing, valid
 from sqlwright.demonstrations import load_revisions, texts
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.messages import Text
@@ -141,20 +141,19 @@ class Revise:
         if settled(candidate) or candidate.result is None:
             return _Looked(candidate, (), wanted=False)
         faults = tuple(self.rule.faults(candidate, state, context))
-        if self.machine:
-            unknown = [
-                fault.unknown
-                for fault in faults
-                if fault.unknown is not None
-                and fault.unknown.similar is not None
-                and fault.unknown.similar.score >= self.machine_similarity
-            ]
-            mended = mend(candidate, unknown, state, context)
-            if mended is not candidate:
-                candidate = mended
-                faults = tuple(self.rule.faults(candidate, state, context))
+        mended = self._mended(candidate, state, context)
+        if mended is not candidate:
+            candidate = mended
+            faults = tuple(self.rule.faults(candidate, state, context))
         wanted = bool(faults) or (self.always and valid(candidate))
         return _Looked(candidate, faults, wanted)
+
+    def _mended(self, candidate: Candidate, state: State, context: Context) -> Candidate:
+        """The executed candidate as a machine can mend it, which costs no call."""
+        if not (self.machine and hollow(candidate)):
+            return candidate
+        unknown = unknown_texts(candidate.sql, state, context, self.machine_similarity)
+        return mend(candidate, unknown, state, context)
 
     def _revised(
         self, looked: _Looked, reply: Mended | None, state: State, context: Context
@@ -172,13 +171,13 @@ class Revise:
             plan=reply.plan,
             sample=old.sample,
             note=_note(looked.faults),
-            warnings=old.warnings,
         )
         known = dict.fromkeys((*state.values, *old.values))
         new = grounded(new, known, context.workspace.schema)
         if squeezed(new.sql) in seen(old):
             return _with_tried(old, new)
         (new,) = execute([new], context.workspace.database, context.run)
+        new = self._mended(new, state, context)
         if self._better(new, looked, state, context):
             return new
         return _with_tried(old, new)
@@ -216,7 +215,7 @@ class Revise:
                     ],
                     **shared,
                 ),
-                parse=_mended,
+                parse=_read,
             )
             for one in work
         ]
@@ -239,5 +238,5 @@ def _note(faults: Sequence[Fault]) -> str:
     return f"revised: {', '.join(dict.fromkeys(reasons))}" if reasons else "revised"
 
 
-def _mended(text: str) -> Mended:
+def _read(text: str) -> Mended:
     return Mended(sql_from(text), plan_from(text))
