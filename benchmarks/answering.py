@@ -18,6 +18,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from tests.llm import server
 
@@ -67,19 +68,19 @@ class Prompt:
 
     text: str
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """Which template it was made by."""
         flat = " ".join(self.text.split())
         return next((kind for words, kind in KINDS if words in flat), "")
 
-    @property
+    @cached_property
     def question(self) -> str:
         """The question, which every template puts behind what it belongs to."""
         asked = re.findall(r"^Question: (.*)$", self.text, re.MULTILINE)
         return asked[-1] if asked else ""
 
-    @property
+    @cached_property
     def tables(self) -> tuple[Table, ...]:
         """The schema shown last, which is the database's own and not a worked example's."""
         marks = ("Database schema:\n", "\nSchema:\n", "\nColumns:\n", "the query uses:\n",

@@ -239,8 +239,10 @@ class ModelServer:
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         dropped = True
         try:
-            dropped = not await _pause(latency, reader)
-            return not dropped and await self._answer(asked, fault, reader, writer)
+            # Made ready first, so that writing the answer is part of its latency.
+            response = self._response(asked, fault)
+            dropped = not await _pause(began + latency - time.monotonic(), reader)
+            return not dropped and await self._answer(response, fault, reader, writer)
         finally:
             self.in_flight -= 1
             dropped = dropped or fault == "stall"
@@ -260,11 +262,15 @@ class ModelServer:
         return asked
 
     async def _answer(
-        self, asked: Asked, fault: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        response: tuple[int, dict[str, str], bytes],
+        fault: str,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
     ) -> bool:
         if fault == "drop":
             return False
-        status, headers, body = self._response(asked, fault)
+        status, headers, body = response
         head = [f"HTTP/1.1 {status} X", "content-type: application/json"]
         head += [f"{name}: {value}" for name, value in headers.items()]
         whole = f"content-length: {len(body)}"
