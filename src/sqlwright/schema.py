@@ -95,9 +95,7 @@ class Schema:
     @property
     def columns(self) -> Iterator[ColumnRef]:
         """Every column, table by table."""
-        for table in self.tables:
-            for column in table.columns:
-                yield ColumnRef(table.name, column.name)
+        return iter(self._references)
 
     @cached_property
     def column_count(self) -> int:
@@ -106,6 +104,12 @@ class Schema:
     @cached_property
     def _by_name(self) -> dict[str, Table]:
         return {table.name.casefold(): table for table in self.tables}
+
+    @cached_property
+    def _references(self) -> tuple[ColumnRef, ...]:
+        return tuple(
+            ColumnRef(table.name, column.name) for table in self.tables for column in table.columns
+        )
 
 
 class Detail(Enum):
