@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage, Throttle
+from sqlwright.llm.endpoint import Call, Completion, EndpointError, Outcome, PlainMessage, Throttle
 from sqlwright.llm.openai import OpenAIEndpoint
 from sqlwright.llm.transport import Site
-from sqlwright.messages import Capabilities
+from sqlwright.messages import Capabilities, Reply
 from tests.llm.server import ModelServer
 
 QUICK = Throttle(first_delay=0.01, longest_delay=0.05, seconds=30)
@@ -53,3 +53,11 @@ def model_on(
     url = base_url or server.url
     site = Site("test/model", "model", url, can, throttle, key=key, key_variable="TEST_KEY")
     return OpenAIEndpoint(site)
+
+
+def texts(outcome: Outcome) -> list[str]:
+    """The replies' texts; what is missing by its kind."""
+    return [
+        sample.text if isinstance(sample, Reply) else f"<{sample.kind}>"
+        for sample in outcome.samples
+    ]

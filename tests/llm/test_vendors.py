@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -77,13 +77,6 @@ VENDORS = [
 def vendor(request: pytest.FixtureRequest) -> Vendor:
     given: Vendor = request.param
     return given
-
-
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    made = Engine()
-    yield made
-    made.close()
 
 
 def settle(engine: Engine, endpoint: Endpoint, call: Call) -> tuple[Any, ...]:
