@@ -47,7 +47,7 @@ class Pipeline:
         """The answer and the state it was drawn from. Raises UserError and nothing else of ours."""
         start = State(question, SchemaView(workspace.schema))
         context = Context(workspace, run, models)
-        stopped = ""
+        stopped, began = "", run.clock()
         with _recording(run, start) as record:
             try:
                 state = self.step(start, context)
@@ -61,6 +61,7 @@ class Pipeline:
             answer,
             recipe=self.recipe,
             times=tuple(record.times),
+            seconds=run.clock() - began,
             usage=run.spending.total,
             usage_by_step=run.spending.by_step,
         )

@@ -71,6 +71,7 @@ def answer_to_dict(answer: Answer) -> dict[str, Any]:
         ],
         "alternatives": [candidate_to_dict(candidate) for candidate in answer.alternatives],
         "times": [{"step": time.step, "seconds": round(time.seconds, 6)} for time in answer.times],
+        "seconds": round(answer.seconds, 6),
         "usage": dataclasses.asdict(answer.usage),
         "usage_by_step": {
             step: dataclasses.asdict(usage) for step, usage in answer.usage_by_step.items()

@@ -192,6 +192,7 @@ class Session:
                 rows=result.rows,
                 truncated=result.truncated,
                 times=(StepTime("execute", result.elapsed),),
+                seconds=result.elapsed,
                 message="" if result.error is None else result.error.message,
                 extra={} if result.error is None else {"error": result.error.kind},
             )

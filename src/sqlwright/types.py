@@ -248,6 +248,9 @@ class Answer:
     used_tables: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     times: tuple[StepTime, ...] = ()
+    """Of each step; those side by side add up to more than `seconds`."""
+    seconds: float = 0.0
+    """From the first step to the last, by the clock."""
     usage: Usage = Usage()
     usage_by_step: Mapping[str, Usage] = field(default_factory=dict)
     """The same for each step that used a language model, in the order of their names."""

@@ -56,6 +56,7 @@ ANSWER = Answer(
     used_tables=("customers", "orders"),
     warnings=("customers.notes isn't indexed yet: run `sqlwright prepare`",),
     times=(StepTime("retrieval.values", 0.02), StepTime("generation.embedded", 0.09)),
+    seconds=0.11,
     recipe="local",
     trace_id="20261120-211500-ab12",
 )

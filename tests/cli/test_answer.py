@@ -145,7 +145,7 @@ def test_the_reasoning_names_every_candidate_and_step() -> None:
         "added a join",
         "'SENT'",
         "looking for stored values",
-        "total",
+        "by the clock",
     ):
         assert part in text
 

@@ -17,7 +17,7 @@ from sqlwright import api
 from sqlwright.errors import ConfigError
 from sqlwright.llm.options import LlmOptions
 from sqlwright.llm.recording import Recorder
-from sqlwright.llm.scripted import Asked, Script, ScriptedModel
+from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint, ScriptedModel
 from sqlwright.trace import find_trace, read_trace
 from sqlwright.types import Answer
 from tests.llm.asking import RECIPE
@@ -205,3 +205,17 @@ def test_closing_a_session_closes_its_models(
         asking.join(5)
         assert [answer.status for answer in answers] == ["failed"]
         assert server.idle()
+
+
+def test_the_time_of_an_answer_is_that_of_the_clock(
+    ask: Callable[..., Answer], tmp_path: Path
+) -> None:
+    recipe = tmp_path / "sampled.yaml"
+    recipe.write_text(SAMPLES.replace("WORKERS", "6"))
+    endpoint = ScriptedEndpoint(Script(otherwise=SQL), seconds=0.05)
+    with gate(endpoint=endpoint) as (model, _):
+        answer = ask(models={"llm": model}, recipe=str(recipe))
+    asking = [time.seconds for time in answer.times if time.step.endswith("AskPlainly")]
+    assert len(asking) == 6
+    assert max(asking) <= answer.seconds < sum(asking) + 60
+    assert answer.to_dict()["seconds"] == pytest.approx(answer.seconds, abs=1e-6)

@@ -238,7 +238,7 @@ def considered(others: Sequence[Candidate], sql: str, look: Look) -> list[Text]:
 
 
 def _closing_lines(answer: Answer, look: Look) -> Iterator[Text]:
-    parts = [duration(sum(time.seconds for time in answer.times))] if answer.times else []
+    parts = [duration(answer.seconds)] if answer.times else []
     if used := usage_words(answer.usage):
         parts.append(used)
     if answer.recipe:

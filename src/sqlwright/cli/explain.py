@@ -42,7 +42,7 @@ def reasoning_lines(answer: Answer, state: State | None, look: Look) -> Iterator
         yield from _section("Tables and columns it may need", _links(state, look), look)
     candidates = state.candidates if state is not None else answer.alternatives
     yield from _section("Candidates", _candidates(candidates, answer.sql or "", look), look)
-    yield from _section("Time", _times(answer.times, look), look)
+    yield from _section("Time", _times(answer.times, answer.seconds, look), look)
     yield from _section("Language models", list(_usage(answer)), look)
 
 
@@ -129,7 +129,7 @@ def _history(candidate: Candidate) -> list[str]:
     return notes
 
 
-def _times(times: Sequence[StepTime], look: Look) -> Iterator[Text]:
+def _times(times: Sequence[StepTime], seconds: float, look: Look) -> Iterator[Text]:
     if not times:
         return
     total = sum(time.seconds for time in times)
@@ -143,4 +143,4 @@ def _times(times: Sequence[StepTime], look: Look) -> Iterator[Text]:
         line.append("  " + look.glyphs.full * round(share * bar), style="name")
         line.rstrip()
         yield line
-    yield Text("total" + " " * (column - 5) + f"{duration(total):>8}")
+    yield Text("by the clock" + " " * max(column - 12, 1) + f"{duration(seconds):>8}")

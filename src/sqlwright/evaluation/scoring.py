@@ -12,7 +12,7 @@ from sqlwright.evaluation.records import Record
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql import columns_used, tables_used
-from sqlwright.types import Answer, Candidate, ExecutionResult, State
+from sqlwright.types import Answer, Candidate, ExecutionResult, State, StepTime
 
 LINKER_KEEPS = 12
 """How many columns the linker's recall is taken at; keys and other columns of a smaller schema
@@ -43,7 +43,7 @@ class Scorer:
             confidence=answer.confidence,
             candidates=len(state.candidates),
             seconds=seconds,
-            times={time.step: time.seconds for time in answer.times},
+            times=_by_step(answer.times),
             usage={step: asdict(usage) for step, usage in answer.usage_by_step.items()},
             message=answer.message,
             difficulty=example.difficulty,
@@ -107,6 +107,14 @@ class _Verdicts:
             spider_match(result.rows, self._gold.rows, ordered=self._ordered),
             bird_match(result.rows, self._gold.rows),
         )
+
+
+def _by_step(times: Sequence[StepTime]) -> dict[str, float]:
+    """Seconds of each step, all its rounds and branches together."""
+    total: dict[str, float] = {}
+    for time in times:
+        total[time.step] = total.get(time.step, 0.0) + time.seconds
+    return total
 
 
 def _first(candidates: Sequence[Candidate]) -> str | None:
