@@ -39,7 +39,7 @@ from benchmarks.setting import (
     prepared_demo,
     varied_questions,
 )
-from tests.llm.server import ModelServer, long_tail
+from tests.llm.server import ModelServer, constant, long_tail
 
 import sqlwright
 from sqlwright.llm.endpoint import Throttle
@@ -64,11 +64,12 @@ class Remote:
 
 
 @contextmanager
-def remote_server(scale: float, seed: int) -> Iterator[tuple[Remote, Any]]:
-    """A server in another process, and the pipe on which it tells at the end what it dealt."""
+def remote_server(scale: float, seed: int, *, steady: bool = False) -> Iterator[tuple[Remote, Any]]:
+    """A server in another process, and the pipe on which it tells at the end what it dealt. With
+    `steady` every reply takes `scale` seconds."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, scale, seed), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, scale, seed, steady), daemon=True)
     process.start()
     try:
         yield Remote(ours.recv()), ours
@@ -77,8 +78,8 @@ def remote_server(scale: float, seed: int) -> Iterator[tuple[Remote, Any]]:
         process.join()
 
 
-def _serve(pipe: Any, scale: float, seed: int) -> None:
-    latency = long_tail(MEDIAN * scale, P99 * scale, seed)
+def _serve(pipe: Any, scale: float, seed: int, steady: bool) -> None:
+    latency = constant(scale) if steady else long_tail(MEDIAN * scale, P99 * scale, seed)
     with ModelServer(answer=Responder(), latency=latency) as server:
         pipe.send(server.url)
         pipe.recv()

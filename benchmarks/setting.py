@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import csv
 import os
+import random
+import re
+import sqlite3
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
@@ -146,3 +149,32 @@ def load_average() -> str:
     return (
         "load " + " ".join(f"{load:.1f}" for load in os.getloadavg()) + f", {os.cpu_count()} CPUs"
     )
+
+
+def questions_about(database: Path, count: int, seed: int = 0) -> list[str]:
+    """Questions that name tables and columns of a database, drawn by seed."""
+    with closing(sqlite3.connect(database)) as connection:
+        rows = connection.execute(
+            "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"
+            " WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' ORDER BY t.name, c.cid"
+        ).fetchall()
+    columns: dict[str, list[str]] = {}
+    for table, column in rows:
+        columns.setdefault(table, []).append(column)
+    draw, tables = random.Random(seed), sorted(columns)
+    questions = []
+    for _ in range(count):
+        table = draw.choice(tables)
+        first, second = (_spoken(draw.choice(columns[table])) for _ in range(2))
+        form = draw.choice((
+            "How many {table} have a {first} above the average {second}?",
+            "List the {first} of the {table} with the highest {second}.",
+            "Which {first} do most {table} with the {second} 'amber birch' have?",
+        ))  # fmt: skip
+        questions.append(form.format(table=_spoken(table), first=first, second=second))
+    return questions
+
+
+def _spoken(name: str) -> str:
+    """A name as somebody would say it."""
+    return " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").split()).lower()
