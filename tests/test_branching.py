@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sqlwright.combinators import Named, for_each, named, parallel, samples, sequence
-from sqlwright.errors import BudgetSpent, Cancelled, MalformedReply
+from sqlwright.errors import BudgetSpent, Cancelled, MalformedReply, ModelRejected
 from sqlwright.protocols import Context, Run
 from sqlwright.spending import Budget, Spending
 from sqlwright.types import Candidate, State
@@ -101,13 +101,26 @@ def test_a_sample_that_fails_costs_its_own_part(workers: int) -> None:
     assert state.warnings == ("left out: no query in it",)
 
 
-def test_when_all_fail_the_first_error_is_raised_with_what_there_is_on_record() -> None:
-    events = Events()
+def test_when_all_samples_fail_the_recipe_goes_on_and_says_so() -> None:
     chain = sequence(Writes("a"), Raises(MalformedReply("none"), frozenset({1, 2})))
-    with pytest.raises(MalformedReply):
+    state = samples(2, chain)(START, context())
+    assert sqls(state) == ["a1", "a2"]
+    assert state.warnings == ("left out: none",)
+
+
+def test_what_a_model_refuses_outright_ends_it_with_what_there_is_on_record() -> None:
+    events = Events()
+    chain = sequence(Writes("a"), Raises(ModelRejected("wrong key"), frozenset({1, 2})))
+    with pytest.raises(ModelRejected):
         samples(2, chain)(START, context(Run(events=events)))
     (merged,) = [payload["state"] for kind, payload in events.seen if kind == "merged"]
     assert sqls(merged) == ["a1", "a2"]
+
+
+def test_when_all_parallel_branches_fail_the_first_error_is_raised() -> None:
+    bad = Raises(MalformedReply("none"))
+    with pytest.raises(MalformedReply):
+        parallel(bad, bad)(START, context())
 
 
 @pytest.mark.parametrize("workers", [1, 4])

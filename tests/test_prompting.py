@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.errors import BudgetSpent, Cancelled, ConfigError, MalformedReply, ModelFailed
+from sqlwright.errors import (
+    BudgetSpent,
+    Cancelled,
+    ConfigError,
+    MalformedReply,
+    ModelFailed,
+    ModelRejected,
+)
 from sqlwright.messages import Capabilities, Missing, Reply, Request, Sample, Span, Text
 from sqlwright.prompting import (
     Prompt,
@@ -154,7 +161,7 @@ def test_what_is_still_wrong_then_is_a_gap() -> None:
     [
         ([[Missing("budget", "spent")]], BudgetSpent),
         ([[Missing("unavailable", "down")]], ModelFailed),
-        ([[Missing("rejected", "wrong key")]], ModelFailed),
+        ([[Missing("rejected", "wrong key")]], ModelRejected),
         ([[Reply("one")], [Reply("uno")]], MalformedReply),
     ],
 )

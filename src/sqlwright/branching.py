@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sqlwright.errors import Cancelled, SqlwrightError, UserError
+from sqlwright.errors import Cancelled, ModelRejected, SqlwrightError, UserError
 from sqlwright.protocols import Context, EventSink
 from sqlwright.types import State
 
@@ -86,11 +86,14 @@ def run_branches(
     return outcomes
 
 
-def settle(state: State, outcomes: Sequence[Outcome], context: Context) -> State:
+def settle(
+    state: State, outcomes: Sequence[Outcome], context: Context, *, may_all_fail: bool = False
+) -> State:
     """The merged state once branches have ended: `state`, with a warning for each that failed.
 
-    Raises the cancellation when one was cancelled, and the first error when all have failed, both
-    after the merged state was reported, so that nothing at hand is lost."""
+    Raises the cancellation when one was cancelled, what a model refused outright, and the first
+    error when all have failed (unless they may), after the merged state was reported, so that
+    nothing at hand is lost."""
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
     if not errors:
         return state
@@ -98,7 +101,8 @@ def settle(state: State, outcomes: Sequence[Outcome], context: Context) -> State
         (error for error in errors if isinstance(error, Cancelled)), None
     )
     if fatal is None and len(errors) == len(outcomes):
-        fatal = errors[0]
+        refused = (error for error in errors if isinstance(error, ModelRejected))
+        fatal = next(refused, None if may_all_fail else errors[0])
     for error in errors:
         if error is not fatal:
             state = state.warn(f"left out: {error}")

@@ -138,7 +138,8 @@ class Samples:
 
     Each time `state.sample` is another number, from 1, on which seeds depend, and the candidates
     begin empty: writing one and repairing it become a chain of its own. What the chains add is
-    merged in the order of the numbers. With `workers` above 1 they run in threads.
+    merged in the order of the numbers. With `workers` above 1 they run in threads. Chains that
+    fail are left out with a warning, all of them if need be: what comes next may do without.
     """
 
     count: int
@@ -161,7 +162,7 @@ class Samples:
             outcome.state.evolve(candidates=(*state.candidates, *outcome.state.candidates))
             for outcome in outcomes
         ]
-        return settle(merged(state, ended), outcomes, context)
+        return settle(merged(state, ended), outcomes, context, may_all_fail=True)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@
     ├── ModelUnavailable          weights are missing, damaged or not the ones the code expects
     ├── MalformedReply            a language model's reply could not be parsed, re-asks included
     ├── ModelFailed               a language model gave no reply, retries included
+    │   └── ModelRejected         it refused the request: a wrong key or name, too long a prompt
     ├── BudgetSpent               no call could be made: the question's budget is spent
     ├── Cancelled                 the run was cancelled or its deadline has passed
     └── UnsupportedQuery          a query the intermediate form can't express
@@ -82,6 +83,10 @@ class ModelFailed(SqlwrightError):
     """A language model gave no reply at all: unreachable, overloaded, or it refused the request."""
 
     exit_code = 10
+
+
+class ModelRejected(ModelFailed):
+    """The endpoint refused the request: a wrong key or model name, or too long a prompt."""
 
 
 class BudgetSpent(SqlwrightError):

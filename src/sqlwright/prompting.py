@@ -13,14 +13,22 @@ The doorway to jinja2.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
-from sqlwright.errors import BudgetSpent, ConfigError, MalformedReply, ModelFailed
+from sqlwright.errors import (
+    BudgetSpent,
+    Cancelled,
+    ConfigError,
+    MalformedReply,
+    ModelFailed,
+    ModelRejected,
+    SqlwrightError,
+)
 from sqlwright.messages import Message, Missing, Reply, Request, Sample, Span, Text
 from sqlwright.protocols import Context, Run
 
@@ -35,6 +43,14 @@ T = TypeVar("T")
 _SECTION = re.compile(r"^<<(system|user|assistant)>>\n", re.MULTILINE)
 _SLOT = re.compile("\0([0-9]+)\0")
 _SLOTS = "_slots"
+
+_ERRORS: Mapping[str, type[SqlwrightError]] = {
+    "cancelled": Cancelled,
+    "budget": BudgetSpent,
+    "rejected": ModelRejected,
+    "unavailable": ModelFailed,
+    "unrecorded": ModelFailed,
+}
 
 AGAIN = "That reply could not be used: {problem}. Reply again, in exactly the form asked for."
 
@@ -115,8 +131,8 @@ def ask(
 ) -> list[tuple[T | None, ...]]:
     """For each prompt what its `sampling.n` replies say; None where there is none to use.
 
-    When not one reply could be used: raises BudgetSpent, Cancelled, ModelFailed or, if there were
-    replies, MalformedReply, whichever the first reason was. Seeds depend on the run's seed, the
+    When not one reply could be used: raises Cancelled, BudgetSpent, ModelRejected, ModelFailed or,
+    if there were replies, MalformedReply. Seeds depend on the run's seed, the
     step and the state's sample.
     """
     run = context.run
@@ -195,17 +211,13 @@ class _Results(Generic[T]):
             return error
 
     def _error(self, bad: Sequence[MalformedReply | Missing]) -> Exception:
-        for kind in ("cancelled", "budget"):
-            for outcome in bad:
-                if isinstance(outcome, Missing) and outcome.kind == kind:
-                    if kind == "cancelled":
-                        self._run.check()
-                    return BudgetSpent(outcome.message)
-        for outcome in bad:
-            if isinstance(outcome, Missing):
-                return ModelFailed(outcome.message)
-        first = bad[0]
-        return first if isinstance(first, MalformedReply) else ModelFailed(first.message)
+        """The most telling reason why there is nothing."""
+        self._run.check()
+        told = {outcome.kind: outcome.message for outcome in bad if isinstance(outcome, Missing)}
+        for kind, error in _ERRORS.items():
+            if kind in told:
+                return error(told[kind])
+        return next(outcome for outcome in bad if isinstance(outcome, MalformedReply))
 
 
 def _again(request: Request, sample: Sample, k: int, problem: str, again: int) -> Request:
