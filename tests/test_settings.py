@@ -138,6 +138,10 @@ cache = false
 prices = "prices.toml"
 concurrency = 4
 timeout = 600
+
+[llm.capabilities]
+n = true
+context_tokens = 32_000
 """
 
 
@@ -147,6 +151,7 @@ def test_what_is_said_about_language_models(tmp_path: Path) -> None:
     assert llm.model == "openai/gpt-4.1"
     assert llm.budget == Budget(calls=20, cost=0.05)
     assert (llm.privacy, llm.cache, llm.concurrency) == ("schema-only", False, 4)
+    assert dict(llm.capabilities) == {"n": True, "context_tokens": 32_000}
     assert llm.throttle.seconds == 600
     assert llm.prices == tmp_path / "prices.toml"
     environ = {"SQLWRIGHT_LLM_CACHE": "yes", "SQLWRIGHT_LLM_BUDGET": "5k tokens"}
@@ -166,6 +171,8 @@ def test_what_is_said_about_language_models(tmp_path: Path) -> None:
         ("cache = 1", r"llm\.cache takes true or false, not 1"),
         ("concurrency = 0", r"llm\.concurrency takes a whole number greater than 0"),
         ("record = 'x'", "unknown key 'record'"),
+        ("[llm.capabilities]\nn = 5", r"llm\.capabilities\.n takes true or false, not 5"),
+        ("[llm.capabilities]\nmind = true", "mind"),
         ("key = 'x'", "unknown key 'key'"),
     ],
 )

@@ -73,6 +73,17 @@ class _LimitValues(BaseModel):
     memory_bytes: int | None = Field(default=None, gt=0)
 
 
+class _CapabilityValues(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    n: bool | None = None
+    seed: bool | None = None
+    json_schema: bool | None = None
+    tools: bool | None = None
+    temperature: bool | None = None
+    context_tokens: int | None = Field(default=None, gt=0)
+
+
 class _LlmValues(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -87,6 +98,7 @@ class _LlmValues(BaseModel):
     timeout: float | None = Field(default=None, gt=0)
     requests_per_minute: float | None = Field(default=None, gt=0)
     tokens_per_minute: float | None = Field(default=None, gt=0)
+    capabilities: _CapabilityValues | None = None
 
 
 class _ProjectFile(BaseModel):
@@ -224,6 +236,8 @@ def _flag_values(flags: Mapping[str, Any]) -> dict[str, Any]:
 def _unfit(where: str, name: str, given: object) -> ConfigError:
     """The error for a value that a setting doesn't take, saying what it takes."""
     kind = _KINDS.get(name)
+    if name.startswith("llm.capabilities."):
+        kind = int if name.endswith("_tokens") else bool
     if kind is float:
         takes = "a number greater than 0"
     elif kind is int:
@@ -275,6 +289,9 @@ def _variable(name: str) -> str:
 def _placed(values: dict[str, Any], folder: Path | None, origin: str) -> dict[str, Any]:
     """The values with their paths as paths, those of a file relative to its folder, and a budget
     as one. Raises ConfigError."""
+    if "llm.capabilities" in values:
+        told = values["llm.capabilities"].items()
+        values["llm.capabilities"] = tuple((k, v) for k, v in told if v is not None)
     if "llm.budget" in values:
         try:
             values["llm.budget"] = parse_budget(values["llm.budget"])

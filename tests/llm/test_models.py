@@ -128,6 +128,15 @@ def test_servers_on_this_machine_need_no_key_and_cost_nothing(name: str) -> None
         models.close()
 
 
+def test_what_a_server_can_do_is_the_users_word_but_not_where_it_is() -> None:
+    told = (("n", True), ("remote", False))
+    options = LlmOptions("openai-compatible/m", "https://llm.example/v1", capabilities=told)
+    models = Models({}, options)
+    can = models["llm"].capabilities
+    assert (can.n, can.remote) == (True, True)
+    assert not Models({}, options)["ollama/m"].capabilities.n
+
+
 def test_a_local_gateway_may_cost_something_so_its_price_is_unknown() -> None:
     options = LlmOptions("openai-compatible/m", "http://localhost:4000")
     assert price_of(service_for(options.model, options, {}), load_prices()) is None

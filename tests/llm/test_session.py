@@ -217,5 +217,5 @@ def test_the_time_of_an_answer_is_that_of_the_clock(
         answer = ask(models={"llm": model}, recipe=str(recipe))
     asking = [time.seconds for time in answer.times if time.step.endswith("AskPlainly")]
     assert len(asking) == 6
-    assert max(asking) <= answer.seconds < sum(asking) + 60
+    assert max(asking) <= answer.seconds
     assert answer.to_dict()["seconds"] == pytest.approx(answer.seconds, abs=1e-6)

@@ -54,6 +54,7 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
     """A model as the options and the environment configure it. Raises ConfigError."""
     provider, model = split_name(name)
     chosen = split_name(options.model)[0].name if options.model else ANYWHERE
+    told = options.capabilities if provider.name == chosen else ()
     own_url = options.base_url if provider.name == chosen else ""
     vendors_url = environ.get(provider.base_url_variable, "") if provider.base_url_variable else ""
     address = own_url or vendors_url
@@ -67,6 +68,7 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
             key=bound[host],
             key_variable=KEYS_VARIABLE,
             key_hosts=(host,),
+            capabilities=told,
             throttle=options.throttle,
         )
     # A vendor's variable for the address comes from where its key does: they belong together.
@@ -77,6 +79,7 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
         key=environ.get(provider.key_variable) or None if provider.key_variable else None,
         key_variable="" if provider.key_variable and not own_url else KEYS_VARIABLE,
         key_hosts=() if own_url or not host else (host,),
+        capabilities=told,
         throttle=options.throttle,
     )
     version = environ.get("OPENAI_API_VERSION")

@@ -35,6 +35,9 @@ class LlmOptions:
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     """Prompt and reply together."""
+    capabilities: tuple[tuple[str, bool | int], ...] = ()
+    """What the server of `model` can do, where that isn't known rightly: fields of
+    `messages.Capabilities` by name."""
     record: Path | None = None
     """A file to put requests and replies on record in."""
     replay: Path | None = None
