@@ -24,18 +24,20 @@ def task(
     """The variables of `asked`, and `schema` and `values`; `generation/_task.jinja` lays them out.
 
     The schema is what the state's view shows, with what the catalog knows and what was found for
-    the question; `shuffle` puts its tables and columns in another order.
+    the question in it; `shuffle` puts its tables and columns in another order.
     """
+    visible = set(state.view.visible)
+    found = tuple(match for match in state.values if match.column in visible)
     return {
         **asked(state),
         "schema": render_schema(
             state.view,
             style=style,
-            values=state.values,
+            values=found,
             descriptions=state.descriptions,
             catalog=context.workspace.catalog,
             examples=examples,
             shuffle=shuffle,
         ),
-        "values": render_values(state.values),
+        "values": render_values(found),
     }

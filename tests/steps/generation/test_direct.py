@@ -76,11 +76,13 @@ def test_what_the_view_hides_is_not_shown(shop_workspace: Workspace) -> None:
     model, models = answering(REPLY)
     view = SchemaView(shop_workspace.schema).narrowed([ColumnRef("customers", "name")])
     step = DirectGeneration("generation/zero_shot")
-    step(state(shop_workspace).evolve(view=view), Context(shop_workspace, Run(), models))
+    asked = state(shop_workspace, values=(MUNICH,)).evolve(view=view)
+    step(asked, Context(shop_workspace, Run(), models))
     shown = str(model.requests[0][1].messages[-1].text)
     assert "customers" in shown
     assert "country" not in shown
     assert "orders" not in shown
+    assert "München" not in shown  # of a column that is hidden
 
 
 def test_a_candidate_knows_where_it_comes_from(shop_workspace: Workspace) -> None:
