@@ -159,6 +159,19 @@ def test_only_what_must_be_sent_is_sent(
         assert CANARY not in json.dumps([asked.path, dict(asked.headers), asked.body])
 
 
+def test_a_local_server_is_not_reached_through_a_proxy(
+    engine: Engine, vendor: Vendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer() as proxy, ModelServer() as server:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.origin)
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        (reply,) = settle(engine, vendor.on(server), ask("q"))
+        assert proxy.seen == []
+    assert isinstance(reply, Reply)
+
+
 def test_a_key_stays_with_its_host(engine: Engine, vendor: Vendor) -> None:
     with ModelServer(faults=always("unauthorized")) as server:
         endpoint = vendor.on(server, key_hosts=())

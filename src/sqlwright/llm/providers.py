@@ -49,7 +49,7 @@ class Provider:
         return replace(self.capabilities, **lacks)
 
 
-_REASONING = tuple((pattern, "temperature") for pattern in ("o[1-9]*", "gpt-5*", "gpt-oss*"))
+_REASONING = tuple((pattern, "temperature") for pattern in ("o[1-9]*", "gpt-5*"))
 _LOCAL = replace(ALL, n=False, remote=False)
 
 PROVIDERS: dict[str, Provider] = {
@@ -275,6 +275,7 @@ def connect(service: Service) -> Endpoint:
         key=service.sendable_key,
         key_variable=variable,
         vendor_headers=vendor_headers,
+        proxies=not is_loopback(address),
     )
     return _endpoint(service, site)
 

@@ -50,6 +50,8 @@ class Site:
     key_variable: str = ""
     vendor_headers: tuple[str, ...] = ()
     """Headers besides the usual ones that the vendor's package may send, in lower case."""
+    proxies: bool = True
+    """Whether proxies of the environment are used. What is to stay on this machine mustn't."""
     wall: Callable[[], float] = time.time
 
     def __repr__(self) -> str:
@@ -68,6 +70,7 @@ class Site:
         secret = {header: f"{scheme} {self.key}".strip()} if self.key else {}
         return httpx2.AsyncClient(
             follow_redirects=False,
+            trust_env=self.proxies,
             timeout=httpx2.Timeout(seconds, connect=min(CONNECT, seconds)),
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
             event_hooks={"request": [headers_hook(self.base_url, secret, self.vendor_headers)]},
