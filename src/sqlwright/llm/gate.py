@@ -223,7 +223,10 @@ class GatedModel:
                 if sample.kind != "budget":
                     one.samples[number] = replace(sample, message=self._masked(sample.message))
                 continue
-            reply = replace(sample, text=self._masked(sample.text))
+            calls = tuple(
+                replace(each, arguments=self._masked(each.arguments)) for each in sample.tool_calls
+            )
+            reply = replace(sample, text=self._masked(sample.text), tool_calls=calls)
             one.samples[number] = reply
             cut_by_budget = reply.finish == "length" and part.call.max_tokens < one.call.max_tokens
             if self._cache is not None and not cut_by_budget:
