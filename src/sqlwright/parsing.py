@@ -29,6 +29,8 @@ _MOST_MARKS = 24
 _THOUGHT = re.compile(r"\s*<(think|thinking|thought)>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 _THINKING = re.compile(r"\s*<(?:think|thinking|thought)>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</(?:think|thinking|thought)>", re.IGNORECASE)
+_CHAT_MARK = re.compile(r"(?:<\|[\w ]{1,40}\|>|</s>|\[/?INST\])\Z")
+"""What some servers leave of a chat's marks at the end of a reply."""
 _TAG = re.compile(
     r"<(final[_ -]?answer|final[_ -]?sql|final[_ -]?query|sql[_ -]?query|sql|query|answer)>",
     re.IGNORECASE,
@@ -102,6 +104,10 @@ def items_from(text: str) -> tuple[str, ...]:
     quoted = [match[1] or match[2] for match in _QUOTED_ITEM.finditer(rest)]
     if quoted and not re.sub(r"[\s,;]|\band\b", "", _QUOTED_ITEM.sub("", rest)):
         return _distinct(quoted)
+    (line, *others) = rest.strip().splitlines() or [""]
+    parts = re.sub(r"\A[\w ]{1,20}:\s", "", line).split(",")
+    if len(parts) > 2 and not others and all(0 < len(part.split()) <= 6 for part in parts):
+        return _distinct(part.strip(" .\"'`*") for part in parts)
     raise MalformedReply("it holds no list")
 
 
@@ -128,6 +134,9 @@ def _split_thought(text: str) -> tuple[str, str]:
 
 def _query_in(text: str) -> FoundQuery:
     """The query of a reply without marked reasoning. Raises MalformedReply."""
+    text = text.rstrip()
+    while mark := _CHAT_MARK.search(text, max(len(text) - 50, 0)):
+        text = text[: mark.start()].rstrip()
     ways = [_in_tags, _in_json, _in_fences]
     if text.lstrip().startswith(("{", "[")):
         ways = [_in_json, _in_tags, _in_fences]
