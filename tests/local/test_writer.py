@@ -23,7 +23,9 @@ from tests.local.walks import APART, ONE, make_database
 texts = st.text(st.characters(codec="utf-8"))
 # SQLite itself reads decimals near the ends of a double's range back one digit off.
 magnitudes = st.floats(1e-200, 1e200)
-numbers = st.integers(-(2**63), 2**63 - 1) | magnitudes | magnitudes.map(lambda x: -x) | st.just(0.0)
+numbers = (
+    st.integers(-(2**63), 2**63 - 1) | magnitudes | magnitudes.map(lambda x: -x) | st.just(0.0)
+)
 
 
 @pytest.fixture(scope="module")
