@@ -191,3 +191,14 @@ def test_a_variable_or_flag_about_language_models_that_does_not_fit_is_refused()
         load_settings({"llm.privacy": "none"})
     with pytest.raises(ConfigError, match="SQLWRIGHT_LLM_CACHE takes true or false"):
         load_settings(environ={"SQLWRIGHT_LLM_CACHE": "maybe"})
+
+
+def test_the_only_tables_come_from_a_file_or_a_variable(tmp_path: Path) -> None:
+    (tmp_path / "sqlwright.toml").write_text('tables = ["orders", "order lines"]\n')
+    assert load_settings(folder=tmp_path).tables == ("orders", "order lines")
+    environ = {"SQLWRIGHT_TABLES": "orders, order lines"}
+    assert load_settings(environ=environ).tables == ("orders", "order lines")
+    assert load_settings().tables is None
+    (tmp_path / "sqlwright.toml").write_text('tables = "orders"\n')
+    with pytest.raises(ConfigError, match="tables takes a list"):
+        load_settings(folder=tmp_path)

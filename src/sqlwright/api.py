@@ -37,6 +37,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     recipe: str = "local",
     overrides: Sequence[str] = (),
     descriptions: str | Path | None = None,
+    tables: Sequence[str] | None = None,
     limits: Limits | None = None,
     seconds: float | None = None,
     home: str | Path | None = None,
@@ -55,10 +56,11 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     """A session over the database at `url`: a path, or a `sqlite:///` URL.
 
     `recipe` is a shipped recipe's name or a path to one, `overrides` change its options
-    (`generation.embedded.beam=4`). `descriptions` is a folder of description files. `limits` are
-    those of one query, `seconds` is the time for one question in all. Prepared data and traces
-    are under `home`; `record=False` leaves no trace. `models` replaces the embedded models, and
-    language models by their names or `llm`.
+    (`generation.embedded.beam=4`). `descriptions` is a folder of description files. With `tables`
+    it is as if the database had no others: they are in no prompt, no value of theirs is found, no
+    query can read them. `limits` are those of one query, `seconds` is the time for one question in
+    all. Prepared data and traces are under `home`; `record=False` leaves no trace. `models`
+    replaces the embedded models, and language models by their names or `llm`.
 
     `model` is the language model (`openai/gpt-4.1`) of recipes that use one, `base_url` where it is
     if not at its vendor's. A question may cost `budget` at most (`"$0.05, 20 calls"`); under
@@ -82,6 +84,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
             address,
             folder=None if home is None else place / "databases" / prepared_folder(address).name,
             descriptions=None if descriptions is None else Path(descriptions).expanduser(),
+            tables=None if tables is None else tuple(tables),
         ),
         loaded,
         models=Models(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -96,6 +96,14 @@ class Schema:
     def columns(self) -> Iterator[ColumnRef]:
         """Every column, table by table."""
         return iter(self._references)
+
+    def only(self, names: Collection[str]) -> Schema:
+        """The schema with these tables, by their stored names, and the keys among them."""
+        tables = tuple(table for table in self.tables if table.name in names)
+        keys = tuple(
+            key for key in self.foreign_keys if key.table in names and key.target_table in names
+        )
+        return Schema(self.name, tables, keys, self.dialect)
 
     @cached_property
     def column_count(self) -> int:

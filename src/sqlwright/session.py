@@ -45,6 +45,8 @@ class Target:
     url: str
     folder: Path | None
     descriptions: Path | None
+    tables: tuple[str, ...] | None = None
+    """The only tables that may be known of and read; None for all."""
 
 
 @dataclass(frozen=True)
@@ -278,12 +280,7 @@ class Session:
         if opened is not None and not opened.changed():
             return opened
         started = time.monotonic()
-        workspace = open_workspace(
-            self._target.url,
-            folder=self._target.folder,
-            descriptions=self._target.descriptions,
-            run=run,
-        )
+        workspace = open_workspace(**asdict(self._target), run=run)
         took = time.monotonic() - started
         self._opened = _Opened(workspace, took * self._defaults.reopening)
         if opened is not None:

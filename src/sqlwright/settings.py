@@ -7,6 +7,7 @@ working folder or the nearest one above it:
     recipe = "local"
     overrides = ["generation.embedded.beam=4"]
     descriptions = "data/descriptions"
+    tables = ["orders", "customers"]
     seconds = 20
 
     [limits]
@@ -53,6 +54,8 @@ class Settings:
     recipe: str = "local"
     overrides: tuple[str, ...] = ()
     descriptions: Path | None = None
+    tables: tuple[str, ...] | None = None
+    """The only tables that may be known of and read; None for all."""
     home: Path | None = None
     seconds: float | None = None
     limits: Limits = field(default_factory=Limits)
@@ -108,6 +111,7 @@ class _ProjectFile(BaseModel):
     recipe: str | None = None
     overrides: list[str] | None = None
     descriptions: str | None = None
+    tables: list[str] | None = None
     home: str | None = None
     seconds: float | None = Field(default=None, gt=0)
     limits: _LimitValues = Field(default_factory=_LimitValues)
@@ -194,8 +198,8 @@ def _environment_values(environ: Mapping[str, str]) -> dict[str, Any]:
         text = environ.get(_variable(name), "")
         if not text:
             continue
-        if name == "overrides":
-            values[name] = text.split()
+        if _KINDS[name] == Sequence[str]:
+            values[name] = text.split("," if name == "tables" else None)
             continue
         values[name] = _read(name, text)
     return _placed(values, None, "the environment")
@@ -256,6 +260,7 @@ _KINDS: Mapping[str, Any] = {
     "recipe": str,
     "overrides": Sequence[str],
     "descriptions": str,
+    "tables": Sequence[str],
     "home": str,
     "seconds": float,
     **{f"limits.{f.name}": float if f.name == "seconds" else int for f in fields(Limits)},
@@ -297,6 +302,8 @@ def _placed(values: dict[str, Any], folder: Path | None, origin: str) -> dict[st
             values["llm.budget"] = parse_budget(values["llm.budget"])
         except ConfigError as error:
             raise ConfigError(f"{origin}: {error}", hint=error.hint) from None
+    if "tables" in values:
+        values["tables"] = tuple(name.strip() for name in values["tables"])
     for name in ("descriptions", "home", "llm.prices", "llm.record", "llm.replay"):
         if name in values:
             path = Path(values[name]).expanduser()

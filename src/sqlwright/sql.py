@@ -8,7 +8,7 @@ are made of; the bodies of the views it reads are held to the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,18 +32,23 @@ _KEPT_LENGTH = 4_000
 
 
 def check_query(
-    sql: str, dialect: str = "sqlite", *, views: Mapping[str, str] | None = None
+    sql: str,
+    dialect: str = "sqlite",
+    *,
+    views: Mapping[str, str] | None = None,
+    hidden: Collection[str] = frozenset(),
 ) -> None:
     """Raise UnsafeQuery unless the text is exactly one query that only reads.
 
     `views` maps stored view names to their CREATE VIEW text; the bodies of the views the query
-    reads, directly or through each other, are held to the same rules. The subclass
+    reads, directly or through each other, are held to the same rules. `hidden` are the tables and
+    views, in lower case, that may not be read, not even through a view. The subclass
     UnreadableQuery says that the text looks like a mistake rather than an attack.
     """
     if dialect != "sqlite":
         raise UnsafeQuery(f"queries in the dialect '{dialect}' can't be checked yet")
     bodies = {name.lower(): create for name, create in (views or {}).items()}
-    waiting = list(_check_text(sql))
+    waiting = list(_check_text(sql, hidden))
     seen: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -51,12 +56,12 @@ def check_query(
             continue
         seen.add(name)
         try:
-            waiting += _check_text(view_body(bodies[name]))
+            waiting += _check_text(view_body(bodies[name]), hidden)
         except UnsafeQuery as error:
             raise UnsafeQuery(f"the view {name} is not safe to read: {error}") from None
 
 
-def _check_text(sql: str) -> set[str]:
+def _check_text(sql: str, hidden: Collection[str] = frozenset()) -> set[str]:
     """The names of the tables that the query reads, in lower case. Raises UnsafeQuery."""
     tree = _parse(" ".join(token.text for token in checked_tokens(sql)))
     allowed, banned = _nodes()
@@ -69,6 +74,9 @@ def _check_text(sql: str) -> set[str]:
                 names.update(_table_names(node))
     except RecursionError:
         raise UnsafeQuery("the query is nested too deeply") from None
+    # A common table expression of a hidden table's name is refused, too: better one too many.
+    for name in sorted(names.intersection(hidden)):
+        raise UnsafeQuery(f"reading {name} is not allowed")
     return names
 
 

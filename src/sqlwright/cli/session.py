@@ -72,6 +72,19 @@ def descriptions_for(database: str, settings: Settings) -> Path | None:
     return settings.descriptions if given or database == settings.database else None
 
 
+def tables_for(database: str, settings: Settings) -> tuple[str, ...] | None:
+    """The only tables that may be read; the project file's belong to its own database, however
+    that is named."""
+    if settings.tables is None or settings.origins.get("tables") != str(settings.file):
+        return settings.tables
+    if settings.database is None:
+        return settings.tables
+    from sqlwright.database.address import parse_address
+
+    ours, theirs = (parse_address(url).resolve() for url in (database, settings.database))
+    return settings.tables if ours == theirs else None
+
+
 def prepared_place(database: str, settings: Settings) -> Path:
     """The folder that holds what was prepared for a database."""
     from sqlwright.prepare import prepared_folder
@@ -103,6 +116,7 @@ def opener(database: str, settings: Settings, *, allow_code: bool = False) -> Op
             recipe=settings.recipe,
             overrides=settings.overrides,
             descriptions=descriptions_for(database, settings),
+            tables=tables_for(database, settings),
             limits=settings.limits,
             seconds=settings.seconds,
             home=settings.home,

@@ -62,7 +62,7 @@ def command(
     from sqlwright.cli.interrupt import interruptible
     from sqlwright.cli.progress import Spinner
     from sqlwright.cli.query import check_lines, execute, result_answer
-    from sqlwright.cli.session import settled
+    from sqlwright.cli.session import settled, tables_for
     from sqlwright.cli.show import show_rows
     from sqlwright.cli.text import clean
     from sqlwright.database import open_database
@@ -71,10 +71,11 @@ def command(
     screen = Screen.open()
     if target.note:
         screen.note(clean(target.note, 400))
-    limits = settled(max_rows=max_rows).limits
+    settings = settled(max_rows=max_rows)
+    limits = settings.limits
     if timeout is not None:
         limits = replace(limits, seconds=timeout)
-    opened = open_database(target.database)
+    opened = open_database(target.database, tables=tables_for(target.database, settings))
     try:
         if check or explain:
             look = Look.of(screen, max_rows)

@@ -10,18 +10,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sqlwright.database.sqlite import SqliteDatabase
 
 __all__ = ["open_database"]
 
 
-def open_database(url_or_path: str) -> SqliteDatabase:
+def open_database(url_or_path: str, *, tables: Collection[str] | None = None) -> SqliteDatabase:
     """Open a SQLite file for reading, by bare path or `sqlite:///` URL.
 
-    The worker process that will run generated SQL starts in the background. Raises
-    DatabaseUnavailable, saying what is wrong with the file or URL and what to do about it.
+    With `tables` it is as if there were no others. The worker process that will run generated SQL
+    starts in the background. Raises DatabaseUnavailable, saying what is wrong with the file or URL
+    and what to do about it, and ConfigError for tables that aren't there.
     """
     from sqlwright.database.address import parse_address
     from sqlwright.database.sqlite import SqliteDatabase
 
-    return SqliteDatabase(parse_address(url_or_path))
+    return SqliteDatabase(parse_address(url_or_path), tables)

@@ -12,7 +12,7 @@ its own: https://www.sqlite.org/security.html names most of what is set here.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from os.path import dirname
 from typing import TYPE_CHECKING, Any
@@ -181,10 +181,13 @@ class GuardedConnection:
     """A connection that only answers queries. Not thread-safe, but `interrupt` may come from
     another thread."""
 
-    def __init__(self, uri: str) -> None:
+    def __init__(self, uri: str, tables: Collection[str] | None = None) -> None:
+        """With `tables`, by their stored names, nothing else can be read, the schema neither."""
         self._connection = _open(uri)
         for limit, value in _LIMITS.items():
             self._connection.limit(limit, value)
+        self._allowed = None if tables is None else frozenset(name.lower() for name in tables)
+        self._hidden: frozenset[str] = frozenset()
         self._tables = self._stored_tables()
         self._modules = frozenset(
             str(name).lower() for (name,) in self._connection.execute("PRAGMA module_list")
@@ -242,7 +245,8 @@ class GuardedConnection:
             name = (first or "").lower()
             # Without a column, the name may be a common table expression's: it isn't stored, but
             # it isn't provided by a module either.
-            if name in self._tables or (not second and not self._is_provided(name)):
+            unstored = not second and name not in self._hidden and not self._is_provided(name)
+            if name in self._tables or unstored:
                 return apsw.SQLITE_OK
             self._denied = f"reading {first} is not allowed"
         else:
@@ -260,14 +264,21 @@ class GuardedConnection:
             "SELECT name, sql LIKE 'CREATE VIRTUAL %' FROM sqlite_schema "
             "WHERE type IN ('table', 'view')"
         )
-        stored = set()
+        stored, modules = set(), []
         for name, virtual in list(rows):
             stored.add(str(name).lower())
             if virtual:
+                modules.append(f"{str(name).lower()}_")
                 with contextlib.suppress(apsw.Error):
                     self._connection.execute(f"SELECT 1 FROM {_quoted(str(name))} LIMIT 0")
         internal = {name for name in stored if name.startswith("sqlite_")}
-        return frozenset((stored - internal) | SCHEMA_TABLES | TABLE_FUNCTIONS)
+        if self._allowed is None:
+            return frozenset((stored - internal) | SCHEMA_TABLES | TABLE_FUNCTIONS)
+        # A virtual table reads the tables in which it keeps its own data.
+        own = tuple(prefix for prefix in modules if prefix[:-1] in self._allowed)
+        kept = {name for name in stored - internal if name in self._allowed or name.startswith(own)}
+        self._hidden = frozenset(stored - kept)
+        return frozenset(kept | TABLE_FUNCTIONS)
 
     def _refresh_tables(self) -> bool:
         """Read the stored names again; True when they changed, so that trying again makes sense."""

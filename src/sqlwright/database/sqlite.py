@@ -6,11 +6,12 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from sqlwright.database.allowed import SCHEMA_TABLES
 from sqlwright.database.connection import (
     FAILURES,
     TrustedConnection,
@@ -20,11 +21,11 @@ from sqlwright.database.connection import (
 from sqlwright.database.files import DatabaseFile, Source, Token
 from sqlwright.database.introspect import read_schema
 from sqlwright.database.pool import Pool, Stop, WorkerDied, WorkerStopped
-from sqlwright.errors import DatabaseUnavailable, UnsafeQuery
+from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
 from sqlwright.sql import check_query
-from sqlwright.tokens import UnreadableQuery
+from sqlwright.tokens import UnreadableQuery, quote_name
 from sqlwright.types import ExecutionError, ExecutionResult
 
 ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable"]
@@ -50,14 +51,19 @@ class SqliteDatabase:
     file through another SQLite library should do that from another process, or not meanwhile.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, tables: Collection[str] | None = None) -> None:
+        """With `tables` nothing but these tables and views is known of or can be read. Raises
+        DatabaseUnavailable, and ConfigError for a table that isn't there and for a view that reads
+        one that may not be read."""
         self._file = DatabaseFile(path)
         self._lock = threading.Lock()
         self._closed = False
-        self._views: tuple[Token, dict[str, str]] | None = None
+        self._stored: tuple[Token, Stored] | None = None
         self._checked: set[str] = set()
-        with self.reader():
-            pass
+        self._tables: tuple[str, ...] | None = None
+        with self.reader() as connection:
+            if tables is not None:
+                self._tables = self._named(tables, connection)
         self._pool = Pool(lambda: self._request(self._source(), Limits()))
 
     @property
@@ -73,10 +79,16 @@ class SqliteDatabase:
     def url(self) -> str:
         return f"sqlite:///{self._file.path}"
 
+    @property
+    def tables(self) -> tuple[str, ...] | None:
+        """The only tables and views that may be read, by their stored names; None for all."""
+        return self._tables
+
     def schema(self) -> Schema:
         """Tables, views, columns and declared keys, read afresh. Raises DatabaseUnavailable."""
         with self.reader() as connection, self._told():
-            return read_schema(connection, self._file.path.stem)
+            schema = read_schema(connection, self._file.path.stem)
+        return schema if self._tables is None else schema.only(self._tables)
 
     @contextlib.contextmanager
     def reader(self) -> Iterator[TrustedConnection]:
@@ -165,29 +177,56 @@ class SqliteDatabase:
         return DatabaseUnavailable(f"{self._file.path}: {message}.", hint=hint)
 
     def _check(self, sql: str) -> None:
-        views = self._stored_views()
+        stored = self._stored_now()
         with self._lock:
             if sql in self._checked:
                 return
-        check_query(sql, self.dialect, views=views)
+        check_query(sql, self.dialect, views=stored.views, hidden=stored.hidden)
         with self._lock:
             if len(self._checked) >= _CHECKED_MOST:
                 self._checked.clear()
             self._checked.add(sql)
 
-    def _stored_views(self) -> Mapping[str, str]:
+    def _stored_now(self) -> Stored:
         with self._lock:
-            token, known = self._file.token(), self._views
+            token, known = self._file.token(), self._stored
         if known is not None and known[0] == token:
             return known[1]
         with self.reader() as connection, self._told():
-            rows = connection.rows("SELECT name, sql FROM sqlite_schema WHERE type = 'view'")
-            views = {str(name): str(sql) for name, sql in rows}
+            stored = _read_stored(connection, self._tables)
         with self._lock:
-            if known is None or known[1] != views:
+            if known is None or known[1] != stored:
                 self._checked.clear()
-            self._views = (token, views)
-        return views
+            self._stored = (token, stored)
+        return stored
+
+    def _named(self, tables: Collection[str], connection: TrustedConnection) -> tuple[str, ...]:
+        """Tables by their stored names. Raises ConfigError."""
+        with self._told():
+            everything = _read_stored(connection, ())
+        by_name = {name.lower(): name for name in everything.names} | {
+            name: name for name in everything.names
+        }
+        absent = [name for name in tables if name not in by_name and name.lower() not in by_name]
+        if absent:
+            known = ", ".join(sorted(everything.names)[:40])
+            raise ConfigError(
+                f"{self._file.path} has no table {absent[0]!r}, which tables lists",
+                hint=f"There are: {known}.",
+            )
+        named = tuple(dict.fromkeys(by_name.get(n) or by_name[n.lower()] for n in tables))
+        stored = everything.without(named)
+        for view in named:
+            if view in stored.views:
+                try:
+                    check_query(f"SELECT * FROM {quote_name(view)}", views=stored.views,
+                                hidden=stored.hidden)  # fmt: skip
+                except UnsafeQuery as error:
+                    raise ConfigError(
+                        f"the view {view} can't be among the tables: {error}",
+                        hint="List what it reads, too, or leave the view out.",
+                    ) from None
+        return named
 
     def _request(self, source: Source, limits: Limits) -> dict[str, Any]:
         return {
@@ -200,6 +239,7 @@ class SqliteDatabase:
             "result_bytes": limits.result_bytes,
             "cell_bytes": limits.cell_bytes,
             "memory_bytes": limits.memory_bytes,
+            "tables": None if self._tables is None else list(self._tables),
         }
 
     def _run(self, sql: str, limits: Limits, stop: Stop) -> ExecutionResult:
@@ -227,6 +267,32 @@ class SqliteDatabase:
         if error.signal == signal.SIGKILL:
             return _failed("memory", "the query's process was killed, most likely to free memory")
         return _failed("unavailable", "the query's process ended unexpectedly")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a file holds by name."""
+
+    names: frozenset[str]
+    """Of tables and views."""
+    views: Mapping[str, str]
+    """Their CREATE VIEW texts."""
+    hidden: frozenset[str] = frozenset()
+    """What may not be read, in lower case."""
+
+    def without(self, tables: Collection[str]) -> Stored:
+        """The same with everything hidden but these tables, the schema's own included."""
+        hidden = {name.lower() for name in self.names if name not in tables} | SCHEMA_TABLES
+        return replace(self, hidden=frozenset(hidden))
+
+
+def _read_stored(connection: TrustedConnection, tables: Collection[str] | None) -> Stored:
+    rows = list(connection.rows(
+        "SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view')"
+    ))  # fmt: skip
+    views = {str(name): str(sql) for name, kind, sql in rows if kind == "view"}
+    stored = Stored(frozenset(str(name) for name, _, _ in rows), views)
+    return stored if tables is None else stored.without(tables)
 
 
 def _stop(run: Run) -> str | None:

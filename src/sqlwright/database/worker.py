@@ -86,7 +86,7 @@ class _Worker:
         """One reply frame; whatever goes wrong is in it."""
         try:
             _set_limits(request)
-            self._open(request["uri"], request["token"])
+            self._open(request["uri"], request["token"], request["tables"])
             self._holds_locks = request["holds_locks"]
             if "sql" not in request:
                 return pack_reply({}, ())
@@ -108,14 +108,14 @@ class _Worker:
             with self._lock:
                 self._running = -1
 
-    def _open(self, uri: str, token: list[int]) -> None:
+    def _open(self, uri: str, token: list[int], tables: list[str] | None) -> None:
         # An immutable file is never looked at again by SQLite, so its connection lasts only as
         # long as the file stays the same.
-        if self._connection is not None and (uri, token) == self._opened:
+        if self._connection is not None and (uri, token, tables) == self._opened:
             return
         self._close()
-        self._connection = GuardedConnection(uri)
-        self._opened = (uri, token)
+        self._connection = GuardedConnection(uri, tables)
+        self._opened = (uri, token, tables)
 
     def _close(self) -> None:
         with self._lock:

@@ -4,7 +4,7 @@ can be learnt at once."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -71,19 +71,20 @@ def open_workspace(
     *,
     folder: Path | None = None,
     descriptions: Path | None = None,
+    tables: Collection[str] | None = None,
     seconds: float | None = None,
     run: Run | None = None,
 ) -> Workspace:
-    """Open a database with what is known about it.
+    """Open a database with what is known about it, or about some `tables` of it.
 
     Prepared and unchanged: at once. Prepared and changed since: the same, with a fresh schema and a
     note. Never prepared, or the prepared folder can't be used: what can be learnt within `seconds`
     (default 2, for large files 4), held in memory, with notes on what that leaves out. Raises
-    `DatabaseUnavailable`, `WorkspaceError` (only for a description folder that was given and isn't
-    there), `Cancelled`.
+    `DatabaseUnavailable`, `ConfigError` (tables that aren't there), `WorkspaceError` (only for a
+    description folder that was given and isn't there), `Cancelled`.
     """
     run = run or Run()
-    database = open_database(url)
+    database = open_database(url, tables=tables)
     try:
         described = description_folder(database, descriptions)
         place = folder if folder is not None else prepared_folder(url)
@@ -119,11 +120,27 @@ def _prepared(
             problem = f"What was prepared can't be used: {error}"
             continue
         if _fresh(database, manifest, described):
-            opened = Workspace(database, catalog.schema, index, catalog, manifest.warnings)
+            opened = _whole(database, catalog, index, manifest.warnings)
         else:
             opened = _stale(database, catalog, index, described)
         return replace(opened, descriptions=stored_vectors(place, opened.schema)), ""
     return None, problem
+
+
+def _whole(
+    database: SqliteDatabase, catalog: Catalog, index: ValueIndex, warnings: tuple[str, ...]
+) -> Workspace:
+    """What was prepared, without what may not be read."""
+    if database.tables is None:
+        return Workspace(database, catalog.schema, index, catalog, warnings)
+    schema = catalog.schema.only(database.tables)
+    seen = frozenset(schema.columns)
+    profiles = {ref: profile for ref, profile in catalog.columns.items() if ref in seen}
+    about = {name: profile for name, profile in catalog.tables.items() if schema.table(name)}
+    known = Catalog(schema, about, profiles)
+    return Workspace(
+        database, schema, FilteredIndex(index, seen), known, pressing_notes(known, sampled=False)
+    )
 
 
 def _fresh(database: SqliteDatabase, manifest: Manifest, described: Path | None) -> bool:
