@@ -62,6 +62,8 @@ class Run:
     """What language models may cost and have cost."""
     privacy: Privacy = "full"
     """What requests that leave the machine may hold."""
+    confided: threading.Event = field(default_factory=threading.Event)
+    """Set once a model on this machine was shown values that mayn't leave it."""
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -181,6 +183,9 @@ class Workspace:
     """What isn't indexed yet and similar, shown to the user as warnings."""
     descriptions: Any = None
     """`indexes.descriptions.StoredVectors`; None when nothing was prepared."""
+    texts: Any = None
+    """`local.text_vectors.PreparedVectors` of what names and describes tables and columns; None
+    when nothing was prepared."""
 
 
 @dataclass(frozen=True)

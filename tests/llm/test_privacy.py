@@ -65,6 +65,20 @@ def test_by_default_and_on_this_machine_everything_is_sent() -> None:
     assert str(mixed()) == there.calls[0].messages[0].text == here.calls[0].messages[0].text
 
 
+def test_what_a_model_on_this_machine_wrote_after_seeing_values_stays_here() -> None:
+    here = ScriptedEndpoint(Script(otherwise="x"), capabilities=Capabilities(remote=False))
+    run = a_run(privacy="schema-only")
+    written = request(Text.of(f"so it is {VALUE}", "model"))
+    with gate() as (model, there):
+        model.complete([written], run, step="s")
+    with gate(endpoint=here) as (model, _):
+        model.complete([request(mixed())], run, step="s")
+    with gate() as (model, later):
+        model.complete([written], run, step="s")
+    assert VALUE in there.calls[0].messages[0].text  # its own words, before anything was shown
+    assert later.calls[0].messages[0].text == HIDDEN
+
+
 def test_the_event_says_what_was_really_sent() -> None:
     events = Events()
     with gate() as (model, _):

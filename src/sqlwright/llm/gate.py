@@ -173,9 +173,17 @@ class GatedModel:
 
     def _permitted(self, messages: tuple[Message, ...], run: Run) -> tuple[Message, ...]:
         """The messages without what the run's privacy doesn't let out of this machine."""
-        if run.privacy == "full" or not self.capabilities.remote:
+        if run.privacy == "full":
             return messages
-        return tuple(replace(message, text=message.text.without("value")) for message in messages)
+        if not self.capabilities.remote:
+            if any(span.origin == "value" for message in messages for span in message.text.spans):
+                run.confided.set()
+            return messages
+        # A model on this machine that was shown values may have repeated them.
+        kept = [replace(message, text=message.text.without("value")) for message in messages]
+        if run.confided.is_set():
+            kept = [replace(message, text=message.text.without("model")) for message in kept]
+        return tuple(kept)
 
     def _key(self, call: Call) -> str:
         """By which the cache knows a call; see `_of_sample`."""
