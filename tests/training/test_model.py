@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from pathlib import Path
 
 import numpy as np
@@ -145,11 +144,23 @@ def test_a_slice_of_a_run_leaves_a_checkpoint_and_the_last_one_says_so(
     assert (tmp_path / "done").exists()
 
 
+def test_the_budget_is_counted_by_the_given_clock(tmp_path: Path) -> None:
+    seconds = [100.0]
+    trainer = Trainer(Settings(minutes=1.0), tmp_path, clock=lambda: seconds[0])
+    assert trainer.progress == 0.0
+    seconds[0] += 15.0
+    assert trainer.progress == pytest.approx(0.25)
+    trainer.save()
+    again = Trainer(Settings(minutes=1.0), tmp_path, clock=lambda: seconds[0])
+    again.resume()
+    assert again.progress == pytest.approx(0.25)
+
+
 def test_the_rate_warms_up_and_decays(tmp_path: Path) -> None:
     trainer = Trainer(Settings(minutes=1.0), tmp_path)
     factors = []
     for spent in (0.0, 1.8, 3.6, 30.0, 60.0):
-        trainer.spent = spent - (time.monotonic() - trainer.started)
+        trainer.spent = spent - (trainer.clock() - trainer.started)
         factors.append(trainer.schedule())
     assert factors[0] < factors[1] < factors[2]
     assert factors[2] > factors[3] > factors[4] == pytest.approx(0.0, abs=1e-3)

@@ -1,7 +1,8 @@
 """Train the embedded parser on one CPU core within a wall-clock budget.
 
 The learning rate follows the clock, not the step count: linear warm-up, then linear decay to zero
-at the end of the budget, whatever else the machine does. A checkpoint every few minutes holds
+at the end of the budget, whatever else the machine does; with --worked it follows the processor's
+time, so that a run at the lowest priority may wait. A checkpoint every few minutes holds
 everything needed to resume. Training can also go on from exported weights, for which it wants a
 lower rate and passes that those weights haven't seen:
 
@@ -15,7 +16,7 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,9 +104,17 @@ class Trainer:
     """Model, optimizer, running average and the clock."""
 
     def __init__(
-        self, settings: Settings, out: Path, *, weights: Path | None = None, first: int = 0
+        self,
+        settings: Settings,
+        out: Path,
+        *,
+        weights: Path | None = None,
+        first: int = 0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`weights` is a folder of exported weights to begin with, `first` the first pass."""
+        """`weights` is a folder of exported weights to begin with, `first` the first pass; `clock`
+        gives the seconds that the budget is counted in."""
+        self.clock = clock
         self.settings = settings
         self.out = out
         self.model = make_model(settings)
@@ -119,7 +128,7 @@ class Trainer:
         }
         self.spent = 0.0
         """Seconds of training before this process."""
-        self.started = time.monotonic()
+        self.started = clock()
         self.step = 0
         self.number = first
         self.seen = 0
@@ -142,7 +151,7 @@ class Trainer:
     @property
     def progress(self) -> float:
         """Part of the budget that is spent, from 0 to 1."""
-        spent = self.spent + time.monotonic() - self.started
+        spent = self.spent + self.clock() - self.started
         return min(1.0, spent / (self.settings.minutes * 60))
 
     def schedule(self) -> float:
@@ -182,7 +191,7 @@ class Trainer:
             "model": self.model.state_dict(),
             "average": self.average,
             "optimizer": self.optimizer.state_dict(),
-            "spent": self.spent + time.monotonic() - self.started,
+            "spent": self.spent + self.clock() - self.started,
             "step": self.step,
             "number": self.number,
             "seen": self.seen,
@@ -217,7 +226,8 @@ class Trainer:
         """Train until the budget is spent, or for so many minutes of it; the last thing done is to
         save. A file `done` tells that nothing is left."""
         self.model.train()
-        settings, saved, reported = self.settings, time.monotonic(), time.monotonic()
+        settings, begun = self.settings, time.monotonic()
+        saved = reported = begun
         totals = [0.0, 0.0, 0]
         for number, batch in stream(passes, settings, self.number):
             self.number = number
@@ -237,7 +247,7 @@ class Trainer:
                 print(json.dumps(row), flush=True)
                 totals, reported = [0.0, 0.0, 0], now
             done = self.progress >= 1.0
-            leave = done or now - self.started > minutes * 60
+            leave = done or now - begun > minutes * 60
             if leave or now - saved > settings.save_minutes * 60:
                 self.save()
                 saved = time.monotonic()
@@ -254,6 +264,12 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--minutes", type=float, default=70.0)
     parser.add_argument("--slice", type=float, default=math.inf, help="minutes before a pause")
+    parser.add_argument(
+        "--worked",
+        action="store_true",
+        help="count the processor's time for this run, not the clock's: the rate then doesn't fall "
+        "while the machine is busy with other work",
+    )
     parser.add_argument("--still", action="store_true", help="leave the text encoder as it is")
     parser.add_argument("--frozen", type=int, default=Settings.frozen)
     parser.add_argument("--report", type=int, default=Settings.report_steps)
@@ -270,7 +286,13 @@ def main(arguments: Iterable[str] | None = None) -> None:
         frozen=options.frozen,
         report_steps=options.report,
     )
-    trainer = Trainer(settings, options.out, weights=options.weights, first=options.first)
+    trainer = Trainer(
+        settings,
+        options.out,
+        weights=options.weights,
+        first=options.first,
+        clock=time.process_time if options.worked else time.monotonic,
+    )
     trainer.resume()
     if options.still:
         trainer.leave_text()
