@@ -284,3 +284,11 @@ def test_a_run_has_its_own_seed(open_scripted: Open) -> None:
     shop.ask("How many orders?")
     assert runs[0].seed == 7
     assert runs[0].random("x").random() == runs[0].random("x").random()
+
+
+@pytest.mark.parametrize("recipe", ["chess-ir-cg-ut", "chess-ir-ss-cg", "chess-agents", "baseline"])
+def test_a_recipe_that_asks_a_model_says_at_once_that_none_was_named(
+    database_files: dict[str, Path], recipe: str
+) -> None:
+    with pytest.raises(ConfigError, match="none was named"):
+        sqlwright.open(database_files["shop"], recipe=recipe, environ={}, record=False)

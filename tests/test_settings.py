@@ -202,3 +202,9 @@ def test_the_only_tables_come_from_a_file_or_a_variable(tmp_path: Path) -> None:
     (tmp_path / "sqlwright.toml").write_text('tables = "orders"\n')
     with pytest.raises(ConfigError, match="tables takes a list"):
         load_settings(folder=tmp_path)
+
+
+def test_who_names_a_model_and_no_recipe_gets_one_that_asks_it(tmp_path: Path) -> None:
+    assert load_settings().recipe == "local"
+    assert load_settings({"llm.model": "openai/x"}).recipe == "chess-ir-ss-cg"
+    assert load_settings({"llm.model": "openai/x", "recipe": "local"}).recipe == "local"

@@ -25,6 +25,7 @@ from sqlwright.messages import Privacy
 from sqlwright.prepare import prepared_folder
 from sqlwright.prepare.places import home as default_home
 from sqlwright.protocols import Limits
+from sqlwright.registry import default_recipe
 from sqlwright.session import Defaults, Session, Target
 from sqlwright.spending import Budget, parse_budget
 
@@ -34,7 +35,7 @@ __all__ = ["EmbeddedModels", "Session", "open"]
 def open(  # noqa: A001 - sqlwright.open, as for a file
     url: str | Path,
     *,
-    recipe: str = "local",
+    recipe: str = "",
     overrides: Sequence[str] = (),
     descriptions: str | Path | None = None,
     tables: Sequence[str] | None = None,
@@ -55,7 +56,8 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
 ) -> Session:
     """A session over the database at `url`: a path, or a `sqlite:///` URL.
 
-    `recipe` is a shipped recipe's name or a path to one, `overrides` change its options
+    `recipe` is a shipped recipe's name or a path to one, by default `local`, or `chess-ir-ss-cg`
+    where a language model is named. `overrides` change its options
     (`generation.embedded.beam=4`). `descriptions` is a folder of description files. With `tables`
     it is as if the database had no others: they are in no prompt, no value of theirs is found, no
     query can read them. `limits` are those of one query, `seconds` is the time for one question in
@@ -73,12 +75,21 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     """
     address = str(url)
     parse_address(address)
-    loaded = config.load_recipe(recipe, overrides, allow_code=allow_code)
     place = Path(home).expanduser() if home is not None else default_home()
     options = llm or LlmOptions(cache=record)
     named: dict[str, Any] = {"base_url": base_url, "privacy": privacy, "cache": cache}
     named |= {"model": model, "budget": parse_budget(budget) if isinstance(budget, str) else budget}
     options = replace(options, **{k: v for k, v in named.items() if v not in {None, ""}})
+    chosen = recipe or default_recipe(options.model)
+    loaded = config.load_recipe(chosen, overrides, allow_code=allow_code)
+    chosen_models = Models(
+        EmbeddedModels() if models is None else models,
+        options,
+        environ=os.environ if environ is None else environ,
+        cache=place / "replies" / prepared_folder(address).name,
+    )
+    for name in loaded.asks:  # told now rather than in the middle of the first question
+        chosen_models[name or "llm"]
     return Session(
         Target(
             address,
@@ -87,12 +98,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
             tables=None if tables is None else tuple(tables),
         ),
         loaded,
-        models=Models(
-            EmbeddedModels() if models is None else models,
-            options,
-            environ=os.environ if environ is None else environ,
-            cache=place / "replies" / prepared_folder(address).name,
-        ),
+        models=chosen_models,
         defaults=Defaults(
             limits or Limits(), seconds, seed, budget=options.budget, privacy=options.privacy
         ),

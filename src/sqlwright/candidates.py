@@ -176,7 +176,7 @@ def ancestry(candidate: Candidate) -> Iterator[Candidate]:
 
 
 def standing(candidate: Candidate) -> int:
-    """What its result is worth, less is better: 0 with rows, 1 empty, 2 not executed, 3 in error."""
+    """What its result is worth, less is better: 0 rows, 1 empty, 2 not executed, 3 in error."""
     if candidate.result is None:
         return 2
     if not candidate.result.ok:

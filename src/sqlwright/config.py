@@ -38,6 +38,7 @@ from sqlwright import combinators, registry
 from sqlwright.agent import Agent
 from sqlwright.combinators import Condition, Named
 from sqlwright.errors import ConfigError
+from sqlwright.prompting import Sampling
 from sqlwright.protocols import Step
 from sqlwright.yaml_text import read_yaml
 
@@ -55,6 +56,12 @@ class Recipe:
     description: str
     step: Step
     source: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The language models its steps name; an empty name is the run's own."""
+        samplings = (getattr(step, "sampling", None) for step in combinators.leaves(self.step))
+        return tuple(dict.fromkeys(one.model for one in samplings if isinstance(one, Sampling)))
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,11 @@ RECIPES: Mapping[str, str] = {
 ENTRY_POINTS = "sqlwright.steps"
 
 
+def default_recipe(model: str) -> str:
+    """The recipe where none was chosen: who names a language model wants it asked."""
+    return "chess-ir-ss-cg" if model else "local"
+
+
 def step_names() -> tuple[str, ...]:
     """Our own steps in the order of the table, then those of installed packages by name."""
     return (*STEPS, *sorted(set(_installed()) - set(STEPS)))

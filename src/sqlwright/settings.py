@@ -38,7 +38,7 @@ from sqlwright.errors import ConfigError
 from sqlwright.llm.options import LlmOptions
 from sqlwright.messages import Privacy
 from sqlwright.protocols import Limits
-from sqlwright.registry import unknown
+from sqlwright.registry import default_recipe, unknown
 from sqlwright.spending import parse_budget
 
 FILE = "sqlwright.toml"
@@ -145,6 +145,8 @@ def load_settings(
                 overrides += value
             else:
                 settings = _with(settings, name, value)
+    if "recipe" not in origins:
+        settings = replace(settings, recipe=default_recipe(settings.llm.model))
     return replace(settings, overrides=tuple(overrides), origins=origins)
 
 
