@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -148,31 +148,31 @@ class SchemaView:
     @property
     def visible(self) -> Iterator[ColumnRef]:
         """The columns that are not hidden."""
+        if not self.details:
+            return iter(self.schema.columns)
         return (ref for ref in self.schema.columns if self.detail(ref) is not Detail.HIDDEN)
 
     def visible_schema(self) -> Schema:
         """The schema without hidden columns, without tables that have none left, and with the
         keys whose both ends remain."""
-        kept = set(self.visible)
-        if len(kept) == self.schema.column_count:
+        return self._visible_schema
+
+    @cached_property
+    def _visible_schema(self) -> Schema:
+        hidden = {ref for ref, detail in self.details.items() if detail is Detail.HIDDEN}
+        if hidden.isdisjoint(self.schema.columns):
             return self.schema
         tables = []
         for table in self.schema.tables:
-            columns = tuple(c for c in table.columns if ColumnRef(table.name, c.name) in kept)
+            columns = tuple(c for c in table.columns if ColumnRef(table.name, c.name) not in hidden)
             if columns:
-                tables.append(
-                    Table(
-                        table.name,
-                        columns,
-                        table.primary_key,
-                        table.kind,
-                        table.description,
-                        table.label,
-                    )
-                )
+                tables.append(replace(table, columns=columns))
+        there = {table.name for table in tables}
         keys = tuple(
             key
             for key in self.schema.foreign_keys
-            if all(near in kept and far in kept for near, far in key.pairs)
+            if key.table in there
+            and key.target_table in there
+            and not any(near in hidden or far in hidden for near, far in key.pairs)
         )
         return Schema(self.schema.name, tuple(tables), keys, self.schema.dialect)

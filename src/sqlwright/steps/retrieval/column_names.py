@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 from rapidfuzz import fuzz
@@ -65,6 +66,8 @@ def _names(keywords: Iterable[str]) -> Iterator[str]:
             yield keyword.split("=", 1)[0]
 
 
+@lru_cache(maxsize=1 << 16)
 def _folded(name: str) -> str:
+    # Kept, because every question goes through all names of the schema.
     folded = re.sub(r"[^\w]|_", "", soften(name))
     return folded.removesuffix("s") if len(folded) > SHORTEST else folded

@@ -76,10 +76,9 @@ class FilterColumns:
         schema = state.view.visible_schema()
         if not schema.tables or not state.question.text.strip():
             return state
-        calls = self._calls(state)
         if self.form == "embedded":
             return self._embedded(state, schema, context)
-        if self.limit is not None and calls > self.limit:
+        if self.limit is not None and (calls := self._calls(state)) > self.limit:
             told = f"{NAME} would make {calls:,} calls, more than its limit; used the embedded form"
             return self._embedded(state.warn(told), schema, context)
         asked_about = self._asked_about(state, schema)
@@ -152,6 +151,7 @@ class FilterColumns:
         batches = self._batches(schema, columns, self._room(context))
         names = Names(schema)
         full = self.profile == "full"
+        schema_of_reply = ColumnsReply.model_json_schema()
         prompts = [
             Prompt(
                 render(
@@ -166,7 +166,7 @@ class FilterColumns:
                     **asked(state),
                 ),
                 partial(_listed, names=names),
-                ColumnsReply.model_json_schema(),
+                schema_of_reply,
             )
             for batch in batches
         ]

@@ -84,12 +84,12 @@ class EvaluateTests:
             "count": len(ones),
             **asked(state),
         }
-        template = self.prompt or "selection/evaluate_test"
+        template, form = self.prompt or "selection/evaluate_test", Verdicts.model_json_schema()
         prompts = [
             Prompt(
                 render(template, test=model_text(test.text), **common),
                 partial(verdicts_from, count=len(ones)),
-                Verdicts.model_json_schema(),
+                form,
             )
             for test in state.tests
         ]
@@ -99,7 +99,7 @@ class EvaluateTests:
     def _per_candidate(
         self, state: State, listed: Sequence[Sequence[Shown]], context: Context
     ) -> Judged:
-        template = self.prompt or "selection/evaluate_candidate"
+        template, form = self.prompt or "selection/evaluate_candidate", Verdicts.model_json_schema()
         common = {
             "tests": [model_text(test.text) for test in state.tests],
             "count": len(state.tests),
@@ -116,7 +116,7 @@ class EvaluateTests:
                     **common,
                 ),
                 partial(verdicts_from, count=len(state.tests)),
-                Verdicts.model_json_schema(),
+                form,
             )
             for one in ones
         ]
