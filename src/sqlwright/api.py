@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlwright import config
 from sqlwright.database.address import parse_address
@@ -61,8 +62,8 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     (`generation.embedded.beam=4`). `descriptions` is a folder of description files. With `tables`
     it is as if the database had no others: they are in no prompt, no value of theirs is found, no
     query can read them. `limits` are those of one query, `seconds` is the time for one question in
-    all. Prepared data and traces are under `home`; `record=False` leaves no trace. `models`
-    replaces the embedded models, and language models by their names or `llm`.
+    all. Prepared data and traces are under `home`; `record=False` leaves no trace. `models` takes
+    the place of embedded models by role, and of language models by their names or `llm`.
 
     `model` is the language model (`openai/gpt-4.1`) of recipes that use one, `base_url` where it is
     if not at its vendor's. A question may cost `budget` at most (`"$0.05, 20 calls"`); under
@@ -83,7 +84,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     chosen = recipe or default_recipe(options.model)
     loaded = config.load_recipe(chosen, overrides, allow_code=allow_code)
     chosen_models = Models(
-        EmbeddedModels() if models is None else models,
+        ChainMap(cast("Any", models or {}), cast("Any", EmbeddedModels())),
         options,
         environ=os.environ if environ is None else environ,
         cache=place / "replies" / prepared_folder(address).name,
