@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.answering import Responder
-from benchmarks.setting import load_average, prepared_demo, recipe_path, varied_questions
+from benchmarks.setting import Place, load_average, prepared_demo, recipe_path, varied_questions
 from tests.llm.server import Asked, ModelServer
 
 import sqlwright
@@ -57,10 +57,13 @@ class Stopped:
 class Stage:
     """A server, and sessions that cache, trace and record into a folder."""
 
-    def __init__(self, demo: Path, folder: Path, server: ModelServer) -> None:
-        self.place = prepared_demo(demo)
+    def __init__(
+        self, place: Place, folder: Path, server: ModelServer, overrides: Sequence[str] = ()
+    ) -> None:
+        self.place = place
         self.folder = folder
         self.server = server
+        self.overrides = overrides
 
     def ask(self, question: str, *, cancel_at: float | None = None, budget: str = "") -> Stopped:
         """Ask, stopped by one or the other."""
@@ -74,6 +77,7 @@ class Stage:
         with sqlwright.open(
             self.place.database,
             recipe=recipe_path(RECIPE),
+            overrides=self.overrides,
             descriptions=self.place.descriptions,
             home=home,
             model="vllm/bench",
@@ -143,7 +147,7 @@ def main() -> int:
     draw, questions = random.Random(options.seed), varied_questions(3 * options.times + 1)
     print(load_average())
     with TemporaryDirectory() as folder, ModelServer(Responder(), latency=latency) as server:
-        stage = Stage(options.folder, Path(folder), server)
+        stage = Stage(prepared_demo(options.folder), Path(folder), server)
         began = time.monotonic()
         whole = stage.ask(questions.pop())
         span, usage = time.monotonic() - began, whole.answer.usage

@@ -1,0 +1,150 @@
+"""Prompt tokens and calls per question, by step, on a small, a middling and a huge schema.
+
+    SQLWRIGHT_DATA=... python -m benchmarks.prompt_tokens FOLDER            a table in markdown
+    python -m benchmarks.prompt_tokens FOLDER --schema demo --questions 4
+
+The recipe chess-ir-ss-cg with the embedded column filter (`form: embedded`), with the one that
+ships (`batched`) and with the paper's (`per_column`, one call a column); and `baseline`, which
+shows everything. Replies come from a responder (`answering.py`) that names the tables and columns
+that the question names, so revisions are few and the numbers are those of the prompts. Tokens are
+characters / 4; beside them those of the tokenizer that ships with the embedded models (WordPiece),
+which makes more of names with underscores than the tokenizers of large models do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from benchmarks.answering import Responder
+from benchmarks.large_schema import COLUMNS, make_large_schema
+from benchmarks.setting import (
+    Place,
+    open_session,
+    prepared,
+    prepared_demo,
+    questions_about,
+    varied_questions,
+)
+from tokenizers import Tokenizer
+
+from sqlwright.llm.scripted import Script, ScriptedModel
+
+FORMS = {
+    "embedded": ("chess-ir-ss-cg", ("schema_linking.filter_columns.form=embedded",)),
+    "batched": ("chess-ir-ss-cg", ("schema_linking.filter_columns.form=batched",)),
+    "per column": ("chess-ir-ss-cg", ("schema_linking.filter_columns.form=per_column",)),
+    "baseline": ("baseline", ()),
+}
+SCHEMAS = ("demo", "100", str(COLUMNS))
+MOST_CALLS, SHARE = 8, 5
+
+
+@dataclass
+class Counted:
+    """Calls and tokens of one step, or of all, per question."""
+
+    calls: float = 0.0
+    tokens: float = 0.0
+    pieces: float = 0.0
+    most_calls: int = 0
+
+
+def made(folder: Path, schema: str, count: int) -> tuple[Place, list[str], int]:
+    """A prepared database, questions, and how many columns it has."""
+    if schema == "demo":
+        place, questions = prepared_demo(folder), varied_questions(count)
+    else:
+        data = os.environ.get("SQLWRIGHT_DATA")
+        if not data:
+            raise SystemExit("set SQLWRIGHT_DATA: the schemas are made from BIRD's training part")
+        database = make_large_schema(Path(data), folder, int(schema))
+        place = prepared(database, folder / "home", database.parent / "database_description")
+        questions = questions_about(database, count)
+    with open_session(place, "baseline", None, record=False) as session:
+        return place, questions, session.workspace.schema.column_count
+
+
+def count(
+    place: Place, form: str, questions: Sequence[str], tokenizer: Tokenizer
+) -> dict[str, Counted]:
+    """Means per question by step; under an empty name those of all steps."""
+    recipe, overrides = FORMS[form]
+    found: dict[str, Counted] = defaultdict(Counted)
+    asked_of: list[int] = []
+    for question in questions:
+        model = ScriptedModel(Script(otherwise=Responder(faulty=0.1).scripted))
+        with open_session(place, recipe, model, overrides, record=False) as session:
+            session.ask(question)
+        for asked in model.script.asked:
+            tokens = len(asked.prompt) / 4
+            # Thousands of prompts that are alike but for a column: a few of them tell enough.
+            pieces = tokens if len(model.script.asked) > 500 else len(
+                tokenizer.encode(asked.prompt, add_special_tokens=False).ids
+            )  # fmt: skip
+            for name in ("", asked.step):
+                found[name].calls += 1
+                found[name].tokens += tokens
+                found[name].pieces += pieces
+        asked_of.append(len(model.script.asked))
+    for counted in found.values():
+        counted.calls /= len(questions)
+        counted.tokens /= len(questions)
+        counted.pieces /= len(questions)
+    found[""].most_calls = max(asked_of, default=0)
+    return dict(found)
+
+
+def tokenizer_of_embedder() -> Tokenizer:
+    """The one that ships, without the limit on the length of texts."""
+    folder = files("sqlwright").joinpath("local", "weights")
+    path = next(p for p in Path(str(folder)).rglob("tokenizer*.json"))
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=Path, help="for the databases; kept")
+    parser.add_argument("--schema", nargs="+", default=list(SCHEMAS), choices=SCHEMAS)
+    parser.add_argument("--questions", type=int, default=10)
+    options = parser.parse_args()
+    tokenizer, good = tokenizer_of_embedder(), True
+    print("| schema | recipe | step | calls | prompt tokens | WordPiece tokens |")
+    print("|---|---|---|---|---|---|")
+    for schema in options.schema:
+        place, questions, columns = made(options.folder, schema, options.questions)
+        totals = {}
+        for form in FORMS:
+            few = questions[:2] if form == "per column" and columns > 1_000 else questions
+            counted = count(place, form, few, tokenizer)
+            totals[form] = counted[""]
+            name = form if form == "baseline" else f"chess-ir-ss-cg, {form}"
+            steps = sorted((s for s in counted if s), key=list(counted).index)
+            for step in [*steps, ""]:
+                one = counted[step]
+                row = [f"{columns:,} columns", name, step or "**all**", f"{one.calls:,.1f}",
+                       f"{one.tokens:,.0f}", f"{one.pieces:,.0f}"]  # fmt: skip
+                print(f"| {' | '.join(row)} |", flush=True)
+        ours = totals["embedded"]
+        shares = {f: totals[f].tokens / ours.tokens for f in FORMS if f != "embedded"}
+        told = ", ".join(f"{share:.1f} times as many in {f}" for f, share in shares.items())
+        print(f"\n{columns:,} columns: {ours.tokens:,.0f} tokens, at most {ours.most_calls} calls; "
+              f"{told}\n", file=sys.stderr, flush=True)  # fmt: skip
+        if schema == str(COLUMNS):
+            good = ours.most_calls <= MOST_CALLS and all(
+                shares[form] >= SHARE for form in ("per column", "baseline")
+            )
+    return int(not good)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
