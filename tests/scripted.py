@@ -80,7 +80,7 @@ class ScriptedLinker:
     """Scores names by whether the question holds them."""
 
     def link(
-        self, question: Question, schema: Schema, values: Sequence[ValueMatch]
+        self, question: Question, schema: Schema, values: Sequence[ValueMatch], prepared: Any = None
     ) -> tuple[tuple[ColumnLink, ...], tuple[TableLink, ...]]:
         text = question.text.casefold()
         named = {match.column for match in values}

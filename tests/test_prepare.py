@@ -394,7 +394,7 @@ def test_leftovers_are_swept(shop: Path) -> None:
     change(shop, "DELETE FROM orders")
     prepare(str(shop))
     left = {path.name for path in folder.iterdir()}
-    assert len(left) == 5
+    assert len(left) == 6
     assert "values-abc" not in left
     assert not (folder / "stages" / ".aside-1-x").exists()
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import WorkspaceError
+from sqlwright.local.text_vectors import open_file
 from sqlwright.prepare import open_workspace, prepare, prepared_folder
 
 WORK = (
@@ -74,7 +75,7 @@ def test_killed_at_any_moment(database: Path) -> None:
     made = prepare(str(database))
     assert made.values == 18_009
     left = {path.name for path in made.folder.iterdir()}
-    assert len(left) == 5
+    assert len(left) == 6
     assert len(list((made.folder / "stages").iterdir())) == 6
 
 
@@ -98,6 +99,9 @@ def test_two_at_once_keep_one_copy(database: Path) -> None:
     folder = prepared_folder(str(database))
     assert len(list(folder.glob("values-*"))) == 1
     assert len(list(folder.glob("catalog-*"))) == 1
+    assert sum("texts" in output for output in outputs) == 1
+    assert open_file(folder / "texts.vectors") is not None
+    assert not list(folder.glob("stages/texts-*"))
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import pytest
 import sqlwright
 from sqlwright.errors import ModelUnavailable
 from sqlwright.local.linker import WIDE, Linker
+from sqlwright.local.text_vectors import PreparedVectors
+from sqlwright.prepare.texts import embed_texts, prepared_texts
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.types import Question, ValueMatch
 
@@ -114,6 +116,49 @@ def test_a_wide_schema_is_scored_whole_and_finds_the_needle(linker: Linker) -> N
     assert "stadium.capacity" in [str(link.column) for link in columns[:3]]
     scores = [link.score for link in columns]
     assert scores == sorted(scores, reverse=True)
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> PreparedVectors:
+    """What preparing MUSIC leaves."""
+    folder = tmp_path_factory.mktemp("prepared")
+    embed_texts(folder, MUSIC, lambda done, total: None)
+    found = prepared_texts(folder)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["How many people fit into each stadium?", "Who is the youngest singer?", "concerts of 2014"],
+)
+def test_prepared_vectors_give_nearly_the_same_scores(
+    prepared: PreparedVectors, asked: str
+) -> None:
+    at_once = Linker.load(WEIGHTS).link(Question(asked), MUSIC, ())
+    from_file = Linker.load(WEIGHTS).link(Question(asked), MUSIC, (), prepared)
+    for mine, other in zip(at_once, from_file, strict=True):
+        scores = {getattr(link, "column", None) or link.table: link.score for link in mine}
+        for link in other:
+            name = getattr(link, "column", None) or link.table
+            assert link.score == pytest.approx(scores[name], abs=0.1)
+
+
+def test_a_wide_schema_that_is_prepared_is_looked_at_whole(linker: Linker, tmp_path: Path) -> None:
+    filler = tuple(
+        Table(f"log_{place}", tuple(Column(f"metric_{i}", "REAL") for i in range(20)))
+        for place in range(WIDE // 20)
+    )
+    wide = Schema("wide", (*filler, *MUSIC.tables), MUSIC.foreign_keys)
+    asked = Question("What is the capacity of each stadium?")
+    arrays = linker.encode(wide)
+    assert len(linker.describe(asked, arrays, ()).rows) == WIDE
+    embed_texts(tmp_path, wide, lambda done, total: None)
+    again = Schema("wide", wide.tables, wide.foreign_keys)
+    arrays = linker.encode(again, prepared_texts(tmp_path))
+    assert len(linker.describe(asked, arrays, ()).rows) == wide.column_count
+    columns, _ = linker.link(asked, again, (), prepared_texts(tmp_path))
+    assert "stadium.capacity" in [str(link.column) for link in columns[:3]]
 
 
 def test_missing_weights_say_so(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ STAGES = {
     "waiting": "waiting",
     "tables": "reading",
     "joins": "inferring joins",
+    "texts": "embedding names",
     "descriptions": "embedding descriptions",
     "index": "indexing values",
     "done": "done",

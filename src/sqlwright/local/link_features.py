@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlwright.local.lexical import (
-    ABBREVIATIONS,
     CUES,
     FUNCTION_WORDS,
     OPERATION_WORDS,
@@ -133,29 +132,23 @@ def match_words(asked: QuestionArrays, schema: SchemaArrays) -> WordMatches:
 
     shape = (len(asked.tokens), len(schema.vocabulary) + 1)
     exact, spelling, short, cue = (np.zeros(shape, dtype=np.float32) for _ in range(4))
-    by_letter: dict[str, list[int]] = {}
-    for place, word in enumerate(schema.vocabulary):
-        by_letter.setdefault(word[:1], []).append(place)
+    stems = [stem(token.text) for token in asked.tokens]
     for row, token in enumerate(asked.tokens):
-        exact[row, schema.by_stem.get(stem(token.text), [])] = 1.0
+        exact[row, schema.by_stem.get(stems[row], [])] = 1.0
         for asks_for in CUES.get(token.text, ()):
             cue[row, schema.by_stem.get(stem(asks_for), [])] = 1.0
         if token.is_number or token.text in FUNCTION_WORDS:
             continue
-        for place in by_letter.get(token.text[0], ()):
+        for place in schema.by_letter.get(token.text[0], ()):
             word = schema.vocabulary[place]
             if is_abbreviation(word, token.text) or is_abbreviation(token.text, word):
                 short[row, place] = 1.0
-    for place, word in enumerate(schema.vocabulary):
-        for full in ABBREVIATIONS.get(word, ()):
-            for row, token in enumerate(asked.tokens):
-                if stem(token.text) == stem(full):
-                    short[row, place] = 1.0
+    for place, meant in schema.short_forms:
+        short[[row for row, found in enumerate(stems) if found in meant], place] = 1.0
     names = [t.text if len(t.text) > 3 and not t.is_number else "" for t in asked.tokens]
     if names and schema.vocabulary:
         close = cdist(names, schema.vocabulary, scorer=ratio, score_cutoff=78, dtype=np.float32)
-        long_enough = np.array([len(word) > 3 for word in schema.vocabulary])
-        spelling[:, :-1] = close / 100.0 * long_enough
+        spelling[:, :-1] = close / 100.0 * schema.long_words
     static = np.clip(asked.static @ schema.word_vectors.T, 0.0, 1.0)
     return WordMatches(exact, spelling, short, cue, np.asarray(static, dtype=np.float32))
 
@@ -187,15 +180,16 @@ def word_features(
     count = found.sum(axis=1)
     spread = np.where(count > 1, high - low + 1 - count, 0).clip(0, 10) / 10.0
     has_own = np.asarray((schema.own_words > 0).any(axis=1))
-    named = np.array([name in asked.evidence if asked.evidence and len(name) > 2 else False
-                      for name in schema.raw_names])  # fmt: skip
-    literal = np.array([len(name) > 2 and ("_" in name or name in asked.text) and name in asked.text
-                        for name in schema.raw_names])  # fmt: skip
+    named = np.array([bool(asked.evidence) and len(name) > 2 and name in asked.evidence
+                      for name in schema.raw_names], dtype=np.bool_)  # fmt: skip
+    literal = np.array([len(name) > 2 and name in asked.text
+                        for name in schema.raw_names], dtype=np.bool_)  # fmt: skip
     exact_mean = np.asarray(columns[2], dtype=np.float32)
     mean = np.asarray(columns[0], dtype=np.float32)
     rank = _rank(mean)
     columns += [
-        own, own_low, own_static, has_own, spread, count, real.sum(axis=1), named, literal,
+        own, own_low, own_static, has_own, spread, count, real.sum(axis=1),
+        named[schema.raw_name_of], literal[schema.raw_name_of],
         table_mean[schema.table_of], own * table_mean[schema.table_of], rank, schema.same_name,
         exact_mean / max(float(exact_mean[exact_mean > 0.5].sum()), 1.0),
         _rank_within(mean, schema.table_of),
@@ -230,10 +224,16 @@ def _rank(values: FloatArray) -> FloatArray:
 
 
 def _rank_within(values: FloatArray, group: IntArray) -> FloatArray:
-    ranks = np.zeros(len(values), dtype=np.float32)
-    for index in np.unique(group):
-        rows = np.flatnonzero(group == index)
-        ranks[rows] = _rank(values[rows])
+    """`_rank` among the values of each group."""
+    order = np.lexsort((-values, group))
+    ordered, owners = values[order], group[order]
+    places = np.arange(len(order))
+    begins = np.concatenate([[True], owners[1:] != owners[:-1]])[: len(order)]
+    differs = begins | np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(order)]
+    group_start = np.maximum.accumulate(np.where(begins, places, 0))
+    tie_start = np.maximum.accumulate(np.where(differs, places, 0))
+    ranks = np.empty(len(values), dtype=np.float32)
+    ranks[order] = 1.0 / (1.0 + tie_start - group_start)
     return ranks
 
 
@@ -245,7 +245,7 @@ def value_features(
     asked: QuestionArrays, schema: SchemaArrays, values: Sequence[ValueMatch]
 ) -> tuple[FloatArray, FloatArray]:
     """(C, VALUE_FEATURES) and (T, 2): stored values that resemble a phrase of the question."""
-    place = {ref: index for index, ref in enumerate(schema.columns)}
+    place = schema.place
     per_phrase: dict[str, set[int]] = {}
     for match in values:
         if match.column in place:
@@ -278,15 +278,13 @@ def phrase_features(
 
     `words` is the (N, len(rows)) evidence of words alone, so that competition counts both.
     """
-    cache = schema.cache
-    name = cache.vectors([schema.name_texts[row] for row in rows])
-    context = cache.vectors([schema.context_texts[row] for row in rows])
-    described = cache.vectors(
-        [schema.description_texts[row] or schema.context_texts[row] for row in rows]
+    parts = (schema.name_texts[rows], schema.context_texts[rows], schema.description_texts[rows],
+             schema.table_texts)  # fmt: skip
+    # All at once, so that what has to be embedded is embedded in full batches.
+    cosines = schema.vectors.cosines(asked.vectors, np.concatenate(parts))
+    by_name, by_context, by_description, by_table = np.split(
+        cosines, np.cumsum([len(part) for part in parts[:-1]]), axis=1
     )
-    table = cache.vectors(schema.table_texts)
-    by_name, by_context = asked.vectors @ name.T, asked.vectors @ context.T
-    by_table, by_description = asked.vectors @ table.T, asked.vectors @ described.T
     both = np.maximum(by_name, by_context)[1:]
     tokens_here = np.zeros((len(asked.tokens), len(rows)), dtype=np.float32)
     for index, (first, end) in enumerate(asked.spans):

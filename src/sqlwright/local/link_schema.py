@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.local.lexical import readable, split_name, stem
+from sqlwright.local.lexical import ABBREVIATIONS, readable, split_name, stem
+from sqlwright.local.text_vectors import PreparedVectors, TextVectors
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 
@@ -18,6 +20,9 @@ IntArray = npt.NDArray[np.int64]
 
 NAME_WORDS = 6
 """Words of a name that are looked at; longer names are cut."""
+
+DESCRIBED = 300
+"""Characters of a description that are embedded."""
 
 FLAGS = (
     "primary key", "foreign key", "key target", "number", "text", "date", "boolean", "untyped",
@@ -42,30 +47,6 @@ def type_class(declared: str) -> str:
         return "text"
     parts = ("int", "real", "num", "dec", "doub", "float", "money", "serial")
     return "number" if any(part in name for part in parts) else "untyped"
-
-
-class VectorCache:
-    """Embeddings by text; safe to share between threads. Grows with the schema's texts only."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._known: dict[str, FloatArray] = {}
-        self._lock = threading.Lock()
-
-    def embed(self, texts: Sequence[str]) -> FloatArray:
-        """Shape (len(texts), dimension), not kept."""
-        return self._embedder.embed(texts)
-
-    def vectors(self, texts: Sequence[str]) -> FloatArray:
-        """Shape (len(texts), dimension); only texts not seen before are embedded."""
-        missing = list(dict.fromkeys(text for text in texts if text not in self._known))
-        if missing:
-            found = self._embedder.embed(missing)
-            with self._lock:
-                self._known.update(zip(missing, found, strict=True))
-        if not texts:
-            return np.zeros((0, self._embedder.dimension), dtype=np.float32)
-        return np.stack([self._known[text] for text in texts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,19 +76,84 @@ class SchemaArrays:
     neighbours: npt.NDArray[np.bool_]
     """(T, T) true where a foreign key joins two tables."""
     raw_names: tuple[str, ...]
-    """(C,) names as stored, lower case."""
-    name_texts: tuple[str, ...]
-    context_texts: tuple[str, ...]
-    description_texts: tuple[str, ...]
-    """Empty where there is none."""
-    table_texts: tuple[str, ...]
+    """Different names as stored, lower case."""
+    raw_name_of: IntArray
+    """(C,) indices into them."""
+    name_texts: IntArray
+    """(C,) numbers of texts in `vectors`: the name in words,"""
+    context_texts: IntArray
+    """the table's and its own,"""
+    description_texts: IntArray
+    """its description, the same as its context where there is none."""
+    table_texts: IntArray
+    """(T,)"""
     word_vectors: FloatArray
     """(V, dimension) static, unit length; zero for 'no word'."""
-    cache: VectorCache = field(repr=False)
+    vectors: TextVectors = field(repr=False)
+
+    @cached_property
+    def by_letter(self) -> dict[str, list[int]]:
+        """Words of the vocabulary by what they begin with."""
+        found: dict[str, list[int]] = {}
+        for place, word in enumerate(self.vocabulary):
+            found.setdefault(word[:1], []).append(place)
+        return found
+
+    @cached_property
+    def short_forms(self) -> tuple[tuple[int, frozenset[str]], ...]:
+        """Words that are usual short forms, with the stems of what they are short for."""
+        return tuple(
+            (place, frozenset(map(stem, ABBREVIATIONS[word])))
+            for place, word in enumerate(self.vocabulary)
+            if word in ABBREVIATIONS
+        )
+
+    @cached_property
+    def long_words(self) -> npt.NDArray[np.bool_]:
+        """(V - 1,) true for words whose spelling says something."""
+        return np.array([len(word) > 3 for word in self.vocabulary], dtype=np.bool_)
+
+    @cached_property
+    def place(self) -> dict[ColumnRef, int]:
+        """Each column's index."""
+        return {ref: index for index, ref in enumerate(self.columns)}
 
 
-def encode_schema(schema: Schema, static: Embedder, cache: VectorCache) -> SchemaArrays:
-    """Lay a schema out as arrays. `static` embeds single words cheaply."""
+@dataclass(frozen=True)
+class SchemaTexts:
+    """What is embedded of a schema: different texts, and which of them each thing has."""
+
+    texts: tuple[str, ...]
+    names: IntArray
+    contexts: IntArray
+    descriptions: IntArray
+    tables: IntArray
+
+
+def schema_texts(schema: Schema) -> SchemaTexts:
+    """The texts of all columns and tables, in the schema's order."""
+    number: dict[str, int] = {}
+    columns: list[int] = []
+    tables: list[int] = []
+    for table in schema.tables:
+        owner = table.label or readable([table.name])
+        tables.append(number.setdefault(owner, len(number)))
+        for column in table.columns:
+            name = column.label or readable([column.name])
+            context = f"{owner} {name}"
+            own = (name, context, column.description[:DESCRIBED] or context)
+            columns += [number.setdefault(text, len(number)) for text in own]
+    of = np.array(columns, dtype=np.int64).reshape(-1, 3)
+    return SchemaTexts(
+        tuple(number), of[:, 0], of[:, 1], of[:, 2], np.array(tables, dtype=np.int64)
+    )
+
+
+def encode_schema(
+    schema: Schema, static: Embedder, embedder: Embedder, prepared: PreparedVectors | None = None
+) -> SchemaArrays:
+    """Lay a schema out as arrays. `static` embeds single words cheaply; `prepared` is what need
+    not be embedded."""
     columns = tuple(schema.columns)
     tables = tuple(table.name for table in schema.tables)
     position = {name: index for index, name in enumerate(tables)}
@@ -125,9 +171,10 @@ def encode_schema(schema: Schema, static: Embedder, cache: VectorCache) -> Schem
         for slot, word in enumerate(words[:NAME_WORDS]):
             own[row, slot] = float(stem(word) not in stems[table_of[row]])
     names = [ref.column.casefold() for ref in columns]
-    count = {name: names.count(name) for name in set(names)} if len(names) < 500 else _count(names)
+    count = Counter(names)
     vectors = static.embed(vocabulary)
-    texts = [_texts(schema, ref) for ref in columns]
+    texts = schema_texts(schema)
+    different = {name: place for place, name in enumerate(dict.fromkeys(names))}
     return SchemaArrays(
         schema=schema,
         columns=columns,
@@ -142,15 +189,16 @@ def encode_schema(schema: Schema, static: Embedder, cache: VectorCache) -> Schem
         flags=_flags(schema, columns, words_of),
         same_name=np.log([count[name] for name in names]).astype(np.float32),
         neighbours=_neighbours(schema, position),
-        raw_names=tuple(names),
-        name_texts=tuple(text[0] for text in texts),
-        context_texts=tuple(text[1] for text in texts),
-        description_texts=tuple(text[2] for text in texts),
-        table_texts=tuple(_table_text(table) for table in schema.tables),
+        raw_names=tuple(different),
+        raw_name_of=np.array([different[name] for name in names], dtype=np.int64),
+        name_texts=texts.names,
+        context_texts=texts.contexts,
+        description_texts=texts.descriptions,
+        table_texts=texts.tables,
         word_vectors=np.concatenate([vectors, np.zeros_like(vectors[:1])])
         if len(vectors)
         else np.zeros((1, static.dimension), dtype=np.float32),
-        cache=cache,
+        vectors=TextVectors(texts.texts, embedder, prepared),
     )
 
 
@@ -164,14 +212,14 @@ class SchemaShelf:
         self._schemas: OrderedDict[int, SchemaArrays] = OrderedDict()
         self._lock = threading.Lock()
 
-    def encode(self, schema: Schema) -> SchemaArrays:
-        """The schema as arrays."""
+    def encode(self, schema: Schema, prepared: PreparedVectors | None = None) -> SchemaArrays:
+        """The schema as arrays; `prepared` is looked at the first time."""
         with self._lock:
             known = self._schemas.get(id(schema))
             if known is not None and known.schema is schema:
                 self._schemas.move_to_end(id(schema))
                 return known
-        arrays = encode_schema(schema, self._static, VectorCache(self._embedder))
+        arrays = encode_schema(schema, self._static, self._embedder, prepared)
         with self._lock:
             self._schemas[id(schema)] = arrays
             while len(self._schemas) > self._kept:
@@ -186,28 +234,9 @@ def _words(name: str, described: Column | Table | None) -> tuple[str, ...]:
     return words + extra
 
 
-def _texts(schema: Schema, ref: ColumnRef) -> tuple[str, str, str]:
-    column, table = schema.column(ref), schema.table(ref.table)
-    name = (column.label if column else "") or readable([ref.column])
-    owner = _table_text(table) if table else readable([ref.table])
-    return name, f"{owner} {name}", (column.description if column else "")[:300]
-
-
-def _table_text(table: Table) -> str:
-    return table.label or readable([table.name])
-
-
-def _count(names: Iterable[str]) -> dict[str, int]:
-    seen: dict[str, int] = {}
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-    return seen
-
-
 def _rarity(words_of: Sequence[Sequence[str]], index: dict[str, int]) -> FloatArray:
-    seen = np.zeros(len(index) + 1, dtype=np.float32)
-    for words in words_of:
-        seen[[index[word] for word in set(words)]] += 1
+    held = Counter(word for words in words_of for word in set(words))
+    seen = np.array([*(held[word] for word in index), 0], dtype=np.float32)
     rarity = np.log1p(len(words_of) / np.maximum(seen, 1.0)) / np.log1p(max(len(words_of), 1))
     rarity[-1] = 0.0
     return np.asarray(rarity, dtype=np.float32)
@@ -240,23 +269,25 @@ def _flags(
             near.add((left.table.casefold(), left.column.casefold()))
             far.add((right.table.casefold(), right.column.casefold()))
     flags = np.zeros((len(columns), len(FLAGS)), dtype=np.float32)
-    for row, ref in enumerate(columns):
-        table, column = schema.table(ref.table), schema.column(ref)
-        if table is None or column is None:
-            continue
-        folded = (ref.table.casefold(), ref.column.casefold())
+    place = {name: slot for slot, name in enumerate(FLAGS)}
+    row = 0
+    for table in schema.tables:
+        folded_table = table.name.casefold()
         keys = {name.casefold() for name in table.primary_key}
-        found = {
-            "primary key": folded[1] in keys,
-            "foreign key": folded in near,
-            "key target": folded in far,
-            type_class(column.type): True,
-            "naming": bool(_NAMING & set(words_of[row])),
-            "identifying": words_of[row][-1] in _IDENTIFYING,
-            "first column": table.columns[0] is column,
-            "view": table.kind == "view",
-            "described": bool(column.description),
-            "only column": len(table.columns) == 1,
-        }
-        flags[row] = [float(found.get(name, False)) for name in FLAGS]
+        for number, column in enumerate(table.columns):
+            folded = column.name.casefold()
+            found = {
+                "primary key": folded in keys,
+                "foreign key": (folded_table, folded) in near,
+                "key target": (folded_table, folded) in far,
+                type_class(column.type): True,
+                "naming": not _NAMING.isdisjoint(words_of[row]),
+                "identifying": words_of[row][-1] in _IDENTIFYING,
+                "first column": number == 0,
+                "view": table.kind == "view",
+                "described": bool(column.description),
+                "only column": len(table.columns) == 1,
+            }
+            flags[row, [place[name] for name, holds in found.items() if holds]] = 1.0
+            row += 1
     return flags

@@ -1,14 +1,15 @@
 """Which tables and columns a question needs: every one scored, in one pass over any schema.
 
-Dual encoding: the schema's texts are embedded once and kept; a question costs its own phrases and
-a few matrix products. Schemas of more than WIDE columns are first ranked by words and static
-vectors, and only the best are embedded, so that a never-seen schema of thousands answers quickly;
-which are embedded doesn't depend on what was asked before.
+Dual encoding: the schema's texts are embedded once and kept, best when the database is prepared; a
+question costs its own phrases and a few matrix products. Where texts aren't prepared, schemas of
+more than WIDE columns are first ranked by words and static vectors, and only the best are embedded,
+so that a never-seen schema of thousands answers quickly; which are embedded doesn't depend on what
+was asked before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,12 +28,16 @@ from sqlwright.local.link_features import (
 )
 from sqlwright.local.link_schema import SchemaArrays, SchemaShelf
 from sqlwright.local.static import StaticEmbedder
+from sqlwright.local.text_vectors import PreparedVectors
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import Schema
 from sqlwright.types import ColumnLink, Question, TableLink, ValueMatch
 
 WIDE = 400
-"""Columns that are looked at with the encoder."""
+"""Columns that are looked at with the encoder when it has yet to read what is known of them."""
+
+WIDE_PREPARED = 10_000
+"""The same where at most WIDE texts aren't prepared; it bounds the time of a question."""
 
 STAGES = ("prerank", "column", "table", "final", "final_table")
 """Networks in `linker.npz`; each has two or three layers, weights `NAME.W0`, biases `NAME.b0`."""
@@ -118,6 +123,12 @@ def _shortlist(
     return np.sort(np.concatenate([chosen, rest[: count - len(chosen)]]))
 
 
+def _best_first(scores: FloatArray) -> Iterator[tuple[int, float]]:
+    """Places and scores of six digits, the best first."""
+    order = np.argsort(-scores, kind="stable")
+    return zip(order.tolist(), np.round(scores[order].astype(np.float64), 6).tolist(), strict=True)
+
+
 def reciprocal_rank(values: FloatArray) -> FloatArray:
     """1 for the best, 1/2 for the second."""
     ordered = np.sort(-values)
@@ -166,26 +177,29 @@ class Linker:
         return cls(encoder, StaticEmbedder(encoder.front.tokenizer, encoder.front.words), weights)
 
     def link(
-        self, question: Question, schema: Schema, values: Sequence[ValueMatch] = ()
+        self,
+        question: Question,
+        schema: Schema,
+        values: Sequence[ValueMatch] = (),
+        prepared: PreparedVectors | None = None,
     ) -> tuple[tuple[ColumnLink, ...], tuple[TableLink, ...]]:
         """Every column and every table with the probability that the question needs it, best first.
 
-        A column that only joins two tables counts as needed no more than its table does.
+        A column that only joins two tables counts as needed no more than its table does. What
+        `prepared` holds of the schema's texts isn't embedded again.
         """
-        arrays = self.encode(schema)
+        arrays = self.encode(schema, prepared)
         if not arrays.columns:
             return (), tuple(TableLink(name, 0.0) for name in arrays.tables)
         columns, tables = self.score(self.describe(question, arrays, values))
-        order = np.argsort(-columns, kind="stable")
-        table_order = np.argsort(-tables, kind="stable")
         return (
-            tuple(ColumnLink(arrays.columns[i], round(float(columns[i]), 6)) for i in order),
-            tuple(TableLink(arrays.tables[i], round(float(tables[i]), 6)) for i in table_order),
+            tuple(ColumnLink(arrays.columns[i], score) for i, score in _best_first(columns)),
+            tuple(TableLink(arrays.tables[i], score) for i, score in _best_first(tables)),
         )
 
-    def encode(self, schema: Schema) -> SchemaArrays:
+    def encode(self, schema: Schema, prepared: PreparedVectors | None = None) -> SchemaArrays:
         """The schema as arrays, made once for each schema object."""
-        return self._shelf.encode(schema)
+        return self._shelf.encode(schema, prepared)
 
     def describe(
         self, question: Question, schema: SchemaArrays, values: Sequence[ValueMatch]
@@ -198,9 +212,11 @@ class Linker:
         plain = np.concatenate([words, found, schema.flags], axis=1)
         every = np.arange(len(schema.columns))
         prerank = np.zeros(0, dtype=np.float32)
-        if len(every) > self._wide:
+        ready = schema.vectors.unprepared <= self._wide
+        wide = max(self._wide, WIDE_PREPARED) if ready else self._wide
+        if len(every) > wide:
             prerank = network(self._weights, "prerank", plain)
-            every = _shortlist(prerank, schema.table_of, self._wide)
+            every = _shortlist(prerank, schema.table_of, wide)
         strength = np.maximum(matches.best, 0.8 * matches.static)
         per_token = strength[:, schema.column_words[every]].mean(axis=2) if len(strength) else (
             np.zeros((0, len(every)), dtype=np.float32)

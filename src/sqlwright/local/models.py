@@ -61,6 +61,12 @@ def load(
     return _parser(folder, threads, embedder) if role == "parser" else _embedder(folder, threads)
 
 
+def weights_digest(role: str) -> str:
+    """Changes when any of the weights does that the shipped model of a role reads."""
+    listed = "\n".join(f"{name} {DIGESTS[name]}" for name in FILES[role])
+    return hashlib.sha256(listed.encode()).hexdigest()
+
+
 def check_file(path: Path, digest: str | None) -> None:
     """Raise ModelUnavailable when a file is missing or, given its digest, another one."""
     hint = "Reinstall sqlwright; its package brings the weights along."

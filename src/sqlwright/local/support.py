@@ -105,18 +105,18 @@ def senses(
 ) -> Senses:
     """Compare content words with the given columns' and tables' names, by the encoder."""
     wanted, wanted_tables = set(columns), set(tables)
-    text_of: dict[ColumnRef | str, str] = {
-        ref: text
+    text_of: dict[ColumnRef | str, int] = {
+        ref: int(text)
         for ref, text in zip(schema.columns, schema.name_texts, strict=True)
         if ref in wanted
     }
     text_of |= {
-        name: text
+        name: int(text)
         for name, text in zip(schema.tables, schema.table_texts, strict=True)
         if name in wanted_tables
     }
-    names = schema.cache.vectors(list(text_of.values()))
-    words = schema.cache.embed([token.text for token in found.tokens])
+    names = schema.vectors.rows(np.fromiter(text_of.values(), np.int64, len(text_of)))
+    words = schema.vectors.embed([token.text for token in found.tokens])
     similar = np.clip(words @ names.T, 0.0, 1.0)
     place = {name: index for index, name in enumerate(text_of)}
     return Senses(np.asarray(similar, dtype=np.float32), place)

@@ -38,6 +38,7 @@ from sqlwright.prepare.notes import catalog_notes, pressing_notes
 from sqlwright.prepare.pages import page_digests
 from sqlwright.prepare.places import (
     STAGES,
+    TEXTS,
     make_private,
     ours,
     prepared_folder,
@@ -53,6 +54,7 @@ from sqlwright.prepare.sources import (
     within_room,
 )
 from sqlwright.prepare.stages import load_stage, save_stage
+from sqlwright.prepare.texts import embed_texts
 from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef, Schema, Table
 
@@ -68,12 +70,12 @@ class Progress:
     """How far `prepare` is."""
 
     stage: str
-    """One of: waiting, tables, joins, descriptions, index, done."""
+    """One of: waiting, tables, joins, texts, index, descriptions, done."""
     detail: str
     """The table being read, the process waited for, and the like."""
     done: int
     total: int | None
-    """Rows, columns or values, as the stage has it; None when it isn't known."""
+    """Rows, columns, texts or values, as the stage has it; None when it isn't known."""
 
 
 ProgressSink = Callable[[Progress], None]
@@ -127,6 +129,8 @@ def prepare(
             found = _still_good(place, database, described)
             if found is not None:
                 catalog, values = found
+                # These may be missing, damaged or of an older release's weights all the same.
+                embed_texts(place, catalog.schema, _texts_told(progress, run))
                 names = tuple(table.name for table in catalog.schema.tables)
                 progress(Progress("done", str(place), values, values))
                 seconds = time.monotonic() - started
@@ -141,6 +145,14 @@ def prepare(
         tuple(result.reused),
         result.catalog.notes,
     )
+
+
+def _texts_told(progress: ProgressSink, run: Run) -> Callable[[int, int], None]:
+    def told_of(done: int, total: int) -> None:
+        run.check()
+        progress(Progress("texts", "", done, total))
+
+    return told_of
 
 
 def _still_good(
@@ -276,6 +288,7 @@ class _Build:
         identity: tuple[str, str],
     ) -> None:
         generation = secrets.token_hex(6)
+        embed_texts(self.place, schema, _texts_told(self.progress, self.run))
         kept = within_room(columns.values(), MOST_TEXTS)
         total = sum(len(column.texts) for column in kept.values())
         folder = self.place / f"values-{generation}"
@@ -326,7 +339,7 @@ class _Build:
             keep_stages = None
         else:
             keep_stages = set(manifest.stages)
-        keep = {"manifest.json", "lock", STAGES}
+        keep = {"manifest.json", "lock", STAGES, TEXTS}
         if manifest is not None:
             keep |= {manifest.catalog_file, manifest.values_folder}
         keep |= set(more)

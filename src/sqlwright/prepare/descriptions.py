@@ -19,6 +19,7 @@ from sqlwright.indexes.descriptions import (
     stored_content,
 )
 from sqlwright.prepare.places import write_private
+from sqlwright.prepare.texts import remembering
 from sqlwright.protocols import Embedder
 from sqlwright.schema import Schema
 
@@ -50,7 +51,8 @@ def embed_descriptions(
         return None
     if stored.load(embedder) is None:
         documents = documents_of(schema)
-        vectors = embedded(documents, embedder, progress=progress)
+        # Most of them are among the texts that the linker needs.
+        vectors = embedded(documents, remembering(folder, embedder), progress=progress)
         write_private(stored.path, stored_content(documents, vectors, embedder))
     return stored
 

@@ -20,6 +20,7 @@ from sqlwright.prepare.notes import pressing_notes
 from sqlwright.prepare.places import is_trustworthy, prepared_folder
 from sqlwright.prepare.quick import learn_quickly
 from sqlwright.prepare.sources import described_schema, description_folder, descriptions_digest
+from sqlwright.prepare.texts import prepared_texts
 from sqlwright.protocols import Run, ValueIndex, Workspace
 from sqlwright.schema import ColumnRef
 from sqlwright.types import ValueMatch
@@ -123,7 +124,8 @@ def _prepared(
             opened = _whole(database, catalog, index, manifest.warnings)
         else:
             opened = _stale(database, catalog, index, described)
-        return replace(opened, descriptions=stored_vectors(place, opened.schema)), ""
+        described_by = stored_vectors(place, opened.schema)
+        return replace(opened, descriptions=described_by, texts=prepared_texts(place)), ""
     return None, problem
 
 

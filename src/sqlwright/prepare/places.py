@@ -23,12 +23,13 @@ HOME_VARIABLE = "SQLWRIGHT_HOME"
 MANIFEST = "manifest.json"
 LOCK = "lock"
 STAGES = "stages"
+TEXTS = "texts.vectors"
 ASIDE = ".aside-"
 NEEDED_ROOM = 1_000_000
 """With less left on the disk, bytes, a failure to write is a full disk, whatever it says."""
 _OURS = re.compile(
-    r"(?:manifest\.json|lock|stages|catalog-[0-9a-f]+\.json|values-[0-9a-f]+|descriptions-[0-9a-f]+|"
-    r"\.aside-.*|\.values-.*)\Z"
+    r"(?:manifest\.json|lock|stages|texts\.vectors|catalog-[0-9a-f]+\.json|values-[0-9a-f]+|"
+    r"descriptions-[0-9a-f]+|\.aside-.*|\.values-.*)\Z"
 )
 
 

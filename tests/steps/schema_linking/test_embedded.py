@@ -39,7 +39,7 @@ class Likes:
     tables: Sequence[str]
     columns: Sequence[ColumnRef] = ()
 
-    def link(self, question: Question, schema: Schema, values: Any) -> Any:
+    def link(self, question: Question, schema: Schema, values: Any, prepared: Any) -> Any:
         columns = [ColumnLink(r, 0.9 if r in self.columns else 0.1) for r in schema.columns]
         tables = [TableLink(t.name, 0.9 if t.name in self.tables else 0.1) for t in schema.tables]
         columns.sort(key=lambda link: -link.score)
@@ -48,7 +48,8 @@ class Likes:
 
 
 def linked(schema: Schema, linker: Any, step: EmbeddedLinking, *values: ValueMatch) -> State:
-    workspace: Any = None
+    nothing: Any = None
+    workspace = Workspace(nothing, schema, nothing, nothing)
     state = State(Question("which?"), SchemaView(schema), values=values)
     return step(state, Context(workspace, Run(), {"linker": linker}))
 

@@ -56,9 +56,10 @@ def columns(**chosen: list[str]) -> str:
 
 
 class Bare:
-    """A workspace of which only the catalog is looked at, and there is none."""
+    """A workspace of which only catalog and texts are looked at, and there are none."""
 
     catalog = None
+    texts = None
 
 
 def test_tables_that_are_not_chosen_are_hidden(shop_workspace: Workspace) -> None:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.steps.schema_linking.narrowing import keys_between
+from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import ColumnLink, State, TableLink
 
 
@@ -35,7 +36,7 @@ class EmbeddedLinking:
         schema = state.view.visible_schema()
         if not schema.tables or not state.question.text.strip():
             return state
-        columns, tables = context.models["linker"].link(state.question, schema, state.values)
+        columns, tables = scored(state, schema, context)
         linked = state.evolve(columns=tuple(columns), tables=tuple(tables))
         if schema.column_count <= self.columns:
             return linked

@@ -19,6 +19,7 @@ from sqlwright.steps.asking import asked
 from sqlwright.steps.schema_linking.narrowing import all_keys, found, narrowed
 from sqlwright.steps.schema_linking.profiles import column_profiles
 from sqlwright.steps.schema_linking.replies import ColumnsReply, Names, RelevanceReply
+from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import State
 
 NAME = "schema_linking.filter_columns"
@@ -117,7 +118,7 @@ class FilterColumns:
         return narrowed(state, self._always(state, schema) | set(judged))
 
     def _embedded(self, state: State, schema: Schema, context: Context) -> State:
-        columns, tables = context.models["linker"].link(state.question, schema, state.values)
+        columns, tables = scored(state, schema, context)
         known = self._always(state, schema)
         ranked = [link.column for link in columns if link.column not in known]
         linked = state.evolve(columns=tuple(columns), tables=tuple(tables))

@@ -11,6 +11,7 @@ from sqlwright.prompting import Sampling
 from sqlwright.protocols import Context
 from sqlwright.schema import SchemaView
 from sqlwright.schema_rendering import render_schema
+from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import State
 
 MARGIN = 0.95
@@ -50,10 +51,7 @@ def fitted(
         if size <= room:
             return Fitted(messages)
     schema = state.view.visible_schema()
-    ranked = [
-        link.column
-        for link in context.models["linker"].link(state.question, schema, state.values)[0]
-    ]
+    ranked = [link.column for link in scored(state, schema, context)[0]]
     count = int(len(ranked) * max(room, 0) / size)
     while True:
         count = max(count, FEWEST)
