@@ -46,6 +46,8 @@ def latency(asked: Asked) -> float:
 class Stopped:
     """What became of a question that was stopped."""
 
+    seconds: float
+    """From asking to the answer."""
     late: float
     """Seconds to the answer from the cancellation or, where there was none, the last reply."""
     answer: Answer
@@ -90,13 +92,16 @@ class Stage:
             timer = threading.Timer(cancel_at or 0.0, cancel)
             if cancel_at is not None:
                 timer.start()
+            began = time.monotonic()
             answer = session.ask(question, cancelled=cancelled)
             ended = time.monotonic()
             timer.cancel()
             left = 0 if self.server.idle(within=0.5) else self.server.in_flight
         last = max(served.ended for served in self.server.served) if self.server.served else ended
         late = max(0.0, ended - (times[0] if times else last))
-        return Stopped(late, answer, left, tuple(damage(home, record, answer.trace_id)))
+        return Stopped(
+            ended - began, late, answer, left, tuple(damage(home, record, answer.trace_id))
+        )
 
 
 def damage(home: Path, record: Path, trace_id: str) -> list[str]:
@@ -148,9 +153,8 @@ def main() -> int:
     print(load_average())
     with TemporaryDirectory() as folder, ModelServer(Responder(), latency=latency) as server:
         stage = Stage(prepared_demo(options.folder), Path(folder), server)
-        began = time.monotonic()
         whole = stage.ask(questions.pop())
-        span, usage = time.monotonic() - began, whole.answer.usage
+        span, usage = whole.seconds, whole.answer.usage
         tokens = usage.prompt_tokens + usage.reply_tokens
         print(f"undisturbed: {span:.1f} s, {usage.calls} calls, {tokens:,} tokens")
         good = told("undisturbed", [whole])
