@@ -120,6 +120,8 @@ class EmbeddedModels(Mapping[str, Any]):
         self._locks = {role: threading.Lock() for role in self.ROLES}
         self._loaded: dict[str, Any] = {}
         self._failed: dict[str, ModelUnavailable] = {}
+        self._sharing = threading.Lock()
+        self._shelf: Any = None
 
     def __getitem__(self, role: str) -> Any:
         if role not in self._locks:
@@ -131,12 +133,25 @@ class EmbeddedModels(Mapping[str, Any]):
                 from sqlwright.local.models import ON_EMBEDDER, load
 
                 try:
-                    shared = self["embedder"] if role in ON_EMBEDDER else None
-                    self._loaded[role] = load(role, embedder=shared)
+                    if role in ON_EMBEDDER:
+                        embedder = self["embedder"]
+                        shelf = self._shelf_on(embedder)
+                        self._loaded[role] = load(role, embedder=embedder, shelf=shelf)
+                    else:
+                        self._loaded[role] = load(role)
                 except ModelUnavailable as error:
                     self._failed[role] = error
                     raise
             return self._loaded[role]
+
+    def _shelf_on(self, embedder: Any) -> Any:
+        """One shelf of schemas for all models."""
+        from sqlwright.local.models import shelf_on
+
+        with self._sharing:
+            if self._shelf is None:
+                self._shelf = shelf_on(embedder)
+            return self._shelf
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.ROLES)

@@ -54,7 +54,7 @@ class Table:
         return {column.name.casefold(): column for column in self.columns}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ForeignKey:
     """A join between two tables: declared, or inferred with the evidence for it."""
 
@@ -65,7 +65,7 @@ class ForeignKey:
     inferred: bool = False
     evidence: str = ""
 
-    @property
+    @cached_property
     def pairs(self) -> tuple[tuple[ColumnRef, ColumnRef], ...]:
         """The joined columns, pair by pair."""
         return tuple(
@@ -104,6 +104,16 @@ class Schema:
             key for key in self.foreign_keys if key.table in names and key.target_table in names
         )
         return Schema(self.name, tables, keys, self.dialect)
+
+    @cached_property
+    def key_pairs(self) -> frozenset[tuple[ColumnRef, ColumnRef]]:
+        """Every pair of columns that a key joins, the referring one first."""
+        return frozenset(pair for key in self.foreign_keys for pair in key.pairs)
+
+    @cached_property
+    def key_columns(self) -> frozenset[ColumnRef]:
+        """The columns at either end of a key."""
+        return frozenset(ref for pair in self.key_pairs for ref in pair)
 
     @cached_property
     def column_count(self) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local import form as f
@@ -153,14 +154,15 @@ def _parents(
 ) -> dict[f.Column, f.Column]:
     """For each column of a class, the one that the keys of the class refer to."""
     order = {node: place for place, node in enumerate(nodes)}
-    keys = {pair for key in schema.foreign_keys for pair in key.pairs}
+    keys = schema.key_pairs
     found: dict[f.Column, f.Column] = {}
     for members in classes:
         columns = [column for column in members if isinstance(column, f.Column)]
         columns.sort(key=lambda column: order[node_of(column)])
         refs = {column.ref for column in columns}
-        near = {left for left, right in keys if left in refs and right in refs and left != right}
-        far = {right for left, right in keys if left in refs and right in refs}
+        joined = {pair for pair in product(refs, refs) if pair in keys}
+        near = {left for left, right in joined if left != right}
+        far = {right for _, right in joined}
         parent = next((column for column in columns if column.ref in far - near), None)
         if parent is not None:
             kind = affinity(schema, parent.ref)
@@ -197,7 +199,7 @@ def _count_one_table(
         return select
     mentioned = set(mentions(select))
     silent = [node for node in tables if node not in mentioned]
-    keys = {pair for key in schema.foreign_keys for pair in key.pairs}
+    keys = schema.key_pairs
     refers: Counter[Node] = Counter()
     for edge in edges:
         if isinstance(edge.left, f.Column) and isinstance(edge.right, f.Column):

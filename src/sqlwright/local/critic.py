@@ -113,9 +113,10 @@ class Critic:
         *,
         refuse_below: float,
         caution: str = "",
+        shelf: SchemaShelf | None = None,
     ) -> None:
         self._static = static
-        self._shelf = SchemaShelf(static, embedder)
+        self._shelf = shelf or SchemaShelf(static, embedder)
         self._ranking = ranking
         self._right = right
         self._answerable = answerable
@@ -133,8 +134,9 @@ class Critic:
         embedder: OnnxEmbedder | None = None,
         words: WordTable | None = None,
         weights: Mapping[str, str] | None = None,
+        shelf: SchemaShelf | None = None,
     ) -> Critic:
-        """Read `critic.json`; a loaded embedder or word table is shared if given.
+        """Read `critic.json`; a loaded embedder, word table or shelf is shared if given.
 
         `weights` are the digests of the files in use: given, a critic that was fitted to other
         files of JUDGED carries a `caution`.
@@ -164,6 +166,7 @@ class Critic:
             answerable,
             refuse_below=refuse_below,
             caution=CAUTION if stale else "",
+            shelf=shelf,
         )
 
     def judge(self, state: State, candidates: Sequence[Candidate]) -> list[float]:

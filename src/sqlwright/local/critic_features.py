@@ -18,7 +18,7 @@ from sqlwright.local.lexical import split_name, stem
 from sqlwright.local.support import EXPLAINED, Senses, Support
 from sqlwright.protocols import FloatArray
 from sqlwright.schema import ColumnRef
-from sqlwright.types import Candidate, ExecutionResult, State
+from sqlwright.types import Candidate, ColumnLink, ExecutionResult, State
 
 Features = dict[str, float]
 
@@ -42,6 +42,8 @@ def candidate_features(
         mass[group] = mass.get(group, 0.0) + float(share)
     asked = question_features(state, candidates, support) | _sense_features(support, senses)
     stored = {table.name.casefold(): table.name for table in state.view.schema.tables}
+    keys = state.view.schema.key_columns
+    loose = [link for link in state.columns if link.column not in keys]
     described: list[Features] = []
     for place, candidate in enumerate(candidates):
         one: Features = {
@@ -57,7 +59,7 @@ def candidate_features(
             "warned": float(min(len(candidate.warnings), 3)),
         }
         one |= result_features(candidate.result)
-        one |= _coverage(state, candidate, support)
+        one |= _coverage(state, candidate, support, loose)
         names = {stored[name] for name in tables_of(state, candidate) if name in stored}
         one |= _sense_coverage(support, senses, [*candidate.columns, *names])
         one |= form_features(state.question.text, candidate.sql)
@@ -150,7 +152,10 @@ def tables_of(state: State, candidate: Candidate) -> set[str]:
     return found
 
 
-def _coverage(state: State, candidate: Candidate, support: Support) -> Features:
+def _coverage(
+    state: State, candidate: Candidate, support: Support, loose: Sequence[ColumnLink]
+) -> Features:
+    """How far a candidate uses what was found; `loose` are the links that are no keys."""
     used = set(candidate.columns)
     tables = tables_of(state, candidate)
     schema = state.view.schema
@@ -174,11 +179,10 @@ def _coverage(state: State, candidate: Candidate, support: Support) -> Features:
         elif best >= 0.85:
             left += 1
     count = max(len(support.tokens), 1)
-    links = {link.column: link.score for link in state.columns}
     table_links = {link.table.casefold(): link.score for link in state.tables}
-    keys = _key_columns(state)
-    own_links = [links.get(ref, 0.0) for ref in used if ref not in keys] or [0.5]
-    missed = [score for ref, score in links.items() if ref not in used and ref not in keys]
+    links = {link.column: link.score for link in loose if link.column in used}
+    own_links = [links.get(ref, 0.0) for ref in used if ref not in schema.key_columns] or [0.5]
+    missed = [link.score for link in loose if link.column not in used]
     table_scores = [table_links.get(name, 0.0) for name in tables] or [0.0]
     missed_tables = [score for name, score in table_links.items() if name not in tables]
     phrases = {match.phrase.casefold() for match in hits}
@@ -199,7 +203,7 @@ def _coverage(state: State, candidate: Candidate, support: Support) -> Features:
         "table missed": max(missed_tables, default=0.0),
         "tables": float(len(tables)),
         "columns": float(len(used)),
-        "linked": float(bool(links)),
+        "linked": float(bool(state.columns)),
         "idle tables": float(min(_idle_tables(state, candidate, tables, support), 3)),
     }
 
@@ -223,14 +227,6 @@ def _idle_tables(state: State, candidate: Candidate, tables: set[str], support: 
         and not asked & {stem(word) for word in split_name(name)}
         for name in tables
     )
-
-
-def _key_columns(state: State) -> set[ColumnRef]:
-    keys: set[ColumnRef] = set()
-    for key in state.view.schema.foreign_keys:
-        for near, far in key.pairs:
-            keys |= {near, far}
-    return keys
 
 
 def question_features(state: State, candidates: Sequence[Candidate], support: Support) -> Features:

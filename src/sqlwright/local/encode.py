@@ -112,8 +112,8 @@ def _table_items(
     words = _name_words(table.name, table.label)
     bits = BIT["table"] | (BIT["view"] if table.kind == "view" else 0)
     items = [Item(TableNode(table.name), *_spelled(words, pieces), bits)]
-    near = {ref for key in schema.foreign_keys for ref, _ in key.pairs}
-    far = {ref for key in schema.foreign_keys for _, ref in key.pairs}
+    near = {ref for ref, _ in schema.key_pairs}
+    far = {ref for _, ref in schema.key_pairs}
     for column in table.columns:
         ref = ColumnRef(table.name, column.name)
         bits = _column_bits(column, table, ref in near, ref in far)

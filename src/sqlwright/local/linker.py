@@ -144,13 +144,19 @@ class Linker:
     """Scores every column and table of a schema for a question. Safe to share between threads."""
 
     def __init__(
-        self, embedder: Embedder, static: Embedder, weights: Weights, *, wide: int = WIDE
+        self,
+        embedder: Embedder,
+        static: Embedder,
+        weights: Weights,
+        *,
+        wide: int = WIDE,
+        shelf: SchemaShelf | None = None,
     ) -> None:
         self._embedder = embedder
         self._static = static
         self._weights = weights
         self._wide = wide
-        self._shelf = SchemaShelf(static, embedder)
+        self._shelf = shelf or SchemaShelf(static, embedder)
 
     @classmethod
     def load(
@@ -160,8 +166,9 @@ class Linker:
         threads: int = 1,
         embedder: OnnxEmbedder | None = None,
         words: WordTable | None = None,
+        shelf: SchemaShelf | None = None,
     ) -> Linker:
-        """Read the weights in `folder`; a loaded embedder or word table is shared if given.
+        """Read the weights in `folder`; a loaded embedder, word table or shelf is shared if given.
 
         Raises ModelUnavailable when a file is missing or damaged.
         """
@@ -174,7 +181,8 @@ class Linker:
                 hint="Reinstall sqlwright; its package brings the weights along.",
             ) from error
         encoder = embedder or OnnxEmbedder.load(folder, threads=threads, words=words)
-        return cls(encoder, StaticEmbedder(encoder.front.tokenizer, encoder.front.words), weights)
+        static = StaticEmbedder(encoder.front.tokenizer, encoder.front.words)
+        return cls(encoder, static, weights, shelf=shelf)
 
     def link(
         self,

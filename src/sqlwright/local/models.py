@@ -16,6 +16,7 @@ from sqlwright.local.digests import DIGESTS
 if TYPE_CHECKING:
     from sqlwright.local.critic import Critic
     from sqlwright.local.embedder import OnnxEmbedder
+    from sqlwright.local.link_schema import SchemaShelf
     from sqlwright.local.linker import Linker
     from sqlwright.local.parser import Parser
 
@@ -40,12 +41,14 @@ def load(
     folder: Path = WEIGHTS,
     threads: int = 1,
     embedder: OnnxEmbedder | None = None,
+    shelf: SchemaShelf | None = None,
 ) -> Parser | Linker | Critic | OnnxEmbedder:
     """The model of a role: 'parser', 'linker', 'critic' or 'embedder'.
 
     Raises ModelUnavailable when the role is unknown, or when a file is missing, damaged or not
     the one this code was released with. `threads` is how many one call of the model may use.
-    Roles in ON_EMBEDDER share `embedder`, loaded from the same folder, where it is given.
+    Roles in ON_EMBEDDER share `embedder`, loaded from the same folder, where it is given; those
+    that read whole schemas share `shelf`.
     """
     if role not in FILES:
         known = ", ".join(sorted(FILES))
@@ -55,10 +58,19 @@ def load(
         if name not in checked:
             check_file(folder / name, DIGESTS.get(name) if folder == WEIGHTS else None)
     if role == "linker":
-        return _linker(folder, threads, embedder)
+        return _linker(folder, threads, embedder, shelf)
     if role == "critic":
-        return _critic(folder, threads, embedder)
+        return _critic(folder, threads, embedder, shelf)
     return _parser(folder, threads, embedder) if role == "parser" else _embedder(folder, threads)
+
+
+def shelf_on(embedder: OnnxEmbedder) -> SchemaShelf:
+    """A shelf of schemas that models on this embedder may share."""
+    from sqlwright.local.link_schema import SchemaShelf
+    from sqlwright.local.static import StaticEmbedder
+
+    static = StaticEmbedder(embedder.front.tokenizer, embedder.front.words)
+    return SchemaShelf(static, embedder)
 
 
 def weights_digest(role: str) -> str:
@@ -87,17 +99,21 @@ def _parser(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Parser
     return Parser.load(folder, threads=threads, front=embedder.front if embedder else None)
 
 
-def _linker(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Linker:
+def _linker(
+    folder: Path, threads: int, embedder: OnnxEmbedder | None, shelf: SchemaShelf | None
+) -> Linker:
     from sqlwright.local.linker import Linker
 
-    return Linker.load(folder, threads=threads, embedder=embedder)
+    return Linker.load(folder, threads=threads, embedder=embedder, shelf=shelf)
 
 
-def _critic(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Critic:
+def _critic(
+    folder: Path, threads: int, embedder: OnnxEmbedder | None, shelf: SchemaShelf | None
+) -> Critic:
     from sqlwright.local.critic import Critic
 
     weights = DIGESTS if folder == WEIGHTS else None
-    return Critic.load(folder, threads=threads, embedder=embedder, weights=weights)
+    return Critic.load(folder, threads=threads, embedder=embedder, weights=weights, shelf=shelf)
 
 
 def _embedder(folder: Path, threads: int) -> OnnxEmbedder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 
 from sqlwright.local import form as f
 from sqlwright.local.nodes import type_feature
@@ -86,7 +87,7 @@ def _apart(left: f.Expression | f.Star, right: f.Expression | f.Star, schema: Sc
     if left.ref.column.casefold() == right.ref.column.casefold():
         return False
     ends = {left.ref, right.ref}
-    if any(set(pair) == ends for key in schema.foreign_keys for pair in key.pairs):
+    if any(pair in schema.key_pairs for pair in permutations(ends)):
         return False
     columns = (schema.column(left.ref), schema.column(right.ref))
     kinds = {type_feature(column.type) for column in columns if column}
