@@ -3,10 +3,11 @@
     python -m benchmarks.llm_cancel FOLDER                 20 moments each, chess-ir-cg-ut
 
 A server on loopback, in this process so that it can be looked into, takes 0.2 to 1 s for a reply.
-Every question is stopped at a moment drawn over the time it would take: by cancelling it, or by a
-budget of so many calls or tokens that is spent about then. Afterwards no request may be under way,
-and cache, trace and recording must be readable to the last line. Exit code 1 when an answer took
-longer than a second after the cancellation, or when anything is left or damaged.
+The time a question takes is cut into as many parts as there are moments, and one is drawn in each.
+The question is cancelled there, or it has a budget of calls or tokens that is spent about then.
+Afterwards no request may be under way, and cache, trace and recording must be readable to the last
+line. Exit code 1 when an answer took longer than a second after the cancellation or after the last
+reply, when anything is left or damaged, or when more was spent than allowed.
 """
 
 from __future__ import annotations
@@ -158,21 +159,19 @@ def main() -> int:
         tokens = usage.prompt_tokens + usage.reply_tokens
         print(f"undisturbed: {span:.1f} s, {usage.calls} calls, {tokens:,} tokens")
         good = told("undisturbed", [whole])
-        some = [questions.pop() for _ in range(options.times)]
+        parts = [(n + draw.random()) / options.times for n in range(options.times)]
         good &= told(
-            "cancelled", [stage.ask(q, cancel_at=draw.uniform(0, span)) for q in some]
-        )  # fmt: skip
-        budgets = [f"{draw.randint(0, usage.calls)} calls" for _ in range(options.times)]
-        results = [stage.ask(questions.pop(), budget=budget) for budget in budgets]
-        good &= told("out of calls", results)
-        over = [b for b, r in zip(budgets, results, strict=True)
-                if r.answer.usage.calls > int(b.split()[0])]  # fmt: skip
-        budgets = [f"{draw.randint(0, tokens)} tokens" for _ in range(options.times)]
-        results = [stage.ask(questions.pop(), budget=budget) for budget in budgets]
-        good &= told("out of tokens", results)
-        over += [b for b, r in zip(budgets, results, strict=True)
-                 if r.answer.usage.prompt_tokens + r.answer.usage.reply_tokens
-                 > int(b.split()[0])]  # fmt: skip
+            "cancelled", [stage.ask(questions.pop(), cancel_at=part * span) for part in parts]
+        )
+        over: list[str] = []
+        for unit, most in (("calls", usage.calls), ("tokens", tokens)):
+            allowed = [int(part * most) for part in parts]
+            results = [stage.ask(questions.pop(), budget=f"{a} {unit}") for a in allowed]
+            good &= told(f"out of {unit}", results)
+            for amount, result in zip(allowed, results, strict=True):
+                used = result.answer.usage
+                spent = used.prompt_tokens + used.reply_tokens if unit == "tokens" else used.calls
+                over += [f"{spent} of {amount} {unit}"] if spent > amount else []
         print(f"budgets overspent: {over or 'none'}; {load_average()}")
     return int(not good or bool(over))
 
