@@ -120,6 +120,11 @@ class Schema:
         return sum(len(table.columns) for table in self.tables)
 
     @cached_property
+    def referring(self) -> frozenset[ColumnRef]:
+        """The columns that refer to others."""
+        return frozenset(near for key in self.foreign_keys for near, _ in key.pairs)
+
+    @cached_property
     def _by_name(self) -> dict[str, Table]:
         return {table.name.casefold(): table for table in self.tables}
 

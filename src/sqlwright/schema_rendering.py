@@ -77,7 +77,7 @@ def render_schema(
         catalog,
         examples,
         limit_cell,
-        frozenset(near for key in view.schema.foreign_keys for near, _ in key.pairs),
+        view.schema.referring,
     )
     tables = list(_shown(view))
     if shuffle is not None:
@@ -107,12 +107,7 @@ class _Table:
 def _shown(view: SchemaView) -> Iterator[_Table]:
     """The tables with at least one column that isn't hidden, with the keys among them."""
     schema, details = view.schema, view.details
-    hidden = {ref for ref, detail in details.items() if detail is Detail.HIDDEN}
-    names = {
-        table.name
-        for table in schema.tables
-        if not hidden or any(ColumnRef(table.name, c.name) not in hidden for c in table.columns)
-    }
+    names = {table.name for table in view.visible_schema().tables}
     keys: dict[str, list[ForeignKey]] = {}
     joining: set[ColumnRef] = set()
     for key in schema.foreign_keys:
