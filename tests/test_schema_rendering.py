@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -11,7 +13,7 @@ from typing import Literal
 import pytest
 
 from sqlwright.messages import HIDDEN, Text
-from sqlwright.prepare import open_workspace
+from sqlwright.prepare import open_workspace, prepare
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Detail, SchemaView
 from sqlwright.schema_rendering import render_result, render_schema, render_sql, render_values
@@ -31,7 +33,7 @@ STATUS = ColumnRef("orders", "status")
 PRODUCT = ColumnRef("lines", "product")
 
 
-@pytest.fixture(scope="module", params=["shop", "composite", "odd", "sparse"])
+@pytest.fixture(scope="module", params=["shop", "composite", "odd", "sparse", "mixed"])
 def workspace(
     request: pytest.FixtureRequest,
     database_files: dict[str, Path],
@@ -97,6 +99,57 @@ def test_a_seeded_shuffle_orders_tables_and_columns(shop_workspace: Workspace) -
     again = [str(render_schema(view, shuffle=random.Random(3))) for _ in range(2)]
     assert again[0] == again[1]
     assert len({"".join(sorted(text.replace(",", ""))) for text in orders}) == 1
+
+
+def test_a_shuffle_keeps_keys_first(database_files: dict[str, Path], tmp_path: Path) -> None:
+    opened = open_workspace(str(database_files["composite"]), folder=tmp_path / "absent")
+    for seed in range(8):
+        text = str(render_schema(SchemaView(opened.schema), shuffle=random.Random(seed)))
+        lines = text.split("CREATE TABLE flights (")[1].split("\n")
+        names = [line.split()[0] for line in lines[1:7]]
+        assert names[:2] == ["number", "day"]
+        assert set(names[2:]) == {"from_code", "from_country", "to_code", "to_country"}
+        lines = text.split("CREATE TABLE staff (")[1].split("\n")
+        assert [line.split()[0] for line in lines[1:4]] == ["id", "boss", "name"]
+    opened.database.close()
+
+
+@pytest.mark.parametrize("style", ["ddl", "compact"])
+def test_a_key_into_a_table_that_is_hidden_says_so(
+    shop_workspace: Workspace, style: Literal["ddl", "compact"]
+) -> None:
+    view = SchemaView(shop_workspace.schema).narrowed([ColumnRef("orders", "customer_id"), STATUS])
+    text = str(render_schema(view, style=style))
+    assert "refers to customers.id, not shown" in text
+    assert "FOREIGN KEY" not in text
+
+
+LARGE = """
+CREATE TABLE big (id INTEGER PRIMARY KEY, kind TEXT, amount INTEGER);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
+INSERT INTO big SELECT i, 'kind ' || (i % 3), CASE WHEN i % 5 THEN i ELSE '' END FROM n;
+CREATE TABLE wide (code TEXT PRIMARY KEY, note TEXT) WITHOUT ROWID;
+INSERT INTO wide SELECT 'c' || id, 'same' FROM big;
+CREATE VIEW seen AS SELECT kind, amount FROM big;
+"""
+
+
+def test_an_unprepared_database_reads_the_same_however_much_time_there_is(tmp_path: Path) -> None:
+    path = tmp_path / "large.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(LARGE)
+    texts = set()
+    for seconds in (1.0, 60.0):
+        opened = open_workspace(str(path), folder=tmp_path / "absent", seconds=seconds)
+        texts.add(str(render_schema(SchemaView(opened.schema), catalog=opened.catalog)))
+        opened.database.close()
+    golden("large.unprepared", Text.of(texts.pop(), "schema"))
+    assert not texts
+    prepare(str(path), folder=tmp_path / "prepared")
+    opened = open_workspace(str(path), folder=tmp_path / "prepared")
+    rendered = render_schema(SchemaView(opened.schema), catalog=opened.catalog)
+    opened.database.close()
+    golden("large.prepared", rendered)
 
 
 def test_every_value_has_the_origin_of_a_value(shop_workspace: Workspace) -> None:

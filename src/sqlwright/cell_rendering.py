@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from sqlwright.messages import Origin, Span, Text
 from sqlwright.schema import ColumnRef
 from sqlwright.tokens import pieces, quote_name
 from sqlwright.types import Candidate, Cell, ExecutionResult, Question, ValueMatch
+
+if TYPE_CHECKING:
+    from sqlwright.catalog.records import ColumnProfile
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)?")
@@ -136,6 +140,31 @@ def literal(cell: Cell, limit: int | None = None) -> str:
     text = cell if cell.isprintable() else _CONTROL.sub(" ", cell)
     cut = limit is not None and len(text) > limit
     return "'" + (text[:limit] if cut else text).replace("'", "''") + ("'…" if cut else "'")
+
+
+def mixture(profile: ColumnProfile) -> str:
+    """What a column holds where that isn't all numbers or all texts that say something, in words:
+    "120 numbers, 3 empty texts". Empty for the others."""
+    storage = profile.storage
+    empty = next((rows for cell, rows in profile.frequent if cell == ""), 0)
+    vague = profile.sampled
+    if not empty and profile.minimum == "":
+        empty, vague = 1, True  # not among the most frequent
+    held = {
+        "number": storage.get("integer", 0) + storage.get("real", 0),
+        "text": storage.get("text", 0) - empty,
+        "empty text": empty,
+        "blob": storage.get("blob", 0),
+    }
+    parts = [(rows, noun) for noun, rows in held.items() if rows]
+    if not held["number"] and not held["blob"]:
+        parts = [part for part in parts if part[1] == "empty text"]
+    elif len(parts) < 2:
+        return ""
+    if not vague:
+        return ", ".join(counted(rows, noun) for rows, noun in parts)
+    most = max(parts, default=None) if len(parts) > 1 else None
+    return ", ".join(f"{'mostly' if part == most else 'some'} {part[1]}s" for part in parts)
 
 
 def flat(text: str) -> str:

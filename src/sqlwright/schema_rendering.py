@@ -3,7 +3,8 @@
 CHESS shows a schema as CREATE TABLE text whose comments hold example values, counts and
 descriptions (paper, appendix A.3; the published code adds the keys). So does the style `ddl` here;
 `compact` says the same in a line per column. Rendering is deterministic; a seeded generator puts
-tables and columns in another order where samples are to differ.
+tables and columns in another order where samples are to differ. What depends on how much time there
+was to look into a database (`Catalog.steady`) isn't shown.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from sqlwright.cell_rendering import (
@@ -20,6 +21,7 @@ from sqlwright.cell_rendering import (
     counted,
     flat,
     literal,
+    mixture,
     render_result,
     render_sql,
     render_values,
@@ -71,6 +73,8 @@ def render_schema(
     them. Examples longer than `limit_cell` characters are passed over. A database without tables
     gives an empty text.
     """
+    if catalog is not None:
+        catalog = catalog.steady or catalog
     known = _Known(
         None if descriptions is None else _parts(descriptions),
         _by_column(values),
@@ -82,8 +86,7 @@ def render_schema(
     tables = list(_shown(view))
     if shuffle is not None:
         shuffle.shuffle(tables)
-        for shown in tables:
-            shuffle.shuffle(shown.columns)
+        tables = [replace(shown, columns=_shuffled(shown, shuffle)) for shown in tables]
     writer = SpanWriter()
     for number, shown in enumerate(tables):
         writer.add("\n\n" if number else "")
@@ -102,6 +105,21 @@ class _Table:
     columns: list[tuple[Column, bool]]
     """Each with whether it is shown in full."""
     keys: list[ForeignKey]
+    elsewhere: Mapping[str, str]
+    """What a column refers to in a table that isn't shown."""
+
+
+def _shuffled(shown: _Table, shuffle: random.Random) -> list[tuple[Column, bool]]:
+    """The columns in another order, but the primary key first and then the other keys."""
+    keys = {name for key in shown.keys for name in key.columns} | set(shown.elsewhere)
+    primary = shown.table.primary_key
+    groups: list[list[tuple[Column, bool]]] = [[], [], []]
+    for one in shown.columns:
+        name = one[0].name
+        groups[0 if name in primary else 1 if name in keys else 2].append(one)
+    for group in groups[1:]:
+        shuffle.shuffle(group)
+    return [*groups[0], *groups[1], *groups[2]]
 
 
 def _shown(view: SchemaView) -> Iterator[_Table]:
@@ -110,10 +128,14 @@ def _shown(view: SchemaView) -> Iterator[_Table]:
     names = {table.name for table in view.visible_schema().tables}
     keys: dict[str, list[ForeignKey]] = {}
     joining: set[ColumnRef] = set()
+    elsewhere: dict[str, dict[str, str]] = {}
     for key in schema.foreign_keys:
         if key.table in names and key.target_table in names:
             keys.setdefault(key.table, []).append(key)
             joining.update(ref for pair in key.pairs for ref in pair)
+        elif key.table in names and len(key.columns) == 1:
+            target = f"{quote_name(key.target_table)}.{quote_name(key.target_columns[0])}"
+            elsewhere.setdefault(key.table, {})[key.columns[0]] = target
     for table in schema.tables:
         if table.name not in names:
             continue
@@ -123,7 +145,7 @@ def _shown(view: SchemaView) -> Iterator[_Table]:
             ref = ColumnRef(table.name, column.name)
             if detail is not Detail.HIDDEN or ref in joining or column.name in table.primary_key:
                 columns.append((column, detail is Detail.FULL))
-        yield _Table(table, columns, keys.get(table.name, []))
+        yield _Table(table, columns, keys.get(table.name, []), elsewhere.get(table.name, {}))
 
 
 @dataclass(frozen=True)
@@ -158,18 +180,27 @@ class _Known:
             parts[1] = ""
         return "; ".join(shortened(flat(part), LONGEST_TEXT) for part in parts if part.strip())
 
-    def counts(self, ref: ColumnRef) -> str:
-        """How many different values and NULLs a column holds; empty when it isn't known."""
+    def counts(self, ref: ColumnRef, *, key: bool) -> str:
+        """How many different values and NULLs a column holds; empty when it isn't known.
+
+        A primary key's are all different, whatever a sample had; of other columns a sample tells
+        no more than a least number.
+        """
         profile = self.profile(ref)
         if profile is None or not profile.rows:
             return ""
-        if profile.unique:
+        if key or profile.unique:
             return "all different"
-        about = "" if profile.distinct_exact and not profile.sampled else "about "
-        nulls = profile.nulls and not profile.sampled
-        return f"{about}{profile.distinct:,} different" + (
-            f", {profile.nulls:,} NULL" if nulls else ""
-        )
+        if profile.sampled:
+            return f"at least {profile.distinct:,} different" if profile.distinct > 1 else ""
+        about = "" if profile.distinct_exact else "about "
+        nulls = f", {profile.nulls:,} NULL" if profile.nulls else ""
+        return f"{about}{profile.distinct:,} different{nulls}"
+
+    def guessed(self, key: ForeignKey) -> bool:
+        """Whether an inferred key had no values that could have confirmed it."""
+        ends = [self.profile(near) for near, _ in key.pairs]
+        return any(end is not None and end.rows == end.nulls for end in ends)
 
     def literals(self, ref: ColumnRef, column: Column, *, key: bool) -> tuple[list[str], bool]:
         """Values to show as literals, retrieved ones first, and whether they are all there are."""
@@ -195,6 +226,11 @@ class _Known:
             if _fits(cell, self.limit) and (text := literal(cell)) not in shown:
                 shown.append(text)
                 wanted -= 1
+        textual = profile.main_storage == "text"
+        odd = (cell for cell, _ in profile.frequent if isinstance(cell, str) != textual)
+        other = next((literal(cell) for cell in odd if _fits(cell, self.limit)), "")
+        if other and other not in shown:
+            shown.append(other)  # what text there is among the numbers, or the other way
         return shown, profile.complete and len(shown) >= profile.distinct
 
 
@@ -226,7 +262,7 @@ def _write_ddl(writer: SpanWriter, shown: _Table, known: _Known) -> None:
         writer.add(" PRIMARY KEY" if key else "" if column.nullable or not full else " NOT NULL")
         writer.add("," if lines else "")
         if full:
-            _write_about(writer, table.name, column, known, key=key, opening=" -- ")
+            _write_about(writer, shown, column, known, key=key, opening=" -- ")
     if len(table.primary_key) > 1:
         lines -= 1
         writer.add(f"\n  PRIMARY KEY ({_names(table.primary_key)}){',' if lines else ''}")
@@ -235,7 +271,9 @@ def _write_ddl(writer: SpanWriter, shown: _Table, known: _Known) -> None:
         target = f"{quote_name(reference.target_table)} ({_names(reference.target_columns)})"
         writer.add(f"\n  FOREIGN KEY ({_names(reference.columns)}) REFERENCES {target}")
         writer.add("," if lines else "")
-        writer.add(" -- not declared, seen in the data" if reference.inferred else "")
+        if reference.inferred:
+            how = "guessed from the names" if known.guessed(reference) else "seen in the data"
+            writer.add(f" -- not declared, {how}")
     writer.add("\n);")
 
 
@@ -252,13 +290,13 @@ def _write_compact(writer: SpanWriter, shown: _Table, known: _Known) -> None:
         target = f"{quote_name(reference.target_table)}.{quote_name(reference.target_columns[0])}"
         targets.setdefault(reference.columns[0], []).append(target)
     for column, full in shown.columns:
-        writer.add(f"\n- {_declared(column)}")
+        writer.add(f"\n- {_declared(column)}{'' if column.type.strip() else ' (untyped)'}")
         key = table.primary_key == (column.name,)
         writer.add(", primary key" if key else "")
         for target in targets.get(column.name, ()):
             writer.add(f" = {target}")
         if full:
-            _write_about(writer, table.name, column, known, key=key, opening=": ", counts=False)
+            _write_about(writer, shown, column, known, key=key, opening=": ", counts=False)
     if len(table.primary_key) > 1:
         writer.add(f"\n- primary key ({_names(table.primary_key)})")
     for reference in wide:
@@ -268,7 +306,7 @@ def _write_compact(writer: SpanWriter, shown: _Table, known: _Known) -> None:
 
 def _write_about(
     writer: SpanWriter,
-    table: str,
+    shown: _Table,
     column: Column,
     known: _Known,
     *,
@@ -277,23 +315,33 @@ def _write_about(
     counts: bool = True,
 ) -> None:
     """Descriptions, counts and values of a column behind it."""
+    table = shown.table.name
     ref = ColumnRef(table, column.name)
-    for part in (known.described(table, column), known.counts(ref) if counts else ""):
+    literals, every = known.literals(ref, column, key=key)
+    always = every and len(literals) == 1
+    target = shown.elsewhere.get(column.name, "")
+    profile = known.profile(ref)
+    for part in (
+        known.described(table, column),
+        f"refers to {target}, not shown" if target else "",
+        known.counts(ref, key=key) if counts and not always else "",
+        mixture(profile) if profile is not None else "",
+    ):
         if part:
             writer.add(f"{opening}{part}")
             opening = "; "
-    literals, every = known.literals(ref, column, key=key)
     if literals:
-        word = "one of " if every else "e.g. "
+        word = "always " if always else "one of " if every else "e.g. "
         writer.add(f"{opening}{word}")
         writer.add(", ".join(literals), "value")
+        writer.add(" or NULL" if always and profile is not None and profile.nulls else "")
 
 
 def _about_table(table: Table, known: _Known) -> str:
     """A table's size and description."""
     profile = known.catalog.tables.get(table.name) if known.catalog is not None else None
     parts = []
-    if profile is not None and (profile.rows or profile.rows_exact):
+    if profile is not None and table.kind == "table" and (profile.rows or profile.rows_exact):
         parts.append(f"{'' if profile.rows_exact else 'about '}{counted(profile.rows, 'row')}")
     label = "" if _bare(table.label) == _bare(table.name) else table.label
     parts += [shortened(flat(text), LONGEST_TEXT) for text in (label, table.description) if text]

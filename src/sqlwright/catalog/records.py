@@ -87,6 +87,9 @@ class Catalog:
     columns: Mapping[ColumnRef, ColumnProfile] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     """What was left out or couldn't be read, in words."""
+    steady: Catalog | None = field(default=None, compare=False)
+    """What of it doesn't depend on how much time there was to look, where that is less: prompts
+    show this, so that the same question makes the same prompt. None: all of it."""
 
     def enumerations(self) -> dict[ColumnRef, tuple[str, ...]]:
         """All values of the columns that hold at most three different short texts and nothing

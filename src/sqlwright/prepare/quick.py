@@ -13,7 +13,7 @@ from itertools import islice
 
 from sqlwright.catalog.joins import infer_joins, with_joins
 from sqlwright.catalog.reading import OutOfTime, Reading, Unreadable, quoted
-from sqlwright.catalog.records import Catalog
+from sqlwright.catalog.records import Catalog, ColumnProfile, TableProfile
 from sqlwright.catalog.scan import (
     Caps,
     ColumnScan,
@@ -35,6 +35,8 @@ SMALL_ROWS = 5_000
 SAMPLE_ROWS = 4_000
 VIEW_ROWS = 1_000
 MOST_VIEW_ROWS = 50_000
+LEAST_SECONDS = 0.25
+"""A table's share at least: the first round is to be limited by rows and not by the clock."""
 CELL_SECONDS = 6e-7
 """About what reading and counting one cell takes on a slow core; plans only, clocks decide."""
 TEXTS_PER_SECOND = 120_000
@@ -84,7 +86,27 @@ def learn_quickly(database: SqliteDatabase, schema: Schema, run: Run, seconds: f
         profile.indexing not in {"part", "waiting"} for profile in profiles.values()
     )
     uncounted = frozenset(ref for ref, profile in profiles.items() if profile.sampled)
-    return Glimpse(Catalog(schema, tables, profiles, notes), values, uncounted, whole)
+    catalog = Catalog(schema, tables, profiles, notes, _steady(schema, looks))
+    return Glimpse(catalog, values, uncounted, whole)
+
+
+def _steady(schema: Schema, looks: _Looks) -> Catalog:
+    """What the first round gave, which is limited by rows; nothing of views, whose rows may take
+    any time."""
+    tables: dict[str, TableProfile] = {}
+    columns: dict[ColumnRef, ColumnProfile] = {}
+    for table in schema.tables:
+        scan = looks.first[table.name]
+        if table.kind == "view":
+            continue
+        rows = looks.sizes[table.name]
+        if scan.profile.sampled:  # a count that is no more than the limit says nothing
+            about = int(rows) if math.isfinite(rows) else 0
+            tables[table.name] = replace(scan.profile, rows=about, rows_exact=False)
+        else:
+            tables[table.name] = scan.profile
+        columns |= {column.ref: column.profile for column in scan.columns}
+    return Catalog(schema, tables, columns)
 
 
 @dataclass
@@ -95,14 +117,21 @@ class _Looks:
     reading: Reading
     scans: dict[str, TableScan] = field(default_factory=dict)
     failures: dict[str, DatabaseUnavailable] = field(default_factory=dict)
+    first: dict[str, TableScan] = field(default_factory=dict)
+    """What the first round gave."""
+    sizes: dict[str, float] = field(default_factory=dict)
+    """About how many rows the tables have; infinity where it isn't known."""
 
     def take(self) -> None:
         """Look at every table at least briefly where time allows."""
-        sizes = {table.name: self._size(table) for table in self.schema.tables}
+        sizes = self.sizes = {table.name: self._size(table) for table in self.schema.tables}
         order = sorted(
             self.schema.tables, key=lambda table: (table.kind == "view", sizes[table.name])
         )
         self._round(order, sizes)
+        self.first = {
+            name: replace(scan, columns=list(scan.columns)) for name, scan in self.scans.items()
+        }
         for table in order:
             if self.scans[table.name].profile.sampled:
                 self._read_whole(table, sizes[table.name])
@@ -147,7 +176,8 @@ class _Looks:
         """Each table within an even share of the time that is left."""
         for position, table in enumerate(tables):
             share = self.reading.remaining() / max(len(tables) - position, 1)
-            self.reading.limit(max(share * 4, 0.02))
+            least = LEAST_SECONDS if table.kind == "table" else 0.02
+            self.reading.limit(max(share * 4, least))
             small = sizes[table.name] <= SMALL_ROWS
             rows = None if small else VIEW_ROWS if table.kind == "view" else SAMPLE_ROWS
             self.scans[table.name] = self._scan(table, Caps(rows=rows, texts=50_000, others=20_000))

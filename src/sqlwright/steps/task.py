@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from sqlwright.protocols import Context
 from sqlwright.schema_rendering import render_schema, render_values
 from sqlwright.steps.asking import asked
-from sqlwright.types import State
+from sqlwright.types import State, ValueMatch
+
+PER_PHRASE = 5
+"""Stored values shown of one phrase; more only where they are as near as the nearest."""
 
 Style = Literal["ddl", "compact"]
 
@@ -27,7 +32,11 @@ def task(
     the question in it; `shuffle` puts its tables and columns in another order.
     """
     visible = set(state.view.visible)
-    found = tuple(match for match in state.values if match.column in visible)
+    catalog = context.workspace.catalog
+    if catalog is not None and catalog.steady is not None:
+        # Whether a view's values were found in time differs; its tables have them anyway.
+        visible &= set(catalog.steady.columns)
+    found = _nearest(match for match in state.values if match.column in visible)
     return {
         **asked(state),
         "schema": render_schema(
@@ -41,3 +50,17 @@ def task(
         ),
         "values": render_values(found),
     }
+
+
+def _nearest(matches: Iterable[ValueMatch]) -> tuple[ValueMatch, ...]:
+    """The matches, best first, without what is far from its phrase and one of many."""
+    ranked = sorted(matches, key=lambda match: -match.score)
+    best: dict[str, float] = {}
+    counts: Counter[str] = Counter()
+    kept = []
+    for match in ranked:
+        counts[match.phrase] += 1
+        nearest = best.setdefault(match.phrase, match.score)
+        if counts[match.phrase] <= PER_PHRASE or match.score == nearest:
+            kept.append(match)
+    return tuple(kept)

@@ -72,6 +72,23 @@ def test_no_stored_value_is_left_where_values_stay_home(
         assert stored not in shown
 
 
+def test_values_are_shown_nearest_first_and_few_of_a_phrase(shop_workspace: Workspace) -> None:
+    model, models = answering(REPLY)
+    city, name = ColumnRef("customers", "city"), ColumnRef("customers", "name")
+    far = [ValueMatch("Ada", name, f"Ada {n}", 0.5 - n / 100) for n in range(9)]
+    same = [ValueMatch("open", ColumnRef("orders", f), "open", 1.0) for f in ("status", "placed")]
+    asked = state(shop_workspace, values=(*far, MUNICH, ValueMatch("x", city, "Xi", 0.2), *same))
+    step = DirectGeneration("generation/zero_shot")
+    step(asked, Context(shop_workspace, Run(), models))
+    shown = str(model.requests[0][1].messages[-1].text).split("nothing to do with it:\n")[1]
+    assert shown.split("\n\n")[0].split("\n") == [
+        "orders.status: 'open'",
+        "orders.placed: 'open'",
+        "customers.city: 'München', 'Xi'",
+        "customers.name: 'Ada 0', 'Ada 1', 'Ada 2', 'Ada 3', 'Ada 4'",
+    ]
+
+
 def test_what_the_view_hides_is_not_shown(shop_workspace: Workspace) -> None:
     model, models = answering(REPLY)
     view = SchemaView(shop_workspace.schema).narrowed([ColumnRef("customers", "name")])

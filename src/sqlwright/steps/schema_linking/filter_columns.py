@@ -17,7 +17,7 @@ from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.schema_rendering import render_schema
 from sqlwright.steps.asking import asked
 from sqlwright.steps.schema_linking.narrowing import all_keys, found, narrowed
-from sqlwright.steps.schema_linking.profiles import column_profiles
+from sqlwright.steps.schema_linking.profiles import EXAMPLES, column_profiles
 from sqlwright.steps.schema_linking.replies import ColumnsReply, Names, RelevanceReply
 from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import State
@@ -51,8 +51,8 @@ class FilterColumns:
     keep_found: bool = True
     """Keep the columns that retrieval found by a stored value or a similar name, unasked."""
     profile: Literal["retrieved", "full"] = "retrieved"
-    """Show the descriptions and values of a column that retrieval found, as the paper does, or all
-    descriptions and some stored values, as its code does."""
+    """Show the descriptions of a column that retrieval found, as the paper does, or all of them and
+    more stored values, as its code does."""
     limit: int | None = None
     """Most calls; with more to make the embedded form is used, with a warning."""
     sampling: Sampling = field(default_factory=Sampling)
@@ -162,7 +162,8 @@ class FilterColumns:
                         style="compact",
                         values=state.values,
                         descriptions=None if full else state.descriptions,
-                        catalog=context.workspace.catalog if full else None,
+                        catalog=context.workspace.catalog,
+                        examples=EXAMPLES if full else 1,
                     ),
                     **asked(state),
                 ),

@@ -21,9 +21,9 @@ def column_profiles(
 ) -> Iterator[dict[str, Any]]:
     """The template's variables for each column: names, type, description, examples.
 
-    Descriptions and examples are those that retrieval found (CHESS, appendix A.3); with `full`,
-    where it found none, those of the catalog (as the paper's code has it). Keys are left out:
-    whether they are needed isn't asked.
+    Descriptions are those that retrieval found (CHESS, appendix A.3); with `full`, where it found
+    none, those of the catalog (as the paper's code has it). Examples are stored values that
+    retrieval found, else frequent ones. Keys are left out: whether they are needed isn't asked.
     """
     described: dict[ColumnRef, dict[str, str]] = {}
     for match in state.descriptions:
@@ -35,9 +35,9 @@ def column_profiles(
         column = state.view.schema.column(ref) or Column(ref.column)
         parts = described.get(ref, {})
         examples = matched.get(ref, [])
+        examples = examples or _frequent(ref, context)
         if full:
             parts = {**_known(column), **parts}
-            examples = examples or _frequent(ref, context)
         yield {
             "table": schema_text(ref.table),
             "column": schema_text(ref.column),
@@ -72,4 +72,5 @@ def _frequent(ref: ColumnRef, context: Context) -> list[str]:
     catalog = context.workspace.catalog
     if catalog is None or ref not in catalog.columns:
         return []
-    return [str(cell) for cell, _ in catalog.columns[ref].frequent if cell is not None]
+    profile = (catalog.steady or catalog).columns.get(ref)
+    return [] if profile is None else [str(c) for c, _ in profile.frequent if c not in (None, "")]
