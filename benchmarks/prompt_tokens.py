@@ -39,7 +39,10 @@ from sqlwright.llm.scripted import Script, ScriptedModel
 FORMS = {
     "embedded": ("chess-ir-ss-cg", ("schema_linking.filter_columns.form=embedded",)),
     "batched": ("chess-ir-ss-cg", ("schema_linking.filter_columns.form=batched",)),
-    "per column": ("chess-ir-ss-cg", ("schema_linking.filter_columns.form=per_column",)),
+    "per column": ("chess-ir-ss-cg", (
+        "schema_linking.filter_columns.form=per_column",
+        "schema_linking.filter_columns.limit=null",
+    )),
     "baseline": ("baseline", ()),
 }
 SCHEMAS = ("demo", "100", str(COLUMNS))
