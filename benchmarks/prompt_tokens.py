@@ -36,13 +36,11 @@ from tokenizers import Tokenizer
 
 from sqlwright.llm.scripted import Script, ScriptedModel
 
+FILTER = "schema_linking.filter_columns"
 FORMS = {
-    "embedded": ("chess-ir-ss-cg", ("schema_linking.filter_columns.form=embedded",)),
-    "batched": ("chess-ir-ss-cg", ("schema_linking.filter_columns.form=batched",)),
-    "per column": ("chess-ir-ss-cg", (
-        "schema_linking.filter_columns.form=per_column",
-        "schema_linking.filter_columns.limit=null",
-    )),
+    "embedded": ("chess-ir-ss-cg", (f"{FILTER}.form=embedded",)),
+    "batched": ("chess-ir-ss-cg", (f"{FILTER}.limit=null",)),
+    "per column": ("chess-ir-ss-cg", (f"{FILTER}.form=per_column", f"{FILTER}.limit=null")),
     "baseline": ("baseline", ()),
 }
 SCHEMAS = ("demo", "100", str(COLUMNS))
