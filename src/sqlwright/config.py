@@ -39,7 +39,7 @@ from sqlwright.agent import Agent
 from sqlwright.combinators import Condition, Named
 from sqlwright.errors import ConfigError
 from sqlwright.prompting import Sampling
-from sqlwright.protocols import Step
+from sqlwright.protocols import EMBEDDER, Step
 from sqlwright.yaml_text import read_yaml
 
 LARGEST = 64 * 1024
@@ -59,9 +59,13 @@ class Recipe:
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """The language models its steps name; an empty name is the run's own."""
-        samplings = (getattr(step, "sampling", None) for step in combinators.leaves(self.step))
-        return tuple(dict.fromkeys(one.model for one in samplings if isinstance(one, Sampling)))
+        """The models its steps name that aren't embedded: language models, an empty name being the
+        run's own, and embedders by role."""
+        steps = list(combinators.leaves(self.step))
+        samplings = (getattr(step, "sampling", None) for step in steps)
+        models = [one.model for one in samplings if isinstance(one, Sampling)]
+        roles = [role for step in steps for role in getattr(step, "roles", ())]
+        return tuple(dict.fromkeys([*models, *(r for r in roles if r.startswith(f"{EMBEDDER}/"))]))
 
 
 @dataclass(frozen=True)

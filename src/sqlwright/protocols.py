@@ -19,6 +19,8 @@ from sqlwright.spending import Spending
 from sqlwright.types import ExecutionResult, State, ValueMatch
 
 FloatArray = npt.NDArray[np.float32]
+EMBEDDER = "embedder"
+"""The role of the embedded embedder, and what roles of others begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +204,16 @@ class Context:
         """The language model of that name, by default the run's. Raises ConfigError without one."""
         model: LanguageModel = self.models[name or "llm"]
         return model
+
+    def embedder(self, name: str = "") -> Any:
+        """The embedder of that name, by default the embedded one: an `Embedder`, or for
+        `provider/model` an `llm.embedding.GatedEmbedder`. Raises ConfigError."""
+        return self.models[embedder_role(name)]
+
+
+def embedder_role(name: str = "") -> str:
+    """Under which `Context.models` has the embedder of that name."""
+    return f"{EMBEDDER}/{name}" if name else EMBEDDER
 
 
 @runtime_checkable

@@ -70,10 +70,18 @@ class Asked:
     @property
     def prompt(self) -> str:
         """The last message's text, in any of the wire formats."""
+        if "input" in self.body:
+            return "\n".join(self.texts)
         if "contents" in self.body:
             return str(self.body["contents"][-1]["parts"][-1].get("text", ""))
         content = self.body["messages"][-1]["content"]
         return content if isinstance(content, str) else str(content[-1].get("text", ""))
+
+    @property
+    def texts(self) -> list[str]:
+        """What vectors are wanted of."""
+        given = self.body.get("input", [])
+        return [given] if isinstance(given, str) else list(given)
 
     @property
     def n(self) -> int:
@@ -162,6 +170,8 @@ class ModelServer:
     gives_n: bool = True
     """Whether `n` is understood; otherwise there is one choice whatever was asked."""
     redirect_to: str = ""
+    vector: Callable[[str], Sequence[float]] = lambda text: drawn(text)  # noqa: PLW0108
+    """Of a text, for those who ask for embeddings."""
     served: list[Served] = field(default_factory=list)
     in_flight: int = 0
     most_in_flight: int = 0
@@ -331,8 +341,8 @@ class ModelServer:
 
     def _form(self, asked: Asked, messages: list[dict[str, Any]]) -> dict[str, Any]:
         counts = (len(json.dumps(asked.body)) // 4, sum(len(str(m)) // 4 + 1 for m in messages))
-        if asked.path.endswith("/embeddings"):
-            return _embeddings(asked)
+        if asked.path.partition("?")[0].endswith("/embeddings"):
+            return _embeddings(asked, self.vector, surplus=len(messages) - 1)
         if "/messages" in asked.path:
             return _anthropic(messages, counts)
         if ":generateContent" in asked.path:
@@ -440,19 +450,23 @@ def _google(messages: list[dict[str, Any]], counts: tuple[int, int]) -> dict[str
     }
 
 
-def _embeddings(asked: Asked) -> dict[str, Any]:
-    given = asked.body["input"]
-    texts = [given] if isinstance(given, str) else given
-    vectors = []
-    for text in texts:
-        generator = random.Random(text)
-        vectors.append([generator.uniform(-1, 1) for _ in range(8)])
+def drawn(text: str) -> list[float]:
+    """A vector drawn by its text."""
+    generator = random.Random(text)
+    return [generator.uniform(-1, 1) for _ in range(8)]
+
+
+def _embeddings(
+    asked: Asked, vector: Callable[[str], Sequence[float]], surplus: int = 0
+) -> dict[str, Any]:
+    texts = [*asked.texts, "more"][: len(asked.texts) + surplus]
+    data = [
+        {"object": "embedding", "index": place, "embedding": list(vector(text))}
+        for place, text in enumerate(texts)
+    ]
     return {
         "object": "list",
         "model": asked.body.get("model", ""),
-        "data": [
-            {"object": "embedding", "index": place, "embedding": vector}
-            for place, vector in enumerate(vectors)
-        ],
-        "usage": {"prompt_tokens": len(texts), "total_tokens": len(texts)},
+        "data": data[::-1],  # the index counts, not the place
+        "usage": {"prompt_tokens": len(data), "total_tokens": len(data)},
     }

@@ -52,6 +52,13 @@ class ReplyCache:
     def get(self, key: str, *, revision: str = "") -> Reply | None:
         """The reply under a key; None without one, or where it is of another revision of the model
         than the one given and either is known."""
+        found = self.find(key)
+        if found is None or (revision and found[1] not in {"", revision}):
+            return None
+        return found[0]
+
+    def find(self, key: str) -> tuple[Reply, str] | None:
+        """The reply under a key and the revision of the model that gave it, if it is known."""
         try:
             with self._path(key).open("rb") as file:
                 found = json.loads(file.read(ONE))
@@ -59,9 +66,8 @@ class ReplyCache:
             return None
         if not isinstance(found, dict) or found.get("version") != VERSION:
             return None
-        if revision and found.get("revision") not in {"", revision}:
-            return None
-        return reply_from(found.get("reply"))
+        reply, revision = reply_from(found.get("reply")), found.get("revision")
+        return None if reply is None else (reply, revision if isinstance(revision, str) else "")
 
     def put(self, key: str, reply: Reply, *, revision: str = "") -> None:
         """Keep a reply and the revision of the model that gave it."""
@@ -85,15 +91,7 @@ class ReplyCache:
         for folder in (self.folder, path.parent):
             folder.mkdir(mode=0o700, exist_ok=True)
             _check_private(folder)
-        aside = path.with_name(f".{path.stem[:16]}-{secrets.token_hex(4)}")
-        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with open(handle, "wb") as file:  # noqa: PTH123 - from a descriptor
-                file.write(json.dumps(content, ensure_ascii=True).encode("ascii"))
-            aside.replace(path)
-        except BaseException:
-            aside.unlink(missing_ok=True)
-            raise
+        write_aside(path, json.dumps(content, ensure_ascii=True).encode("ascii"))
 
     def _prune(self) -> None:
         """Let the oldest go when there is too much; another process may be doing the same."""
@@ -112,6 +110,20 @@ class ReplyCache:
             total -= size
             if total <= self._largest * SHARE:
                 return
+
+
+def write_aside(path: Path, content: bytes) -> None:
+    """Write a file only its owner can read beside its place, then put it there: a reader sees the
+    old one or the new one. Raises OSError, leaving nothing behind."""
+    aside = path.with_name(f".aside-{path.stem[:16]}-{secrets.token_hex(4)}")
+    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with open(handle, "wb") as file:  # noqa: PTH123 - from a descriptor
+            file.write(content)
+        aside.replace(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
 
 
 def forget(folder: Path) -> int:

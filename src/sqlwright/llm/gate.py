@@ -19,7 +19,7 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from sqlwright.llm.cache import ReplyCache
 from sqlwright.llm.digest import call_form, digest
@@ -33,6 +33,8 @@ from sqlwright.messages import Capabilities, Message, Missing, Reply, Request, S
 from sqlwright.protocols import Run
 from sqlwright.types import Usage
 
+E_co = TypeVar("E_co", bound=Endpoint, covariant=True)
+
 WAIT = 0.05
 """Seconds between looks at whether the run was cancelled while requests of others are under way."""
 
@@ -41,25 +43,23 @@ _FINGERPRINT = re.compile(r"/?fp_\w+$")
 several at once. For the cache they are one model."""
 
 
-class Line:
+class Line(Generic[E_co]):
     """Where requests are sent: an endpoint, made when the first one is, and who calls it.
 
     A vendor's package takes a third of a second to load, which replies at hand needn't wait for.
     """
 
-    def __init__(
-        self, connect: Callable[[], Endpoint], engine: Engine, *, address: str = ""
-    ) -> None:
+    def __init__(self, connect: Callable[[], E_co], engine: Engine, *, address: str = "") -> None:
         """`address` is where the endpoint is, without secrets: the same name elsewhere is another
         model."""
         self.engine = engine
         self.address = address
         self._connect = connect
         self._lock = threading.Lock()
-        self._endpoint: Endpoint | None = None
+        self._endpoint: E_co | None = None
 
     @property
-    def endpoint(self) -> Endpoint:
+    def endpoint(self) -> E_co:
         """Made now if it isn't yet. Raises ConfigError, as for a package that isn't installed."""
         with self._lock:
             if self._endpoint is None:
@@ -97,7 +97,7 @@ class GatedModel:
         self,
         name: str,
         capabilities: Capabilities,
-        line: Line | None,
+        line: Line[Endpoint] | None,
         *,
         price: Price | None = None,
         revision: str = "",
@@ -191,7 +191,9 @@ class GatedModel:
         form = call_form(call, self._name)
         return digest(form | {"revision": self._revision, "address": address})
 
-    def _send(self, asked: Sequence[_Asked], line: Line, run: Run, meter: SpendingMeter) -> None:
+    def _send(
+        self, asked: Sequence[_Asked], line: Line[Endpoint], run: Run, meter: SpendingMeter
+    ) -> None:
         """Fill in the samples that are missing, in waves where the budget is short."""
         waiting = [
             part

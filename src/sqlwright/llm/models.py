@@ -20,13 +20,24 @@ from urllib.parse import urlsplit
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.cache import ReplyCache
+from sqlwright.llm.embedding import GatedEmbedder
 from sqlwright.llm.engine import Engine
 from sqlwright.llm.gate import GatedModel, Line
 from sqlwright.llm.options import LlmOptions
 from sqlwright.llm.prices import FREE, Price, Prices, load_prices
-from sqlwright.llm.providers import PROVIDERS, Provider, Service, check, connect, is_loopback
+from sqlwright.llm.providers import (
+    PROVIDERS,
+    Provider,
+    Service,
+    check,
+    check_embeds,
+    connect,
+    connect_embeddings,
+    is_loopback,
+)
 from sqlwright.llm.recording import Recorder, Recording, read_recording
 from sqlwright.messages import Capabilities
+from sqlwright.protocols import EMBEDDER
 
 DEFAULT = "llm"
 """The role of the language model to use where a step names no other."""
@@ -130,6 +141,7 @@ class Models(Mapping[str, Any]):
         self._engine = Engine()
         self._lock = threading.Lock()
         self._made: dict[str, GatedModel] = {}
+        self._embedders: dict[str, GatedEmbedder] = {}
         self._prices: Prices | None = None
         replay, record = self._options.replay, self._options.record
         self._replay: Recording | None = None if replay is None else read_recording(replay)
@@ -147,6 +159,8 @@ class Models(Mapping[str, Any]):
     def __getitem__(self, role: str) -> Any:
         if role in list(self._embedded):
             return self._embedded[role]
+        if role.startswith(f"{EMBEDDER}/"):
+            return self._embedder(role.removeprefix(f"{EMBEDDER}/"))
         name = self.default if role == DEFAULT else role
         if not name:
             raise ConfigError(
@@ -154,7 +168,7 @@ class Models(Mapping[str, Any]):
                 hint="Name one with -m provider/model, model= in Python, or [llm] model in the "
                 f"project file. {_known()}",
             )
-        name = re.sub(r"^([^/:]+):", r"\1/", name)
+        name = _with_slash(name)
         with self._lock:
             if name not in self._made:
                 self._made[name] = self._make(name)
@@ -192,6 +206,33 @@ class Models(Mapping[str, Any]):
             secrets=[service.key] if service.key else [],
         )
 
+    def _embedder(self, name: str) -> Any:
+        """The embedder of that name: one given by hand or embedded, else an endpoint."""
+        if name in list(self._embedded):
+            return self._embedded[name]
+        name = _with_slash(name)
+        with self._lock:
+            if name not in self._embedders:
+                self._embedders[name] = self._make_embedder(name)
+            return self._embedders[name]
+
+    def _make_embedder(self, name: str) -> GatedEmbedder:
+        if self._replay is not None:
+            remote = self._replay.embedders.get(name, False)
+            return GatedEmbedder(name, None, remote=remote, replay=self._replay)
+        service = service_for(name, self._options, self._environ)
+        check_embeds(service)
+        connecting = partial(connect_embeddings, service)
+        return GatedEmbedder(
+            service.name,
+            Line(connecting, self._engine, address=service.address),
+            remote=service.can.remote,
+            price=self._price(service),
+            revision=self._options.revision if self._options.model == service.name else "",
+            cache=self.cache,
+            recorder=self._recorder,
+        )
+
     def _price(self, service: Service) -> Price | None:
         if self._prices is None:
             self._prices = load_prices(self._options.prices)
@@ -204,6 +245,11 @@ class Models(Mapping[str, Any]):
                 "SQLWRIGHT_LLM_PRICES. Or give the budget in calls or tokens.",
             )
         return price
+
+
+def _with_slash(name: str) -> str:
+    """`provider/model`, also where it was written with a colon."""
+    return re.sub(r"^([^/:]+):", r"\1/", name)
 
 
 def _known() -> str:

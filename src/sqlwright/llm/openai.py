@@ -1,4 +1,4 @@
-"""Endpoints that speak OpenAI's chat completions: most vendors and local servers do.
+"""Endpoints that speak OpenAI's chat completions and embeddings: most vendors and local servers do.
 
 The doorway to the `openai` package, which is loaded when the first endpoint is made. Its own
 retries are off (the engine's are seeded and fair), redirects aren't followed, and only headers that
@@ -8,7 +8,8 @@ we mean to send go out: the package also reads keys of other services from the e
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +17,14 @@ from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
 from sqlwright.llm.failures import refused, unreachable, unsupported
 from sqlwright.llm.reading import arguments_text, count, finish, guarded, price, shares, well_formed
 from sqlwright.llm.transport import NO_KEY, Discreet, Site
+from sqlwright.llm.vectors import vectors_from_form, vectors_text
 from sqlwright.messages import Capabilities, Reply, ToolCall
 
 SEEDS = 2**31
 """Servers take seeds below this."""
+FEWEST = 8
+"""Texts of a request for vectors that no server calls too many."""
+_TOO_MANY = {400, 413, 422}
 
 _FALLBACKS = {
     "n": None,
@@ -56,20 +61,11 @@ class OpenAIEndpoint:
         return self._site.throttle
 
     async def send(self, call: Call) -> Completion:
-        import httpx2
-        import openai
-
         body = self._body(call)
         create: Callable[..., Awaitable[Any]]
         create = self._client.chat.completions.with_raw_response.create
-        try:
+        with _failures(self._site, lambda error: self._status(error, body)):
             answer = await create(**body)
-        except openai.APIStatusError as error:
-            raise self._status(error, body) from None
-        except openai.APITimeoutError:
-            raise unreachable(self._site.address, timed_out=True) from None
-        except (openai.OpenAIError, httpx2.HTTPError, OSError):
-            raise unreachable(self._site.address) from None
         return self._completion(answer.http_response.content)
 
     async def aclose(self) -> None:
@@ -119,12 +115,88 @@ class OpenAIEndpoint:
 
     def _completion(self, content: bytes) -> Completion:
         with guarded():
-            form = json.loads(content)
-            if not form.get("choices") and form.get("error"):
-                # Some gateways report an error of the model behind them with status 200.
-                status = int(form["error"].get("code") or 502)
-                raise refused(self._site.address, status, {}, form, self._site.wall())
-            return _read(form)
+            return _read(_form(self._site, content, "choices"))
+
+
+class OpenAIEmbeddings:
+    """A model behind an OpenAI-compatible server that gives vectors: an `EmbeddingEndpoint`.
+
+    A server that refuses many texts at once is sent fewer; nobody says how many it takes."""
+
+    def __init__(self, site: Site, *, batch: int, api_version: str = "") -> None:
+        self._site = site
+        self._batch = batch
+        self._client = _client(site, api_version)
+
+    @property
+    def name(self) -> str:
+        return self._site.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._site.capabilities
+
+    @property
+    def throttle(self) -> Throttle:
+        return self._site.throttle
+
+    @property
+    def batch(self) -> int:
+        return self._batch
+
+    async def send(self, call: Call) -> Completion:
+        texts = [well_formed(message.text) for message in call.messages]
+        create: Callable[..., Awaitable[Any]] = self._client.embeddings.with_raw_response.create
+        with _failures(self._site, lambda error: self._status(error, len(texts))):
+            answer = await create(model=self._site.model, input=texts, encoding_format="float")
+        with guarded():
+            form = _form(self._site, answer.http_response.content, "data")
+            vectors = vectors_from_form(form, len(texts))
+            usage = form.get("usage") or {}
+            tokens = count(usage.get("prompt_tokens"))
+            return Completion(
+                (Reply(vectors_text(vectors), prompt_tokens=tokens or 0),),
+                revision=well_formed(form.get("model")),
+                prompt_tokens=tokens,
+                reply_tokens=0,
+                cost=price(usage.get("cost")),
+            )
+
+    async def aclose(self) -> None:
+        await self._client.close()
+
+    def _status(self, error: Any, texts: int) -> EndpointError:
+        status = int(error.status_code)
+        if status in _TOO_MANY and texts > FEWEST:
+            self._batch = min(self._batch, max(FEWEST, texts // 4))
+        said, headers = error.body, error.response.headers
+        return refused(self._site.address, status, headers, said, self._site.wall())
+
+
+@contextmanager
+def _failures(site: Site, status: Callable[[Any], EndpointError]) -> Iterator[None]:
+    """What the package raises as what the engine knows."""
+    import httpx2
+    import openai
+
+    try:
+        yield
+    except openai.APIStatusError as error:
+        raise status(error) from None
+    except openai.APITimeoutError:
+        raise unreachable(site.address, timed_out=True) from None
+    except (openai.OpenAIError, httpx2.HTTPError, OSError):
+        raise unreachable(site.address) from None
+
+
+def _form(site: Site, content: bytes, part: str) -> Any:
+    """A body's JSON, which has this part or tells of an error."""
+    form = json.loads(content)
+    if not form.get(part) and form.get("error"):
+        # Some gateways report an error of the model behind them with status 200.
+        status = int(form["error"].get("code") or 502)
+        raise refused(site.address, status, {}, form, site.wall())
+    return form
 
 
 def _read(form: Mapping[str, Any]) -> Completion:

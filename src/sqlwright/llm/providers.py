@@ -14,7 +14,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from sqlwright.errors import ConfigError
-from sqlwright.llm.endpoint import Endpoint, Throttle
+from sqlwright.llm.endpoint import EmbeddingEndpoint, Endpoint, Throttle
 from sqlwright.llm.transport import Site
 from sqlwright.messages import Capabilities
 
@@ -42,6 +42,8 @@ class Provider:
     newer_length: bool = False
     """Whether the limit of reply tokens is called `max_completion_tokens`."""
     vendor_headers: tuple[str, ...] = ()
+    embeds: int = 0
+    """Texts it takes at once to give their vectors; 0 where it gives none in OpenAI's form."""
 
     def capabilities_of(self, model: str) -> Capabilities:
         """What a model of this provider can do as far as its name tells."""
@@ -66,6 +68,7 @@ PROVIDERS: dict[str, Provider] = {
             unlike=_REASONING,
             newer_length=True,
             vendor_headers=("openai-organization", "openai-project"),
+            embeds=2048,
         ),
         Provider(
             "azure",
@@ -77,6 +80,7 @@ PROVIDERS: dict[str, Provider] = {
             needs_key=True,
             unlike=_REASONING,
             newer_length=True,
+            embeds=2048,
         ),
         Provider(
             "openrouter",
@@ -86,6 +90,7 @@ PROVIDERS: dict[str, Provider] = {
             hosts=("openrouter.ai",),
             needs_key=True,
             capabilities=replace(ALL, n=False),
+            embeds=256,
         ),
         Provider(
             "anthropic",
@@ -120,6 +125,7 @@ PROVIDERS: dict[str, Provider] = {
             "VLLM_API_KEY",
             "VLLM_BASE_URL",
             capabilities=replace(ALL, remote=False),
+            embeds=1024,
         ),
         Provider(
             "ollama",
@@ -127,6 +133,7 @@ PROVIDERS: dict[str, Provider] = {
             "http://localhost:11434/v1",
             base_url_variable="OLLAMA_HOST",
             capabilities=replace(_LOCAL, context_tokens=8_192),
+            embeds=256,
         ),
         Provider(
             "llamacpp",
@@ -134,18 +141,21 @@ PROVIDERS: dict[str, Provider] = {
             "http://localhost:8080/v1",
             "LLAMA_API_KEY",
             capabilities=replace(_LOCAL, context_tokens=8_192),
+            embeds=256,
         ),
         Provider(
             "lmstudio",
             "openai",
             "http://localhost:1234/v1",
             capabilities=replace(_LOCAL, context_tokens=8_192),
+            embeds=256,
         ),
         Provider(
             "openai-compatible",
             "openai",
             "",
             capabilities=replace(ALL, n=False, json_schema=False, tools=False),
+            embeds=256,
         ),
     )
 }
@@ -262,11 +272,38 @@ def connect(service: Service) -> Endpoint:
 
     Raises ConfigError for a missing key, base URL or package."""
     check(service)
+    return _endpoint(service, _site(service))
+
+
+def connect_embeddings(service: Service) -> EmbeddingEndpoint:
+    """The endpoint of a configured model that gives vectors; nothing is sent yet.
+
+    Raises ConfigError for a missing key, base URL or package, and a provider that has none."""
+    check_embeds(service)
+    from sqlwright.llm.openai import OpenAIEmbeddings
+
+    return OpenAIEmbeddings(
+        _site(service), batch=service.provider.embeds, api_version=_api_version(service)
+    )
+
+
+def check_embeds(service: Service) -> None:
+    """As `check`; raises ConfigError for a provider that gives no vectors, too."""
+    if not service.provider.embeds:
+        those = ", ".join(name for name, row in PROVIDERS.items() if row.embeds)
+        raise ConfigError(
+            f"{service.name} can't be the embedder",
+            hint=f"Providers that embed: {those}. Without `embedder` the embedded model does it.",
+        )
+    check(service)
+
+
+def _site(service: Service) -> Site:
     provider, address = service.provider, service.address
     variable = service.key_variable or provider.key_variable
     own_host = key_belongs(provider, address)
     vendor_headers = provider.vendor_headers if own_host else ()
-    site = Site(
+    return Site(
         service.name,
         service.model,
         address,
@@ -277,7 +314,6 @@ def connect(service: Service) -> Endpoint:
         vendor_headers=vendor_headers,
         proxies=not is_loopback(address),
     )
-    return _endpoint(service, site)
 
 
 def _endpoint(service: Service, site: Site) -> Endpoint:
@@ -292,5 +328,9 @@ def _endpoint(service: Service, site: Site) -> Endpoint:
         return GoogleEndpoint(site)
     from sqlwright.llm.openai import OpenAIEndpoint
 
-    version = service.api_version if provider.wire == "azure" else ""
+    version = _api_version(service)
     return OpenAIEndpoint(site, api_version=version, newer_length=provider.newer_length)
+
+
+def _api_version(service: Service) -> str:
+    return service.api_version if service.provider.wire == "azure" else ""

@@ -2,9 +2,10 @@
 
 A recording is JSON Lines: the first line names the format; then a line for each request, in the
 order of the run, with the request in readable form, its digest and its replies by sample number;
-a line before a model's first request says what the model can do. Two lines about one request add
-up, the later one wins. Requests are recognised by everything that decides their replies but the
-limit of tokens: model, messages, temperature, seed, schema of the reply and tools.
+a line before a model's first request says what the model can do, or that it gives vectors. Two
+lines about one request add up, the later one wins. Requests are recognised by everything that
+decides their replies but the limit of tokens: model, messages, temperature, seed, schema of the
+reply and tools.
 
 Recordings are data for tests, evaluations and demonstrations. They hold prompts, and with them
 what the prompts quote of a database. What looks like a credential is masked.
@@ -23,7 +24,7 @@ from typing import Any
 from sqlwright.errors import ConfigError
 from sqlwright.llm.digest import call_form, digest, reply_form, reply_from
 from sqlwright.llm.endpoint import Call
-from sqlwright.messages import Capabilities, Missing, Sample
+from sqlwright.messages import Capabilities, Missing, Reply, Sample
 from sqlwright.presentation import to_json
 from sqlwright.trace import mask
 
@@ -49,8 +50,9 @@ class Recorder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._models = set(read_recording(path).models) if _has_content(path) else set[str]()
-        if not self._models and not _has_content(path):
+        known = read_recording(path) if _has_content(path) else Recording({}, {})
+        self._models, self._embedders = set(known.models), set(known.embedders)
+        if not _has_content(path):
             self._append({"format": FORMAT, "version": VERSION})
 
     def add(
@@ -76,6 +78,19 @@ class Recorder:
             line = {"key": recorded_key(call, model), "request": form, "replies": kept}
             self._append(_masked(line))
 
+    def add_vector(self, call: Call, model: str, vector: Reply, *, remote: bool) -> None:
+        """Put a text and the vector that an embedder gave it on record."""
+        with self._lock:
+            if model not in self._embedders:
+                self._append({"embedder": model, "remote": remote})
+                self._embedders.add(model)
+            line = {
+                "key": recorded_key(call, model),
+                "request": call_form(call, model),
+                "replies": [_sample_form(0, vector)],
+            }
+            self._append(_masked(line))
+
     def _append(self, line: Mapping[str, Any]) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -95,11 +110,14 @@ class Recording:
         self,
         samples: Mapping[tuple[str, int], Sample],
         models: Mapping[str, Capabilities],
+        embedders: Mapping[str, bool] | None = None,
     ) -> None:
         self.samples = samples
         """By the request's key and the number of the sample."""
         self.models = models
         """What each model that was asked can do."""
+        self.embedders = embedders or {}
+        """Whether texts left the machine for each embedder that was asked."""
 
     def find(self, call: Call, model: str) -> tuple[Sample, ...]:
         """The call's samples; `Missing('unrecorded')` for those that aren't there."""
@@ -120,9 +138,13 @@ def read_recording(path: Path) -> Recording:
         )
     samples: dict[tuple[str, int], Sample] = {}
     models: dict[str, Capabilities] = {}
+    embedders: dict[str, bool] = {}
     for line in lines[1:]:
         if "capabilities" in line:
             models[str(line.get("model"))] = _capabilities(line["capabilities"])
+            continue
+        if "embedder" in line:
+            embedders[str(line["embedder"])] = bool(line.get("remote"))
             continue
         for form in line.get("replies") or ():
             number = form.get("sample") if isinstance(form, dict) else None
@@ -130,7 +152,7 @@ def read_recording(path: Path) -> Recording:
             if sample is None or type(number) is not int:
                 raise ConfigError(f"{path}: a reply in it can't be read: {str(form)[:200]}")
             samples[str(line.get("key")), number] = sample
-    return Recording(samples, models)
+    return Recording(samples, models, embedders)
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from sqlwright.indexes.descriptions import EXACT
-from sqlwright.protocols import Context, Embedder
+from sqlwright.errors import NotEmbedded
+from sqlwright.indexes.descriptions import EXACT, DescriptionIndex, StoredVectors
+from sqlwright.llm.embedding import BoundEmbedder
+from sqlwright.protocols import Context, FloatArray, embedder_role
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.retrieval.described import DescribedSchemas
+from sqlwright.steps.retrieval.described import Described, DescribedSchemas
+from sqlwright.steps.retrieval.endpoint_vectors import embedder_of, told_instead
 from sqlwright.types import DescriptionMatch, Question, State
+
+NAME = "retrieval.context"
 
 
 @dataclass(frozen=True)
@@ -21,8 +26,8 @@ class RetrieveContext:
     nothing where a database has no descriptions, or without a question.
 
     What was prepared with the same embedder is searched whole. Otherwise descriptions are embedded
-    when they are first needed and kept; of more than `unprepared` those that share most words with
-    the question.
+    when they are first needed and kept; of more than `unprepared`, or `sent` where an endpoint
+    embeds them, those that share most words with the question.
     """
 
     top_k: int = 5
@@ -34,10 +39,13 @@ class RetrieveContext:
     """Most keywords searched for."""
     unprepared: int = 400
     """Most documents embedded for one question where nothing is prepared."""
+    sent: int = 10_000
+    """Most documents that an endpoint embeds for one question."""
     exact: int = EXACT
     """Documents up to which search is exact; with more the extra `ann` is used if installed."""
     embedder: str = ""
-    """Role or name of the embedder; empty is the embedded one."""
+    """Which embedder: `provider/model`, the paper's is `openai/text-embedding-3-small`; empty is
+    the embedded one, which also stands in where the other can't be had."""
 
     _shelf: DescribedSchemas = field(
         default_factory=DescribedSchemas, init=False, repr=False, compare=False, hash=False
@@ -48,8 +56,8 @@ class RetrieveContext:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The embedded embedder, where it is the one used."""
-        return () if self.embedder else ("embedder",)
+        """The embedder's."""
+        return (embedder_role(self.embedder),)
 
     def __call__(self, state: State, context: Context) -> State:
         context.run.check()
@@ -57,13 +65,14 @@ class RetrieveContext:
         known = self._shelf.of(context.workspace.schema)
         if not queries or not known.documents:
             return state
-        embedder: Embedder = context.models[self.embedder or "embedder"]
-        index = known.prepared(context.workspace.descriptions, embedder, self.exact)
-        if index is None:
-            words = " ".join((state.question.text, state.question.evidence, *state.keywords))
-            index = known.some(words, embedder, self.unprepared, context.run)
+        words = " ".join((state.question.text, state.question.evidence, *state.keywords))
+        try:
+            index, vectors = self._index(known, queries, words, context, self.embedder)
+        except NotEmbedded as error:
+            state = state.warn(told_instead(NAME, error))
+            index, vectors = self._index(known, queries, words, context, "")
         best: dict[tuple[ColumnRef, str], DescriptionMatch] = {}
-        for matches in index.search(embedder.embed(queries), self.top_k):
+        for matches in index.search(vectors, self.top_k):
             for match in matches:
                 key = (match.column, match.part)
                 if key not in best or match.score > best[key].score:
@@ -76,6 +85,22 @@ class RetrieveContext:
         found.sort(key=lambda match: (-match.score, str(match.column), match.part))
         state = state.warn(index.note) if index.note else state
         return state.evolve(descriptions=tuple(found))
+
+    def _index(
+        self, known: Described, queries: Sequence[str], words: str, context: Context, name: str
+    ) -> tuple[DescriptionIndex, FloatArray]:
+        """What is searched, and the queries' vectors. Raises NotEmbedded."""
+        stored: StoredVectors | None = context.workspace.descriptions
+        embedder = embedder_of(context, name, step=NAME, origin="model")
+        if isinstance(embedder, BoundEmbedder):
+            documents = known.nearest(words, self.sent)
+            beside = None if stored is None else stored.path.parent
+            asked, vectors = known.by_endpoint.of(queries, documents, embedder, beside)
+            return DescriptionIndex(documents, vectors, exact=self.exact), asked
+        index = known.prepared(stored, embedder, self.exact)
+        if index is None:
+            index = known.some(words, embedder, self.unprepared, context.run)
+        return index, embedder.embed(queries)
 
 
 def searches(question: Question, keywords: Sequence[str]) -> list[str]:

@@ -18,6 +18,7 @@ from sqlwright.indexes.descriptions import (
 from sqlwright.local.lexical import readable
 from sqlwright.protocols import Embedder, FloatArray, Run
 from sqlwright.schema import ColumnRef, Schema
+from sqlwright.steps.retrieval.endpoint_vectors import EndpointVectors
 from sqlwright.steps.retrieval.shortlist import Shortlist
 from sqlwright.types import DescriptionMatch
 
@@ -30,6 +31,7 @@ class Described:
         self.documents = documents_of(schema)
         self._indexes: dict[int, tuple[Embedder, DescriptionIndex | None]] = {}
         self._vectors: dict[int, tuple[Embedder, dict[str, FloatArray]]] = {}
+        self.by_endpoint = EndpointVectors()
         self._shortlist: Shortlist | None = None
         self._lock = threading.Lock()
 
@@ -53,13 +55,17 @@ class Described:
 
     def some(self, words: str, embedder: Embedder, most: int, run: Run) -> DescriptionIndex:
         """An index of the documents that share most words with a text, at most `most` of them."""
-        documents: Sequence[Document] = self.documents
-        if len(documents) > most:
-            with self._lock:
-                if self._shortlist is None:
-                    self._shortlist = Shortlist([_text(d) for d in documents])
-            documents = [documents[number] for number in self._shortlist.nearest(words, most)]
+        documents = self.nearest(words, most)
         return DescriptionIndex(documents, self._embedded(documents, embedder, run))
+
+    def nearest(self, words: str, most: int) -> Sequence[Document]:
+        """The documents that share most words with a text, at most `most` of them."""
+        if len(self.documents) <= most:
+            return self.documents
+        with self._lock:
+            if self._shortlist is None:
+                self._shortlist = Shortlist([_text(d) for d in self.documents])
+        return [self.documents[number] for number in self._shortlist.nearest(words, most)]
 
     def _embedded(self, documents: Sequence[Document], embedder: Embedder, run: Run) -> FloatArray:
         _, known = self._vectors.setdefault(id(embedder), (embedder, {}))

@@ -9,14 +9,17 @@ from typing import ClassVar, Literal
 
 from rapidfuzz import fuzz
 
+from sqlwright.errors import NotEmbedded
 from sqlwright.indexes.folding import soften
-from sqlwright.protocols import Context, Embedder, ValueIndex
+from sqlwright.protocols import Context, Embedder, ValueIndex, embedder_role
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.column_names import similar_columns
+from sqlwright.steps.retrieval.endpoint_vectors import embedder_of, told_instead
 from sqlwright.steps.retrieval.published_index import PublishedIndexes
 from sqlwright.steps.retrieval.values import STOP_WORDS
 from sqlwright.types import Question, State, ValueMatch
 
+NAME = "retrieval.entities"
 LONGEST = 100
 """Characters of a text that is searched for."""
 SHORTEST = 2
@@ -77,7 +80,8 @@ class RetrieveEntities:
     columns: int = 20
     """Most columns found by name."""
     embedder: str = ""
-    """Role or name of the embedder; empty is the embedded one."""
+    """Which embedder: `provider/model`, the paper's is `openai/text-embedding-3-small`; empty is
+    the embedded one, which also stands in where the other can't be had or values mayn't be sent."""
 
     _published: PublishedIndexes = field(
         default_factory=PublishedIndexes, init=False, repr=False, compare=False, hash=False
@@ -88,8 +92,8 @@ class RetrieveEntities:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The embedded embedder, where it is the one used."""
-        return () if self.embedder else ("embedder",)
+        """The embedder's."""
+        return (embedder_role(self.embedder),)
 
     def __call__(self, state: State, context: Context) -> State:
         context.run.check()
@@ -98,7 +102,6 @@ class RetrieveEntities:
         index: ValueIndex = context.workspace.values
         if self.values == "minhash":
             index = self._published.of(index, self.library)
-        embedder: Embedder = context.models[self.embedder or "embedder"]
         texts = search_texts(state.keywords)
         hits = index.search_many(texts, self.top_k, per_column=self.per_column)
         near = [
@@ -106,9 +109,12 @@ class RetrieveEntities:
             for text, matches in zip(texts, hits, strict=True)
             for match in matches
         ]
-        chosen = {"paper": self._paper, "code": self._code, "v1": self._v1}[self.form](
-            near, embedder
-        )
+        form = {"paper": self._paper, "code": self._code, "v1": self._v1}[self.form]
+        try:
+            chosen = form(near, embedder_of(context, self.embedder, step=NAME, origin="value"))
+        except NotEmbedded as error:
+            state = state.warn(told_instead(NAME, error))
+            chosen = form(near, context.embedder())
         found = matches_of(chosen, state.question)[: self.limit]
         known = {(match.column, match.value) for match in state.values}
         new = tuple(match for match in found if (match.column, match.value) not in known)
