@@ -16,7 +16,9 @@ def test_the_table_has_a_date_and_sensible_prices() -> None:
     assert len(prices.table) >= 30
     for name, price in prices.table.items():
         assert name.count("/") == 1
-        assert 0 < price.prompt <= price.reply, name
+        if "embedding" not in name:
+            assert price.prompt <= price.reply, name
+        assert price.prompt > 0, name
         assert price.cached is None or 0 < price.cached < price.prompt, name
         assert price.long is None or price.long.prompt > price.prompt, name
 

@@ -17,6 +17,7 @@ from tests.steps.retrieval.test_context import SCHEMA as DESCRIBED
 from tests.steps.retrieval.test_entities import CITY, SCHEMA, STORED, values
 
 from sqlwright import api
+from sqlwright.config import load_recipe
 from sqlwright.errors import ConfigError
 from sqlwright.indexes.descriptions import StoredVectors, documents_digest, documents_of
 from sqlwright.indexes.values import ColumnValues, memory_value_index
@@ -342,6 +343,15 @@ def test_a_provider_without_embeddings_is_told_before_the_first_question(
     overrides = ["retrieval.entities.embedder=anthropic/claude-opus-5"]
     with pytest.raises(ConfigError, match="can't be the embedder"):
         ask(overrides=overrides, environ={"ANTHROPIC_API_KEY": "x"})
+
+
+@pytest.mark.parametrize("recipe", ["chess-ir-cg-ut", "chess-ir-ss-cg"])
+def test_the_paper_s_embedder_is_an_override_of_its_recipes(recipe: str) -> None:
+    paper = "openai/text-embedding-3-small"
+    steps = ("retrieval.entities", "retrieval.context")
+    loaded = load_recipe(recipe, [f"{step}.embedder={paper}" for step in steps])
+    assert embedder_role(paper) in loaded.asks
+    assert embedder_role(paper) not in load_recipe(recipe).asks
 
 
 def test_events_of_a_failure_say_why(asking: Callable[..., Asking]) -> None:
