@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -166,6 +167,16 @@ def test_descriptions_are_sent_once_a_session(asking: Callable[..., Asking]) -> 
     before = len(ask.endpoint.texts)
     ask(step, "another question", ("another",))
     assert ask.endpoint.texts[before:] == ["another question another"]
+
+
+def test_of_questions_at_once_one_sends_the_descriptions(asking: Callable[..., Asking]) -> None:
+    ask = asking(endpoint=ScriptedEmbeddings(by_letters, seconds=0.1))
+    step = context()
+    with ThreadPoolExecutor(6) as pool:
+        states = list(pool.map(lambda n: ask(step, f"pupils {n}", ("pupils",)), range(6)))
+    assert all(state.descriptions and not state.warnings for state in states)
+    documents = [document.text for document in documents_of(DESCRIBED)]
+    assert sorted(text for text in ask.endpoint.texts if text in documents) == sorted(documents)
 
 
 def test_of_too_many_those_nearest_to_the_question_are_sent(asking: Callable[..., Asking]) -> None:
