@@ -40,7 +40,7 @@ _DULL = frozenset(
 KINDS = (
     ("You prepare a search", "keywords"),
     ("You are shown one column", "relevant"),
-    ("You are shown some columns", "filter"),
+    ("You are shown columns of a database", "filter"),
     ("choose the tables that the query has to read", "tables"),
     ("choose the columns that the query has to use", "columns"),
     ("You mend", "revise"),
