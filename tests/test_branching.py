@@ -94,6 +94,15 @@ def test_who_watches_hears_of_a_step_when_it_begins() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 8])
+def test_who_watches_hears_how_many_samples_have_ended(workers: int) -> None:
+    events = Events()
+    chain = sequence(Writes("a"), Raises(MalformedReply("no query in it"), frozenset({2})))
+    samples(3, chain, workers=workers)(START, context(Run(events=events)))
+    told = [payload for kind, payload in events.seen if kind == "progress" and "of" in payload]
+    assert told == [{"ended": n, "of": 3} for n in range(4)]
+
+
+@pytest.mark.parametrize("workers", [1, 8])
 def test_a_sample_that_fails_costs_its_own_part(workers: int) -> None:
     chain = sequence(Writes("a"), Raises(MalformedReply("no query in it"), frozenset({2})))
     state = samples(3, chain, workers=workers)(START, context())

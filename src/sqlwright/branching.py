@@ -8,6 +8,7 @@ one that is cancelled hands over what it has before the cancellation goes on.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
@@ -54,6 +55,23 @@ class _Buffer:
             self._sink(kind, payload)
 
 
+class _Told:
+    """Tells who is watching how many branches have ended; of a single one nothing is told."""
+
+    def __init__(self, sink: EventSink, of: int) -> None:
+        self._sink = sink
+        self._of = of
+        self._ended = -1
+        self._lock = threading.Lock()
+        self.one_more()
+
+    def one_more(self) -> None:
+        with self._lock:  # held while telling, so that the numbers go up
+            self._ended += 1
+            if self._of > 1:
+                self._sink("progress", {"ended": self._ended, "of": self._of})
+
+
 def run_branches(
     branches: Sequence[tuple[State, Branch]], context: Context, workers: int
 ) -> list[Outcome]:
@@ -62,6 +80,7 @@ def run_branches(
     Errors that aren't ours, and those that the user must see, are raised when all have ended."""
     sink = context.run.events
     buffers = [_Buffer(start, sink) for start, _ in branches]
+    told = _Told(sink, len(branches))
 
     def one(place: int) -> Outcome:
         buffer = buffers[place]
@@ -72,6 +91,8 @@ def run_branches(
             raise
         except SqlwrightError as error:
             return Outcome(buffer.state, error)
+        finally:
+            told.one_more()
 
     outcomes: list[Outcome] = []
     try:

@@ -1,0 +1,58 @@
+"""What is told while a question is at work."""
+
+import io
+
+from rich.console import Console
+
+from sqlwright.cli.console import Glyphs, Screen
+from sqlwright.cli.progress import Spinner, step_words
+from sqlwright.registry import step_names
+
+
+class Clock:
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def spinner(clock: Clock, width: int = 80) -> Spinner:
+    console = Console(file=io.StringIO(), width=width)
+    return Spinner(
+        Screen(console, console, Glyphs(), interactive=True), "opening the database", clock
+    )
+
+
+def test_branches_are_counted_under_the_step_they_began_with() -> None:
+    line = spinner(Clock())
+    assert line.__rich__().plain == "opening the database"
+    line("begin", {"step": "retrieval.context"})
+    line("progress", {"ended": 0, "of": 20})
+    line("progress", {"step": "generation.direct"})
+    assert line.__rich__().plain == "writing queries · 0 of 20"
+    line("progress", {"step": "repair.revise"})
+    line("progress", {"ended": 7, "of": 20})
+    assert line.__rich__().plain == "writing queries · 7 of 20"
+    line("begin", {"step": "selection.generate_tests"})
+    assert line.__rich__().plain == "writing unit tests"
+
+
+def test_steps_of_a_single_chain_are_told_one_by_one() -> None:
+    line = spinner(Clock())
+    for step, words in (("generation.direct", "writing"), ("repair.revise", "mending")):
+        line("progress", {"step": step})
+        assert line.__rich__().plain == f"{words} queries"
+
+
+def test_what_takes_long_has_its_seconds_and_fits_the_terminal() -> None:
+    clock = Clock()
+    line = spinner(clock, width=30)
+    clock.seconds = 12.3
+    assert line.__rich__().plain == "opening the database · 12…"
+    line.tell("thinking")
+    assert line.__rich__().plain == "thinking · 12 s"
+
+
+def test_every_step_that_ships_is_told_in_words() -> None:
+    for step in step_names():
+        assert not step_words(step).startswith(step.partition(".")[0].replace("_", " ") + ":")
