@@ -291,7 +291,8 @@ def test_it_takes_half_of_what_the_budget_has_left_or_nothing(budget: str) -> No
         assert len(endpoint.calls) == 3
 
 
-def test_an_endpoint_that_is_down_is_told_and_what_came_is_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("keep", [True, False])
+def test_an_endpoint_that_is_down_is_told_and_what_came_is_kept(tmp_path: Path, keep: bool) -> None:
     def vector(text: str) -> list[float]:
         if text == TEXTS[9]:
             raise EndpointError("it is down")
@@ -300,7 +301,7 @@ def test_an_endpoint_that_is_down_is_told_and_what_came_is_kept(tmp_path: Path) 
     cache = ReplyCache(tmp_path)
     with embedder(ScriptedEmbeddings(vector, batch=5), cache=cache) as (gate, endpoint):
         with pytest.raises(NotEmbedded, match="down"):
-            vectors(gate, TEXTS)
+            vectors(gate, TEXTS, keep=keep)
         assert len(endpoint.calls) == 3  # the second request twice
         vectors(gate, TEXTS[:5])
         assert len(endpoint.calls) == 3

@@ -54,6 +54,9 @@ class BoundEmbedder:
     run: Run
     step: str
     origin: Origin
+    keep: bool = True
+    """Whether vectors are kept one by one, where any are; not where the step keeps them together.
+    What was paid for when the rest failed is kept all the same."""
 
     @property
     def dimension(self) -> int:
@@ -62,7 +65,9 @@ class BoundEmbedder:
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
         """Unit vectors, zeros for a blank text. Raises NotEmbedded and Cancelled."""
-        return self.gate.vectors(texts, self.run, step=self.step, origin=self.origin)
+        return self.gate.vectors(
+            texts, self.run, step=self.step, origin=self.origin, keep=self.keep
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +84,7 @@ class _Work:
     run: Run
     meter: SpendingMeter
     known: dict[str, _Known] = field(default_factory=dict)
+    fresh: dict[str, _Known] = field(default_factory=dict)
     cached: int = 0
     asked: int = 0
     requests: list[Call] = field(default_factory=list)
@@ -135,7 +141,9 @@ class GatedEmbedder:
         """The embedder for texts of one origin; `step` is who pays."""
         return BoundEmbedder(self, run, step, origin)
 
-    def vectors(self, texts: Sequence[str], run: Run, *, step: str, origin: Origin) -> FloatArray:
+    def vectors(
+        self, texts: Sequence[str], run: Run, *, step: str, origin: Origin, keep: bool = True
+    ) -> FloatArray:
         """Unit vectors, one for each text, zeros for a blank one. Raises NotEmbedded, Cancelled."""
         run.check()
         self._permit(origin, run)
@@ -143,12 +151,16 @@ class GatedEmbedder:
         wanted = list(dict.fromkeys(text for text in cut if text.strip()))
         work = _Work(run, SpendingMeter(run.spending, step, self._price))
         began, problem = run.clock(), ""
+        whole = False
         try:
             self._gather(wanted, work)
+            whole = True
         except NotEmbedded as error:
             problem = str(error)
             raise
         finally:
+            if keep or not whole:
+                self._keep(work.fresh)
             self._report(len(wanted), work, run.clock() - began, problem)
         size = max((len(one.vector) for one in work.known.values()), default=self._dimension)
         found = np.zeros((len(texts), size), dtype=np.float32)
@@ -263,9 +275,14 @@ class GatedEmbedder:
         work.asked += len(piece)
         work.tokens += reply.prompt_tokens or prompt_tokens(_call(piece))
         for text, row in zip(piece, rows, strict=True):
-            work.known[text] = _Known(row, revision)
-            if self._cache is not None:
-                self._cache.put(self._key(text), Reply(vectors_text(row)), revision=revision)
+            work.known[text] = work.fresh[text] = _Known(row, revision)
+
+    def _keep(self, fresh: Mapping[str, _Known]) -> None:
+        if self._cache is None:
+            return
+        for text, one in fresh.items():
+            reply = Reply(vectors_text(one.vector))
+            self._cache.put(self._key(text), reply, revision=one.revision)
 
     def _key(self, text: str) -> str:
         address = "" if self._line is None else self._line.address

@@ -43,7 +43,8 @@ class Provider:
     """Whether the limit of reply tokens is called `max_completion_tokens`."""
     vendor_headers: tuple[str, ...] = ()
     embeds: int = 0
-    """Texts it takes at once to give their vectors; 0 where it gives none in OpenAI's form."""
+    """Texts it is asked to give the vectors of at once; 0 where it gives none in OpenAI's form. The
+    vendors take 2,048, but reading so large an answer would hold up everybody else's."""
 
     def capabilities_of(self, model: str) -> Capabilities:
         """What a model of this provider can do as far as its name tells."""
@@ -68,7 +69,7 @@ PROVIDERS: dict[str, Provider] = {
             unlike=_REASONING,
             newer_length=True,
             vendor_headers=("openai-organization", "openai-project"),
-            embeds=2048,
+            embeds=512,
         ),
         Provider(
             "azure",
@@ -80,7 +81,7 @@ PROVIDERS: dict[str, Provider] = {
             needs_key=True,
             unlike=_REASONING,
             newer_length=True,
-            embeds=2048,
+            embeds=512,
         ),
         Provider(
             "openrouter",

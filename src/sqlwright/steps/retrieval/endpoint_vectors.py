@@ -91,7 +91,8 @@ class EndpointVectors:
                 missing = dict(zip(keys, texts, strict=True))
                 missing = {key: text for key, text in missing.items() if key not in known}
                 if missing:
-                    vectors = replace(embedder, origin="schema").embed(list(missing.values()))
+                    of_schema = replace(embedder, origin="schema", keep=path is None)
+                    vectors = of_schema.embed(list(missing.values()))
                     if embedder.gate.identity != identity:
                         return vectors
                     known = {**known, **dict(zip(missing, vectors, strict=True))}
