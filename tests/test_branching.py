@@ -102,6 +102,14 @@ def test_who_watches_hears_how_many_samples_have_ended(workers: int) -> None:
     assert told == [{"ended": n, "of": 3} for n in range(4)]
 
 
+def test_branches_within_branches_are_counted_together() -> None:
+    events = Events()
+    step = parallel(samples(2, Writes("a")), samples(3, Writes("b")), workers=1)
+    step(START, context(Run(events=events)))
+    told = [(p["ended"], p["of"]) for kind, p in events.seen if kind == "progress" and "of" in p]
+    assert told == [(0, 2), (0, 3), (1, 3), (2, 3), (2, 5), (3, 5), (4, 5), (5, 5)]
+
+
 @pytest.mark.parametrize("workers", [1, 8])
 def test_a_sample_that_fails_costs_its_own_part(workers: int) -> None:
     chain = sequence(Writes("a"), Raises(MalformedReply("no query in it"), frozenset({2})))

@@ -32,17 +32,51 @@ class Outcome:
     error: SqlwrightError | None = None
 
 
+class _Told:
+    """Tells who is watching how many branches have ended, those of branches within them instead of
+    the outer one; of a single branch nothing is told."""
+
+    def __init__(self, sink: EventSink, of: int) -> None:
+        self._sink = sink
+        self._parts = [(0, 1)] * of
+        self._last = (0, 1)
+        self._lock = threading.Lock()
+        self._tell()
+
+    def reached(self, place: int, ended: int, of: int) -> None:
+        """A branch itself has branches, and that many of them have ended."""
+        with self._lock:
+            self._parts[place] = (ended, of)
+            self._tell()
+
+    def over(self, place: int) -> None:
+        """A branch has ended."""
+        of = self._parts[place][1]
+        self.reached(place, of, of)
+
+    def _tell(self) -> None:
+        total = (sum(ended for ended, _ in self._parts), sum(of for _, of in self._parts))
+        if total != self._last and total[1] > 1:
+            self._last = total
+            self._sink("progress", {"ended": total[0], "of": total[1]})
+
+
 class _Buffer:
     """Keeps a branch's events, and its last state in case it doesn't end well."""
 
-    def __init__(self, start: State, sink: EventSink) -> None:
+    def __init__(self, start: State, sink: EventSink, told: _Told, place: int) -> None:
         self.state = start
         self._sink = sink
+        self._told = told
+        self._place = place
         self._kept: list[tuple[str, Mapping[str, Any]]] = []
 
     def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
         if kind == "progress":
-            self._sink(kind, payload)
+            if "of" in payload:
+                self._told.reached(self._place, payload["ended"], payload["of"])
+            else:
+                self._sink(kind, payload)
             return
         if kind == "begin":
             self._sink("progress", payload)
@@ -55,23 +89,6 @@ class _Buffer:
             self._sink(kind, payload)
 
 
-class _Told:
-    """Tells who is watching how many branches have ended; of a single one nothing is told."""
-
-    def __init__(self, sink: EventSink, of: int) -> None:
-        self._sink = sink
-        self._of = of
-        self._ended = -1
-        self._lock = threading.Lock()
-        self.one_more()
-
-    def one_more(self) -> None:
-        with self._lock:  # held while telling, so that the numbers go up
-            self._ended += 1
-            if self._of > 1:
-                self._sink("progress", {"ended": self._ended, "of": self._of})
-
-
 def run_branches(
     branches: Sequence[tuple[State, Branch]], context: Context, workers: int
 ) -> list[Outcome]:
@@ -79,8 +96,8 @@ def run_branches(
 
     Errors that aren't ours, and those that the user must see, are raised when all have ended."""
     sink = context.run.events
-    buffers = [_Buffer(start, sink) for start, _ in branches]
     told = _Told(sink, len(branches))
+    buffers = [_Buffer(start, sink, told, place) for place, (start, _) in enumerate(branches)]
 
     def one(place: int) -> Outcome:
         buffer = buffers[place]
@@ -92,7 +109,7 @@ def run_branches(
         except SqlwrightError as error:
             return Outcome(buffer.state, error)
         finally:
-            told.one_more()
+            told.over(place)
 
     outcomes: list[Outcome] = []
     try:
