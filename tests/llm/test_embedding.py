@@ -7,6 +7,7 @@ import math
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -301,7 +302,7 @@ def test_an_endpoint_that_is_down_is_told_and_what_came_is_kept(tmp_path: Path, 
     cache = ReplyCache(tmp_path)
     with embedder(ScriptedEmbeddings(vector, batch=5), cache=cache) as (gate, endpoint):
         with pytest.raises(NotEmbedded, match="down"):
-            vectors(gate, TEXTS, keep=keep)
+            replace(gate.bound(a_run(), step="s", origin="schema"), keep=keep).embed(TEXTS)
         assert len(endpoint.calls) == 3  # the second request twice
         vectors(gate, TEXTS[:5])
         assert len(endpoint.calls) == 3
