@@ -134,6 +134,11 @@ def chosen(
             raise SystemExit(f"no selection of databases has about {columns} columns")
 
 
+def prefixed(prefix: str, name: str) -> str:
+    """A table's new name; its own where there is no prefix."""
+    return f"{prefix}_{name}" if prefix else name
+
+
 def ddl(table: Source, prefix: str) -> str:
     """Its CREATE TABLE statement under its new name."""
     parts = [f"{quoted(name)} {kind}".rstrip() for name, kind, _ in table.columns]
@@ -146,10 +151,10 @@ def ddl(table: Source, prefix: str) -> str:
         ends = f" ({', '.join(map(quoted, far))})" if far else ""
         parts.append(
             f"FOREIGN KEY ({', '.join(map(quoted, near))})"
-            f" REFERENCES {quoted(f'{prefix}_{target}')}{ends}"
+            f" REFERENCES {quoted(prefixed(prefix, target))}{ends}"
         )
     lines = ",\n    ".join(parts)
-    return f"CREATE TABLE {quoted(f'{prefix}_{table.name}')} (\n    {lines}\n)"
+    return f"CREATE TABLE {quoted(prefixed(prefix, table.name))} (\n    {lines}\n)"
 
 
 def fill(connection: sqlite3.Connection, table: Source, prefix: str, drawn: random.Random) -> None:
@@ -163,7 +168,8 @@ def fill(connection: sqlite3.Connection, table: Source, prefix: str, drawn: rand
         )
         for row in range(1, ROWS + 1)
     ]
-    connection.executemany(f"INSERT INTO {quoted(f'{prefix}_{table.name}')} VALUES ({marks})", rows)
+    name = quoted(prefixed(prefix, table.name))
+    connection.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
 
 
 def cell(kind: str, row: int, *, is_key: bool, drawn: random.Random) -> int | float | str:
@@ -187,7 +193,7 @@ def describe(table: Source, prefix: str, meanings: dict[str, str], folder: Path)
     ]
     if not rows:
         return
-    path = folder / f"{prefix}_{table.name}.csv".replace("/", "_")
+    path = folder / f"{prefixed(prefix, table.name)}.csv".replace("/", "_")
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(

@@ -23,7 +23,7 @@ from sqlwright.local.symbols import TableSymbol
 from sqlwright.local.words import Word
 from sqlwright.local.writer import write_sql
 from sqlwright.protocols import Run
-from sqlwright.schema import ColumnRef, Detail, SchemaView
+from sqlwright.schema import ColumnRef, Detail, Schema, SchemaView
 from sqlwright.types import ColumnLink, Question, TableLink, ValueMatch
 
 if TYPE_CHECKING:
@@ -142,18 +142,17 @@ class Parser:
         words = [node for node in reading.encoded.nodes if isinstance(node, Word)]
         grounding = Grounding(question, words, schema, values, enumerations)
         search = Search(reading.encoded, grounding, beam)
-        found: dict[str, Parsed] = {}
+        forms = []
         for hypothesis in search.run(_Decoding(self._decoder, reading), run):
             try:
                 form = delinearize(hypothesis.symbols)
-                if is_senseless(form) or mixes_types(form, view.schema):
-                    continue
-                # The whole schema: a join may lead through tables that the view hides.
-                sql = write_sql(form, view.schema)
+                if not is_senseless(form) and not mixes_types(form, view.schema):
+                    forms.append((form, hypothesis))
             except UnsupportedQuery:
                 continue
-            found.setdefault(sql, _parsed(sql, form, hypothesis))
-        return list(found.values())
+        # A join may lead through tables that the view hides; but in a wide schema keys lead from
+        # anywhere to anywhere, and a query that needs no hidden table is more probably meant.
+        return _written(forms, schema) or _written(forms, view.schema)
 
     def read(
         self,
@@ -225,6 +224,18 @@ def feature_flags(bits: npt.NDArray[np.uint32]) -> Floats:
     """Bits of FEATURES as 0 and 1, shape (*bits.shape, len(FEATURES))."""
     places = np.arange(len(FEATURES), dtype=np.uint32)
     return ((bits[..., None] >> places) & 1).astype(np.float32)
+
+
+def _written(forms: Sequence[tuple[Query, Hypothesis]], schema: Schema) -> list[Parsed]:
+    """The different queries that can be written over a schema, in order."""
+    found: dict[str, Parsed] = {}
+    for form, hypothesis in forms:
+        try:
+            sql = write_sql(form, schema)
+        except UnsupportedQuery:
+            continue
+        found.setdefault(sql, _parsed(sql, form, hypothesis))
+    return list(found.values())
 
 
 def _parsed(sql: str, form: Query, hypothesis: Hypothesis) -> Parsed:

@@ -64,7 +64,8 @@ def test_a_small_schema_stays_whole(shop_workspace: Workspace) -> None:
 def test_a_large_schema_keeps_the_best_and_the_way_between_them() -> None:
     schema = chain(30)
     wanted = [ColumnRef("t3", "c3_5"), ColumnRef("t6", "c6_1")]
-    state = linked(schema, Likes(["t3", "t6"], wanted), EmbeddedLinking(columns=20, tables=2))
+    step = EmbeddedLinking(columns=20, tables=2, joins=3)
+    state = linked(schema, Likes(["t3", "t6"], wanted), step)
     shown = set(state.view.visible)
     assert set(wanted) <= shown
     assert {table.name for table in state.view.visible_schema().tables} == {"t3", "t4", "t5", "t6"}
@@ -72,6 +73,12 @@ def test_a_large_schema_keeps_the_best_and_the_way_between_them() -> None:
     assert ColumnRef("t4", "c4_0") not in shown
     assert len(state.view.visible_schema().foreign_keys) == 3
     assert len(state.columns) == schema.column_count
+
+
+def test_tables_far_from_each_other_bring_in_none_between_them() -> None:
+    schema = chain(30)
+    state = linked(schema, Likes(["t3", "t6"]), EmbeddedLinking(columns=20, tables=2, joins=2))
+    assert {table.name for table in state.view.visible_schema().tables} == {"t3", "t6"}
 
 
 def test_a_column_whose_value_was_found_is_kept() -> None:

@@ -26,6 +26,9 @@ class EmbeddedLinking:
     """A schema of so many columns is left whole; a larger one is narrowed to about so many."""
     tables: int = 12
     """Most tables kept when narrowing, joining ones not counted."""
+    joins: int = 2
+    """Kept tables are joined over at most so many keys. Longer ways bring in more tables than were
+    chosen: in a wide schema, keys that were only inferred lead from anywhere to anywhere."""
 
     roles: ClassVar[tuple[str, ...]] = ("linker",)
     # Found values are used where there are some; a recipe may do without retrieval.
@@ -56,4 +59,4 @@ class EmbeddedLinking:
         ranked = [link.column for link in columns if link.column.table in chosen]
         kept = set(ranked[: self.columns]) | {ref for ref in values if ref.table in chosen}
         present = {ref.table for ref in kept} | set(best[:1])
-        return kept | keys_between(schema, present)
+        return kept | keys_between(schema, present, self.joins)

@@ -36,11 +36,12 @@ def found(state: State) -> set[ColumnRef]:
     }
 
 
-def keys_between(schema: Schema, tables: set[str]) -> set[ColumnRef]:
+def keys_between(schema: Schema, tables: set[str], longest: int | None = None) -> set[ColumnRef]:
     """The keys that join `tables`, those of tables in between included, and primary keys.
 
-    Each table is connected to those before it by a shortest path over the foreign keys; tables
-    that can't be reached stay apart. Of the tables reached, every key among them is kept.
+    Each table is connected to those before it by a shortest path over the foreign keys, of at most
+    `longest` keys if that is given; tables that can't be reached stay apart. Of the tables reached,
+    every key among them is kept.
     """
     neighbours: dict[str, list[str]] = {}
     for key in schema.foreign_keys:
@@ -49,7 +50,7 @@ def keys_between(schema: Schema, tables: set[str]) -> set[ColumnRef]:
     ordered = [table.name for table in schema.tables if table.name in tables]
     reached: set[str] = set(ordered[:1])
     for name in ordered[1:]:
-        reached |= {name, *_shortest(neighbours, name, reached)}
+        reached |= {name, *_shortest(neighbours, name, reached, longest)}
     kept = {
         ref
         for key in schema.foreign_keys
@@ -63,16 +64,21 @@ def keys_between(schema: Schema, tables: set[str]) -> set[ColumnRef]:
     return kept
 
 
-def _shortest(neighbours: dict[str, list[str]], start: str, goals: set[str]) -> list[str]:
-    """The tables on a shortest way from `start` to any goal; none without a way."""
+def _shortest(
+    neighbours: dict[str, list[str]], start: str, goals: set[str], longest: int | None
+) -> list[str]:
+    """The tables on a shortest way from `start` to any goal; none without a way of at most
+    `longest` keys."""
     came: dict[str, str] = {start: ""}
     waiting = [start]
     for table in waiting:
+        path = [table]
+        while came[path[-1]]:
+            path.append(came[path[-1]])
         if table in goals:
-            path = [table]
-            while came[path[-1]]:
-                path.append(came[path[-1]])
             return path
+        if longest is not None and len(path) > longest:
+            return []
         for other in neighbours.get(table, []):
             if other not in came:
                 came[other] = table

@@ -1,0 +1,312 @@
+"""Accuracy on many databases merged into one, as a share of that on the separate ones.
+
+    python -m benchmarks.merged_schema DATA FOLDER [--questions 150] [--columns 3800] [--set K=V]
+
+Every Spider database of the parts `fit`, `valid` and `calib` goes into one SQLite file, tables,
+keys and rows, in an order drawn by seed; BIRD's training schemas with made-up rows follow until
+there are enough columns. A table keeps its name; one whose name is taken gets its database's in
+front. A seeded sample of the questions on `valid` is asked of their own databases and of the merged
+one, both prepared, with the same weights. An answer is right when it gives the gold query's rows on
+the question's own database (Spider's rule). The development databases aren't read.
+
+The merged file is kept in FOLDER, and so are the records of both sides, as JSON lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.large_schema import ddl, fill, quoted, read_sources
+
+from sqlwright import api
+from sqlwright.datasets.example import Example
+from sqlwright.datasets.spider import load_spider
+from sqlwright.datasets.split import load_split
+from sqlwright.evaluation.intervals import Share
+from sqlwright.evaluation.metrics import orders, spider_match
+from sqlwright.evaluation.scoring import Scorer
+from sqlwright.prepare import prepare, prepared_folder
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.session import Session
+from sqlwright.sql import columns_used, tables_used
+from sqlwright.types import ExecutionResult
+
+COLUMNS = 3_800
+KEPT = 40
+"""Columns at which the linker's recall is taken."""
+
+Names = Mapping[str, Mapping[str, str]]
+"""Per database the merged names of its tables."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What came of one question on one side."""
+
+    id: str
+    db_id: str
+    question: str
+    sql: str | None
+    status: str
+    right: bool
+    first: bool
+    oracle: bool
+    seconds: float
+    columns: int
+    """Needed columns."""
+    columns_linked: int
+    """Those among the linker's best `KEPT`."""
+    columns_seen: int
+    """Those in the view that the parser was given."""
+    tables: int
+    tables_linked: int
+    """Needed tables of which the best `KEPT` columns hold one."""
+    tables_seen: int
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What a question needs and what it should give, from its own database."""
+
+    result: ExecutionResult
+    columns: frozenset[ColumnRef]
+    tables: frozenset[str]
+
+
+def make_merged(data: Path, folder: Path, columns: int, seed: int) -> tuple[Path, Names]:
+    """The merged file and its tables' names; one that is there is kept."""
+    path = folder / f"merged_{columns}_{seed}.sqlite"
+    names_path = path.with_suffix(".json")
+    if not names_path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        with closing(sqlite3.connect(path, isolation_level=None)) as merged:
+            merged.execute("PRAGMA journal_mode=OFF")
+            merged.execute("PRAGMA synchronous=OFF")
+            names = dict(_fill_merged(merged, data, folder / "scratch.sqlite", columns, seed))
+        names_path.write_text(json.dumps(names), encoding="utf-8")
+    return path, json.loads(names_path.read_text(encoding="utf-8"))
+
+
+def _fill_merged(
+    merged: sqlite3.Connection, data: Path, scratch: Path, columns: int, seed: int
+) -> Iterator[tuple[str, dict[str, str]]]:
+    drawn = random.Random(seed)
+    split = load_split(data)
+    spider = sorted(split.fit | split.valid | split.calib)
+    drawn.shuffle(spider)
+    taken: set[str] = set()
+    for name in spider:
+        path = data / "spider" / "database" / name / f"{name}.sqlite"
+        if path.exists():
+            scratch.write_bytes(path.read_bytes())
+            yield name, add(merged, scratch, name, taken)
+    sources = read_sources(data / "bird" / "train" / "train_schemas_ddl.json")
+    others = sorted(sources)
+    drawn.shuffle(others)
+    for name in others:
+        if column_count(merged) >= columns:
+            break
+        scratch.unlink()
+        with closing(sqlite3.connect(scratch)) as connection, connection:
+            for table in sources[name]:
+                connection.execute(ddl(table, ""))
+                fill(connection, table, "", drawn)
+        yield f"bird/{name}", add(merged, scratch, name, taken)
+    scratch.unlink()
+
+
+def column_count(connection: sqlite3.Connection) -> int:
+    return int(
+        connection.execute(
+            "SELECT count(*) FROM sqlite_schema t, pragma_table_info(t.name)"
+            " WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'"
+        ).fetchone()[0]
+    )
+
+
+def add(merged: sqlite3.Connection, scratch: Path, name: str, taken: set[str]) -> dict[str, str]:
+    """Copy every table of `scratch`; those whose name is taken are renamed there beforehand, so
+    that the keys pointing at them are too."""
+    named = {}
+    with closing(sqlite3.connect(scratch, isolation_level=None)) as own:
+        listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        for (table,) in own.execute(f"{listed} ORDER BY rowid").fetchall():
+            new = f"{name}_{table}" if table.casefold() in taken else table
+            if new != table:
+                own.execute(f"ALTER TABLE {quoted(table)} RENAME TO {quoted(new)}")
+            taken.add(new.casefold())
+            named[table] = new
+    merged.execute("ATTACH ? AS own", (str(scratch),))
+    for new in named.values():
+        (statement,) = merged.execute(
+            "SELECT sql FROM own.sqlite_schema WHERE type = 'table' AND name = ?", (new,)
+        ).fetchone()
+        merged.execute(statement)
+        merged.execute(f"INSERT INTO main.{quoted(new)} SELECT * FROM own.{quoted(new)}")
+    merged.execute("DETACH own")
+    return named
+
+
+def sample(data: Path, count: int, seed: int) -> list[Example]:
+    """Questions on `valid`, by database."""
+    examples = list(load_spider(data / "spider", split="valid").examples)
+    random.Random(seed).shuffle(examples)
+    return sorted(examples[:count], key=lambda example: example.db_id)
+
+
+def ask(session: Session, example: Example, gold: Gold, names: Mapping[str, str]) -> Asked:
+    """Ask, and compare with the gold; `names` are the tables' names in this session."""
+    started = time.perf_counter()
+    answer, state = session.run(example.question, evidence=example.evidence)
+    seconds = time.perf_counter() - started
+    scorer = Scorer(session.workspace.database, session.workspace.schema)
+    ordered = orders(example.gold_sql)
+    known: dict[str, bool] = {}
+
+    def right(sql: str | None) -> bool:
+        if sql and sql not in known:
+            found = scorer.execute(sql)
+            known[sql] = found.ok and spider_match(found.rows, gold.result.rows, ordered=ordered)
+        return bool(sql) and known[sql]
+
+    best = max(state.candidates, key=lambda candidate: candidate.score, default=None)
+    columns = {ColumnRef(names[ref.table], ref.column) for ref in gold.columns}
+    tables = {names[table] for table in gold.tables}
+    linked = [link.column for link in state.columns[:KEPT]]
+    seen = state.view.visible_schema()
+    return Asked(
+        id=example.id,
+        db_id=example.db_id,
+        question=example.question,
+        sql=answer.sql,
+        status=answer.status,
+        right=answer.status == "answered" and right(answer.sql),
+        first=right(best.sql) if best else False,
+        oracle=any(right(candidate.sql) for candidate in state.candidates),
+        seconds=seconds,
+        columns=len(columns),
+        columns_linked=len(columns & set(linked)),
+        columns_seen=len(columns & set(seen.columns)),
+        tables=len(tables),
+        tables_linked=len(tables & {ref.table for ref in linked}),
+        tables_seen=len(tables & {table.name for table in seen.tables}),
+    )
+
+
+def open_prepared(path: Path, home: Path, **options: Any) -> Session:
+    """A session over a database whose values and names are all known beforehand."""
+    prepare(str(path), folder=home / "databases" / prepared_folder(str(path)).name)
+    session = api.open(path, home=home, record=False, **options)
+    session.warm()
+    return session
+
+
+def find_gold(session: Session, example: Example) -> Gold:
+    schema: Schema = session.workspace.schema
+    stored = {table.name.casefold(): table.name for table in schema.tables}
+    return Gold(
+        Scorer(session.workspace.database, schema).execute(example.gold_sql),
+        frozenset(columns_used(example.gold_sql, schema)),
+        frozenset(stored[name.casefold()] for name in tables_used(example.gold_sql)),
+    )
+
+
+def report(title: str, asked: Sequence[Asked]) -> None:
+    """Accuracy, recall and time of one side."""
+    count = len(asked)
+    print(f"{title}: EX {Share(sum(one.right for one in asked), count)}")
+    print(
+        f"  first {sum(one.first for one in asked) / count:.1%},"
+        f" oracle {sum(one.oracle for one in asked) / count:.1%},"
+        f" refused {sum(one.status == 'refused' for one in asked)}"
+    )
+    for what in ("columns", "tables"):
+        needed = sum(getattr(one, what) for one in asked)
+        for place, words in (("linked", f"among {KEPT} columns"), ("seen", "in the view")):
+            found = sum(getattr(one, f"{what}_{place}") for one in asked)
+            all_found = sum(getattr(one, f"{what}_{place}") == getattr(one, what) for one in asked)
+            print(f"  {what} {words}: {found / needed:.1%}, all of them {all_found / count:.1%}")
+    times = sorted(one.seconds for one in asked)
+    print(
+        f"  a question: first {asked[0].seconds * 1000:.0f} ms, median {median(times) * 1000:.0f},"
+        f" p95 {times[int(0.95 * count)] * 1000:.0f}"
+    )
+
+
+def losses(separate: Sequence[Asked], merged: Sequence[Asked]) -> Iterator[tuple[str, Asked]]:
+    """Questions right on their own database only, with the first thing that went wrong."""
+    for own, one in zip(separate, merged, strict=True):
+        if own.right and not one.right:
+            if one.tables_seen < one.tables:
+                yield "a table isn't in the view", one
+            elif one.columns_seen < one.columns:
+                yield "a column isn't in the view", one
+            elif not one.oracle:
+                yield "no candidate is right", one
+            elif one.status == "refused":
+                yield "refused", one
+            else:
+                yield "another candidate was chosen", one
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--questions", type=int, default=150)
+    parser.add_argument("--columns", type=int, default=COLUMNS)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--set", action="append", default=[], dest="overrides", metavar="K=V")
+    options = parser.parse_args()
+    path, names = make_merged(options.data, options.folder, options.columns, options.seed)
+    examples = sample(options.data, options.questions, options.seed)
+    models = api.EmbeddedModels()
+    golds, separate = {}, []
+    for database, group in groupby(examples, key=lambda example: example.database):
+        with open_prepared(database, options.folder, models=models) as session:
+            same = {table.name: table.name for table in session.workspace.schema.tables}
+            for example in group:
+                golds[example.id] = find_gold(session, example)
+                separate.append(ask(session, example, golds[example.id], same))
+    report("separate", separate)
+    started = time.perf_counter()
+    overrides = options.overrides
+    with open_prepared(path, options.folder, models=models, overrides=overrides) as session:
+        schema = session.workspace.schema
+        print(
+            f"merged: {len(schema.tables)} tables, {schema.column_count} columns,"
+            f" opened in {time.perf_counter() - started:.1f} s"
+        )
+        merged = [ask(session, one, golds[one.id], names[one.db_id]) for one in examples]
+    report("merged", merged)
+    right = (sum(one.right for one in merged), sum(one.right for one in separate))
+    both = sum(a.right and b.right for a, b in zip(separate, merged, strict=True))
+    print(f"merged as a share of separate: {right[0] / right[1]:.1%} ({right[0]} of {right[1]})")
+    print(f"right on both: {Share(both, right[1])}")
+    lost = list(losses(separate, merged))
+    print("lost:", dict(Counter(reason for reason, _ in lost)))
+    for reason, one in lost:
+        print(f"  {reason}: {one.db_id}: {one.question}\n    {one.sql}")
+    write(options.folder / "separate.jsonl", separate)
+    write(options.folder / "merged.jsonl", merged)
+
+
+def write(path: Path, asked: Iterable[Asked]) -> None:
+    path.write_text("".join(json.dumps(asdict(one)) + "\n" for one in asked), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
