@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +17,13 @@ from sqlwright.messages import HIDDEN, Text
 from sqlwright.prepare import open_workspace, prepare
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Detail, SchemaView
-from sqlwright.schema_rendering import render_result, render_schema, render_sql, render_values
+from sqlwright.schema_rendering import (
+    SchemaLayout,
+    render_result,
+    render_schema,
+    render_sql,
+    render_values,
+)
 from sqlwright.types import (
     Candidate,
     DescriptionMatch,
@@ -99,6 +106,18 @@ def test_a_seeded_shuffle_orders_tables_and_columns(shop_workspace: Workspace) -
     again = [str(render_schema(view, shuffle=random.Random(3))) for _ in range(2)]
     assert again[0] == again[1]
     assert len({"".join(sorted(text.replace(",", ""))) for text in orders}) == 1
+
+
+@pytest.mark.parametrize("style", ["ddl", "compact"])
+def test_one_layout_gives_every_order_that_was_asked_for(
+    shop_workspace: Workspace, style: Literal["ddl", "compact"]
+) -> None:
+    view = SchemaView(shop_workspace.schema)
+    layout = SchemaLayout(view, style=style, **found(shop_workspace))  # type: ignore[arg-type]
+    afresh = partial(render_schema, view, style=style, **found(shop_workspace))  # type: ignore[arg-type]
+    for seed in range(4):
+        assert layout.text(random.Random(seed)) == afresh(shuffle=random.Random(seed))
+    assert layout.text() == layout.text() == afresh()
 
 
 def test_a_shuffle_keeps_keys_first(database_files: dict[str, Path], tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,41 @@ def no_events(kind: str, payload: Mapping[str, Any]) -> None:
     """The sink that drops everything."""
 
 
+R = TypeVar("R")
+
+
+@dataclass
+class _Made:
+    """What is, or is being, worked out once."""
+
+    inputs: tuple[object, ...]
+    """Kept, because they are told apart by identity."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    outcome: list[Any] = field(default_factory=list)
+    """Empty until it is there."""
+
+
+class Remembered:
+    """What a question's steps worked out once for all of them; safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made: dict[Hashable, _Made] = {}
+
+    def once(
+        self, make: Callable[[], R], what: str, inputs: tuple[object, ...], options: Hashable = None
+    ) -> R:
+        """What `make` gave the first time, for the same inputs; see `Run.once`."""
+        key = (what, options, tuple(map(id, inputs)))
+        with self._lock:
+            made = self._made.setdefault(key, _Made(inputs))
+        with made.lock:
+            if not made.outcome:
+                made.outcome.append(make())
+            outcome: R = made.outcome[0]
+            return outcome
+
+
 @dataclass
 class Run:
     """One question's budget, deadline, cancellation, seed and clock.
@@ -66,6 +101,7 @@ class Run:
     """What requests that leave the machine may hold."""
     confided: threading.Event = field(default_factory=threading.Event)
     """Set once a model on this machine was shown values that mayn't leave it."""
+    remembered: Remembered = field(default_factory=Remembered, repr=False, compare=False)
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -89,6 +125,17 @@ class Run:
             raise Cancelled("cancelled")
         if self.remaining() <= 0:
             raise Cancelled(f"the time limit of {self.seconds:g} s has passed")
+
+    def once(
+        self, make: Callable[[], R], what: str, inputs: tuple[object, ...], options: Hashable = None
+    ) -> R:
+        """What `make` gives, worked out once for this question however many samples and steps ask.
+
+        `what` names it; it must depend on nothing but `inputs`, which are frozen and told apart by
+        identity, and `options`, told apart by equality. Who asks while it is worked out waits. When
+        `make` raises, that is raised and the next one who asks tries again.
+        """
+        return self.remembered.once(make, what, inputs, options)
 
     def random(self, purpose: str) -> random.Random:
         """A generator for one purpose, the same in every run with this seed."""

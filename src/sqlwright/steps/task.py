@@ -5,12 +5,16 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlwright.protocols import Context
-from sqlwright.schema_rendering import render_schema, render_values
+from sqlwright.schema_rendering import SchemaLayout, render_values
 from sqlwright.steps.asking import asked
 from sqlwright.types import State, ValueMatch
+
+if TYPE_CHECKING:
+    from sqlwright.catalog.records import Catalog
 
 PER_PHRASE = 5
 """Stored values shown of one phrase; more only where they are as near as the nearest."""
@@ -31,25 +35,33 @@ def task(
     The schema is what the state's view shows, with what the catalog knows and what was found for
     the question in it; `shuffle` puts its tables and columns in another order.
     """
-    visible = set(state.view.visible)
     catalog = context.workspace.catalog
-    if catalog is not None and catalog.steady is not None:
-        # Whether a view's values were found in time differs; its tables have them anyway.
-        visible &= set(catalog.steady.columns)
-    found = _nearest(match for match in state.values if match.column in visible)
-    return {
-        **asked(state),
-        "schema": render_schema(
+    found = context.run.once(
+        partial(_found, state, catalog), "task/values", (state.view, state.values, catalog)
+    )
+    layout = context.run.once(
+        lambda: SchemaLayout(
             state.view,
             style=style,
             values=found,
             descriptions=state.descriptions,
-            catalog=context.workspace.catalog,
+            catalog=catalog,
             examples=examples,
-            shuffle=shuffle,
         ),
-        "values": render_values(found),
-    }
+        "task/schema",
+        (state.view, found, state.descriptions, catalog),
+        (style, examples),
+    )
+    return {**asked(state), "schema": layout.text(shuffle), "values": render_values(found)}
+
+
+def _found(state: State, catalog: Catalog | None) -> tuple[ValueMatch, ...]:
+    """The stored values that are shown."""
+    visible = set(state.view.visible)
+    if catalog is not None and catalog.steady is not None:
+        # Whether a view's values were found in time differs; its tables have them anyway.
+        visible &= set(catalog.steady.columns)
+    return _nearest(match for match in state.values if match.column in visible)
 
 
 def _nearest(matches: Iterable[ValueMatch]) -> tuple[ValueMatch, ...]:
