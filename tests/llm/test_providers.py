@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from sqlwright.errors import ConfigError
-from sqlwright.llm.providers import PROVIDERS, Service, connect, is_loopback, key_belongs
+from sqlwright.llm.providers import PROVIDERS, Service, connect, key_belongs
+from sqlwright.llm.transport import is_loopback
 
 
 @pytest.mark.parametrize(

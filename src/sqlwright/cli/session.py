@@ -61,7 +61,7 @@ def destination(settings: Settings) -> str:
     url = settings.llm.base_url
     if not url or settings.origins.get("llm.base_url") != str(settings.file):
         return ""
-    from sqlwright.llm.providers import is_loopback
+    from sqlwright.llm.transport import is_loopback
 
     return "" if is_loopback(url) else f"{settings.file} sends what models are asked to {url}"
 

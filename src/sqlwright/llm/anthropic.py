@@ -61,8 +61,8 @@ class AnthropicEndpoint:
             raise self._status(error, body) from None
         except anthropic.APITimeoutError:
             raise unreachable(self._site.address, timed_out=True) from None
-        except (anthropic.AnthropicError, httpx2.HTTPError, OSError):
-            raise unreachable(self._site.address) from None
+        except (anthropic.AnthropicError, httpx2.HTTPError, OSError) as error:
+            raise unreachable(self._site.address, error) from None
         with guarded():
             return _read(json.loads(answer.http_response.content))
 

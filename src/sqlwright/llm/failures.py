@@ -7,7 +7,8 @@ only the status, and what it stands for.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+import socket
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -40,6 +41,8 @@ class Address:
     base_url: str
     key_variable: str = ""
     key_sent: bool = True
+    here: bool = False
+    """Whether it is this machine."""
 
     @property
     def origin(self) -> str:
@@ -65,10 +68,35 @@ def refused(
     return _final(address, status, _advice(address, status, body))
 
 
-def unreachable(address: Address, *, timed_out: bool = False) -> EndpointError:
-    """The error for a connection that couldn't be made or broke."""
+def unreachable(
+    address: Address, cause: BaseException | None = None, *, timed_out: bool = False
+) -> EndpointError:
+    """The error for a connection that couldn't be made or broke.
+
+    Where nothing listens on this machine, or no such host is known, asking again soon is no use."""
+    for reason in _reasons(cause):
+        if address.here and isinstance(reason, ConnectionRefusedError):
+            text = f"{address.name}: nothing answers at {address.origin}; is its server running?"
+            return EndpointError(text, kind="rejected", retryable=False)
+        if isinstance(reason, socket.gaierror) and reason.errno == socket.EAI_NONAME:
+            text = f"{address.name}: no host is known by the name in {address.origin}"
+            return EndpointError(text, kind="rejected", retryable=False)
     what = "timed out" if timed_out else "failed or was broken off"
     return EndpointError(f"the connection to {address.origin} {what}")
+
+
+def _reasons(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and all that led to it."""
+    waiting = [error]
+    seen: set[int] = set()
+    while waiting:
+        reason = waiting.pop()
+        if reason is None or id(reason) in seen:
+            continue
+        seen.add(id(reason))
+        yield reason
+        waiting += [reason.__cause__, reason.__context__]
+        waiting += reason.exceptions if isinstance(reason, BaseExceptionGroup) else ()
 
 
 def unreadable() -> EndpointError:

@@ -58,8 +58,8 @@ class GoogleEndpoint:
             raise self._status(error, config) from None
         except httpx2.TimeoutException:
             raise unreachable(self._site.address, timed_out=True) from None
-        except (httpx2.HTTPError, OSError):
-            raise unreachable(self._site.address) from None
+        except (httpx2.HTTPError, OSError) as error:
+            raise unreachable(self._site.address, error) from None
         except ValueError:
             raise unreadable() from None
         with guarded():

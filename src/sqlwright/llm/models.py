@@ -33,9 +33,9 @@ from sqlwright.llm.providers import (
     check_embeds,
     connect,
     connect_embeddings,
-    is_loopback,
 )
 from sqlwright.llm.recording import Recorder, Recording, read_recording
+from sqlwright.llm.transport import is_loopback
 from sqlwright.messages import Capabilities
 from sqlwright.protocols import EMBEDDER
 

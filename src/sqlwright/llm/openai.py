@@ -185,8 +185,8 @@ def _failures(site: Site, status: Callable[[Any], EndpointError]) -> Iterator[No
         raise status(error) from None
     except openai.APITimeoutError:
         raise unreachable(site.address, timed_out=True) from None
-    except (openai.OpenAIError, httpx2.HTTPError, OSError):
-        raise unreachable(site.address) from None
+    except (openai.OpenAIError, httpx2.HTTPError, OSError) as error:
+        raise unreachable(site.address, error) from None
 
 
 def _form(site: Site, content: bytes, part: str) -> Any:

@@ -7,7 +7,6 @@ together with the key; otherwise a request to another base URL is sent without o
 from __future__ import annotations
 
 import fnmatch
-import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -15,7 +14,7 @@ from urllib.parse import urlsplit
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import EmbeddingEndpoint, Endpoint, Throttle
-from sqlwright.llm.transport import Site
+from sqlwright.llm.transport import Site, is_loopback
 from sqlwright.messages import Capabilities
 
 ALL = Capabilities(n=True, seed=True, json_schema=True, tools=True)
@@ -163,17 +162,6 @@ PROVIDERS: dict[str, Provider] = {
 """By the first part of `provider/model`. 'openai-compatible' is any other server."""
 
 
-def is_loopback(url: str) -> bool:
-    """Whether requests to that address stay on this machine."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def key_belongs(provider: Provider, base_url: str, bound: Sequence[str] = ()) -> bool:
     """Whether the provider's key may be sent to that address.
 
@@ -226,7 +214,8 @@ class Service:
             variable = self.provider.base_url_variable
             raise ConfigError(
                 f"{self.name} needs a base URL",
-                hint=f"set base_url for it{f' or the variable {variable}' if variable else ''}",
+                hint="Say where it is with --base-url, base_url= in Python, or [llm] base_url in "
+                f"the project file{f', or with the variable {variable}' if variable else ''}.",
             )
         parts = urlsplit(address)
         if parts.scheme not in {"http", "https"} or not parts.hostname:

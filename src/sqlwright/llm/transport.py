@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -35,6 +36,17 @@ USUAL = frozenset(
 """Headers that hold nothing about the user."""
 
 
+def is_loopback(url: str) -> bool:
+    """Whether requests to that address stay on this machine."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """A model at an address, with all that is needed to call it."""
@@ -59,7 +71,8 @@ class Site:
 
     @property
     def address(self) -> Address:
-        return Address(self.name, self.base_url, self.key_variable, self.key is not None)
+        here = is_loopback(self.base_url)
+        return Address(self.name, self.base_url, self.key_variable, self.key is not None, here)
 
     def client(self, header: str, scheme: str = "") -> Any:
         """An HTTP client that keeps connections open, follows no redirect, and sends the key in
