@@ -64,13 +64,12 @@ class Known:
             parts[1] = ""
         return "; ".join(shortened(flat(part), LONGEST_TEXT) for part in parts if part.strip())
 
-    def counts(self, ref: ColumnRef, *, key: bool) -> str:
+    def counts(self, profile: ColumnProfile | None, *, key: bool) -> str:
         """How many different values and NULLs a column holds; empty when it isn't known.
 
         A primary key's are all different, whatever a sample had; of other columns a sample tells
         no more than a least number.
         """
-        profile = self.profile(ref)
         if profile is None or not profile.rows:
             return ""
         if key or profile.unique:
@@ -86,10 +85,12 @@ class Known:
         ends = [self.profile(near) for near, _ in key.pairs]
         return any(end is not None and end.rows == end.nulls for end in ends)
 
-    def literals(self, ref: ColumnRef, column: Column, *, key: bool) -> tuple[list[str], bool]:
+    def literals(
+        self, ref: ColumnRef, column: Column, profile: ColumnProfile | None, *, key: bool
+    ) -> tuple[list[str], bool]:
         """Values to show as literals, retrieved ones first, and whether they are all there are."""
-        profile = self.profile(ref)
-        number = profile is not None and profile.main_storage in {"integer", "real"}
+        storage = "" if profile is None else profile.main_storage
+        number = storage in {"integer", "real"}
         retrieved = list(dict.fromkeys(self.values.get(ref, ())))[:MOST_RETRIEVED]
         shown = [
             value if number and _NUMBER.fullmatch(value) else literal(value, 4 * self.limit)
@@ -110,7 +111,7 @@ class Known:
             if _fits(cell, self.limit) and (text := literal(cell)) not in shown:
                 shown.append(text)
                 wanted -= 1
-        textual = profile.main_storage == "text"
+        textual = storage == "text"
         odd = (cell for cell, _ in profile.frequent if isinstance(cell, str) != textual)
         other = next((literal(cell) for cell in odd if _fits(cell, self.limit)), "")
         if other and other not in shown:

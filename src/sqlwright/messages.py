@@ -59,7 +59,7 @@ class Text:
         return any(span.text for span in self.spans)
 
     def __str__(self) -> str:
-        return "".join(span.text for span in self.spans)
+        return "".join([text for text, _ in self.spans])
 
     def without(self, origin: Origin) -> Text:
         """Spans of that origin replaced by a mark; neighbours of one kind share the mark."""

@@ -248,6 +248,9 @@ def _messages(text: str, slots: Sequence[Text]) -> Iterator[Message]:
         if isinstance(piece, Text):
             spans += piece.spans
             continue
+        if "<<" not in piece:
+            spans.append(Span(piece, "template"))
+            continue
         rest = 0
         for opening in _SECTION.finditer(piece):
             spans.append(Span(piece[rest : opening.start()], "template"))

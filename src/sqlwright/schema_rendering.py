@@ -158,18 +158,25 @@ class _Laid:
 
 
 def _joined(tables: Iterable[tuple[_Laid, Sequence[_Line]]]) -> Text:
-    writer = SpanWriter()
+    spans: list[Span] = []
+    schema: list[str] = []  # the span that is being written
     between = ""
     for table, lines in tables:
-        writer.add(f"{between}{table.opening}")
+        schema.append(f"{between}{table.opening}")
         between = "\n\n"
         last = len(lines) - (not table.separated)
         for number, line in enumerate(lines, start=1):
-            writer.add(line.declared + table.separator if number <= last else line.declared)
-            for text, origin in line.about:
-                writer.add(text, origin)
-        writer.add(table.closing)
-    return writer.text()
+            schema.append(line.declared + table.separator if number <= last else line.declared)
+            for span in line.about:
+                if span.origin == "schema":
+                    schema.append(span.text)
+                else:
+                    spans += (Span("".join(schema), "schema"), span)
+                    schema.clear()
+        schema.append(table.closing)
+    if any(schema):
+        spans.append(Span("".join(schema), "schema"))
+    return Text(tuple(spans))
 
 
 def _shuffled(table: _Laid, shuffle: random.Random) -> list[_Line]:
@@ -288,14 +295,14 @@ def _write_about(
     """Descriptions, counts and values of a column behind it."""
     table = shown.table.name
     ref = ColumnRef(table, column.name)
-    literals, every = known.literals(ref, column, key=key)
+    profile = known.profile(ref)
+    literals, every = known.literals(ref, column, profile, key=key)
     always = every and len(literals) == 1
     target = shown.elsewhere.get(column.name, "")
-    profile = known.profile(ref)
     for part in (
         known.described(table, column),
         f"refers to {target}, not shown" if target else "",
-        known.counts(ref, key=key) if counts and not always else "",
+        known.counts(profile, key=key) if counts and not always else "",
         mixture(profile) if profile is not None else "",
     ):
         if part:

@@ -193,8 +193,7 @@ class FilterColumns:
         batches: list[list[ColumnRef]] = []
         filled = 0
         for table in schema.tables:
-            for part in self._parts(table, wanted, tokens):
-                size = _size(part, schema)
+            for part, size in self._parts(table, wanted, tokens):
                 fits = len(batches[-1]) + len(part) <= self.columns if batches else False
                 if fits and filled + size <= tokens:
                     batches[-1] += part
@@ -206,8 +205,8 @@ class FilterColumns:
 
     def _parts(
         self, table: Table, wanted: set[ColumnRef], tokens: int
-    ) -> Iterator[list[ColumnRef]]:
-        """A table's columns, in as many parts as one call each can hold."""
+    ) -> Iterator[tuple[list[ColumnRef], int]]:
+        """A table's columns, in as many parts as one call each can hold, and each part's tokens."""
         part: list[ColumnRef] = []
         size = 0
         for column in table.columns:
@@ -216,12 +215,12 @@ class FilterColumns:
                 continue
             more = _tokens(column)
             if part and (len(part) >= self.columns or size + more > tokens):
-                yield part
+                yield part, size
                 part, size = [], 0
             part.append(ref)
             size += more
         if part:
-            yield part
+            yield part, size
 
 
 def _part(schema: Schema, columns: Sequence[ColumnRef]) -> SchemaView:
@@ -258,11 +257,6 @@ def _gaps(state: State, replies: Sequence[tuple[object | None, ...]]) -> State:
     if not failed:
         return state
     return state.warn(f"{NAME}: {failed:,} of {len(replies):,} calls failed; kept their columns")
-
-
-def _size(part: Iterable[ColumnRef], schema: Schema) -> int:
-    columns = (schema.column(ref) for ref in part)
-    return sum(_tokens(column) for column in columns if column is not None)
 
 
 def _tokens(column: Column) -> int:

@@ -25,8 +25,9 @@ def narrowed(state: State, chosen: Iterable[ColumnRef]) -> State:
 
 def all_keys(schema: Schema) -> set[ColumnRef]:
     """Every column of a primary key or at either end of a foreign key, inferred ones included."""
-    ends = {ref for key in schema.foreign_keys for pair in key.pairs for ref in pair}
-    return ends | {ColumnRef(t.name, name) for t in schema.tables for name in t.primary_key}
+    return set(schema.key_columns) | {
+        ColumnRef(t.name, name) for t in schema.tables for name in t.primary_key
+    }
 
 
 def found(state: State) -> set[ColumnRef]:
