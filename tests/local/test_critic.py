@@ -21,7 +21,7 @@ from sqlwright.local.critic_forms import form_features
 from sqlwright.local.link_schema import SchemaShelf
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.local.support import senses, support
-from sqlwright.schema import ColumnRef, SchemaView
+from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.types import (
     Candidate,
     ExecutionError,
@@ -160,6 +160,23 @@ def test_words_nothing_explains_are_named(static: StaticEmbedder) -> None:
     assert text[41:48] == "Wembley"
     assert support(Question(text), arrays, (hit,), static).missing() == ("horsepower",)
     assert "wembley" in support(Question(text), arrays, (), static).missing()
+
+
+@pytest.mark.parametrize(
+    "text", ["Which stadiums opened in 2010?", "How many concerts correspond to each singer?"]
+)
+def test_a_turn_that_any_question_may_hold_is_not_missing(
+    static: StaticEmbedder, text: str
+) -> None:
+    arrays = SchemaShelf(static, static).encode(MUSIC)
+    assert support(Question(text), arrays, (), static).missing() == ()
+
+
+def test_such_a_turn_still_counts_where_a_name_explains_it(static: StaticEmbedder) -> None:
+    schema = Schema("towns", (Table("town", (Column("name"), Column("opened"))),))
+    arrays = SchemaShelf(static, static).encode(schema)
+    found = support(Question("Which town opened first?"), arrays, (), static)
+    assert "opened" in [token.text for token in found.tokens]
 
 
 def test_a_network_follows_its_weights_and_calibration() -> None:

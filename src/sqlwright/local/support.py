@@ -35,6 +35,22 @@ DEEDS = vocabulary(
 )
 """What people do in any business, and comparisons: many schemas hold it without naming it."""
 
+COMMON = vocabulary(
+    """open opens opened opening close closes closed closing establish establishes established
+    establishing establishment found founded create creates created build builds built become
+    becomes became join joins joined leave leaves left lead leads led leading own owns owned manage
+    manages managed keep keeps kept bring brings brought send sends sent offer offers offered add
+    added change changed choose chose chosen apply applied attend attends attended participate
+    participates participated register registered assign assigned require requires required
+    requiring need needs needed correspond corresponds corresponded mention mentions mentioned
+    describe described show shown appear appears appeared refer refers referred relate relates
+    concern concerns concerning confer conferred award awarded well alphabetic numeric category
+    categories class classes don't doesn't didn't isn't aren't wasn't weren't haven't hasn't hadn't
+    can't couldn't won't"""
+)
+"""Verbs and turns that a question about anything may hold. Where no name explains one, it asks for
+nothing of its own."""
+
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|(?<!\w)'([^']+)'(?!\w)")
 
 
@@ -136,6 +152,10 @@ def support(
         and token.text not in OPERATION_WORDS
         and token.text not in DEEDS
     ]
+    named = np.maximum(
+        matches.best.max(axis=1, initial=0.0), matches.static.max(axis=1, initial=0.0)
+    )
+    keep = [row for row in keep if asked.tokens[row].text not in COMMON or named[row] >= EXPLAINED]
     by_value = np.zeros(len(asked.tokens), dtype=np.float32)
     by_meant_value = np.zeros(len(asked.tokens), dtype=np.float32)
     for match in values:

@@ -2,8 +2,9 @@
 
     python -m sqlwright.training.critic --data DATA --weights WEIGHTS --beams beams.jsonl --rebuild
 
-Learnt on `valid` (twelve databases), calibrated on `calib` (eight). Figures on `valid` are
-cross-validated by database. Numpy only.
+Learnt on the twenty databases of `valid` and `calib`, which the parser never saw; calibrated on
+what networks fitted without a database say of it. All figures are cross-validated by database.
+Numpy only.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from sqlwright.training.perceptron import Settings, fit_line, fit_network, fit_r
 from sqlwright.training.stamp import digests
 
 MEMBERS = 5
+FOLDS = 5
 RANK_DECAY = 0.03
 DECIDING = (
     "rank share", "rank logit", "rank behind", "rank mass", "rank mass logit", "score", "share",
@@ -37,7 +39,7 @@ DECIDING = (
 )  # fmt: skip
 """What the probability of being right depends on: the ranking and little more, so that few
 databases are enough to learn it."""
-FALSE_REFUSALS = 0.09
+FALSE_REFUSALS = 0.07
 """Share of answerable questions on databases not learnt from that may be refused."""
 
 
@@ -145,12 +147,22 @@ def fit_answerable(data: Described, right: Network, order: Order) -> Network:
     return fit_network(rows, labels, weights, order, members=MEMBERS, settings=Settings(16, 1e-2))
 
 
-def calibrate(
+Scored = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Logits, labels and weights of rows."""
+
+
+def logits_of(
     network: Network, rows: np.ndarray, labels: np.ndarray, weights: np.ndarray
-) -> Network:
-    """A slope and an offset for the logits, fitted on databases the network never saw."""
+) -> Scored:
+    """What a network says of rows before calibration."""
     described = [dict(zip(network.order.names, row, strict=True)) for row in rows]
-    slope, offset = fit_line(network.logits(described), labels, weights)
+    return network.logits(described), labels, weights
+
+
+def calibrate(network: Network, scored: Sequence[Scored]) -> Network:
+    """A slope and an offset for the logits, fitted on databases that networks like it never saw."""
+    logits, labels, weights = (np.concatenate(parts) for parts in zip(*scored, strict=True))
+    slope, offset = fit_line(logits, labels, weights)
     return replace(network, slope=slope, offset=offset)
 
 
@@ -167,27 +179,39 @@ def selected(data: Described, right: Network) -> list[tuple[float, bool]]:
     return chosen
 
 
-def figures(data: Described, right: Network) -> dict[str, float]:
-    """Accuracy of the first and the chosen candidate, what was possible, and calibration."""
-    answerable = data.where(answerable=True)
-    chosen = selected(answerable, right)
-    return summary(answerable, chosen)
-
-
 def summary(data: Described, chosen: Sequence[tuple[float, bool]]) -> dict[str, float]:
     """Figures of given choices."""
     sure = np.array([confidence for confidence, _ in chosen])
     good = np.array([verdict for _, verdict in chosen], dtype=float)
     half = np.argsort(-sure, kind="stable")[: len(sure) // 2]
+    first = np.array([beam.first for beam in data.beams], dtype=float)
+    oracle = np.array([any(beam.right) for beam in data.beams], dtype=float)
+    agreed = np.array(voted(data), dtype=float)
+    gap = max(float((oracle - first).mean()), 1e-9)
     return {
         "questions": len(chosen),
-        "first": float(np.mean([beam.first for beam in data.beams])),
+        "first": float(first.mean()),
         "selected": float(good.mean()),
-        "oracle": float(np.mean([any(beam.right) for beam in data.beams])),
+        "voted": float(agreed.mean()),
+        "oracle": float(oracle.mean()),
+        "gap_closed": float((good - first).mean()) / gap,
+        "gap_closed_voted": float((agreed - first).mean()) / gap,
+        "gained": float((good > first).sum()),
+        "lost": float((good < first).sum()),
         "most_confident_half": float(good[half].mean()),
         "ece": calibration_error(sure, good),
         "auroc": auroc(sure, good),
     }
+
+
+def voted(data: Described) -> list[bool]:
+    """Whether the result most candidates agree on is right (self-consistency: Wang et al. 2023);
+    of as many, the earlier."""
+    verdicts = []
+    for beam, features in zip(data.beams, data.features, strict=True):
+        most = [one["agreeing"] for one in features]
+        verdicts.append(bool(most) and beam.right[int(np.argmax(most))])
+    return verdicts
 
 
 def calibration_error(sure: np.ndarray, good: np.ndarray, bins: int = 10) -> float:
@@ -232,52 +256,52 @@ def refusal_figures(data: Described, scores: np.ndarray, below: float) -> dict[s
     }
 
 
-def fit_all(learn: Described, hold: Described) -> tuple[Network, Network, Network]:
-    """Ranking, right and answerable, learnt on one part and calibrated on the other."""
+def fit_all(learn: Described) -> tuple[Network, Network, Network]:
+    """Ranking, right and answerable, calibrated on what networks say of databases that they
+    weren't fitted on."""
     names = tuple(next(f for f in learn.features if f)[0])
     order = Order(names)
-    ranking = fit_rank(learn, order)
-    crossed, held = crossed_rank(learn, order), rank(hold, ranking)
-    right = fit_right(crossed)
-    right = calibrate(right, *rows_right(held.where(answerable=True), right.order))
+    ranking, crossed = fit_rank(learn, order), crossed_rank(learn, order)
     wider = Order((*names, "rank mass", "rank share", "right"))
-    answerable = fit_answerable(crossed, right, wider)
-    return ranking, right, calibrate(answerable, *rows_answerable(held, wider, right))
+    answered = crossed.where(answerable=True)
+    rights, answerables = [], []
+    for inside in fold_databases(crossed):
+        rest, own = crossed.split(inside)
+        right = fit_right(rest)
+        rights.append(logits_of(right, *rows_right(own.where(answerable=True), right.order)))
+        answerable = fit_answerable(rest, right, wider)
+        answerables.append(logits_of(answerable, *rows_answerable(own, wider, right)))
+    right = calibrate(fit_right(answered), rights)
+    return ranking, right, calibrate(fit_answerable(crossed, right, wider), answerables)
 
 
 def fit(data: Described) -> dict[str, Any]:
     """The models, the threshold and the figures, as `critic.json` holds them."""
-    learn, hold = data.where(part="valid"), data.where(part="calib")
-    beams, features, chosen, crossed = [], [], [], []
-    for inside in fold_databases(learn):
-        rest, own = learn.split(inside)
-        ranking, right, refusing = fit_all(rest, hold)
+    owned, chosen, scores = [], [], []
+    for inside in fold_databases(data, FOLDS):
+        rest, own = data.split(inside)
+        ranking, right, refusing = fit_all(rest)
         own = rank(own, ranking)
-        answering = own.where(answerable=True)
-        chosen += selected(answering, right)
-        beams += answering.beams
-        features += answering.features
-        crossed += list(zip(own.beams, answerable_scores(own, right, refusing), strict=True))
-    ranking, right, answerable = fit_all(learn, hold)
-    learn, hold = rank(learn, ranking), rank(hold, ranking)
-    scores = answerable_scores(hold, right, answerable)
-    crossed_scores = np.array([score for _, score in crossed])
-    crossed_beams = Described([beam for beam, _ in crossed], [[] for _ in crossed])
-    # Both parts were foreign to the networks that scored them here.
-    every = np.concatenate([scores, crossed_scores])
-    good = np.array([beam.answerable for beam in (*hold.beams, *crossed_beams.beams)])
-    below = float(np.quantile(every[good], FALSE_REFUSALS))
+        owned.append(own)
+        chosen += selected(own, right)
+        scores += list(answerable_scores(own, right, refusing))
+    crossed = [(b, f) for own in owned for b, f in zip(own.beams, own.features, strict=True)]
+    good = np.array([beam.answerable for beam, _ in crossed])
+    below = float(np.quantile(np.array(scores)[good], FALSE_REFUSALS))
+    ranking, right, answerable = fit_all(data)
+    parts = {}
+    for part in ("valid", "calib"):
+        rows = [place for place, (beam, _) in enumerate(crossed) if beam.part == part]
+        own = Described([crossed[p][0] for p in rows], [crossed[p][1] for p in rows])
+        judged = [chosen[p] for p in rows if crossed[p][0].answerable]
+        parts[part] = summary(own.where(answerable=True), judged)
+        parts[f"refusal_{part}"] = refusal_figures(own, np.array([scores[p] for p in rows]), below)
     return {
         "ranking": network_data(ranking),
         "right": network_data(right),
         "answerable": network_data(answerable),
         "refuse_below": below,
-        "figures": {
-            "valid_cross_validated": summary(Described(beams, features), chosen),
-            "calib": figures(hold, right),
-            "refusal_valid_cross_validated": refusal_figures(crossed_beams, crossed_scores, below),
-            "refusal_calib": refusal_figures(hold, scores, below),
-        },
+        "figures": parts,
     }
 
 
@@ -311,7 +335,7 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--beams", type=Path, required=True)
     parser.add_argument("--rebuild", action="store_true")
-    parser.add_argument("--each", type=int, default=45, help="questions per database")
+    parser.add_argument("--each", type=int, default=110, help="questions per database")
     options = parser.parse_args()
     if options.rebuild or not options.beams.exists():
         build(options.data, options.weights, options.beams, each=options.each, seed=1)

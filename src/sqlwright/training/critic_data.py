@@ -306,7 +306,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--each", type=int, default=45, help="questions per database")
+    parser.add_argument("--each", type=int, default=110, help="questions per database")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     build(options.data, options.weights, options.out, each=options.each, seed=options.seed)
