@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.types import (
     Answer,
@@ -14,6 +16,7 @@ from sqlwright.types import (
     State,
     StepTime,
     TableLink,
+    UnitTest,
     ValueMatch,
 )
 
@@ -126,6 +129,8 @@ def hostile_answer(text: str) -> Answer:
 
 def hostile_state(text: str) -> State:
     answer = hostile_answer(text)
+    first, second, third = answer.alternatives
+    revised = replace(first, parent=second, tried=(third,))
     table = Table(text, (Column(text, text, description=text, label=text),), description=text)
     return State(
         Question(text, text),
@@ -134,7 +139,8 @@ def hostile_state(text: str) -> State:
         values=answer.values,
         columns=(ColumnLink(ColumnRef(text, text), 0.5),),
         tables=(TableLink(text, 0.5),),
-        candidates=answer.alternatives,
+        candidates=(revised, second, third),
+        tests=(UnitTest(text, (0,)), UnitTest(text)),
         refusal=Refusal("unsure", text, text),
         warnings=(text,),
     )

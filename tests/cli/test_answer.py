@@ -7,7 +7,15 @@ from rich.cells import cell_len
 from sqlwright.cli.answer import answer_lines, confidence_text, one_line_sql
 from sqlwright.cli.console import Glyphs
 from sqlwright.cli.explain import explain_lines
-from sqlwright.types import Answer
+from sqlwright.types import (
+    Answer,
+    Candidate,
+    ExecutionError,
+    ExecutionResult,
+    StepTime,
+    UnitTest,
+    Usage,
+)
 from tests.cli.answers import ANSWER, CITY, REFUSED, SQL, STATE, hostile_answer, hostile_state
 from tests.cli.hostile import acting, texts
 from tests.cli.rendering import look, rendered
@@ -148,6 +156,44 @@ def test_the_reasoning_names_every_candidate_and_step() -> None:
         "by the clock",
     ):
         assert part in text
+
+
+def test_the_reasoning_shows_revisions_unit_tests_and_their_verdicts() -> None:
+    failed = ExecutionResult(error=ExecutionError("sql", "no such column: x"))
+    first = Candidate("SELECT x\nFROM t", "generation.direct", result=failed)
+    second = Candidate(
+        "SELECT y FROM t",
+        "repair.revise",
+        result=ExecutionResult(("y",), ()),
+        parent=first,
+        tried=(Candidate("SELECT z FROM t", "repair.revise", result=failed, note="revised"),),
+        note="revised: it failed",
+    )
+    other = Candidate("SELECT 2", "generation.direct", result=ExecutionResult(("2",), ((2,),)))
+    tests = (UnitTest("It reads y.", (0,)), UnitTest("It counts.", ()), UnitTest("It joins."))
+    state = replace(STATE, candidates=(second, other), tests=tests, keywords=("revenue",))
+    times = tuple(StepTime("repair.revise", 0.5) for _ in range(3))
+    answer = replace(ANSWER, sql=second.sql, times=times)
+    text = " ".join(rendered(explain_lines(answer, state, look(100)), 100).split())
+    for part in (
+        "keywords revenue",
+        "1 no rows by repair.revise, passed 1 of 2 tests ✓ chosen",
+        "SELECT y FROM t tried in vain: revised: no such column: x SELECT z FROM t",
+        "revised: it failed: no such column: x SELECT x FROM t",
+        "1 It reads y. passed by 1",
+        "2 It counts. passed by none",
+        "3 It joins. not judged",
+        "mending queries × 3 1.5 s",
+    ):
+        assert part in text
+
+
+def test_what_models_took_is_broken_at_blanks() -> None:
+    usage = Usage(12, 345_678, 9_012, 0.1234)
+    answer = replace(ANSWER, usage=usage, usage_by_step={"retrieval.extract_keywords": usage})
+    text = rendered(explain_lines(answer, STATE, look(60)), 60)
+    assert "345,678 tokens in, 9,012 out" in text
+    assert max(cell_len(line) for line in text.split("\n")) <= 60
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -20,10 +20,14 @@ from sqlwright.cli.console import UNLIMITED
 from sqlwright.cli.layout import indented, labelled, shorten, wrapped
 from sqlwright.cli.progress import step_words
 from sqlwright.cli.text import clean
-from sqlwright.types import Answer, Candidate, State, StepTime
+from sqlwright.types import Answer, Candidate, State, StepTime, UnitTest
 
 LINKS = 12
 CANDIDATES = 20
+HISTORY = 10
+"""Repairs of a candidate looked back at."""
+SQL_SHOWN = 1_000
+"""Characters of a query that was replaced."""
 BAR = 20
 
 
@@ -41,18 +45,20 @@ def reasoning_lines(answer: Answer, state: State | None, look: Look) -> Iterator
         yield from _section("Stored values that resemble its words", _values(state, look), look)
         yield from _section("Tables and columns it may need", _links(state, look), look)
     candidates = state.candidates if state is not None else answer.alternatives
-    yield from _section("Candidates", _candidates(candidates, answer.sql or "", look), look)
+    tests = state.tests if state is not None else ()
+    yield from _section("Candidates", _candidates(candidates, tests, answer.sql or "", look), look)
+    yield from _section("Unit tests", _tests(tests, look), look)
     yield from _section("Time", _times(answer.times, answer.seconds, look), look)
-    yield from _section("Language models", list(_usage(answer)), look)
+    yield from _section("Language models", _usage(answer, look), look)
 
 
-def _usage(answer: Answer) -> Iterator[Text]:
+def _usage(answer: Answer, look: Look) -> Iterator[Text]:
     if words := usage_words(answer.usage):
-        yield Text(words)
+        yield from wrapped(Text(words), look.width - 2)
     for step, usage in answer.usage_by_step.items():
         line = Text(f"{clean(step, 60)}: ")
         line.append(usage_words(usage), style="quiet")
-        yield line
+        yield from wrapped(line, look.width - 2, hang=2)
 
 
 def _section(title: str, lines: Iterator[Text] | Sequence[Text], look: Look) -> Iterator[Text]:
@@ -72,6 +78,9 @@ def _question(state: State, look: Look) -> Iterator[Text]:
         yield from labelled(
             "evidence", [Text(clean(state.question.evidence, 10_000))], look.width - 2
         )
+    if state.keywords:
+        words = ", ".join(clean(word, 80) for word in state.keywords[:LINKS])
+        yield from labelled("keywords", [Text(words)], look.width - 2)
     for turn in state.question.history:
         yield from labelled("earlier", [Text(clean(turn.question, 400))], look.width - 2)
 
@@ -99,34 +108,81 @@ def _links(state: State, look: Look) -> Iterator[Text]:
         yield from labelled(heading, entries, look.width - 2)
 
 
-def _candidates(candidates: Sequence[Candidate], chosen: str, look: Look) -> Iterator[Text]:
+def _candidates(
+    candidates: Sequence[Candidate], tests: Sequence[UnitTest], chosen: str, look: Look
+) -> Iterator[Text]:
+    # Scores are shown where their author gave some: those of language models are all alike.
+    scored = len({candidate.score for candidate in candidates}) > 1
+    picked = next((c for c in candidates if c.sql == chosen), None)
     for number, candidate in enumerate(candidates[:CANDIDATES], 1):
         if number > 1:
             yield Text()
         head = Text.assemble((f"{number}  ", "quiet"))
         head.append_text(result_summary(candidate.result, look))
-        head.append(f"  score {candidate.score:.3f}, by {clean(candidate.source, 60)}", "quiet")
-        if candidate.sql == chosen:
+        score = f"score {candidate.score:.3f}, " if scored or candidate.score else ""
+        head.append(f"  {score}by {clean(candidate.source, 60)}", "quiet")
+        judged = [test.passed for test in tests if test.passed is not None]
+        if judged:
+            passed = sum(number - 1 in places for places in judged)
+            head.append(f", passed {passed} of {len(judged)} tests", "quiet")
+        if candidate is picked:
             head.append(f"  {look.glyphs.tick} chosen", style="good")
         yield from wrapped(head, look.width - 2, hang=3)
-        for note in _history(candidate):
-            yield from wrapped(Text.assemble((f"   {note}", "fair")), look.width - 2)
-        yield from indented(
-            sql_lines(candidate.sql, Look(look.width - 3, look.glyphs, look.coloured, 0)), 1
-        )
+        yield from _sql_within(candidate.sql, look)
+        yield from _history(candidate, look)
     if len(candidates) > CANDIDATES:
         yield Text.assemble((f"and {len(candidates) - CANDIDATES} more", "quiet"))
 
 
-def _history(candidate: Candidate) -> list[str]:
-    """What repairs changed, oldest first."""
-    notes: list[str] = []
+def _sql_within(sql: str, look: Look) -> Iterator[Text]:
+    yield from indented(sql_lines(sql, Look(look.width - 3, look.glyphs, look.coloured, 0)), 1)
+
+
+def _history(candidate: Candidate, look: Look) -> Iterator[Text]:
+    """What repairs changed, the latest first: why, the query before it, and what that gave."""
     current: Candidate | None = candidate
-    while current is not None and len(notes) < 10:
-        if current.note:
-            notes.insert(0, clean(current.note, 300))
+    for _ in range(HISTORY):
+        if current is None:
+            return
+        for vain in current.tried:
+            yield from _aside(f"tried in vain: {vain.note}".rstrip(": "), vain, look)
+        if current.parent is not None:
+            yield from _aside(current.note or "written in place of", current.parent, look)
+        elif current.note:
+            yield from wrapped(Text(f"   {clean(current.note, 300)}", "fair"), look.width - 2)
         current = current.parent
-    return notes
+
+
+def _aside(why: str, other: Candidate, look: Look) -> Iterator[Text]:
+    """Another query of the same line: why it is told, what it gave, its text in one line."""
+    line = Text.assemble((f"   {clean(why, 300)}", "fair"))
+    if other.sql:
+        error = other.result.error if other.result is not None else None
+        if error is not None:
+            line.append(f": {clean(error.message, 200)}")
+        elif other.result is not None and other.result.rows:
+            line.append_text(Text(": ") + result_summary(other.result, look))
+    yield from wrapped(line, look.width - 2, hang=2)
+    if other.sql:
+        text = Text(clean(" ".join(other.sql.split()), SQL_SHOWN), style="quiet")
+        yield from wrapped(Text("     ") + text, look.width - 2, hang=2)
+
+
+def _tests(tests: Sequence[UnitTest], look: Look) -> Iterator[Text]:
+    """Each unit test and the numbers of the candidates that passed it."""
+    for number, test in enumerate(tests[:CANDIDATES], 1):
+        line = Text.assemble((f"{number}  ", "quiet"), clean(test.text, 400))
+        yield from wrapped(line, look.width - 2, hang=3)
+        yield from wrapped(Text(f"   {_passed(test)}", style="quiet"), look.width - 2, hang=2)
+    if len(tests) > CANDIDATES:
+        yield Text.assemble((f"and {len(tests) - CANDIDATES} more", "quiet"))
+
+
+def _passed(test: UnitTest) -> str:
+    if test.passed is None:
+        return "not judged"
+    numbers = ", ".join(str(place + 1) for place in test.passed)
+    return f"passed by {numbers}" if numbers else "passed by none"
 
 
 def _times(times: Sequence[StepTime], seconds: float, look: Look) -> Iterator[Text]:
@@ -134,12 +190,22 @@ def _times(times: Sequence[StepTime], seconds: float, look: Look) -> Iterator[Te
         return
     total = sum(time.seconds for time in times)
     room = min(40, look.width - 14)
-    names = [shorten(step_words(time.step), room, look.glyphs) for time in times]
+    by_step: dict[str, list[float]] = {}
+    for time in times:
+        by_step.setdefault(step_words(time.step), []).append(time.seconds)
+    names = [
+        shorten(
+            f"{words} {look.glyphs.times} {len(each)}" if len(each) > 1 else words,
+            room,
+            look.glyphs,
+        )
+        for words, each in by_step.items()
+    ]
     column = max(cell_len(name) for name in names) + 2
     bar = 0 if look.width < column + BAR + 14 and look.width < UNLIMITED else BAR
-    for name, time in zip(names, times, strict=True):
-        share = time.seconds / total if total else 0.0
-        line = Text(name + " " * (column - cell_len(name)) + f"{duration(time.seconds):>8}")
+    for name, each in zip(names, by_step.values(), strict=True):
+        share = sum(each) / total if total else 0.0
+        line = Text(name + " " * (column - cell_len(name)) + f"{duration(sum(each)):>8}")
         line.append("  " + look.glyphs.full * round(share * bar), style="name")
         line.rstrip()
         yield line
