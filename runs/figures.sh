@@ -54,13 +54,15 @@ evaluate() {
 }
 
 figure demo "the demo's thirty questions" sqlwright demo --all
-figure refusal "requests that can't be answered, and that can" "$python" benchmarks/refusal.py
+figure refusal "requests that can't be answered, and that can" "$python" benchmarks/refusal.py "$data"
 figure retrieval-fit "stored constants found, databases trained on" \
     "$python" benchmarks/retrieval.py "$data" --part fit
 figure retrieval-valid "stored constants found, databases held out" \
     "$python" benchmarks/retrieval.py "$data" --part valid
 figure valid "accuracy on the databases that choices are made on" \
     evaluate valid --spider "$data/spider" --split valid
+figure merged "accuracy on many databases merged into one, beside the separate ones" \
+    "$python" -m benchmarks.merged_schema "$data" "$out/merged-schema"
 if [ "${DEV:-}" = 1 ]; then
     figure dev "accuracy, calibration, linker, latency on the development databases" \
         evaluate dev --spider "$data/spider" --split dev
