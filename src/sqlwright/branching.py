@@ -21,6 +21,9 @@ from sqlwright.types import State
 ADDITIVE = frozenset(f.name for f in fields(State) if f.default == ())
 """Fields that hold a tuple: what branches add to them can be merged."""
 
+LEFT_OUT = "left out: "
+"""What the warning about a branch that failed begins with."""
+
 Branch = Callable[[Context], State]
 
 
@@ -143,7 +146,7 @@ def settle(
         fatal = next(refused, None if may_all_fail else errors[0])
     for error in errors:
         if error is not fatal:
-            state = state.warn(f"left out: {error}")
+            state = state.warn(f"{LEFT_OUT}{error}")
     context.run.events("merged", {"state": state})
     if fatal is not None:
         raise fatal

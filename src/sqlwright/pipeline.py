@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlwright import candidates as pool
+from sqlwright.branching import LEFT_OUT
 from sqlwright.errors import Cancelled, SqlwrightError, UserError
 from sqlwright.protocols import Context, EventSink, Run, Step, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
@@ -145,8 +146,8 @@ def _assembled(state: State, workspace: Workspace, stopped: str) -> Answer:
         )
     if chosen is not None and chosen.result is not None and chosen.result.ok:
         return _answered(answer, state, chosen, workspace, told)
-    message, suggestion = _failure(chosen, stopped)
-    warnings = _once(state.warnings, workspace.notes)
+    message, suggestion = _failure(chosen, stopped, state.warnings)
+    warnings = _once(_beside(message, state.warnings), workspace.notes)
     return replace(answer, message=message, suggestion=suggestion, warnings=warnings)
 
 
@@ -175,7 +176,7 @@ def _answered(
     )
 
 
-def _failure(chosen: Candidate | None, stopped: str) -> tuple[str, str]:
+def _failure(chosen: Candidate | None, stopped: str, warnings: tuple[str, ...]) -> tuple[str, str]:
     if stopped:
         return stopped, ""
     if chosen is not None and chosen.result is not None and chosen.result.error is not None:
@@ -183,10 +184,19 @@ def _failure(chosen: Candidate | None, stopped: str) -> tuple[str, str]:
             f"the query failed: {chosen.result.error.message}",
             "Ask in other words, or correct the query and run it yourself.",
         )
+    lost = [warning for warning in warnings if warning.startswith(LEFT_OUT)]
+    if lost:  # other words wouldn't help against a model that doesn't reply, or replies no SQL
+        return f"no query could be written: {lost[-1].removeprefix(LEFT_OUT)}", ""
     return (
         "no query could be written for this question",
         "Ask in other words, naming tables or columns of the database.",
     )
+
+
+def _beside(message: str, warnings: tuple[str, ...]) -> tuple[str, ...]:
+    """The warnings whose cause the message doesn't tell already."""
+    cause = message.rpartition(" failed: ")[2].removeprefix("no query could be written: ")
+    return tuple(warning for warning in warnings if not warning.endswith(cause))
 
 
 def _alternatives(state: State) -> tuple[Candidate, ...]:

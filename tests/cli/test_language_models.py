@@ -42,8 +42,8 @@ def test_an_answer_says_what_the_model_took(
     assert "tokens in, " in first.out
     assert "cost unknown" in first.out
     again = sqlwright("ask", shop, QUESTION, *asking, "--explain")
-    assert "0 model calls and 2 replies at hand" in again.out
-    assert "ask_plainly: 0 model calls and 2 replies at hand" in again.out
+    assert "0 model calls and 2 cached replies" in again.out
+    assert "ask_plainly: 0 model calls and 2 cached replies" in again.out
 
 
 def test_a_budget_is_kept(
@@ -77,6 +77,39 @@ def test_what_does_not_fit_is_told_with_what_to_do(
     outcome = sqlwright("ask", shop, QUESTION, *asking[:3], *options)
     assert outcome.code == 4
     assert says in outcome.err
+
+
+def test_a_server_that_is_not_running_is_told_once(
+    sqlwright: Command, shop: Path, asking: list[str]
+) -> None:
+    with ModelServer() as gone:
+        url = gone.url
+    for recipe in ("baseline", "chess-ir-ss-cg"):
+        options = ["-r", recipe, "-m", "openai-compatible/m", "--base-url", url]
+        outcome = sqlwright("ask", shop, QUESTION, *options)
+        assert outcome.code == 11
+        assert " ".join(outcome.out.split()).count("is its server running?") == 1
+        assert "other words" not in outcome.out
+
+
+def test_a_reply_without_a_query_is_told(sqlwright: Command, shop: Path, home: Path) -> None:
+    with ModelServer(answer=lambda _: "I can't say.") as server:
+        options = ["-r", "baseline", "-m", "openai-compatible/m", "--base-url", server.url]
+        outcome = sqlwright("ask", shop, QUESTION, *options)
+    assert outcome.code == 11
+    assert " ".join(outcome.out.split()).count("holds no SQL query") == 1
+    assert "other words" not in outcome.out
+
+
+def test_settings_are_shown_as_they_can_be_given(
+    sqlwright: Command, shop: Path, home: Path, server: ModelServer
+) -> None:
+    shown = sqlwright("recipes", "show", "baseline").out
+    (line,) = [line for line in shown.split("\n") if "generation.direct.sampling=" in line]
+    setting = line.removeprefix("#   ").replace("temperature: 0.0", "temperature: 0.7")
+    options = ["-r", "baseline", "-m", "openai-compatible/m", "--base-url", server.url]
+    assert sqlwright("ask", shop, QUESTION, *options, "--set", setting).code == 0
+    assert server.seen[0].body["temperature"] == 0.7
 
 
 def test_a_recording_answers_without_a_model(
@@ -176,7 +209,7 @@ def test_where_a_project_file_sends_prompts_is_said(
         (Usage(1, 1_234, 5, 0.0123), "1 model call, 1,234 tokens in, 5 out, $0.012"),
         (Usage(2, 1, 2, None), "2 model calls, 1 tokens in, 2 out, cost unknown"),
         (Usage(2, 1, 2, 0.0), "2 model calls, 1 tokens in, 2 out, $0.00"),
-        (Usage(cached=1), "0 model calls and 1 reply at hand"),
+        (Usage(cached=1), "0 model calls and 1 cached reply"),
     ],
 )
 def test_usage_in_words(usage: Usage, words: str) -> None:

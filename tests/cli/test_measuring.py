@@ -47,6 +47,6 @@ def test_a_report_says_what_language_models_took() -> None:
         "calls": 30, "prompt_tokens": 2_000, "reply_tokens": 200, "cost": None, "cached": 20,
     }  # fmt: skip
     text = rendered(summary_lines(summary, look(100)), 100)
-    assert "in all: 30 model calls and 20 replies at hand, 2,000 tokens in, 200 out" in text
-    assert "generation.direct: 20 model calls and 10 replies at hand, 1,000 tokens in" in text
+    assert "in all: 30 model calls and 20 cached replies, 2,000 tokens in, 200 out" in text
+    assert "generation.direct: 20 model calls and 10 cached replies, 1,000 tokens in" in text
     assert summarize([record(1, right=True)])["usage"] == {}

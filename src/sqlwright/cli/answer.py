@@ -256,7 +256,7 @@ def usage_words(usage: Usage) -> str:
         return ""
     calls = f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}"
     if usage.cached:
-        calls += f" and {usage.cached:,} repl{'y' if usage.cached == 1 else 'ies'} at hand"
+        calls += f" and {usage.cached:,} cached repl{'y' if usage.cached == 1 else 'ies'}"
     if not usage.calls:
         return calls
     tokens = f"{usage.prompt_tokens:,} tokens in, {usage.reply_tokens:,} out"

@@ -54,7 +54,7 @@ def _taken(event: Mapping[str, Any], look: Look) -> str:
         f"{event.get('prompt_tokens', 0):,} tokens in, {event.get('reply_tokens', 0):,} out"
     )
     if event.get("cached"):
-        parts.append(f"{event['cached']} at hand")
+        parts.append(f"{event['cached']} cached")
     if cost is None or cost:
         parts.append(money(cost))
     return f" {look.glyphs.dot} ".join(parts)

@@ -35,7 +35,7 @@ def recipe_lines(name: str, *, allow_code: bool) -> Iterator[Text]:
     recipe = load_recipe(name, allow_code=allow_code)
     yield from (Text(line) for line in clean_block(_source(name)).rstrip("\n").split("\n"))
     settings = dict.fromkeys(
-        f"{step.name}.{option}={clean(str(getattr(step.step, option)), 80)}"
+        f"{step.name}.{option}={clean(_setting(getattr(step.step, option)), 160)}"
         for step in _leaves(recipe.step)
         for option in options_of(type(step.step))
     )
@@ -44,6 +44,14 @@ def recipe_lines(name: str, *, allow_code: bool) -> Iterator[Text]:
         yield Text.assemble(("# Settings as they are, for --set:", "quiet"))
         for setting in settings:
             yield Text.assemble((f"#   {clean(setting, 200)}", "quiet"))
+
+
+def _setting(value: object) -> str:
+    """A value as `--set` takes it."""
+    if is_dataclass(value):
+        inner = ((part.name, getattr(value, part.name)) for part in fields(value))
+        return "{" + ", ".join(f"{name}: {each!r}" for name, each in inner) + "}"
+    return str(value)
 
 
 def _source(name: str) -> str:
