@@ -24,7 +24,7 @@ from sqlwright.presentation import (
 )
 from sqlwright.presentation_html import answer_to_html
 from sqlwright.schema import ColumnRef
-from sqlwright.types import Answer, Candidate, ExecutionResult, StepTime, ValueMatch
+from sqlwright.types import Answer, Candidate, ExecutionResult, StepTime, Usage, ValueMatch
 from tests.cli import hostile
 
 TEXTS = hostile.texts()
@@ -222,6 +222,14 @@ def test_html_shows_the_rows_of_an_answer_and_the_reason_of_a_refusal() -> None:
     refused = answer_to_html(answer(status="refused", message="It would write.", sql=None))
     assert "It would write." in refused
     assert "<table" not in refused
+
+
+def test_html_says_what_models_took_and_each_step_once() -> None:
+    times = tuple(StepTime("repair.revise", 0.5) for _ in range(3))
+    shown = answer_to_html(answer(usage=Usage(4, 1_200, 80, None), times=times))
+    assert "4 model calls, 1,200 tokens in, 80 out, cost unknown" in shown
+    assert "repair.revise</bdi> × 3: 1,500.0 ms</li>" in shown
+    assert "model call" not in answer_to_html(answer(times=times))
 
 
 def test_text_aligns_columns_and_counts_hidden_rows() -> None:

@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sqlwright.types import Answer, Candidate, Cell, ExecutionResult, ValueMatch
+    from sqlwright.types import Answer, Candidate, Cell, ExecutionResult, Usage, ValueMatch
 
 FORMAT = "sqlwright-answer"
 VERSION = 1
@@ -271,3 +271,28 @@ def hidden_rows(count: int, truncated: bool) -> str:
         return "\u2026 more rows, not fetched" if truncated else ""
     least = "at least " if truncated else ""
     return f"\u2026 {least}{count:,} more row{'' if count == 1 and not truncated else 's'}"
+
+
+def usage_words(usage: Usage) -> str:
+    """What language models took; empty when none was used."""
+    if not (usage.calls or usage.cached):
+        return ""
+    calls = f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}"
+    if usage.cached:
+        calls += f" and {usage.cached:,} cached repl{'y' if usage.cached == 1 else 'ies'}"
+    if not usage.calls:
+        return calls
+    tokens = f"{usage.prompt_tokens:,} tokens in, {usage.reply_tokens:,} out"
+    return f"{calls}, {tokens}, {money(usage.cost)}"
+
+
+def money(cost: float | None) -> str:
+    """US dollars, small sums to two digits that count."""
+    if cost is None:
+        return "cost unknown"
+    return f"${cost:.2f}" if cost >= 1 or not cost else f"${cost:.{2 - min(0, _magnitude(cost))}f}"
+
+
+def _magnitude(number: float) -> int:
+    """The power of ten below it, plus one: 0 for 0.1 to 0.99, -1 for 0.01 to 0.099."""
+    return math.floor(math.log10(number)) + 1

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
-from sqlwright.presentation import cell_to_text, hidden_rows, percent, visible
+from sqlwright.presentation import cell_to_text, hidden_rows, percent, usage_words, visible
 
 if TYPE_CHECKING:
     from sqlwright.types import Answer, Candidate, Cell
@@ -118,6 +118,15 @@ def _alternatives(candidates: tuple[Candidate, ...]) -> str:
 
 
 def _times(answer: Answer) -> str:
-    items = "".join(f"<li>{_text(t.step)}: {t.seconds * 1000:,.1f} ms</li>" for t in answer.times)
-    note = f"<p>recipe {_text(answer.recipe)}, trace {_text(answer.trace_id)}</p>"
+    by_step: dict[str, list[float]] = {}
+    for time in answer.times:
+        by_step.setdefault(time.step, []).append(time.seconds)
+    items = "".join(
+        f"<li>{_text(step)}{f' × {len(each)}' if len(each) > 1 else ''}: "
+        f"{sum(each) * 1000:,.1f} ms</li>"
+        for step, each in by_step.items()
+    )
+    used = usage_words(answer.usage)
+    note = f"<p>{_text(used)}</p>" if used else ""
+    note += f"<p>recipe {_text(answer.recipe)}, trace {_text(answer.trace_id)}</p>"
     return _details("How long it took", f"<ul>{items}</ul>{note}" if items else "")

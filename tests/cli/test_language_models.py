@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.cli.answer import money, usage_words
+from sqlwright.presentation import money, usage_words
 from sqlwright.types import Usage
 from tests.cli.conftest import Outcome
 from tests.llm.asking import RECIPE

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from sqlwright.cli.measuring import summary_lines
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import summarize
@@ -35,6 +37,11 @@ def test_a_report_for_reading() -> None:
     assert "columns: recall 50.0%, precision 25.0%" in text
     assert "median 0.2 s" in text
     assert acting(text) <= {"\n"}
+
+
+def test_a_report_on_a_recipe_without_a_linker_leaves_it_out() -> None:
+    unlinked = [replace(record(i, right=True), kept_columns=0) for i in range(4)]
+    assert "linker" not in rendered(summary_lines(summarize(unlinked), look(100)), 100)
 
 
 def test_a_report_says_what_language_models_took() -> None:

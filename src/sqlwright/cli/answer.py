@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,8 +13,8 @@ from sqlwright.cli.highlight import highlighted, in_clauses
 from sqlwright.cli.layout import LABEL_WIDTH, NARROW, PROSE, indented, labelled, shorten, wrapped
 from sqlwright.cli.table import SHOWN_ROWS, cell_text, shape, table_lines
 from sqlwright.cli.text import clean, clean_block
-from sqlwright.presentation import percent
-from sqlwright.types import Answer, Candidate, ExecutionResult, Usage, ValueMatch
+from sqlwright.presentation import percent, usage_words
+from sqlwright.types import Answer, Candidate, ExecutionResult, ValueMatch
 
 BAR = 10
 CONSIDERED = 5
@@ -248,31 +247,6 @@ def _closing_lines(answer: Answer, look: Look) -> Iterator[Text]:
     if parts:
         line = Text(f" {look.glyphs.dot} ".join(parts), style="quiet")
         yield from wrapped(line, look.width)
-
-
-def usage_words(usage: Usage) -> str:
-    """What language models took; empty when none was used."""
-    if not (usage.calls or usage.cached):
-        return ""
-    calls = f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}"
-    if usage.cached:
-        calls += f" and {usage.cached:,} cached repl{'y' if usage.cached == 1 else 'ies'}"
-    if not usage.calls:
-        return calls
-    tokens = f"{usage.prompt_tokens:,} tokens in, {usage.reply_tokens:,} out"
-    return f"{calls}, {tokens}, {money(usage.cost)}"
-
-
-def money(cost: float | None) -> str:
-    """US dollars, small sums to two digits that count."""
-    if cost is None:
-        return "cost unknown"
-    return f"${cost:.2f}" if cost >= 1 or not cost else f"${cost:.{2 - min(0, _magnitude(cost))}f}"
-
-
-def _magnitude(number: float) -> int:
-    """The power of ten below it, plus one: 0 for 0.1 to 0.99, -1 for 0.01 to 0.099."""
-    return math.floor(math.log10(number)) + 1
 
 
 def duration(seconds: float) -> str:

@@ -66,7 +66,8 @@ def _sqlwright(
     ] = False,
 ) -> None:
     """Ask a database questions in plain language; get a query you can trust, its rows and the
-    evidence. Everything runs on this machine, and nothing is ever written to your database.
+    evidence. Everything runs on this machine unless you name a language model
+    elsewhere, and nothing is ever written to your database.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from sqlwright.cli.answer import Look, duration, usage_words
+from sqlwright.cli.answer import Look, duration
 from sqlwright.cli.console import Screen, write_result
 from sqlwright.cli.layout import labelled
 from sqlwright.cli.progress import Spinner
 from sqlwright.cli.text import clean
+from sqlwright.presentation import usage_words
 from sqlwright.types import Usage
 
 if TYPE_CHECKING:
@@ -118,18 +119,14 @@ def summary_lines(summary: Mapping[str, Any], look: Look) -> Iterator[Text]:
     yield Text()
     for key, name, meaning in SHARES:
         yield _share_line(name, summary[key], meaning, look)
-    linker = summary["linker"]
     yield Text()
-    yield from labelled(
-        "linker",
-        [
-            Text(
-                f"columns: recall {linker['column_recall']:.1%}, precision "
-                f"{linker['column_precision']:.1%}; tables: recall {linker['table_recall']:.1%}"
-            )
-        ],
-        look.width,
-    )
+    linker = summary["linker"]
+    if linker["all_columns_found"]["total"]:  # recipes without a linker have nothing to measure
+        recalls = (
+            f"columns: recall {linker['column_recall']:.1%}, precision "
+            f"{linker['column_precision']:.1%}; tables: recall {linker['table_recall']:.1%}"
+        )
+        yield from labelled("linker", [Text(recalls)], look.width)
     yield from labelled(
         "calibration",
         [Text(f"expected error {summary['expected_calibration_error']:.3f}")],
