@@ -143,8 +143,12 @@ def add(merged: sqlite3.Connection, scratch: Path, name: str, taken: set[str]) -
     named = {}
     with closing(sqlite3.connect(scratch, isolation_level=None)) as own:
         listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-        for (table,) in own.execute(f"{listed} ORDER BY rowid").fetchall():
-            new = f"{name}_{table}" if table.casefold() in taken else table
+        tables = [table for (table,) in own.execute(f"{listed} ORDER BY rowid")]
+        own_names = {table.casefold() for table in tables}
+        for table in tables:
+            new = table
+            while new.casefold() in (taken if new == table else taken | own_names):
+                new = f"{name}_{new}"
             if new != table:
                 own.execute(f"ALTER TABLE {quoted(table)} RENAME TO {quoted(new)}")
             taken.add(new.casefold())

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from sqlwright.catalog import join_groups
 from sqlwright.catalog.join_names import singular, words
 from sqlwright.catalog.joins import infer_joins, with_joins
 from sqlwright.catalog.scan import Caps, scan_table
@@ -18,6 +19,7 @@ from sqlwright.schema import ForeignKey
 from .conftest import Opened
 
 CASES = Path(__file__).parents[1] / "cases" / "joins" / "inferred.yaml"
+CROWDED = CASES.with_name("crowded.yaml")
 
 
 def inferred(opened: Opened) -> tuple[ForeignKey, ...]:
@@ -41,6 +43,27 @@ def test_inferred(case: dict[str, Any], opened: Callable[..., Opened]) -> None:
     assert all(key.inferred for key in keys)
     for words_of_it in case.get("evidence", ()):
         assert any(words_of_it in key.evidence for key in keys)
+
+
+CROWD = "".join(
+    f"CREATE TABLE thing{n} (thing{n}_id INTEGER PRIMARY KEY, label TEXT);"
+    f"CREATE TABLE part{n} (part{n}_id INTEGER PRIMARY KEY, t INTEGER REFERENCES thing{n});"
+    f"INSERT INTO thing{n} VALUES (1, 'a'), (2, 'b'); INSERT INTO part{n} VALUES (1, 2);"
+    for n in range(join_groups.MANY)
+)
+"""So many groups of tables side by side that small numbers agree by chance."""
+
+
+@pytest.mark.parametrize("around", ["alone", "crowded"])
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, id=c["name"]) for c in yaml.safe_load(CROWDED.read_text("utf-8"))]
+)
+def test_inferred_in_a_crowd(
+    case: dict[str, Any], around: str, opened: Callable[..., Opened]
+) -> None:
+    """Alone, and among many groups of tables that declared keys hold together."""
+    keys = inferred(opened((CROWD if around == "crowded" else "") + case["script"]))
+    assert sorted(map(written, keys)) == sorted(case[around])
 
 
 def test_inferred_ones_stand_behind_declared_ones(opened: Callable[..., Opened]) -> None:

@@ -21,6 +21,8 @@ _GENERIC = frozenset(
 )
 _IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman"}
 NAMED_AFTER = "it is named after the table"
+STRONG = 0.8
+"""Names that score so much are telling."""
 MOST_TARGETS = 6
 """Targets tried per column, best first."""
 
@@ -77,10 +79,16 @@ def singular(word: str) -> str:
     return word
 
 
-def propose(schema: Schema, is_unique: Callable[[ColumnRef], bool]) -> Iterator[list[Proposal]]:
+def propose(
+    schema: Schema,
+    is_unique: Callable[[ColumnRef], bool],
+    admits: Callable[[Proposal], bool] = lambda _: True,
+    kinship: Callable[[ColumnRef, ColumnRef], tuple[int, ...]] = lambda *_: (),
+) -> Iterator[list[Proposal]]:
     """For every column without a declared key, the columns it may refer to, best first.
 
-    `is_unique` says whether a column's values are known to be all different.
+    `is_unique` says whether a column's values are known to be all different, `admits` which
+    proposals count, `kinship` what ranks those whose names are equally telling.
     """
     keys = _keys_by_form(schema, is_unique)
     declared = {
@@ -93,9 +101,10 @@ def propose(schema: Schema, is_unique: Callable[[ColumnRef], bool]) -> Iterator[
             ref = ColumnRef(table.name, column.name)
             if f"{table.name}\0{column.name}".casefold() in declared:
                 continue
-            found = _for_column(ref, table, keys)
+            found = [one for one in _for_column(ref, table, keys) if admits(one)]
             if found:
-                yield sorted(found, key=lambda proposal: -proposal.score)[:MOST_TARGETS]
+                ranked = sorted(found, key=lambda one: kinship(one.near, one.far), reverse=True)
+                yield sorted(ranked, key=lambda one: -one.score)[:MOST_TARGETS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +134,7 @@ def _keys_by_form(schema: Schema, is_unique: Callable[[ColumnRef], bool]) -> For
             continue
         for column in table.columns:
             ref = ColumnRef(table.name, column.name)
-            primary = _is_key(table, column.name)
+            primary = sole_key(table, column.name)
             if not primary and (column.name in table.primary_key or not is_unique(ref)):
                 continue  # part of a key is no key, even where its few values differ
             key = _Key(ref, primary, words(table.name), "".join(words(column.name)))
@@ -158,8 +167,22 @@ def _forms(key: _Key) -> Iterator[tuple[str, float, str, bool]]:
                 yield owner + word, 0.6, NAMED_AFTER, False
 
 
-def _is_key(table: Table, column: str) -> bool:
+def sole_key(table: Table, column: str) -> bool:
+    """Whether a column alone is its table's primary key."""
     return tuple(map(str.casefold, table.primary_key)) == (column.casefold(),)
+
+
+def names_its_table(table: str, column: str) -> bool:
+    """Whether a key's name is that of its own table, or of what that table's name ends in, or is
+    short for it: `school_people.people_id`, `student.stu_id`, `staff.id`."""
+    stem = list(words(column))
+    while stem and stem[-1] in _KEY_WORDS:
+        stem.pop()
+    owner = words(table)
+    named = "".join(stem)
+    return not stem or (
+        bool(owner) and ("".join(owner).endswith(named) or owner[-1].startswith(named))
+    )
 
 
 def propose_composite(schema: Schema) -> Iterator[tuple[Table, Table, tuple[tuple[str, str], ...]]]:
@@ -187,7 +210,7 @@ def _same_key(near: Table, far: Table) -> bool:
 
 
 def _for_column(ref: ColumnRef, table: Table, keys: Forms) -> list[Proposal]:
-    own_key = _is_key(table, ref.column)
+    own_key = sole_key(table, ref.column)
     owner, parts = "".join(words(table.name)), words(ref.column)
     ranges = list(_word_ranges(ref.column))
     counts = bool(parts) and ref.column[slice(*ranges[-1])].casefold() != parts[-1]

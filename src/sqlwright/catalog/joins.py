@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sqlwright.catalog.join_names import Proposal, propose, propose_composite
+from sqlwright.catalog.join_groups import Groups, Kinship
+from sqlwright.catalog.join_names import STRONG, Proposal, propose, propose_composite
 from sqlwright.catalog.reading import OutOfTime, Reading, Unreadable, quoted
 from sqlwright.catalog.records import ColumnProfile
 from sqlwright.errors import DatabaseUnavailable
@@ -18,11 +19,10 @@ from sqlwright.schema import ColumnRef, ForeignKey, Schema
 
 SAMPLED_VALUES = 1_000
 SAMPLED_ROWS = 50_000
-STRONG = 0.8
-"""From here on names are telling, and `ENOUGH` of the values must be found; weaker ones need all of
-them, or `NEARLY` all of many. Real keys have some rows without a partner."""
 ENOUGH = 0.85
 NEARLY = 0.95
+"""Where names are telling `ENOUGH` of the values must be found; weaker ones need all of them, or
+`NEARLY` all of many. Real keys have some rows without a partner."""
 FEW, FEW_TO_KEY = 5, 2
 """Fewer values than that may be all different, and all found, by chance; a primary key is at least
 known to be one."""
@@ -62,17 +62,21 @@ def infer_joins(
         profile = profiles.get(ref)
         return profile is not None and (profile.unique or _seems_unique(profile))
 
+    groups = Groups(schema)
     linked = _Linked(schema.foreign_keys)
     inferred: list[ForeignKey] = []
-    proposed = sorted(propose(schema, is_unique), key=lambda proposals: not proposals[0].primary)
+    named = propose(schema, is_unique, lambda one: groups.admits(one, profiles), groups.kinship)
+    proposed = sorted(named, key=lambda proposals: not proposals[0].primary)
     try:
         for key in _composite(schema, profiles, reading, seconds_each):
+            if groups.apart(key.table, key.target_table):
+                continue
             linked.add(key)
             inferred.append(key)
         for proposals in proposed:
             reading.check()
             open_ones = [proposal for proposal in proposals if not linked.rules_out(proposal)]
-            best = _best(open_ones, profiles, reading, seconds_each)
+            best = _best(open_ones, profiles, reading, seconds_each, groups)
             if best is not None:
                 linked.add(best)
                 inferred.append(best)
@@ -114,19 +118,21 @@ def _best(
     profiles: Mapping[ColumnRef, ColumnProfile],
     reading: Reading,
     seconds: float,
+    groups: Groups,
 ) -> ForeignKey | None:
-    """The most telling proposal that holds. Among equals the one that more values confirm, then
-    the larger target."""
-    best: tuple[tuple[float, float, int], ForeignKey] | None = None
+    """The most telling proposal that holds. Among equals the nearest of kin, then the one that more
+    values confirm, then the larger target."""
+    best: tuple[tuple[float, Kinship, float, int], ForeignKey] | None = None
     for proposal in proposals:
         if best is not None and proposal.score < best[0][0]:
             break
         near, far = profiles.get(proposal.near), profiles.get(proposal.far)
         if near is None or far is None:
             continue
+        kinship = groups.kinship(proposal.near, proposal.far)
         if near.rows == near.nulls:
             key = _by_names(proposal, near)
-            rank = (proposal.score, 0.0, far.rows)
+            rank = (proposal.score, kinship, 0.0, far.rows)
         else:
             if far.rows == 0 or not _comparable(near, far):
                 continue
@@ -140,7 +146,7 @@ def _best(
             if overlap is None or not _convincing(proposal, overlap, near, far):
                 continue
             key = _confirmed(proposal, overlap, far)
-            rank = (proposal.score, overlap.share, far.rows)
+            rank = (proposal.score, kinship, overlap.share, far.rows)
         if key is not None and (best is None or rank > best[0]):
             best = rank, key
     return best[1] if best else None

@@ -1,0 +1,101 @@
+"""Which tables a schema's declared keys hold together, and what that says about further joins.
+
+In a schema of a few tables a name that fits and values that are all found are enough to join by.
+One of hundreds holds many customers, and every column of small numbers is contained in all of their
+keys. There, tables that declared keys join to others are taken to be joined as their makers said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from sqlwright.catalog.join_names import STRONG, Proposal, names_its_table, sole_key
+from sqlwright.catalog.records import ColumnProfile
+from sqlwright.schema import ColumnRef, Schema
+
+MANY = 8
+"""Groups of tables, each held together by declared keys, from which on a schema is a crowd."""
+SMALL_NUMBERS = 100
+"""Keys that are counted from below this hold any column of small numbers by chance."""
+DENSE = 0.3
+"""Share of the numbers between its least and its greatest that such a key holds."""
+FEW = 5
+"""Fewer different values say nothing."""
+NEIGHBOURS = 10
+"""Tables that were made one after another with fewer than so many between are likely one design."""
+
+Kinship = tuple[bool, bool, int]
+
+
+class Groups:
+    """The tables of a schema by the declared keys that connect them."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._place = {table.name: place for place, table in enumerate(schema.tables)}
+        self._leader = {table.name: table.name for table in schema.tables}
+        for key in schema.foreign_keys:
+            near, far = schema.table(key.table), schema.table(key.target_table)
+            if near and far:
+                self._leader[self._root(near.name)] = self._root(far.name)
+        self._sizes = Counter(self._root(name) for name in self._place)
+        self.crowd = sum(size > 1 for size in self._sizes.values()) >= MANY
+        """Whether so many groups stand side by side that names and small numbers agree by
+        chance."""
+
+    def apart(self, near: str, far: str) -> bool:
+        """Whether tables of a crowd are known not to belong together: one of them is in a group
+        that the other isn't in."""
+        one, other = self._root(near), self._root(far)
+        return self.crowd and one != other and max(self._sizes[one], self._sizes[other]) > 1
+
+    def kinship(self, near: ColumnRef, far: ColumnRef) -> Kinship:
+        """How much speaks for a target besides its name and values, to be compared: in the same
+        group, spelt the same, made soon before or after. Equal for all unless in a crowd."""
+        if not self.crowd:
+            return (False, False, 0)
+        gap = abs(self._place[near.table] - self._place[far.table])
+        return (self._root(near.table) == self._root(far.table), near.column == far.column, -gap)
+
+    def admits(self, proposal: Proposal, profiles: Mapping[ColumnRef, ColumnProfile]) -> bool:
+        """Whether the values may decide about a proposal at all.
+
+        In a crowd, the key of a table that it is named after refers to nothing, another table's
+        key to one of its own group, and a column to a key of another group only where the name
+        leaves no doubt and the values aren't found everywhere or the tables were made together.
+        """
+        near = self._schema.table(proposal.near.table)
+        if not self.crowd or near is None:
+            return True
+        own_key = sole_key(near, proposal.near.column)
+        if own_key and names_its_table(near.name, proposal.near.column):
+            return False
+        if self._root(proposal.near.table) == self._root(proposal.far.table):
+            return True
+        if not own_key and not self.apart(proposal.near.table, proposal.far.table):
+            return True
+        if not proposal.primary:
+            return False
+        gap = abs(self._place[proposal.near.table] - self._place[proposal.far.table])
+        if gap <= NEIGHBOURS and not own_key and proposal.score >= STRONG:
+            return True
+        return proposal.exact and telling(profiles.get(proposal.near), profiles.get(proposal.far))
+
+    def _root(self, name: str) -> str:
+        while self._leader[name] != name:
+            self._leader[name] = name = self._leader[self._leader[name]]
+        return name
+
+
+def telling(near: ColumnProfile | None, far: ColumnProfile | None) -> bool:
+    """Whether finding all values of `near` in `far` says more than that both count from one."""
+    if near is None or far is None:
+        return False
+    if near.main_storage == "text":
+        return near.distinct >= FEW
+    least, most = far.minimum, far.maximum
+    if not isinstance(least, int | float) or not isinstance(most, int | float):
+        return False
+    dense = far.distinct >= DENSE * (most - least + 1)
+    return near.distinct >= FEW and not (dense and least < SMALL_NUMBERS)
