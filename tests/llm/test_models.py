@@ -94,6 +94,22 @@ def test_a_key_goes_to_its_own_host_only(
     assert service_for(name, options, environ).sendable_key == sent
 
 
+@pytest.mark.parametrize(
+    ("url", "sent"),
+    [
+        ("", (("openai-organization", "org-1"), ("openai-project", "proj-1"))),
+        ("https://gateway.example.com/v1", ()),
+        ("http://127.0.0.1:8000/v1", ()),
+    ],
+)
+def test_organisation_and_project_are_told_to_their_own_vendor_only(
+    url: str, sent: tuple[tuple[str, str], ...]
+) -> None:
+    environ = {"OPENAI_API_KEY": "k", "OPENAI_ORG_ID": "org-1", "OPENAI_PROJECT_ID": "proj-1"}
+    options = LlmOptions("openai/gpt-x", url)
+    assert service_for(options.model, options, environ).sendable_headers == sent
+
+
 def test_an_address_with_a_password_in_it_is_refused_without_repeating_it() -> None:
     options = LlmOptions("openai/m", "https://api.openai.com:canary@evil.example/v1")
     with pytest.raises(ConfigError) as caught:

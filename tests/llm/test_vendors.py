@@ -51,8 +51,8 @@ class Vendor:
     key_header: str
 
     def on(self, server: ModelServer, **options: Any) -> Endpoint:
-        package = PACKAGES.get(self.name, "openai")
-        if not installed(package):
+        package = PACKAGES.get(self.name)
+        if package is not None and not installed(package):
             pytest.skip(f"{package} isn't installed")
         openai_style = PROVIDERS[self.name].wire == "openai"
         options = {

@@ -92,6 +92,11 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
         key_hosts=() if own_url or not host else (host,),
         capabilities=told,
         throttle=options.throttle,
+        vendor_headers=tuple(
+            (header, environ[variable])
+            for header, variable in provider.vendor_headers
+            if environ.get(variable)
+        ),
     )
     version = environ.get("OPENAI_API_VERSION")
     return replace(service, api_version=version) if version else service

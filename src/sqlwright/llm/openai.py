@@ -1,22 +1,23 @@
 """Endpoints that speak OpenAI's chat completions and embeddings: most vendors and local servers do.
 
-The doorway to the `openai` package, which is loaded when the first endpoint is made. Its own
-retries are off (the engine's are seeded and fair), redirects aren't followed, and only headers that
-we mean to send go out: the package also reads keys of other services from the environment.
+The form is small and the same everywhere, so it is written and read here. The vendor's own package
+takes three times the processor time for each request, most of it to check what we wrote and to put
+the answer into models that nobody looks at, and it reads the environment.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
+from sqlwright.llm.connections import Answer, Connections
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage, Throttle
-from sqlwright.llm.failures import refused, unreachable, unsupported
+from sqlwright.llm.failures import refused, unsupported
 from sqlwright.llm.reading import arguments_text, count, finish, guarded, price, shares, well_formed
-from sqlwright.llm.transport import NO_KEY, Discreet, Site
+from sqlwright.llm.transport import Site
 from sqlwright.llm.vectors import vectors_from_form, vectors_text
 from sqlwright.messages import Capabilities, Reply, ToolCall
 
@@ -44,7 +45,7 @@ class OpenAIEndpoint:
         self._site = site
         self._length = "max_completion_tokens" if newer_length else "max_tokens"
         self._refused: set[str] = set()
-        self._client = _client(site, api_version)
+        self._connections = _connections(site, "chat/completions", api_version)
 
     @property
     def name(self) -> str:
@@ -62,14 +63,14 @@ class OpenAIEndpoint:
 
     async def send(self, call: Call) -> Completion:
         body = self._body(call)
-        create: Callable[..., Awaitable[Any]]
-        create = self._client.chat.completions.with_raw_response.create
-        with _failures(self._site, lambda error: self._status(error, body)):
-            answer = await create(**body)
-        return self._completion(answer.http_response.content)
+        answer = await self._connections.post(body)
+        if not answer.ok:
+            raise self._status(answer, body)
+        with guarded():
+            return _read(_form(self._site, answer.content, "choices"))
 
     async def aclose(self) -> None:
-        await self._client.close()
+        await self._connections.aclose()
 
     def _body(self, call: Call) -> dict[str, Any]:
         can = self.capabilities
@@ -104,18 +105,14 @@ class OpenAIEndpoint:
                 body[instead] = value
         return body
 
-    def _status(self, error: Any, body: Mapping[str, Any]) -> EndpointError:
+    def _status(self, answer: Answer, body: Mapping[str, Any]) -> EndpointError:
         """What a status means. A parameter the model doesn't know is left out from then on."""
-        said, status = error.body, int(error.status_code)
-        parameter = unsupported(status, said, [name for name in _FALLBACKS if name in body])
+        said = answer.said
+        parameter = unsupported(answer.status, said, [name for name in _FALLBACKS if name in body])
         if parameter is not None:
             self._refused.add(parameter)
             return EndpointError(f"it doesn't take {parameter!r}", retry_after=0.0)
-        return refused(self._site.address, status, error.response.headers, said, self._site.wall())
-
-    def _completion(self, content: bytes) -> Completion:
-        with guarded():
-            return _read(_form(self._site, content, "choices"))
+        return _refused(self._site, answer, said)
 
 
 class OpenAIEmbeddings:
@@ -126,7 +123,7 @@ class OpenAIEmbeddings:
     def __init__(self, site: Site, *, batch: int, api_version: str = "") -> None:
         self._site = site
         self._batch = batch
-        self._client = _client(site, api_version)
+        self._connections = _connections(site, "embeddings", api_version)
 
     @property
     def name(self) -> str:
@@ -146,11 +143,12 @@ class OpenAIEmbeddings:
 
     async def send(self, call: Call) -> Completion:
         texts = [well_formed(message.text) for message in call.messages]
-        create: Callable[..., Awaitable[Any]] = self._client.embeddings.with_raw_response.create
-        with _failures(self._site, lambda error: self._status(error, len(texts))):
-            answer = await create(model=self._site.model, input=texts, encoding_format="float")
+        body = {"model": self._site.model, "input": texts, "encoding_format": "float"}
+        answer = await self._connections.post(body)
+        if not answer.ok:
+            raise self._status(answer, len(texts))
         with guarded():
-            form = _form(self._site, answer.http_response.content, "data")
+            form = _form(self._site, answer.content, "data")
             vectors = vectors_from_form(form, len(texts))
             usage = form.get("usage") or {}
             tokens = count(usage.get("prompt_tokens"))
@@ -163,30 +161,16 @@ class OpenAIEmbeddings:
             )
 
     async def aclose(self) -> None:
-        await self._client.close()
+        await self._connections.aclose()
 
-    def _status(self, error: Any, texts: int) -> EndpointError:
-        status = int(error.status_code)
-        if status in _TOO_MANY and texts > FEWEST:
+    def _status(self, answer: Answer, texts: int) -> EndpointError:
+        if answer.status in _TOO_MANY and texts > FEWEST:
             self._batch = min(self._batch, max(FEWEST, texts // 4))
-        said, headers = error.body, error.response.headers
-        return refused(self._site.address, status, headers, said, self._site.wall())
+        return _refused(self._site, answer, answer.said)
 
 
-@contextmanager
-def _failures(site: Site, status: Callable[[Any], EndpointError]) -> Iterator[None]:
-    """What the package raises as what the engine knows."""
-    import httpx2
-    import openai
-
-    try:
-        yield
-    except openai.APIStatusError as error:
-        raise status(error) from None
-    except openai.APITimeoutError:
-        raise unreachable(site.address, timed_out=True) from None
-    except (openai.OpenAIError, httpx2.HTTPError, OSError) as error:
-        raise unreachable(site.address, error) from None
+def _refused(site: Site, answer: Answer, said: Any) -> EndpointError:
+    return refused(site.address, answer.status, answer.headers, said, site.wall())
 
 
 def _form(site: Site, content: bytes, part: str) -> Any:
@@ -280,22 +264,9 @@ def _is_closed(schema: Any) -> bool:
     return all(map(_is_closed, schema.values()))
 
 
-def _client(site: Site, api_version: str) -> Any:
-    import openai
-
-    Discreet.hush("openai", "openai._base_client")
-    key = site.key or NO_KEY
-    if api_version:
-        return openai.AsyncAzureOpenAI(
-            azure_endpoint=site.base_url,
-            api_version=api_version,
-            api_key=key,
-            max_retries=0,
-            http_client=site.client("api-key"),
-        )
-    return openai.AsyncOpenAI(
-        base_url=site.base_url,
-        api_key=key,
-        max_retries=0,
-        http_client=site.client("authorization", "Bearer"),
-    )
+def _connections(site: Site, path: str, api_version: str) -> Connections:
+    """Azure has an address for each model, and its key in a header of its own."""
+    if not api_version:
+        return Connections(site, f"{site.base_url}/{path}", "authorization", "Bearer")
+    deployment = f"{site.base_url}/openai/deployments/{quote(site.model, safe='')}"
+    return Connections(site, f"{deployment}/{path}?api-version={quote(api_version)}", "api-key")

@@ -40,7 +40,8 @@ class Provider:
     """(pattern of a model's name, capability it lacks)."""
     newer_length: bool = False
     """Whether the limit of reply tokens is called `max_completion_tokens`."""
-    vendor_headers: tuple[str, ...] = ()
+    vendor_headers: tuple[tuple[str, str], ...] = ()
+    """(header its own hosts take, the vendor's own variable with the value)."""
     embeds: int = 0
     """Texts it is asked to give the vectors of at once; 0 where it gives none in OpenAI's form. The
     vendors take 2,048, but reading so large an answer would hold up everybody else's."""
@@ -67,7 +68,10 @@ PROVIDERS: dict[str, Provider] = {
             needs_key=True,
             unlike=_REASONING,
             newer_length=True,
-            vendor_headers=("openai-organization", "openai-project"),
+            vendor_headers=(
+                ("openai-organization", "OPENAI_ORG_ID"),
+                ("openai-project", "OPENAI_PROJECT_ID"),
+            ),
             embeds=512,
         ),
         Provider(
@@ -195,6 +199,8 @@ class Service:
     throttle: Throttle = Throttle()  # noqa: RUF009 - frozen
     api_version: str = "2024-10-21"
     """Azure only."""
+    vendor_headers: tuple[tuple[str, str], ...] = ()
+    """Names and values for the provider's own hosts."""
 
     def __repr__(self) -> str:
         return f"Service({self.name})"  # no key in a traceback
@@ -233,6 +239,11 @@ class Service:
         """The key, if it may be sent to the address."""
         belongs = key_belongs(self.provider, self.address, self.key_hosts)
         return self.key if self.key and belongs else None
+
+    @property
+    def sendable_headers(self) -> tuple[tuple[str, str], ...]:
+        """The vendor's headers, if the address is one of its own."""
+        return self.vendor_headers if key_belongs(self.provider, self.address) else ()
 
     @property
     def can(self) -> Capabilities:
@@ -291,8 +302,6 @@ def check_embeds(service: Service) -> None:
 def _site(service: Service) -> Site:
     provider, address = service.provider, service.address
     variable = service.key_variable or provider.key_variable
-    own_host = key_belongs(provider, address)
-    vendor_headers = provider.vendor_headers if own_host else ()
     return Site(
         service.name,
         service.model,
@@ -301,7 +310,7 @@ def _site(service: Service) -> Site:
         throttle=service.throttle,
         key=service.sendable_key,
         key_variable=variable,
-        vendor_headers=vendor_headers,
+        vendor_headers=service.sendable_headers,
         proxies=not is_loopback(address),
     )
 

@@ -1,11 +1,11 @@
-"""What every vendor's package is told about HTTP: where to, which headers, for how long."""
+"""What is agreed about HTTP for every vendor: where to, which headers, for how long."""
 
 from __future__ import annotations
 
 import ipaddress
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +18,9 @@ CONNECT = 15.0
 """Seconds to wait for a connection at most."""
 NO_KEY = "none"
 """Stands for the key towards a vendor's package where there is none; it is never sent."""
+
+AGENT = "sqlwright"
+"""How we call ourselves where no vendor's package does the talking."""
 
 USUAL = frozenset(
     {
@@ -60,8 +63,8 @@ class Site:
     key: str | None = None
     """Already known to belong to this address."""
     key_variable: str = ""
-    vendor_headers: tuple[str, ...] = ()
-    """Headers besides the usual ones that the vendor's package may send, in lower case."""
+    vendor_headers: tuple[tuple[str, str], ...] = ()
+    """Names and values of headers that this vendor wants besides the usual ones."""
     proxies: bool = True
     """Whether proxies of the environment are used. What is to stay on this machine mustn't."""
     wall: Callable[[], float] = time.time
@@ -74,19 +77,39 @@ class Site:
         here = is_loopback(self.base_url)
         return Address(self.name, self.base_url, self.key_variable, self.key is not None, here)
 
+    def secret(self, header: str, scheme: str = "") -> dict[str, str]:
+        """The header with the key, after `scheme`; nothing where there is no key."""
+        return {header: f"{scheme} {self.key}".strip()} if self.key else {}
+
     def client(self, header: str, scheme: str = "") -> Any:
-        """An HTTP client that keeps connections open, follows no redirect, and sends the key in
-        `header`, after `scheme`, and no other headers than it must."""
+        """An HTTP client for a vendor's package. It keeps connections open, follows no redirect,
+        and sends the key in `header`, after `scheme`, and no other headers than it must."""
+        import httpx2
+
+        hook = headers_hook(self.base_url, self.secret(header, scheme))
+        return self._client(
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
+            event_hooks={"request": [hook]},
+        )
+
+    def clients(self) -> Callable[[], Any]:
+        """Makes HTTP clients of one connection each, which follow no redirect and add nothing to
+        what they are given to send."""
+        import httpx2
+
+        trusted = httpx2.create_ssl_context(trust_env=self.proxies)  # takes longest to make
+        limits = httpx2.Limits(max_connections=1, max_keepalive_connections=1)
+        return lambda: self._client(limits=limits, verify=trusted)
+
+    def _client(self, **options: Any) -> Any:
         import httpx2
 
         seconds = self.throttle.seconds
-        secret = {header: f"{scheme} {self.key}".strip()} if self.key else {}
         return httpx2.AsyncClient(
             follow_redirects=False,
             trust_env=self.proxies,
             timeout=httpx2.Timeout(seconds, connect=min(CONNECT, seconds)),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
-            event_hooks={"request": [headers_hook(self.base_url, secret, self.vendor_headers)]},
+            **options,
         )
 
 
@@ -107,20 +130,17 @@ class Discreet(logging.Filter):
                 logger.addFilter(cls())
 
 
-def headers_hook(
-    base_url: str, secret: Mapping[str, str], vendor_headers: Sequence[str] = ()
-) -> Callable[[Any], Awaitable[None]]:
+def headers_hook(base_url: str, secret: Mapping[str, str]) -> Callable[[Any], Awaitable[None]]:
     """A hook for an HTTP client that takes off every header nobody asked for.
 
     Vendors' packages add headers and keys they find in the environment to any request, also to one
     that goes to somebody else's server. `secret` is the one key header that belongs to the host of
-    `base_url`, with its value; `vendor_headers` are further names that may go out."""
+    `base_url`, with its value."""
     host = urlsplit(base_url).hostname
-    allowed = USUAL | set(vendor_headers)
 
     async def strip(request: Any) -> None:
         for name in set(request.headers):
-            if name.lower() not in allowed:
+            if name.lower() not in USUAL:
                 del request.headers[name]
         if request.url.host == host:
             request.headers.update(secret)
