@@ -15,6 +15,11 @@ import numpy as np
 import pytest
 
 from sqlwright.errors import Cancelled, WorkspaceError
+from sqlwright.indexes.storage import in_memory
+from sqlwright.indexes.value_arrays import build_arrays
+from sqlwright.indexes.value_covering import Coverage
+from sqlwright.indexes.value_reader import Reader
+from sqlwright.indexes.value_tokens import Token
 from sqlwright.indexes.values import (
     ColumnValues,
     DiskValueIndex,
@@ -152,6 +157,48 @@ def test_common_words_count_though_they_bring_in_no_value() -> None:
     assert [match.value for match in found] == ["Ravensbourne station", "Ravensbourne pier"]
     assert index.search("00007 station")[0].value == "00007 station"
     assert len(index.search("station", 50, per_column=50)) == 50
+
+
+def test_a_plural_that_no_value_has_counts_as_its_singular() -> None:
+    texts = [
+        "Royal Navy",
+        "Royal Albert Hall",
+        "Navigator",
+        "Ditch",
+        "Tex",
+        "Texas",
+        "Folk",
+        "Folkers",
+    ]
+    index = memory_value_index([ColumnValues(CITY, [(text, 1) for text in texts])])
+    assert index.search("royal navys")[0].value == "Royal Navy"
+    assert index.search("ditches")[0].value == "Ditch"
+    for misspelt, value in (("texs", "Texas"), ("folkes", "Folkers")):
+        assert value in [match.value for match in index.search(misspelt)]
+
+
+def test_a_phrase_that_is_found_brings_in_no_misspellings() -> None:
+    texts = ["12-AB-34", "12AB35", "Oslo Gas Works", "Romania", "Rome"]
+    index = memory_value_index([ColumnValues(CITY, [(text, 1) for text in texts])])
+    assert [match.value for match in index.search("12ab34")] == ["12-AB-34"]
+    assert index.search("oslo gas wo")[0].value == "Oslo Gas Works"
+    assert {"Romania", "Rome"} <= {match.value for match in index.search("roma")}
+
+
+def test_few_values_are_weighed_as_many_are() -> None:
+    """Adding up one by one and by arrays give the same values and shares."""
+    rng = random.Random(3)
+    words = ["".join(rng.choices("abcdefgs", k=rng.randint(2, 7))) for _ in range(60)]
+    words += [word + "s" for word in words[:20]]
+    texts = {" ".join(rng.choices(words, k=rng.randint(1, 4))) for _ in range(400)}
+    built = build_arrays([ColumnValues(CITY, [(text, 1) for text in texts])])
+    reader = Reader(in_memory(built.arrays))
+    by_one, by_arrays = Coverage(reader, 1), Coverage(reader, 1, few=0)
+    for text in sorted(texts):
+        tokens = [Token.look_up(word, reader) for word in dict.fromkeys(text.split())]
+        shares = by_one.shares(tokens, found=False)
+        assert shares
+        assert shares == pytest.approx(by_arrays.shares(tokens, found=False), abs=1e-5)
 
 
 def test_agrees_with_a_full_scan_on_single_typos() -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from rapidfuzz import fuzz
 from rapidfuzz.process import cdist
 
@@ -21,7 +20,12 @@ _BEGINS = 0.84
 _ALIKE = 80
 """Least edit similarity, of 100, for texts that differ in nothing but spaces to count as equal."""
 
-Scores = npt.NDArray[np.float64]
+
+def equal(folded: str, form: str) -> bool:
+    """Whether two folded texts differ in nothing but spaces, and in few of these."""
+    return folded == form or (
+        folding.squash(folded) == folding.squash(form) and fuzz.ratio(folded, form) > _ALIKE
+    )
 
 
 def likenesses(
@@ -30,27 +34,26 @@ def likenesses(
     forms: Sequence[str],
     shares: Sequence[float],
     *,
-    begin: slice,
-    same: Mapping[int, str],
-) -> Scores:
+    begin: range,
+    same: Iterable[int],
+    spelling: Callable[[int], str],
+) -> list[float]:
     """Score in [0, 1] of each value, given as its folded text and the share of the phrase's weight
     that it covers.
 
     Half of it is the share, the rest edit similarity with the words in the given or in alphabetical
-    order. Only the values in `begin` may start with the phrase; only those at `same`, of which
-    the spelling is given, may equal it but for spaces.
+    order. Only the values in `begin` may start with the phrase; only those at `same`
+    equal it but for spaces. `spelling` is asked for one of these as it is stored.
     """
-    alike = cdist([folded], forms, scorer=fuzz.ratio)
-    alike = np.maximum(alike, cdist([folded], forms, scorer=fuzz.token_sort_ratio))[0]
-    covered = np.array(shares, np.float32)
-    scores: Scores = (0.5 * covered + 0.0045 * alike).astype(np.float64)
-    for at in range(*begin.indices(len(forms))):
+    ordered = cdist([folded], forms, scorer=fuzz.ratio)
+    alike = np.maximum(ordered, cdist([folded], forms, scorer=fuzz.token_sort_ratio))[0].tolist()
+    scores = [0.5 * share + 0.0045 * like for share, like in zip(shares, alike, strict=True)]
+    for at in begin:
         if forms[at].startswith(folded):
-            share = max(covered[at], _BEGINS)
+            share = max(shares[at], _BEGINS)
             scores[at] = min(0.5 * share + 0.0045 * alike[at] + 0.05, ALMOST)
-    for at, text in same.items():
-        if alike[at] > _ALIKE and folding.squash(forms[at]) == folding.squash(folded):
-            scores[at] = EQUAL_FOLDED if forms[at] == folded else EQUAL_SQUASHED
-            if folding.soften(text) == folding.soften(phrase):
-                scores[at] = EQUAL
+    for at in same:
+        scores[at] = EQUAL_FOLDED if forms[at] == folded else EQUAL_SQUASHED
+        if folding.soften(spelling(at)) == folding.soften(phrase):
+            scores[at] = EQUAL
     return scores

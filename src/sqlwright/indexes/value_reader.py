@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -27,27 +26,51 @@ def _scalars(data: Array) -> Sequence[int]:
     return data.data if data.dtype.isnative else data.astype(data.dtype.newbyteorder("=")).data
 
 
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    """An array of which single entries are read often, with its checks close at hand: a call for
-    each of the five arrays that a match comes from would cost as much as the match."""
+Holders = list[tuple[int, int]]
 
-    array: PagedArray
-    ints: Sequence[int]
-    seen: bytearray
-    """For each page whether it has been compared with its checksum."""
-    shift: int
+
+def _spellings(
+    arrays: Mapping[str, PagedArray], ints: Mapping[str, Sequence[int]], view: memoryview
+) -> Callable[[int], tuple[str, Holders]]:
+    """What `Reader.checked` is: a closure, since a match comes from five arrays, and to look up
+    each of them and whether its page was checked would cost as much as the match."""
+    text_at, text, pair_at = arrays["text_at"], arrays["text"], arrays["pair_at"]
+    columns, rows = arrays["pair_column"], arrays["pair_rows"]
+    text_bounds, pair_bounds = ints["text_at"], ints["pair_at"]
+    column_of, rows_of = ints["pair_column"], ints["pair_rows"]
+    text_bounds_seen, text_seen, pair_bounds_seen = text_at.seen, text.seen, pair_at.seen
+    columns_seen, rows_seen = columns.seen, rows.seen
+    text_bounds_shift, pair_bounds_shift = _page_shift(text_at), _page_shift(pair_at)
+    text_shift, columns_shift, rows_shift = map(_page_shift, (text, columns, rows))
+
+    def checked(value: int) -> tuple[str, Holders]:
+        after = value + 1
+        at = value >> text_bounds_shift
+        if not (text_bounds_seen[at] and text_bounds_seen[after >> text_bounds_shift]):
+            text_at.check(value, value + 2)
+        low, high = text_bounds[value], text_bounds[after]
+        # A text that fills more than a page may have an unchecked one between its ends.
+        seen = text_seen[low >> text_shift] and text_seen[(high - 1) >> text_shift]
+        if not seen or high - low > PAGE:
+            text.check(low, high)
+        spelling = str(view[low:high], "utf-8", "surrogatepass")
+        at = value >> pair_bounds_shift
+        if not (pair_bounds_seen[at] and pair_bounds_seen[after >> pair_bounds_shift]):
+            pair_at.check(value, value + 2)
+        low, high = pair_bounds[value], pair_bounds[after]
+        seen = columns_seen[low >> columns_shift] and rows_seen[low >> rows_shift]
+        if seen and high - low == 1:
+            return spelling, [(column_of[low], rows_of[low])]
+        columns.check(low, high)
+        rows.check(low, high)
+        return spelling, list(zip(column_of[low:high], rows_of[low:high], strict=True))
+
+    return checked
+
+
+def _page_shift(array: PagedArray) -> int:
     """An entry's number, shifted right by this, is its page's."""
-
-    @classmethod
-    def over(cls, array: PagedArray, ints: Sequence[int]) -> _Checked:
-        return cls(array, ints, array.seen, (PAGE // array.data.itemsize).bit_length() - 1)
-
-    def bounds(self, number: int) -> tuple[int, int]:
-        """An entry and the next. Raises WorkspaceError when their page is damaged."""
-        if not (self.seen[number >> self.shift] and self.seen[(number + 1) >> self.shift]):
-            self.array.check(number, number + 2)
-        return self.ints[number], self.ints[number + 1]
+    return (PAGE // array.data.itemsize).bit_length() - 1
 
 
 class Reader:
@@ -64,10 +87,9 @@ class Reader:
             name: (self._ints[f"{name}_at"], self._data[name])
             for name in ("post", "edit", "gram", "whole")
         }
-        self._checked = tuple(
-            _Checked.over(arrays[name], self._ints[name])
-            for name in ("text_at", "text", "pair_at", "pair_column", "pair_rows")
-        )
+        self.checked = _spellings(arrays, self._ints, self._views["text"])
+        """The stored spelling of a value, and the columns (by number) that hold it with the number
+        of rows. Raises WorkspaceError when a page that these come from is damaged."""
         self.size = len(self._data["text_at"]) - 1
         self.vocabulary = len(self._data["token_at"]) - 1
         self._bits = {name: self._bucket_bits(name) for name in ("edit", "gram", "whole")}
@@ -163,10 +185,13 @@ class Reader:
         low = bisect_left(firsts, head)
         if low == len(firsts) or firsts[low] != head:
             return -1
-        if len(key) > HEAD_BYTES:
-            high = bisect_right(firsts, head, low)
-            low = bisect_left(range(high), key, low, key=self._token)
-        return low if low < self.vocabulary and self._token(low) == key else -1
+        if self._token(low) == key:
+            return low
+        if len(key) <= HEAD_BYTES:
+            return -1
+        high = bisect_right(firsts, head, low)
+        low = bisect_left(range(high), key, low, key=self._token)
+        return low if low < high and self._token(low) == key else -1
 
     def tokens_from(self, prefix: bytes) -> tuple[int, int]:
         """Range of the tokens that start with `prefix`."""
@@ -195,26 +220,6 @@ class Reader:
         """Number of the first column that holds each value."""
         columns: Ids = self._data["pair_column"][self._data["pair_at"][values]]
         return columns
-
-    def checked(self, value: int) -> tuple[str, list[tuple[int, int]]]:
-        """The stored spelling, and the columns (by number) that hold it with the number of rows.
-
-        Raises WorkspaceError when a page that these come from is damaged.
-        """
-        text_at, text, pair_at, columns, rows = self._checked
-        low, high = text_at.bounds(value)
-        # A text that fills more than a page may have an unchecked one between its ends.
-        seen = text.seen[low >> text.shift] and text.seen[(high - 1) >> text.shift]
-        if not seen or high - low > PAGE:
-            text.array.check(low, high)
-        spelling = str(self._views["text"][low:high], "utf-8", "surrogatepass")
-        low, high = pair_at.bounds(value)
-        seen = columns.seen[low >> columns.shift] and rows.seen[low >> rows.shift]
-        if seen and high - low == 1:
-            return spelling, [(columns.ints[low], rows.ints[low])]
-        columns.array.check(low, high)
-        rows.array.check(low, high)
-        return spelling, list(zip(columns.ints[low:high], rows.ints[low:high], strict=True))
 
 
 def _head(key: bytes) -> int:

@@ -27,7 +27,9 @@ VARIANT_POSTINGS = 20_000
 GRAM_POSTINGS = 40_000
 VARIANTS = 25
 GRAM_CANDIDATES = 120
-
+SHORTEST_SINGULAR = 4
+"""Characters a word must have for a plural that no value has to stand for it."""
+_LONG_PLURALS = ("ses", "xes", "zes", "ches", "shes")
 _LONGER = float(np.float32(0.85))
 """Least likeness of a word that starts with the phrase's."""
 
@@ -47,11 +49,18 @@ _NO_VARIANTS = Variants(_NOTHING, 0.0)
 
 @dataclass(slots=True)
 class Token:
-    """A word of a phrase: its number in the vocabulary (-1 when unknown) and its postings."""
+    """A word of a phrase: its number in the vocabulary (-1 when unknown) and its postings.
+
+    A plural that no value has stands for its singular.
+    """
 
     text: str
     number: int
+    stored: bool
+    """Whether some value has the word itself."""
     postings: Ids
+    count: int
+    """Of the postings."""
     idf: float
     _close: list[int] | None = None
     _near: Variants | None = None
@@ -60,12 +69,17 @@ class Token:
     @classmethod
     def look_up(cls, text: str, reader: Reader) -> Token:
         number = reader.token_number(text.encode("utf-8", "surrogatepass")[:TOKEN_BYTES])
+        stored = number >= 0
+        if not stored and text[-1] == "s":
+            number = _singular(text, reader)
         postings = _NOTHING if number < 0 else reader.postings(number)
-        return cls(text, number, postings, math.log(1 + reader.size / max(len(postings), 1)))
+        count = len(postings)
+        idf = math.log(1 + reader.size / (count or 1))
+        return cls(text, number, stored, postings, count, idf)
 
     def holds(self, values: Ids) -> npt.NDArray[np.bool_]:
         """Which of the values contain this very token."""
-        if len(self.postings) == 0:
+        if not self.count:
             return np.zeros(len(values), bool)
         # Of one type, or the postings would be converted each time.
         at = self.postings.searchsorted(values.astype(self.postings.dtype))
@@ -74,7 +88,7 @@ class Token:
 
     def singular(self, reader: Reader) -> Variants:
         """Values with the token without its plural ending."""
-        if self.text[-1] != "s":
+        if self.text[-1] != "s" or (self.count and not self.stored):
             return _NO_VARIANTS
         stems = [self.text[:-1], self.text[:-2] if self.text.endswith("es") else ""]
         numbers = [reader.token_number(stem.encode()) for stem in stems if len(stem) >= 3]
@@ -134,6 +148,15 @@ class Token:
         weight = np.repeat(np.array(weights, np.float32), [len(part) for part in parts])
         values, first = distinct_first(joined(parts))  # the first is the likest
         return Variants(values, weight[first])
+
+
+def _singular(plural: str, reader: Reader) -> int:
+    """Number of the token that a word is the regular plural of; -1 when there is none."""
+    stems = (plural[:-1], plural[:-2] if plural.endswith(_LONG_PLURALS) else "")
+    for stem in stems:
+        if len(stem) >= SHORTEST_SINGULAR and (number := reader.token_number(stem.encode())) >= 0:
+            return number
+    return -1
 
 
 def _by_grams(text: str, reader: Reader) -> list[int]:
