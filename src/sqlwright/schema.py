@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import Literal, NamedTuple
+
+CROWD = 8
+"""Groups of two and more tables that make a crowd."""
 
 
 class ColumnRef(NamedTuple):
@@ -123,6 +127,30 @@ class Schema:
     def referring(self) -> frozenset[ColumnRef]:
         """The columns that refer to others."""
         return frozenset(near for key in self.foreign_keys for near, _ in key.pairs)
+
+    @cached_property
+    def groups(self) -> Mapping[str, str]:
+        """For each table one that stands for its group: the tables that keys connect."""
+        leader = {table.name: table.name for table in self.tables}
+
+        def root(name: str) -> str:
+            while leader[name] != name:
+                leader[name] = name = leader[leader[name]]
+            return name
+
+        for key in self.foreign_keys:
+            near, far = self.table(key.table), self.table(key.target_table)
+            if near and far:
+                leader[root(near.name)] = root(far.name)
+        return {name: root(name) for name in leader}
+
+    @cached_property
+    def is_crowd(self) -> bool:
+        """Whether so many groups of tables stand side by side that names and small numbers agree
+        by chance, and a question is about one of them. A schema of few groups is one business,
+        whose tables may be asked about together without a key."""
+        sizes = Counter(self.groups.values())
+        return sum(size > 1 for size in sizes.values()) >= CROWD
 
     @cached_property
     def _by_name(self) -> dict[str, Table]:

@@ -22,7 +22,7 @@ from sqlwright.local.words import Word
 from sqlwright.local.writer import write_sql
 from sqlwright.protocols import Run
 from sqlwright.types import Question
-from tests.local.singers import AGE, COUNTRY, SINGERS
+from tests.local.singers import AGE, COUNTRY, SINGERS, YEAR
 
 QUESTION = Question("ages of singers from New York older than 20")
 
@@ -100,6 +100,20 @@ def test_whatever_the_scores_every_hypothesis_can_be_read(encoded: Encoded, seed
     for hypothesis in search(encoded, 6).run(Scripted([], width, seed)):
         assert hypothesis.state.finished
         delinearize(hypothesis.symbols)
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_query_stays_in_one_group_of_tables(encoded: Encoded, apart: bool) -> None:
+    """However much a column of another group is preferred."""
+    width = FIRST_NODE + len(encoded.nodes)
+    wanted = script(encoded)
+    wanted[8] = FIRST_NODE + encoded.nodes.index(YEAR)
+    groups = {"singer": "singer", "concert": "concert" if apart else "singer"}
+    words = [node for node in encoded.nodes if isinstance(node, Word)]
+    grounding = Grounding(QUESTION, words, SINGERS, (), {})
+    found = Search(encoded, grounding, 2, groups=groups).run(Scripted(wanted, width))
+    assert (YEAR in found[0].symbols) is not apart
+    assert AGE in found[0].symbols
 
 
 def test_a_literal_ends_where_it_begins_or_later(encoded: Encoded) -> None:

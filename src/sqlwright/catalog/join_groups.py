@@ -14,8 +14,6 @@ from sqlwright.catalog.join_names import STRONG, Proposal, names_its_table, sole
 from sqlwright.catalog.records import ColumnProfile
 from sqlwright.schema import ColumnRef, Schema
 
-MANY = 8
-"""Groups of tables, each held together by declared keys, from which on a schema is a crowd."""
 SMALL_NUMBERS = 100
 """Keys that are counted from below this hold any column of small numbers by chance."""
 DENSE = 0.3
@@ -34,29 +32,26 @@ class Groups:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._place = {table.name: place for place, table in enumerate(schema.tables)}
-        self._leader = {table.name: table.name for table in schema.tables}
-        for key in schema.foreign_keys:
-            near, far = schema.table(key.table), schema.table(key.target_table)
-            if near and far:
-                self._leader[self._root(near.name)] = self._root(far.name)
-        self._sizes = Counter(self._root(name) for name in self._place)
-        self.crowd = sum(size > 1 for size in self._sizes.values()) >= MANY
-        """Whether so many groups stand side by side that names and small numbers agree by
-        chance."""
+        self._sizes = Counter(schema.groups.values())
 
     def apart(self, near: str, far: str) -> bool:
         """Whether tables of a crowd are known not to belong together: one of them is in a group
         that the other isn't in."""
-        one, other = self._root(near), self._root(far)
-        return self.crowd and one != other and max(self._sizes[one], self._sizes[other]) > 1
+        one, other = self._schema.groups[near], self._schema.groups[far]
+        return (
+            self._schema.is_crowd and one != other and max(self._sizes[one], self._sizes[other]) > 1
+        )
 
     def kinship(self, near: ColumnRef, far: ColumnRef) -> Kinship:
         """How much speaks for a target besides its name and values, to be compared: in the same
         group, spelt the same, made soon before or after. Equal for all unless in a crowd."""
-        if not self.crowd:
+        if not self._schema.is_crowd:
             return (False, False, 0)
         gap = abs(self._place[near.table] - self._place[far.table])
-        return (self._root(near.table) == self._root(far.table), near.column == far.column, -gap)
+        return (self._same(near, far), near.column == far.column, -gap)
+
+    def _same(self, near: ColumnRef, far: ColumnRef) -> bool:
+        return self._schema.groups[near.table] == self._schema.groups[far.table]
 
     def admits(self, proposal: Proposal, profiles: Mapping[ColumnRef, ColumnProfile]) -> bool:
         """Whether the values may decide about a proposal at all.
@@ -66,12 +61,12 @@ class Groups:
         leaves no doubt and the values aren't found everywhere or the tables were made together.
         """
         near = self._schema.table(proposal.near.table)
-        if not self.crowd or near is None:
+        if not self._schema.is_crowd or near is None:
             return True
         own_key = sole_key(near, proposal.near.column)
         if own_key and names_its_table(near.name, proposal.near.column):
             return False
-        if self._root(proposal.near.table) == self._root(proposal.far.table):
+        if self._same(proposal.near, proposal.far):
             return True
         if not own_key and not self.apart(proposal.near.table, proposal.far.table):
             return True
@@ -81,11 +76,6 @@ class Groups:
         if gap <= NEIGHBOURS and not own_key and proposal.score >= STRONG:
             return True
         return proposal.exact and telling(profiles.get(proposal.near), profiles.get(proposal.far))
-
-    def _root(self, name: str) -> str:
-        while self._leader[name] != name:
-            self._leader[name] = name = self._leader[self._leader[name]]
-        return name
 
 
 def telling(near: ColumnProfile | None, far: ColumnProfile | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.grammar import GrammarState
 from sqlwright.local.literals import Grounding
-from sqlwright.local.nodes import COLUMN, TABLE, VALUE, WORD, Encoded, ValueNode
+from sqlwright.local.nodes import COLUMN, TABLE, VALUE, WORD, Encoded, Node, ValueNode
 from sqlwright.local.symbols import KEYWORDS, Keyword, Symbol
 from sqlwright.local.tokens import BEGIN, FIRST_NODE, MAX_SPAN, Span, node_symbol, number_of
 from sqlwright.local.words import Word
@@ -20,6 +20,9 @@ from sqlwright.protocols import Run
 
 Floats = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
+
+NONE = -1
+"""The group of what is no part of the schema."""
 
 
 class Steps(Protocol):
@@ -43,12 +46,25 @@ class Hypothesis:
     """The word at which an unfinished literal begins."""
     values: tuple[ValueNode, ...] = ()
     """Stored values it points to."""
+    group: int | None = None
+    """The group of tables it is about, once it has used one; None where groups don't matter."""
 
 
 class Search:
-    """One search. `width` hypotheses live at a time; as many are returned, best first."""
+    """One search. `width` hypotheses live at a time; as many are returned, best first.
 
-    def __init__(self, encoded: Encoded, grounding: Grounding, width: int, most: int = 96) -> None:
+    Given `groups`, for each table one that stands for its group, a query uses tables of one group:
+    others can't be joined to them.
+    """
+
+    def __init__(
+        self,
+        encoded: Encoded,
+        grounding: Grounding,
+        width: int,
+        most: int = 96,
+        groups: Mapping[str, str] | None = None,
+    ) -> None:
         self.encoded = encoded
         self.grounding = grounding
         self.width = width
@@ -56,6 +72,7 @@ class Search:
         kinds = encoded.node_kinds
         self._of_kind = [kinds == kind for kind in (WORD, TABLE, COLUMN, VALUE)]
         self._words = [node for node in encoded.nodes if isinstance(node, Word)]
+        self._group_of = _groups_of(encoded.nodes, groups) if groups else None
         self._integers = np.zeros(len(kinds), dtype=bool)
         for number, word in enumerate(self._words):
             self._integers[number] = isinstance(number_of(word.text), int)
@@ -126,6 +143,8 @@ class Search:
                            (allowed.value, VALUE)):  # fmt: skip
             if flag:
                 normal[FIRST_NODE:] |= self._of_kind[kind]
+        if self._group_of is not None and hypothesis.group is not None:
+            normal[FIRST_NODE:] &= (self._group_of == hypothesis.group) | (self._group_of == NONE)
         if not allowed.integer:
             return normal, normal
         possible = normal.copy()
@@ -134,7 +153,7 @@ class Search:
 
     def _advance(self, hypothesis: Hypothesis, token: int, score: float) -> Hypothesis:
         symbols, state = hypothesis.symbols, hypothesis.state
-        values = hypothesis.values
+        values, group = hypothesis.values, hypothesis.group
         symbol: Symbol | None
         if token < BEGIN:
             symbol = Keyword(token)
@@ -145,11 +164,26 @@ class Search:
             node = token - FIRST_NODE
             symbol = node_symbol(self.encoded, node)
             if symbol is None:
-                return Hypothesis(symbols, state, score, node, values)
+                return Hypothesis(symbols, state, score, node, values, group)
             found = self.encoded.nodes[node]
+            if self._group_of is not None and self._group_of[node] != NONE:
+                group = int(self._group_of[node])
             if isinstance(found, ValueNode):
                 values = (*values, found)
-        return Hypothesis((*symbols, symbol), state.advance(symbol), score, None, values)
+        return Hypothesis((*symbols, symbol), state.advance(symbol), score, None, values, group)
+
+
+def _groups_of(nodes: Sequence[Node], groups: Mapping[str, str]) -> npt.NDArray[np.int64]:
+    """The number of each node's group, NONE for words."""
+    number = {leader: place for place, leader in enumerate(dict.fromkeys(groups.values()))}
+    tables = [_table_of(node) for node in nodes]
+    return np.array([NONE if name is None else number[groups[name]] for name in tables])
+
+
+def _table_of(node: Node) -> str | None:
+    if isinstance(node, Word):
+        return None
+    return node.column.table if isinstance(node, ValueNode) else node.table
 
 
 def _log_sum(values: npt.NDArray[np.float64] | Floats) -> float:

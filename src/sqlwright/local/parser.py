@@ -141,7 +141,8 @@ class Parser:
         schema = view.visible_schema()
         words = [node for node in reading.encoded.nodes if isinstance(node, Word)]
         grounding = Grounding(question, words, schema, values, enumerations)
-        search = Search(reading.encoded, grounding, beam)
+        groups = view.schema.groups if view.schema.is_crowd else None
+        search = Search(reading.encoded, grounding, beam, groups=groups)
         forms = []
         for hypothesis in search.run(_Decoding(self._decoder, reading), run):
             try:

@@ -115,6 +115,52 @@ def test_a_cycle_of_keys_ends() -> None:
     assert keys_between(Schema("ring", tables, keys), {"a", "c"})
 
 
+def shops(count: int) -> Schema:
+    """Shops side by side, each with the same tables and keys among them."""
+    tables: list[Table] = []
+    keys: list[ForeignKey] = []
+    for n in range(count):
+        customers, orders, lines = f"customers{n}", f"orders{n}", f"lines{n}"
+        columns = tuple(Column(f"c{place}") for place in range(5))
+        tables += [Table(name, (Column("id"), *columns)) for name in (customers, orders, lines)]
+        keys.append(ForeignKey(orders, ("c0",), customers, ("id",)))
+        keys.append(ForeignKey(lines, ("c0",), orders, ("id",)))
+    return Schema("shops", tuple(tables), tuple(keys))
+
+
+def shown_tables(state: State) -> set[str]:
+    return {table.name for table in state.view.visible_schema().tables}
+
+
+def test_of_many_groups_the_one_with_most_of_what_is_asked_is_kept_whole() -> None:
+    # Each shop has a table that scores as high; only the fourth has two columns that do.
+    schema = shops(9)
+    wanted = [ColumnRef("customers4", "c1"), ColumnRef("lines4", "c2")]
+    alike = [ColumnRef(f"customers{n}", "c1") for n in range(9) if n != 4]
+    linker = Likes([f"customers{n}" for n in range(9)], [*wanted, *alike])
+    state = linked(schema, linker, EmbeddedLinking(columns=60, tables=6, groups=1))
+    assert shown_tables(state) == {"customers4", "orders4", "lines4"}
+
+
+def test_groups_that_could_be_meant_as_well_are_kept_behind_it() -> None:
+    schema = shops(9)
+    wanted = [ColumnRef("customers4", "c1"), ColumnRef("lines4", "c2"), ColumnRef("lines7", "c2")]
+    linker = Likes([], wanted)
+    step = EmbeddedLinking(columns=60, tables=6, groups=2, share=0.3)
+    assert shown_tables(linked(schema, linker, step)) == {
+        f"{name}{n}" for n in (4, 7) for name in ("customers", "orders", "lines")
+    }
+    certain = EmbeddedLinking(columns=60, tables=6, groups=2, share=0.9)
+    assert shown_tables(linked(schema, linker, certain)) == {"customers4", "orders4", "lines4"}
+
+
+def test_of_few_groups_tables_are_kept_one_by_one() -> None:
+    schema = shops(7)
+    linker = Likes(["customers2", "customers5"])
+    state = linked(schema, linker, EmbeddedLinking(columns=60, tables=2))
+    assert shown_tables(state) == {"customers2", "customers5"}
+
+
 @pytest.mark.parametrize("schema", [Schema("none", ()), Schema("bare", (Table("t", ()),))])
 def test_nothing_to_link_is_no_error(schema: Schema) -> None:
     state = linked(schema, Likes([]), EmbeddedLinking())

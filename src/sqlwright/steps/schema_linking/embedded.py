@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
+from sqlwright.steps.schema_linking.grouping import together
 from sqlwright.steps.schema_linking.narrowing import keys_between
 from sqlwright.steps.schema_linking.scoring import scored
-from sqlwright.types import ColumnLink, State, TableLink
+from sqlwright.types import State
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class EmbeddedLinking:
 
     What is kept are the best columns, everything of the best tables that fits, and the keys that
     join the kept tables, by shortest paths. After MSc-SQL section 3.1 (link for recall first).
+    Where many groups of tables stand side by side without a key between them, the best tables are
+    those of the best groups.
     """
 
     columns: int = 100
@@ -29,6 +31,10 @@ class EmbeddedLinking:
     joins: int = 2
     """Kept tables are joined over at most so many keys. Longer ways bring in more tables than were
     chosen: in a wide schema, keys that were only inferred lead from anywhere to anywhere."""
+    groups: int = 3
+    """Most groups kept of many."""
+    share: float = 0.3
+    """Least score of a kept group, as a share of the best one's."""
 
     roles: ClassVar[tuple[str, ...]] = ("linker",)
     # Found values are used where there are some; a recipe may do without retrieval.
@@ -43,20 +49,17 @@ class EmbeddedLinking:
         linked = state.evolve(columns=tuple(columns), tables=tuple(tables))
         if schema.column_count <= self.columns:
             return linked
-        values = {match.column for match in state.values}
-        kept = self._kept(schema, linked.columns, linked.tables, values)
-        return linked.evolve(view=state.view.narrowed(kept))
+        return linked.evolve(view=state.view.narrowed(self._kept(linked, schema)))
 
-    def _kept(
-        self,
-        schema: Schema,
-        columns: Iterable[ColumnLink],
-        tables: Iterable[TableLink],
-        values: set[ColumnRef],
-    ) -> set[ColumnRef]:
-        best = [link.table for link in tables][: self.tables]
+    def _kept(self, state: State, schema: Schema) -> set[ColumnRef]:
+        """The columns shown, by the scores in `state`."""
+        if schema.is_crowd:
+            best = together(state, schema, most=self.tables, groups=self.groups, share=self.share)
+        else:
+            best = [link.table for link in state.tables][: self.tables]
         chosen = set(best)
-        ranked = [link.column for link in columns if link.column.table in chosen]
-        kept = set(ranked[: self.columns]) | {ref for ref in values if ref.table in chosen}
+        ranked = [link.column for link in state.columns if link.column.table in chosen]
+        found = {match.column for match in state.values if match.column.table in chosen}
+        kept = set(ranked[: self.columns]) | found
         present = {ref.table for ref in kept} | set(best[:1])
         return kept | keys_between(schema, present, self.joins)
