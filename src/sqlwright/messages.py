@@ -61,6 +61,11 @@ class Text:
     def __str__(self) -> str:
         return "".join([text for text, _ in self.spans])
 
+    @property
+    def own(self) -> bool:
+        """Whether all of it is ours: it stands in a prompt's file, or might."""
+        return all(origin == "template" for _, origin in self.spans)
+
     def without(self, origin: Origin) -> Text:
         """Spans of that origin replaced by a mark; neighbours of one kind share the mark."""
         kept: list[Span] = []

@@ -42,6 +42,8 @@ T = TypeVar("T")
 
 _SECTION = re.compile(r"^<<(system|user|assistant)>>\n", re.MULTILINE)
 _SLOT = re.compile("\0([0-9]+)\0")
+_MARKS = re.compile("<<|\0")
+"""What a template's text is cut by."""
 _SLOTS = "_slots"
 
 _ERRORS: Mapping[str, type[SqlwrightError]] = {
@@ -296,6 +298,8 @@ def _environment() -> SandboxedEnvironment:
             return str(value)  # raises, naming the variable
         if not isinstance(value, Text):
             raise TypeError(f"a value of type {type(value).__name__} has no origin: {value!r:.60}")
+        if value.own and not _MARKS.search(whole := str(value)):
+            return whole  # it needn't be told apart from the template around it
         slots: list[Text] = context[_SLOTS]
         slots.append(value)
         return f"\0{len(slots) - 1}\0"

@@ -168,6 +168,8 @@ class Spending:
         return total
 
     def _fits(self, wanted: Reservation) -> bool:
+        if not self.budget.limited:
+            return True
         total, limits = self._total(), self.budget
         tokens = total.prompt_tokens + total.reply_tokens + wanted.tokens
         if limits.calls is not None and total.calls + wanted.calls > limits.calls:

@@ -147,7 +147,21 @@ def _source(node: exp.Expr) -> exp.Table | exp.Column | None:
 
 
 def _parse(sql: str) -> exp.Query | exp.Values:
-    """The tree of the one query in the text. Raises UnsafeQuery when it isn't one."""
+    """The tree of the one query in a text of tokens joined by spaces. Raises UnsafeQuery when it
+    isn't one. Not to be changed: the check shares it with all else that is asked of a query."""
+    tree = _kept(sql) if len(sql) <= _KEPT_LENGTH else _read(sql)
+    if isinstance(tree, UnsafeQuery):
+        raise type(tree)(str(tree))
+    return tree
+
+
+@lru_cache(maxsize=128)
+def _kept(sql: str) -> exp.Query | exp.Values | UnsafeQuery:
+    return _read(sql)
+
+
+def _read(sql: str) -> exp.Query | exp.Values | UnsafeQuery:
+    """The tree, or why there is none."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -155,14 +169,14 @@ def _parse(sql: str) -> exp.Query | exp.Values:
     try:
         trees = [tree for tree in sqlglot.parse(sql, read="sqlite") if tree is not None]
     except SqlglotError as error:
-        raise UnreadableQuery(f"the query can't be read: {_first_problem(error)}") from None
+        return UnreadableQuery(f"the query can't be read: {_first_problem(error)}")
     except RecursionError:
-        raise UnsafeQuery("the query is nested too deeply") from None
+        return UnsafeQuery("the query is nested too deeply")
     if len(trees) != 1:
-        raise UnsafeQuery("only one statement may run")
+        return UnsafeQuery("only one statement may run")
     tree = trees[0]
     if not isinstance(tree, (exp.Query, exp.Values)):
-        raise UnsafeQuery("only a query may run")
+        return UnsafeQuery("only a query may run")
     return tree
 
 
@@ -175,17 +189,7 @@ def _first_problem(error: Exception) -> str:
 
 
 def _readable(sql: str) -> exp.Query | exp.Values | None:
-    """The tree, or None when the text is no query. Not to be changed: it is kept for a while, since
-    several things are asked of the same candidate."""
-    return _kept(sql) if len(sql) <= _KEPT_LENGTH else _read(sql)
-
-
-@lru_cache(maxsize=128)
-def _kept(sql: str) -> exp.Query | exp.Values | None:
-    return _read(sql)
-
-
-def _read(sql: str) -> exp.Query | exp.Values | None:
+    """The tree, or None when the text is no query; see `_parse`."""
     try:
         tokens = tokenize(sql)
         # Other statements would make the parser log that it falls back.

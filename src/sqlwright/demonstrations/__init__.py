@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Any
 
 from sqlwright.messages import Text
@@ -107,14 +108,16 @@ def database_script(name: str) -> str:
     return files(__name__).joinpath("databases", f"{name}.sql").read_text(encoding="utf-8")
 
 
+@cache
 def texts(
     demonstration: Demonstration | ColumnDemonstration,
 ) -> Mapping[str, Any]:
     """The demonstration for a template: text of our own by field; lists of texts; numbers as are.
 
-    A yes or no becomes "yes" or "no".
+    A yes or no becomes "yes" or "no". Each prompt shows the same ones, so they are kept.
     """
-    return {f.name: _text(getattr(demonstration, f.name)) for f in fields(demonstration)}
+    told = {f.name: _text(getattr(demonstration, f.name)) for f in fields(demonstration)}
+    return MappingProxyType(told)
 
 
 def _text(value: str | bool | tuple[str, ...]) -> Text | list[Text]:
