@@ -281,3 +281,12 @@ def test_an_answer_shows_itself() -> None:
     assert whole.to_dict() == answer_to_dict(whole)
     assert json.loads(whole.to_json()) == json.loads(answer_to_json(whole))
     assert whole.to_csv() == answer_to_csv(whole)
+
+
+def test_printed_it_is_read_like_text() -> None:
+    answer = Answer(
+        "answered", "How many?", "SELECT 1", "sqlite", columns=("n",), rows=((1,),), confidence=0.8
+    )
+    assert str(answer) == answer_to_text(answer)
+    for part in ("How many?", "SELECT 1", "confidence 80%"):
+        assert part in str(answer)

@@ -57,7 +57,7 @@ class Named:
         run.check()
         if not self._affordable(state, context):
             return self._without(state, context)
-        run.events("begin", {"step": self.name})
+        run.events("begin", {"step": self.name, "sample": state.sample})
         started = run.clock()
         try:
             after = self.step(state, context)

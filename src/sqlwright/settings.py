@@ -99,6 +99,7 @@ class _LlmValues(BaseModel):
     revision: str | None = None
     concurrency: int | None = Field(default=None, gt=0)
     timeout: float | None = Field(default=None, gt=0)
+    retrying: float | None = Field(default=None, gt=0)
     requests_per_minute: float | None = Field(default=None, gt=0)
     tokens_per_minute: float | None = Field(default=None, gt=0)
     capabilities: _CapabilityValues | None = None
@@ -275,6 +276,7 @@ _KINDS: Mapping[str, Any] = {
     "llm.revision": str,
     "llm.concurrency": int,
     "llm.timeout": float,
+    "llm.retrying": float,
     "llm.requests_per_minute": float,
     "llm.tokens_per_minute": float,
     "llm.record": str,

@@ -276,6 +276,12 @@ class Answer:
 
         return answer_to_csv(self)
 
+    def __str__(self) -> str:
+        """The question, the query, the first rows, how sure it is, and what to know about it."""
+        from sqlwright.presentation import answer_to_text
+
+        return answer_to_text(self)
+
     def _repr_html_(self) -> str:
         from sqlwright.presentation_html import answer_to_html
 

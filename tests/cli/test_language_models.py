@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from sqlwright.cli.answer import Look
+from sqlwright.cli.console import Glyphs
+from sqlwright.cli.past import trace_lines
 from sqlwright.presentation import money, usage_words
+from sqlwright.trace import Trace
 from sqlwright.types import Usage
 from tests.cli.conftest import Outcome
 from tests.llm.asking import RECIPE
@@ -221,3 +225,69 @@ def test_small_sums_of_money_keep_two_digits_that_count() -> None:
     assert [money(cost) for cost in sums] == [
         "$0.00", "$0.50", "$0.050", "$0.00046", "$0.10", "$1.50", "$12.35",
     ]  # fmt: skip
+
+
+def test_a_model_that_would_not_be_asked_is_told(
+    sqlwright: Command, shop: Path, asking: list[str], server: ModelServer
+) -> None:
+    """The answer of the embedded models would pass for that of the model."""
+    for command in (("ask", shop, QUESTION), ("chat", shop)):
+        outcome = sqlwright(*command, "-r", "local", "-m", "ollama/m")
+        assert outcome.code == 2
+        told = " ".join(outcome.err.split())
+        assert "the recipe local would not ask ollama/m" in told
+        assert "-r" in told
+    Path("sqlwright.toml").write_text('[llm]\nmodel = "ollama/m"\n')
+    assert sqlwright("ask", shop, "How many customers are there?", "-r", "local").code == 0
+
+
+def test_the_list_of_recipes_says_which_ask_a_model(sqlwright: Command, home: Path) -> None:
+    listed = sqlwright("recipes").out
+    (line,) = [line for line in listed.split("\n") if line.startswith("baseline")]
+    assert "language model" in line
+    assert "local\n" in listed
+
+
+CHAINS = """
+name: chains
+steps:
+  - samples:
+      count: 2
+      steps:
+        - generation.direct: {prompt: generation/zero_shot, sampling: {temperature: 0.5}}
+        - repair.execute
+  - selection.first_valid
+"""
+
+
+def test_a_trace_shows_a_prompt_once_and_whose_turn_it_was(
+    sqlwright: Command, shop: Path, asking: list[str], server: ModelServer
+) -> None:
+    Path("chains.yaml").write_text(CHAINS)
+    options = ["-m", "openai-compatible/m", "--base-url", server.url]
+    assert sqlwright("ask", shop, QUESTION, "-r", "chains.yaml", *options).code == 0
+    shown = " ".join(sqlwright("trace", "show").out.split())
+    assert "call 1, candidate 1" in shown
+    assert "call 2, candidate 2" in shown
+    assert "the same as in call 1" in shown
+    assert shown.count("You write SQLite queries") == 1
+
+
+def test_a_trace_shows_what_embedding_took() -> None:
+    event = {
+        "kind": "embedding", "model": "openai/e", "step": "retrieval.context", "texts": 7,
+        "cached": 2, "requests": 1, "prompt_tokens": 30, "cost": None, "problem": "it is down",
+    }  # fmt: skip
+    trace = Trace("t", {"question": QUESTION}, (event,))
+    shown = " ".join(line.plain for line in trace_lines(trace, Look(80, Glyphs(), False, 20)))
+    assert "openai/e gives vectors" in shown
+    assert "7 texts" in shown
+    assert "it is down" in shown
+
+
+def test_only_the_tables_named_are_known_of(sqlwright: Command, shop: Path, home: Path) -> None:
+    hidden = sqlwright("sql", shop, "SELECT * FROM customers", "--tables", "orders")
+    assert hidden.code != 0
+    assert sqlwright("sql", shop, "SELECT * FROM orders", "--tables", "orders").code == 0
+    asked = sqlwright("ask", shop, "How many customers are there?", "--tables", "orders", "--json")
+    assert "customers" not in json.loads(asked.out)["used_tables"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sqlwright.llm.endpoint import Call, Completion
+from sqlwright.llm.endpoint import Call, Completion, Throttle
 from sqlwright.llm.engine import Engine
 from sqlwright.messages import Capabilities, Missing, Reply
 from sqlwright.protocols import Run
@@ -149,6 +149,25 @@ def test_an_endpoint_that_stays_down_is_given_up(engine: Engine) -> None:
     assert isinstance(missing, Missing)
     assert missing.kind == "unavailable"
     assert books.balanced
+
+
+def test_an_endpoint_that_stays_down_is_given_up_in_time(engine: Engine) -> None:
+    """Far earlier than after its attempts, whose delays would come to minutes."""
+    throttle = Throttle(attempts=100, first_delay=0.2, retrying=0.5)
+    with ModelServer(faults=always("server_error")) as server:
+        endpoint = model_on(server, throttle=throttle)
+        (outcome,) = engine.run_all(endpoint, [ask("q")], run=Run(), meter=Books())
+        assert 1 <= len(server.seen) < 20
+    (missing,) = outcome.samples
+    assert isinstance(missing, Missing)
+    assert missing.kind == "unavailable"
+
+
+def test_a_wish_for_a_pause_is_granted_beyond_that(engine: Engine) -> None:
+    with ModelServer(faults=in_order("unavailable", "unavailable"), retry_after=0.1) as server:
+        endpoint = model_on(server, throttle=replace(QUICK, retrying=0.01))
+        (outcome,) = engine.run_all(endpoint, [ask("q")], run=Run(), meter=Books())
+    assert texts(outcome) == ["echo 0: q"]
 
 
 def test_being_asked_to_slow_down_costs_no_attempts(engine: Engine) -> None:

@@ -49,6 +49,7 @@ def command(
     max_rows: options.MaxRows = None,
     timeout: options.Timeout = None,
     descriptions: options.Descriptions = None,
+    tables: options.Tables = None,
     record: options.Record = None,
     replay: options.Replay = None,
     allow_code: options.AllowCode = False,
@@ -66,7 +67,7 @@ def command(
     from sqlwright.cli.interrupt import interruptible
     from sqlwright.cli.progress import Spinner
     from sqlwright.cli.query import reads_as_sql
-    from sqlwright.cli.session import Asking, destination, opener, settled
+    from sqlwright.cli.session import Asking, check_asked, destination, opener, settled
     from sqlwright.cli.show import show_found
     from sqlwright.cli.text import clean, readable
 
@@ -76,6 +77,7 @@ def command(
         recipe=recipe,
         overrides=settings,
         descriptions=descriptions,
+        tables=tables,
         timeout=timeout,
         max_rows=max_rows,
         llm=options.llm_flags(
@@ -92,6 +94,7 @@ def command(
         screen.note(clean(target.note, 400))
     if reads_as_sql(target.text):
         screen.note("this looks like SQL and is read as a question; sqlwright sql runs a query")
+    check_asked(chosen, allow_code=allow_code)
     if leaving := destination(chosen):
         screen.note(clean(leaving, 400), style="warning")
     asking = Asking(

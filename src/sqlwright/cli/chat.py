@@ -34,6 +34,7 @@ def command(
     max_rows: options.MaxRows = None,
     timeout: options.Timeout = None,
     descriptions: options.Descriptions = None,
+    tables: options.Tables = None,
     allow_code: options.AllowCode = False,
     history: Annotated[
         bool,
@@ -56,7 +57,7 @@ def command(
     from sqlwright.cli.interrupt import interruptible
     from sqlwright.cli.progress import Spinner
     from sqlwright.cli.prompt import Prompt
-    from sqlwright.cli.session import destination, opener, settled, warmed
+    from sqlwright.cli.session import check_asked, destination, opener, settled, warmed
 
     settle_streams()
     screen = Screen.open()
@@ -64,6 +65,7 @@ def command(
         recipe=recipe,
         overrides=settings,
         descriptions=descriptions,
+        tables=tables,
         timeout=timeout,
         max_rows=max_rows,
         llm=options.llm_flags(
@@ -74,6 +76,7 @@ def command(
             no_cache=no_cache,
         ),
     )
+    check_asked(chosen, allow_code=allow_code)
     if leaving := destination(chosen):
         screen.note(clean(leaving, 400), style="warning")
     open_session = opener(target, chosen, allow_code=allow_code)

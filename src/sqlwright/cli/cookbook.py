@@ -23,6 +23,8 @@ def list_lines(look: Look) -> Iterator[Text]:
     for name in recipe_names():
         recipe = load_recipe(name)
         line = Text.assemble((clean(name, 60), "name"))
+        if "" in recipe.asks:
+            line.append("  needs a language model: --model", style="quiet")
         yield line
         yield from wrapped(Text(f"  {clean(recipe.description, 400)}"), look.width)
 

@@ -74,6 +74,14 @@ Descriptions = Annotated[
         help="Folder with one CSV file of column descriptions per table.",
     ),
 ]
+Tables = Annotated[
+    str | None,
+    typer.Option(
+        "--tables",
+        metavar="A,B",
+        help="The only tables that may be known of and read, with commas between them.",
+    ),
+]
 Model = Annotated[
     str | None,
     typer.Option(

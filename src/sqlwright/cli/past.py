@@ -9,7 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from sqlwright.cli.answer import Look, confidence_text, duration, sql_lines
-from sqlwright.cli.calls import call_lines
+from sqlwright.cli.calls import Told, call_lines, embedding_lines
 from sqlwright.cli.layout import indented, labelled, shorten, wrapped
 from sqlwright.cli.progress import step_words
 from sqlwright.cli.text import clean
@@ -47,16 +47,21 @@ def trace_lines(trace: Trace, look: Look) -> Iterator[Text]:
     ]
     if about:
         yield from wrapped(Text.assemble((f" {look.glyphs.dot} ".join(about), "quiet")), look.width)
+    told = Told()
     for event in trace.events:
-        yield from _event_lines(event, look)
+        yield from _event_lines(event, look, told)
     yield Text()
     yield from _answer_lines(trace.answer, look)
 
 
-def _event_lines(event: Mapping[str, Any], look: Look) -> Iterator[Text]:
+def _event_lines(event: Mapping[str, Any], look: Look, told: Told) -> Iterator[Text]:
     kind = str(event.get("kind", ""))
+    if kind == "begin":
+        told.begun(event)
     if kind == "call":
-        yield from call_lines(event, look)
+        yield from call_lines(event, look, told)
+    if kind == "embedding":
+        yield from embedding_lines(event, look)
     if kind != "step":
         return
     yield Text()

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlwright.cli.failure import UsageError
+from sqlwright.cli.text import readable
 from sqlwright.errors import Cancelled, ModelUnavailable
 from sqlwright.types import Answer, State, Turn
 
@@ -33,6 +35,7 @@ def settled(
     recipe: str | None = None,
     overrides: Sequence[str] | None = None,
     descriptions: Path | None = None,
+    tables: str | None = None,
     timeout: float | None = None,
     max_rows: int | None = None,
     llm: Mapping[str, Any] | None = None,
@@ -47,6 +50,7 @@ def settled(
         "recipe": recipe,
         "overrides": tuple(overrides) if overrides else None,
         "descriptions": None if descriptions is None else str(descriptions),
+        "tables": None if tables is None else tuple(tables.split(",")),
         "seconds": timeout,
         **(llm or {}),
     }
@@ -54,6 +58,25 @@ def settled(
     if max_rows is not None and max_rows > settings.limits.rows:
         settings = replace(settings, limits=replace(settings.limits, rows=max_rows))
     return settings
+
+
+def check_asked(settings: Settings, *, allow_code: bool = False) -> None:
+    """Raise UsageError where the command names a model that no step of the recipe would ask: the
+    answer would pass for the model's. Steps of others may ask it without saying so beforehand."""
+    if settings.origins.get("llm.model") != "flag":
+        return
+    from sqlwright.combinators import leaves
+    from sqlwright.config import load_recipe
+
+    recipe = load_recipe(settings.recipe, settings.overrides, allow_code=allow_code)
+    ours = all(type(step).__module__.startswith("sqlwright.") for step in leaves(recipe.step))
+    if "" in recipe.asks or not ours:
+        return
+    raise UsageError(
+        f"the recipe {readable(settings.recipe)} would not ask {readable(settings.llm.model)}",
+        hint="Add -r with one that asks a language model, such as chess-ir-cg-ut; "
+        "'sqlwright recipes' says which do. Or leave --model out.",
+    )
 
 
 def destination(settings: Settings) -> str:

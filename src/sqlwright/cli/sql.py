@@ -46,6 +46,7 @@ def command(
     ] = False,
     as_json: options.AsJson = False,
     as_csv: options.AsCsv = False,
+    tables: options.Tables = None,
     max_rows: options.MaxRows = None,
     timeout: options.Timeout = None,
 ) -> int:
@@ -71,7 +72,7 @@ def command(
     screen = Screen.open()
     if target.note:
         screen.note(clean(target.note, 400))
-    settings = settled(max_rows=max_rows)
+    settings = settled(max_rows=max_rows, tables=tables)
     limits = settings.limits
     if timeout is not None:
         limits = replace(limits, seconds=timeout)

@@ -111,7 +111,10 @@ class Throttle:
     attempts: int = 6
     """Per reply, the first one included. Being asked to slow down isn't counted."""
     patience: float = 300.0
-    """Seconds one call may wait in all because the endpoint asks to slow down."""
+    """Seconds one call may wait in all because the endpoint asks for it."""
+    retrying: float = 5.0
+    """Seconds a reply may wait in all between attempts that failed, what the endpoint asks for
+    aside."""
     first_delay: float = 0.5
     """Seconds before the second attempt at most; doubles from there (full jitter)."""
     longest_delay: float = 20.0

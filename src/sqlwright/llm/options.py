@@ -32,6 +32,8 @@ class LlmOptions:
     """Requests in flight at once to one model."""
     timeout: float = Throttle().seconds
     """Seconds one request may take; a large model on a small machine needs more."""
+    retrying: float = Throttle().retrying
+    """Seconds a reply may wait in all between attempts that failed, before it is given up."""
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     """Prompt and reply together."""
@@ -49,6 +51,7 @@ class LlmOptions:
         return Throttle(
             concurrency=self.concurrency,
             seconds=self.timeout,
+            retrying=self.retrying,
             requests_per_minute=self.requests_per_minute,
             tokens_per_minute=self.tokens_per_minute,
         )

@@ -130,9 +130,13 @@ class Pursuit:
         reason = f"{self.endpoint.name}: {trouble.message}"
         if trouble.failures >= throttle.attempts:
             return Missing("unavailable", f"{reason} ({trouble.tries} attempts)")
-        if trouble.crowded:
-            trouble.crowded_for += wait
-        if wait > self.run.remaining() or trouble.crowded_for > throttle.patience:
+        if trouble.crowded or trouble.retry_after is not None:
+            trouble.asked_for += wait
+        else:
+            trouble.failing_for += wait
+            if trouble.failing_for > throttle.retrying:
+                return Missing("unavailable", f"{reason} ({trouble.tries} attempts)")
+        if wait > self.run.remaining() or trouble.asked_for > throttle.patience:
             return Missing("unavailable", f"{reason} (waiting {wait:.0f} s more is too long)")
         return None
 
@@ -153,8 +157,10 @@ class _Trouble:
     empty: int = 0
     """Those that brought a reply without content."""
     crowded: bool = False
-    crowded_for: float = 0.0
-    """Seconds waited because the endpoint asked to slow down."""
+    asked_for: float = 0.0
+    """Seconds waited because the endpoint asked for it."""
+    failing_for: float = 0.0
+    """Seconds waited because it failed and said nothing about when to come again."""
     retry_after: float | None = None
 
     def add(self, error: EndpointError) -> None:
