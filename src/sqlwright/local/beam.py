@@ -143,12 +143,13 @@ class Search:
                            (allowed.value, VALUE)):  # fmt: skip
             if flag:
                 normal[FIRST_NODE:] |= self._of_kind[kind]
-        if self._group_of is not None and hypothesis.group is not None:
-            normal[FIRST_NODE:] &= (self._group_of == hypothesis.group) | (self._group_of == NONE)
-        if not allowed.integer:
-            return normal, normal
         possible = normal.copy()
-        possible[FIRST_NODE:] &= self._integers
+        if self._group_of is not None and hypothesis.group is not None:
+            # What other groups get is lost: a query that wants to go on elsewhere began wrongly.
+            own = (self._group_of == hypothesis.group) | (self._group_of == NONE)
+            possible[FIRST_NODE:] &= own
+        if allowed.integer:
+            possible[FIRST_NODE:] &= self._integers
         return normal, possible
 
     def _advance(self, hypothesis: Hypothesis, token: int, score: float) -> Hypothesis:
