@@ -15,7 +15,8 @@
 #              weights: then FIRST should be a pass that those haven't seen, and SCALE about 0.45
 #   export     int8 graphs into WEIGHTS
 #   validate   accuracy on `valid`
-#   critic     beams of the new parser, and the critic fitted to them
+#   seen       beams of the parser on the databases it was trained on
+#   critic     beams of the parser on others, and the critic fitted to both
 #   stamp      the hashes that loading checks
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -67,9 +68,14 @@ validate() {
     "$python" -m sqlwright.training.validate "$data" "$weights" --out "$out/valid.json"
 }
 
+seen() {
+    [ -f "$out/seen.jsonl" ] || "$python" -m sqlwright.training.critic_data --data "$data" \
+        --weights "$weights" --out "$out/seen.jsonl" --seen --each 90
+}
+
 critic() {
     "$python" -m sqlwright.training.critic --data "$data" --weights "$weights" \
-        --beams "$out/beams.jsonl" --rebuild
+        --beams "$out/beams.jsonl" --rebuild --seen "$out/seen.jsonl"
 }
 
 stamp() {
@@ -78,11 +84,15 @@ stamp() {
 }
 
 case "$stage" in
-    all) embedder; beside; export_parser; validate; critic; stamp ;;
+    all) embedder; beside; export_parser; validate; seen; critic; stamp ;;
     passes)
         # A pass is written whole or not at all, so a builder may be stopped at any time.
         export -f passes; export data out first python
         timeout 530 bash -c passes || { [ $? -eq 124 ] && exit "$again"; exit 1; }
+        ;;
+    seen)
+        export -f seen; export data out weights python
+        timeout 530 bash -c seen || { [ $? -eq 124 ] && exit "$again"; exit 1; }
         ;;
     train)
         train --slice 8

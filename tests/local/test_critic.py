@@ -8,7 +8,7 @@ import pytest
 
 import sqlwright
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.critic import Critic, Network
+from sqlwright.local.critic import Critic, Network, Networks
 from sqlwright.local.critic_features import (
     Features,
     Order,
@@ -188,6 +188,47 @@ def test_a_network_follows_its_weights_and_calibration() -> None:
     assert network.logits(described) == pytest.approx([1.0, -5.0 + 0.0 - 0.5])
     assert network.probabilities(described)[0] == pytest.approx(1 / (1 + np.exp(-1.0)))
     assert len(network.probabilities([])) == 0
+
+
+def weighing(**weights: float) -> Network:
+    """One linear layer over features by name, `_` standing for a blank."""
+    names = tuple(name.replace("_", " ") for name in weights)
+    layer = (np.array([[w] for w in weights.values()], np.float32), np.zeros(1, np.float32))
+    count = len(names)
+    return Network(
+        Order(names), np.zeros(count, np.float32), np.ones(count, np.float32), ((layer,),)
+    )
+
+
+@pytest.mark.parametrize(("looks", "best"), [(1.0, 1), (0.0, 0)])
+def test_the_ranking_decides_and_no_other_is_held_as_probable(
+    static: StaticEmbedder, looks: float, best: int
+) -> None:
+    networks = Networks(
+        looks=weighing(count_kept=3.0),
+        ranking=weighing(score=1.0, looks=looks),
+        right=weighing(no_rows=1.0),
+        answerable=weighing(right=1.0),
+    )
+    critic = Critic(static, static, networks, refuse_below=0.5)
+    listed = candidate("SELECT name FROM singer", ("Ann",), score=-1.0)
+    counted = candidate("SELECT COUNT(*) FROM singer", (5,), score=-2.0)
+    judged = critic.judge(state("How many singers are there?"), [listed, counted])
+    assert judged.index(max(judged)) == best
+    assert judged[best] == pytest.approx(0.5)
+    assert judged[1 - best] < judged[best]
+
+
+def test_looks_know_nothing_of_the_author(static: StaticEmbedder) -> None:
+    asked = state("How many singers are there?")
+    (one,) = described(asked, [candidate("SELECT COUNT(*) FROM singer", (5,), score=-1.0)], static)
+    (other,) = described(
+        asked, [candidate("SELECT COUNT(*) FROM singer", (5,), score=-9.0)], static
+    )
+    order = Order(tuple(one)).looks()
+    assert {"count kept", "no rows", "words left"} <= set(order.names)
+    assert not {"score", "rank", "agreement", "q top score"} & set(order.names)
+    assert (order.row(one) == order.row(other)).all()
 
 
 def test_judgements_are_probabilities_in_the_order_given(critic: Critic) -> None:

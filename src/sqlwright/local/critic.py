@@ -1,29 +1,41 @@
 """The critic: which candidate is right, how sure that is, and whether there is an answer at all.
 
-Three small models over features that need no answer key (local/critic_features.py): one ranks the
-candidates of a question, one turns a rank into the probability of being right, calibrated on
-databases nothing was learnt from, one gives the probability that the schema holds what is asked.
-After MSc-SQL section 4, candidates are judged together, with their results.
+Four small models over features that need no answer key (local/critic_features.py): one says how
+right a candidate looks, its author's opinion aside; one ranks the candidates of a question by that
+and by their author's score; one turns a rank into the probability of being right, calibrated on
+databases nothing was learnt from; one gives the probability that the schema holds what is asked.
+The first needs no author that errs as it will later, so it learns from the many databases that the
+parser was trained on; the others from the few that it never saw. After MSc-SQL section 4,
+candidates are judged together, with their results.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.critic_features import Features, Order, add_ranking, candidate_features
+from sqlwright.local.critic_features import (
+    Features,
+    Order,
+    add_looks,
+    add_ranking,
+    candidate_features,
+)
 from sqlwright.local.embedder import OnnxEmbedder, WordTable
 from sqlwright.local.link_schema import SchemaShelf
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.local.support import senses, support
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.types import Candidate, Refusal, State
+
+BELOW = 0.999
+"""At most this part of the best candidate's probability is another's."""
 
 NEAR = 60
 """Columns, and tables, whose names are compared with the question's words by the encoder."""
@@ -80,6 +92,25 @@ class Network:
 
 
 @dataclass(frozen=True)
+class Networks:
+    """The critic's four models."""
+
+    looks: Network
+    """How right a candidate looks, its author's opinion aside."""
+    ranking: Network
+    """Which candidate of a question is best."""
+    right: Network
+    """How probable it is that a candidate is right."""
+    answerable: Network
+    """How probable it is that the schema holds what is asked."""
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Networks:
+        """From `critic.json`. Raises KeyError or ValueError when it doesn't have the form."""
+        return cls(**{field.name: Network.from_data(data[field.name]) for field in fields(cls)})
+
+
+@dataclass(frozen=True)
 class Assessment:
     """What the critic says of one question and its candidates."""
 
@@ -107,9 +138,7 @@ class Critic:
         self,
         static: Embedder,
         embedder: Embedder,
-        ranking: Network,
-        right: Network,
-        answerable: Network,
+        networks: Networks,
         *,
         refuse_below: float,
         caution: str = "",
@@ -117,9 +146,7 @@ class Critic:
     ) -> None:
         self._static = static
         self._shelf = shelf or SchemaShelf(static, embedder)
-        self._ranking = ranking
-        self._right = right
-        self._answerable = answerable
+        self._networks = networks
         self.refuse_below = refuse_below
         """A question less probably answerable than this should be refused."""
         self.caution = caution
@@ -145,9 +172,7 @@ class Critic:
         """
         try:
             data = json.loads((folder / "critic.json").read_text(encoding="utf-8"))
-            ranking = Network.from_data(data["ranking"])
-            right = Network.from_data(data["right"])
-            answerable = Network.from_data(data["answerable"])
+            networks = Networks.from_data(data)
             refuse_below = float(data["refuse_below"])
             fitted_to = dict(data.get("fitted_to", {}))
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -161,9 +186,7 @@ class Critic:
         return cls(
             static,
             encoder,
-            ranking,
-            right,
-            answerable,
+            networks,
             refuse_below=refuse_below,
             caution=CAUTION if stale else "",
             shelf=shelf,
@@ -174,14 +197,21 @@ class Critic:
         return list(self.assess(state, candidates).probabilities)
 
     def assess(self, state: State, candidates: Sequence[Candidate]) -> Assessment:
-        """Judge candidates together, and the question with them."""
+        """Judge candidates together, and the question with them.
+
+        The ranking decides which is best; no other is held as probable as that one.
+        """
         if not candidates:
             return Assessment((), 0.0, ())
         described, missing = self.describe(state, candidates)
-        described = add_ranking(described, self._ranking.logits(described), candidates)
-        right = self._right.probabilities(described)
-        answerable = self._answerable.probabilities([with_right(described, right)])
-        return Assessment(tuple(float(p) for p in right), float(answerable[0]), missing)
+        described = add_looks(described, self._networks.looks.logits(described))
+        described = add_ranking(described, self._networks.ranking.logits(described), candidates)
+        right = self._networks.right.probabilities(described)
+        answerable = self._networks.answerable.probabilities([with_right(described, right)])
+        best = best_ranked(described)
+        sure = np.minimum(right, right[best] * BELOW)
+        sure[best] = right[best]
+        return Assessment(tuple(float(p) for p in sure), float(answerable[0]), missing)
 
     def refusal(self, state: State, assessment: Assessment) -> Refusal | None:
         """A refusal when the question is too improbable to be answerable; else None.
@@ -216,7 +246,12 @@ class Critic:
         return candidate_features(state, candidates, found, alike), found.missing(alike)
 
 
+def best_ranked(described: Sequence[Features]) -> int:
+    """The place of the candidate that the ranking puts first; of equals the earlier."""
+    return min(range(len(described)), key=lambda place: described[place]["rank behind"])
+
+
 def with_right(described: Sequence[Features], right: FloatArray) -> Features:
-    """What the second model sees: the best candidate's features and how right it is held to be."""
-    best = int(np.argmax(right))
+    """What the last model sees: the best candidate's features and how right it is held to be."""
+    best = best_ranked(described)
     return described[best] | {"right": float(right[best])}

@@ -22,8 +22,16 @@ from sqlwright.types import Candidate, ColumnLink, ExecutionResult, State
 
 Features = dict[str, float]
 
+QUESTION = "q "
+"""Names of features about the question alone begin so."""
+
 LOWEST = -50.0
 """Author's scores below this count as this."""
+
+OF_AUTHOR = frozenset({
+    "score", "behind", "first", "rank", "share", "agreement", "agreeing", "most agreed",
+})  # fmt: skip
+"""Features that come from the author's own scores, or from what else it wrote."""
 
 _TABLE = re.compile(
     r"\b(?:from|join)\s+(\"(?:[^\"]|\"\")+\"|`[^`]+`|\[[^\]]+\]|\w+)", re.IGNORECASE
@@ -281,9 +289,20 @@ class Order:
 
     names: tuple[str, ...]
 
+    def looks(self) -> Order:
+        """Those that tell candidates of a question apart without their author's opinion."""
+        return Order(
+            tuple(n for n in self.names if n not in OF_AUTHOR and not n.startswith(QUESTION))
+        )
+
     def row(self, features: Mapping[str, float]) -> FloatArray:
         """(len(names),); a feature that is not there counts as 0."""
         return np.array([features.get(name, 0.0) for name in self.names], dtype=np.float32)
+
+
+def add_looks(described: Sequence[Features], looks: FloatArray) -> list[Features]:
+    """The features with how right each candidate looks, its author's opinion aside."""
+    return [one | {"looks": float(logit)} for one, logit in zip(described, looks, strict=True)]
 
 
 def add_ranking(

@@ -6,7 +6,7 @@ Written by `python -m sqlwright.training.stamp`; never edited by hand.
 from __future__ import annotations
 
 DIGESTS: dict[str, str] = {
-    "critic.json": "a277fb7b2c65e27a658ec819dd778202a71ec7d541deeb07b171ef6a67838f6f",
+    "critic.json": "843d01304c1ff2bccf6dd507b4f9848f4941a131085f621eb215cd19750172b8",
     "embedder.onnx": "3b80f7ea8b774bda14927fc8a557d89a8b003d89a5af5d66df61c4d628cb62c3",
     "linker.npz": "282942636e2efbb1227a7b262b14b8b4b190ca5f2bcd09b61b1f534fa40294ba",
     "minilm_lower.onnx": "c4e95bb7b968e57992e0a860602fd1a5119e3ac550f2034c075ac744ad5480a6",

@@ -1,10 +1,12 @@
 """Fit the critic on the parser's beams and write `critic.json`.
 
-    python -m sqlwright.training.critic --data DATA --weights WEIGHTS --beams beams.jsonl --rebuild
+    python -m sqlwright.training.critic --data DATA --weights WEIGHTS --seen seen.jsonl \
+        --beams beams.jsonl --rebuild
 
-Learnt on the twenty databases of `valid` and `calib`, which the parser never saw; calibrated on
-what networks fitted without a database say of it. All figures are cross-validated by database.
-Numpy only.
+How right a candidate looks is learnt on the databases that the parser was trained on, whose beams
+`critic_data --seen` makes; all else on the twenty of `valid` and `calib`, which the parser never
+saw; calibrated on what networks fitted without a database say of it. All figures are
+cross-validated by database. Numpy only.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from sqlwright.local.critic import JUDGED, Critic, Network, with_right
-from sqlwright.local.critic_features import Features, Order, add_ranking
+from sqlwright.local.critic import JUDGED, Critic, Network, Networks, best_ranked, with_right
+from sqlwright.local.critic_features import Features, Order, add_looks, add_ranking
 from sqlwright.local.embedder import OnnxEmbedder
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.training.critic_data import Beam, build, describe, read_beams
@@ -28,7 +30,10 @@ from sqlwright.training.stamp import digests
 
 MEMBERS = 5
 FOLDS = 5
-RANK_DECAY = 0.03
+LOOKS_DECAY = 0.003
+RANKED_BY = Order(("score", "looks"))
+"""What the ranking weighs against each other. Given every feature, twenty databases make it worse.
+"""
 DECIDING = (
     "rank share", "rank logit", "rank behind", "rank mass", "rank mass logit", "score", "share",
     "agreement", "no rows", "only null", "zero", "repaired", "warned", "words left", "words used",
@@ -104,12 +109,24 @@ def fold_databases(data: Described, folds: int = 4) -> list[set[str]]:
     return [set(names[place::folds]) for place in range(folds)]
 
 
-def fit_rank(data: Described, order: Order) -> Network:
+def fit_rank(data: Described, order: Order = RANKED_BY) -> Network:
     """Which candidate of a question is best, from answerable questions only."""
     own = data.where(answerable=True)
     groups = [np.stack([order.row(one) for one in f]) for f in own.features if f]
     labels = [np.array(b.right, float) for b, f in zip(own.beams, own.features, strict=True) if f]
-    return fit_ranking(groups, labels, order, decay=RANK_DECAY)
+    return fit_ranking(groups, labels, order, decay=LOOKS_DECAY)
+
+
+def fit_looks(seen: Described) -> Network:
+    """How right a candidate looks. The parser knows these questions, so its scores mean nothing
+    here and are left out."""
+    return fit_rank(seen, Order(tuple(next(f for f in seen.features if f)[0])).looks())
+
+
+def look(data: Described, looks: Network) -> Described:
+    """The same with how right each candidate looks."""
+    features = [add_looks(f, looks.logits(f)) if f else [] for f in data.features]
+    return Described(data.beams, features)
 
 
 def rank(data: Described, ranking: Network) -> Described:
@@ -121,12 +138,12 @@ def rank(data: Described, ranking: Network) -> Described:
     return Described(data.beams, ranked)
 
 
-def crossed_rank(data: Described, order: Order) -> Described:
+def crossed_rank(data: Described) -> Described:
     """As `rank`, each database by a ranking that wasn't fitted on it."""
     parts = []
     for inside in fold_databases(data):
         rest, own = data.split(inside)
-        parts.append(rank(own, fit_rank(rest, order)))
+        parts.append(rank(own, fit_rank(rest)))
     return Described(
         [beam for part in parts for beam in part.beams],
         [features for part in parts for features in part.features],
@@ -174,7 +191,7 @@ def selected(data: Described, right: Network) -> list[tuple[float, bool]]:
             chosen.append((0.0, False))
             continue
         sure = right.probabilities(features)
-        best = int(np.argmax(sure))
+        best = best_ranked(features)
         chosen.append((float(sure[best]), beam.right[best]))
     return chosen
 
@@ -260,8 +277,7 @@ def fit_all(learn: Described) -> tuple[Network, Network, Network]:
     """Ranking, right and answerable, calibrated on what networks say of databases that they
     weren't fitted on."""
     names = tuple(next(f for f in learn.features if f)[0])
-    order = Order(names)
-    ranking, crossed = fit_rank(learn, order), crossed_rank(learn, order)
+    ranking, crossed = fit_rank(learn), crossed_rank(learn)
     wider = Order((*names, "rank mass", "rank share", "right"))
     answered = crossed.where(answerable=True)
     rights, answerables = [], []
@@ -275,8 +291,10 @@ def fit_all(learn: Described) -> tuple[Network, Network, Network]:
     return ranking, right, calibrate(fit_answerable(crossed, right, wider), answerables)
 
 
-def fit(data: Described) -> dict[str, Any]:
+def fit(data: Described, seen: Described) -> dict[str, Any]:
     """The models, the threshold and the figures, as `critic.json` holds them."""
+    looks = fit_looks(seen)
+    data = look(data, looks)
     owned, chosen, scores = [], [], []
     for inside in fold_databases(data, FOLDS):
         rest, own = data.split(inside)
@@ -297,6 +315,7 @@ def fit(data: Described) -> dict[str, Any]:
         parts[part] = summary(own.where(answerable=True), judged)
         parts[f"refusal_{part}"] = refusal_figures(own, np.array([scores[p] for p in rows]), below)
     return {
+        "looks": network_data(looks),
         "ranking": network_data(ranking),
         "right": network_data(right),
         "answerable": network_data(answerable),
@@ -334,17 +353,23 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--beams", type=Path, required=True)
+    parser.add_argument("--seen", type=Path, required=True, help="from critic_data --seen")
     parser.add_argument("--rebuild", action="store_true")
     parser.add_argument("--each", type=int, default=110, help="questions per database")
     options = parser.parse_args()
     if options.rebuild or not options.beams.exists():
         build(options.data, options.weights, options.beams, each=options.each, seed=1)
-    beams = read_beams(options.beams)
     empty = Network(Order(()), np.zeros(0, dtype=np.float32), np.ones(0, dtype=np.float32), ())
     static = StaticEmbedder.load(options.weights)
     embedder = OnnxEmbedder.load(options.weights)
-    describing = Critic(static, embedder, empty, empty, empty, refuse_below=0.0)
-    result = fit(Described(beams, describe(beams, describing)))
+    none = Networks(empty, empty, empty, empty)
+    describing = Critic(static, embedder, none, refuse_below=0.0)
+
+    def read(path: Path) -> Described:
+        beams = read_beams(path)
+        return Described(beams, describe(beams, describing))
+
+    result = fit(read(options.beams), read(options.seen))
     found = digests(options.weights)
     result["fitted_to"] = {name: found[name] for name in JUDGED}
     write(options.weights / "critic.json", result)

@@ -2,15 +2,20 @@
 
     python -m sqlwright.training.critic_data --data DATA --weights WEIGHTS --out beams.jsonl
 
+    python -m sqlwright.training.critic_data --data DATA --weights WEIGHTS --out seen.jsonl --seen
+
 Runs the recipe's own steps up to selection, so that the critic learns from what it will judge:
 questions of `valid` and `calib` with the verdict of Spider's rule on every candidate, and made-up
-questions that those databases can't answer.
+questions that those databases can't answer. With `--seen` the databases that the parser was trained
+on instead: it nearly always ranks its candidates right there, but what tells right candidates from
+wrong ones apart from its scores can be learnt from five times as many databases.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,7 +73,7 @@ class Beam:
     """Whether the parser's own first candidate is right."""
     answerable: bool
     part: str
-    """valid or calib."""
+    """valid or calib; fit where the parser was trained."""
     database: str
     kind: str
     """Where the question is from."""
@@ -108,6 +113,45 @@ def build(folder: Path, weights: Path, out: Path, *, each: int, seed: int) -> No
             for space in spaces.values():
                 space.database.close()
     partial.replace(out)
+
+
+def build_seen(folder: Path, weights: Path, out: Path, *, each: int, seed: int) -> None:
+    """The same of the databases of `fit`. Broken off, it goes on after the last whole database."""
+    split = load_split(folder)
+    models = load_models(weights)
+    pairs = [p for p in load_pairs(folder, split) if _path(folder, p.database).exists()]
+    names = sorted({pair.database for pair in pairs})
+    partial = out.with_suffix(".partial")
+    done = whole_databases(partial)
+    for place, name in enumerate(names):
+        if name in done:
+            continue
+        own = [pair for pair in pairs if pair.database == name]
+        space = _workspace(folder, name)
+        lines: list[dict[str, Any]] = [{"schema": name, "data": schema_to_data(space.schema)}]
+        asked = _sample(own, each, random.Random(f"{seed}/{name}"))
+        lines += [_beam(pair, space, models, "fit") for pair in asked]
+        space.database.close()
+        with partial.open("a", encoding="utf-8") as file:
+            for line in [*lines, {"whole": name}]:
+                _write(file, line)
+        print(f"{place + 1} of {len(names)} databases, {name}", flush=True)
+    partial.replace(out)
+
+
+def whole_databases(partial: Path) -> set[str]:
+    """Databases that are all there; what follows the last of them is cut off."""
+    if not partial.exists():
+        return set()
+    done, end, kept = set(), 0, 0
+    with partial.open("rb") as file:
+        for line in file:
+            end += len(line)
+            if line.startswith(b'{"whole"'):
+                done.add(str(json.loads(line)["whole"]))
+                kept = end
+    os.truncate(partial, kept)
+    return done
 
 
 def load_models(weights: Path) -> dict[str, Any]:
@@ -232,6 +276,8 @@ def read_beams(path: Path) -> list[Beam]:
     with path.open(encoding="utf-8") as file:
         for line in file:
             data = json.loads(line)
+            if "whole" in data:
+                continue
             if "schema" in data:
                 schemas[data["schema"]] = schema_from_data(data["data"])
             else:
@@ -308,8 +354,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--each", type=int, default=110, help="questions per database")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seen", action="store_true", help="databases the parser was trained on")
     options = parser.parse_args()
-    build(options.data, options.weights, options.out, each=options.each, seed=options.seed)
+    make = build_seen if options.seen else build
+    make(options.data, options.weights, options.out, each=options.each, seed=options.seed)
 
 
 if __name__ == "__main__":
