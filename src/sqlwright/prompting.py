@@ -219,7 +219,8 @@ class _Results(Generic[T]):
         for kind, error in _ERRORS.items():
             if kind in told:
                 return error(told[kind])
-        return next(outcome for outcome in bad if isinstance(outcome, MalformedReply))
+        problem = next(outcome for outcome in bad if isinstance(outcome, MalformedReply))
+        return MalformedReply(f"the model's reply could not be used: {problem}")
 
 
 def _again(request: Request, sample: Sample, k: int, problem: str, again: int) -> Request:

@@ -236,7 +236,7 @@ def test_too_many_calls_fall_back_to_the_embedded_form(shop_workspace: Workspace
     step = FilterColumns(form="per_column", limit=5, keep=2)
     state, script = filtered(step, start(shop_workspace.schema), shop_workspace, "x")
     assert script.asked == []
-    assert "would make 8 calls" in state.warnings[0]
+    assert "would take 8 calls" in state.warnings[0]
     assert len(visible(state)) == len(keys(shop_workspace.schema)) + 2
 
 

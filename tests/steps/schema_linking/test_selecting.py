@@ -137,6 +137,7 @@ def test_a_bad_reply_leaves_the_schema_as_it_was(
     state, _ = ask_for(step, before, shop_workspace, bad)
     assert state.view == before.view
     assert "left the schema as it was" in state.warnings[0]
+    assert "schema_linking" not in state.warnings[0]  # no names that only a recipe knows
 
 
 def test_a_bad_reply_is_asked_for_again(shop_workspace: Workspace) -> None:

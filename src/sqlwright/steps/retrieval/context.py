@@ -69,7 +69,7 @@ class RetrieveContext:
         try:
             index, vectors = self._index(known, queries, words, context, self.embedder)
         except NotEmbedded as error:
-            state = state.warn(told_instead(NAME, error))
+            state = state.warn(told_instead(error))
             index, vectors = self._index(known, queries, words, context, "")
         best: dict[tuple[ColumnRef, str], DescriptionMatch] = {}
         for matches in index.search(vectors, self.top_k):

@@ -39,9 +39,9 @@ def embedder_of(context: Context, name: str, *, step: str, origin: Origin) -> Em
     return cast("Embedder", found)
 
 
-def told_instead(step: str, error: NotEmbedded) -> str:
+def told_instead(error: NotEmbedded) -> str:
     """The warning of a step that went on without the endpoint."""
-    return f"{step} used the embedded model to compare texts: {error}"
+    return f"texts were compared with the embedded model: {error}"
 
 
 class EndpointVectors:

@@ -113,7 +113,7 @@ class RetrieveEntities:
         try:
             chosen = form(near, embedder_of(context, self.embedder, step=NAME, origin="value"))
         except NotEmbedded as error:
-            state = state.warn(told_instead(NAME, error))
+            state = state.warn(told_instead(error))
             chosen = form(near, context.embedder())
         found = matches_of(chosen, state.question)[: self.limit]
         known = {(match.column, match.value) for match in state.values}

@@ -55,19 +55,20 @@ def choose(
         examples=examples,
         sampling=sampling,
     )
+    what = step.rpartition("_")[2]  # tables or columns
     if shown.columns is not None:
         state = state.warn(
-            f"{step}: the schema is too large for the model; it saw the {shown.columns:,} columns "
-            "nearest to the question"
+            f"the schema is too large for the model; to choose {what}, it saw the "
+            f"{shown.columns:,} columns nearest to the question"
         )
     prompt = Prompt(shown.messages, parsed, form.model_json_schema())
     try:
         (samples,) = ask([prompt], state, context, step=step, sampling=sampling)
     except (MalformedReply, ModelFailed) as error:
-        return state.warn(f"{step} left the schema as it was: {error}"), set()
+        return state.warn(f"choosing {what} left the schema as it was: {error}"), set()
     replies = [reply for reply in samples if reply is not None]
     absent = list(dict.fromkeys(name for _, unknown in replies for name in unknown))
     if absent:
         told = ", ".join(map(repr, absent[:MENTIONED])) + (", ..." * (len(absent) > MENTIONED))
-        state = state.warn(f"{step}: the model named what isn't in the schema: {told}")
+        state = state.warn(f"choosing {what}, the model named what isn't in the schema: {told}")
     return state, {one for known, _ in replies for one in known}

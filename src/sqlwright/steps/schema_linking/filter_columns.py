@@ -80,7 +80,10 @@ class FilterColumns:
         if self.form == "embedded":
             return self._embedded(state, schema, context)
         if self.limit is not None and (calls := self._calls(state)) > self.limit:
-            told = f"{NAME} would make {calls:,} calls, more than its limit; used the embedded form"
+            told = (
+                f"choosing columns would take {calls:,} calls, more than its limit; "
+                "the embedded model chose them"
+            )
             return self._embedded(state.warn(told), schema, context)
         asked_about = self._asked_about(state, schema)
         if not asked_about:
@@ -90,7 +93,7 @@ class FilterColumns:
                 return self._per_column(state, schema, asked_about, context)
             return self._batched(state, schema, asked_about, context)
         except (MalformedReply, ModelFailed) as error:
-            return state.warn(f"{NAME} kept every column: {error}")
+            return state.warn(f"choosing columns kept every column: {error}")
 
     def _calls(self, state: State) -> int:
         schema = state.view.visible_schema()
@@ -256,7 +259,9 @@ def _gaps(state: State, replies: Sequence[tuple[object | None, ...]]) -> State:
     failed = sum(all(said is None for said in samples) for samples in replies)
     if not failed:
         return state
-    return state.warn(f"{NAME}: {failed:,} of {len(replies):,} calls failed; kept their columns")
+    return state.warn(
+        f"choosing columns: {failed:,} of {len(replies):,} calls failed; their columns were kept"
+    )
 
 
 def _tokens(column: Column) -> int:

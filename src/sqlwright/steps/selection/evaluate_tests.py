@@ -67,11 +67,11 @@ class EvaluateTests:
             else:
                 judged = self._per_candidate(state, listed, context)
         except (MalformedReply, ModelFailed) as error:
-            told = f"{NAME} judged nothing, so the most frequent result was taken: {error}"
+            told = f"no test could be judged, so the most frequent result was taken: {error}"
             return select(state.warn(told), groups)
         lost = sum(not verdicts for verdicts in judged)
         if lost:
-            state = state.warn(f"{NAME}: {lost} of {len(judged)} unit tests were not judged")
+            state = state.warn(f"{lost} of {len(judged)} unit tests were not judged")
         return select(_recorded(state, listed, judged), groups, _shares(listed, judged))
 
     def _per_test(
