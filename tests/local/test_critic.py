@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +19,11 @@ from sqlwright.local.critic_features import (
     tables_of,
 )
 from sqlwright.local.critic_forms import form_features
+from sqlwright.local.critic_shapes import comparison_features, shape_features
 from sqlwright.local.link_schema import SchemaShelf
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.local.support import senses, support
-from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
+from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
 from sqlwright.types import (
     Candidate,
     ExecutionError,
@@ -108,6 +110,105 @@ def test_results_with_the_same_rows_in_another_order_agree() -> None:
 )
 def test_forms_of_question_and_query_are_compared(asked: str, sql: str, feature: str) -> None:
     assert form_features(asked, sql)[feature] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("asked", "sql", "feature"),
+    [
+        ("Phones with memory above 64", "SELECT a FROM t WHERE m < 64", "compared wrongly"),
+        ("Singers aged 30 or more", "SELECT a FROM t WHERE age < 30", "compared wrongly"),
+        ("At least 3 songs", "SELECT a FROM t GROUP BY a HAVING COUNT(*) > 3", "bound in doubt"),
+        ("More than 3 songs", "SELECT a FROM t GROUP BY a HAVING COUNT(*) >= 3", "bound in doubt"),
+        ("Launched in 2002", "SELECT a FROM t WHERE y > 2002", "compared unasked"),
+        ("Fewer than 5 shows", "SELECT a FROM t WHERE n = 5", "comparison lost"),
+    ],
+)
+def test_comparisons_are_held_against_the_question(asked: str, sql: str, feature: str) -> None:
+    assert comparison_features(asked, sql)[feature] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("asked", "sql"),
+    [
+        ("Phones with memory above 64", "SELECT a FROM t WHERE m > 64"),
+        ("Singers aged 30 or more", "SELECT a FROM t WHERE age >= '30'"),
+        ("No more than 5 shows", "SELECT a FROM t WHERE n <= 5"),
+        ("Years between 1990 and 1999", "SELECT a FROM t WHERE y >= 1990 AND y < 2000"),
+        ("Launched in 2002", "SELECT a FROM t WHERE y = 2002"),
+        ("The top 3", "SELECT a FROM t ORDER BY b DESC LIMIT 3"),
+    ],
+)
+def test_a_comparison_that_fits_counts_nothing(asked: str, sql: str) -> None:
+    assert not any(comparison_features(asked, sql).values())
+
+
+SHOP = Schema(
+    "shop",
+    (
+        Table("maker", (Column("code", "INT"), Column("name", "TEXT")), ("code",)),
+        Table(
+            "goods", (Column("id", "INT"), Column("maker", "INT"), Column("parts", "INT")), ("id",)
+        ),
+    ),
+    (ForeignKey("goods", ("maker",), "maker", ("code",)),),
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sql", "told"),
+    [
+        (
+            "How many goods are there for each maker?",
+            "SELECT COUNT(*), maker FROM goods GROUP BY maker",
+            {"foreign keys shown": 1.0, "named tables left": 1.0, "grouped by foreign key": 1.0},
+        ),
+        (
+            "How many goods are there for each maker?",
+            "SELECT COUNT(*), maker.name FROM goods JOIN maker ON goods.maker = maker.code "
+            "GROUP BY maker.name",
+            {"foreign keys shown": 0.0, "named tables used": 2.0, "named tables left": 0.0},
+        ),
+        (
+            "Which goods sell most?",
+            "SELECT id FROM goods GROUP BY id ORDER BY COUNT(*) DESC LIMIT 1",
+            {"grouped by lone key": 1.0, "groups counted": 1.0, "keys shown unasked": 1.0},
+        ),
+        (
+            "Names of makers by their goods",
+            "SELECT maker.name FROM maker JOIN goods ON 1 GROUP BY goods.id",
+            {"grouped elsewhere": 1.0},
+        ),
+        (
+            "How many parts does it have?",
+            "SELECT COUNT(*) FROM goods",
+            {"named number left": 1.0, "named number used": 0.0},
+        ),
+        (
+            "How many parts does it have?",
+            "SELECT SUM(parts) FROM goods",
+            {"named number left": 0.0, "named number used": 1.0},
+        ),
+    ],
+)
+def test_what_is_shown_and_grouped_is_held_against_the_schema(
+    asked: str, sql: str, told: dict[str, float]
+) -> None:
+    used = [
+        ColumnRef(table.name, column.name)
+        for table in SHOP.tables
+        if f" {table.name} " in f"{sql} "
+        for column in table.columns
+        if re.search(rf"\b{column.name}\b", sql)
+    ]
+    found = shape_features(asked, sql, SHOP, used)
+    assert {name: found[name] for name in told} == told
+
+
+@pytest.mark.parametrize(
+    "sql", ["", "nonsense (((", "SELECT", "WITH x AS (SELECT 1) SELECT * FROM x"]
+)
+def test_a_query_that_cannot_be_read_counts_as_nothing(sql: str) -> None:
+    assert not any(shape_features("Whatever?", sql, SHOP, ()).values())
 
 
 def test_numbers_and_asked_items_are_counted() -> None:

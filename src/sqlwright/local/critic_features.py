@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlwright.local.critic_forms import form_features
+from sqlwright.local.critic_shapes import comparison_features, shape_features
 from sqlwright.local.lexical import split_name, stem
 from sqlwright.local.support import EXPLAINED, Senses, Support
 from sqlwright.protocols import FloatArray
@@ -71,6 +72,10 @@ def candidate_features(
         names = {stored[name] for name in tables_of(state, candidate) if name in stored}
         one |= _sense_coverage(support, senses, [*candidate.columns, *names])
         one |= form_features(state.question.text, candidate.sql)
+        one |= comparison_features(state.question.text, candidate.sql)
+        one |= shape_features(
+            state.question.text, candidate.sql, state.view.schema, candidate.columns
+        )
         one |= asked
         described.append(one)
     return described

@@ -53,6 +53,13 @@ _PAIRS: dict[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
             r"<(?!>)|\bbetween\b",
         ),
         "between": (r"\bbetween\b", r"\bbetween\b|>.*<|<.*>"),
+        "frequent": (
+            r"\b(?:most|least)\s+(?:common|popular|frequent|often|used|prevalent)|"
+            r"\bmost frequently|"
+            r"\b(?:most|fewest|least|largest|smallest|highest|lowest|greatest|maximum|minimum)\s+"
+            r"(?:number|count)\b|\bfewest\b|\bappears? most\b",
+            r"\border by count\s*\(|\bhaving count\s*\(",
+        ),
         "or": (r"\bor\b|\beither\b", r"\bor\b|\bunion\b|\bin\s*\("),
         "both": (
             r"\bboth\b|\bas well as\b|\band also\b|\bshared by\b|\bcommon\b", r"\bintersect\b",

@@ -30,7 +30,7 @@ from sqlwright.training.stamp import digests
 
 MEMBERS = 5
 FOLDS = 5
-LOOKS_DECAY = 0.003
+LOOKS_DECAY = 0.001
 RANKED_BY = Order(("score", "looks"))
 """What the ranking weighs against each other. Given every feature, twenty databases make it worse.
 """
