@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -30,7 +29,7 @@ from sqlwright.protocols import FloatArray, Run, embedder_role
 from sqlwright.spending import Budget, parse_budget
 from tests.llm.doubles import QUICK
 from tests.llm.gates import Events, a_run
-from tests.llm.server import ModelServer, always, constant, drawn, in_order
+from tests.llm.server import Asked, ModelServer, always, constant, drawn, in_order
 
 TEXTS = [f"text {number}" for number in range(10)]
 PRICE = Price(prompt=0.02, reply=0.0)
@@ -309,10 +308,13 @@ def test_an_endpoint_that_is_down_is_told_and_what_came_is_kept(tmp_path: Path, 
 
 
 def test_a_cancelled_run_drops_its_requests() -> None:
-    with ModelServer(latency=constant(30)) as server, served(server) as models:
-        run = a_run()
-        timer = threading.Timer(0.3, run.cancelled.set)
-        timer.start()
+    run = a_run()
+
+    def cancelling(_: Asked) -> float:
+        run.cancelled.set()  # once it is under way, however long that took
+        return 30.0
+
+    with ModelServer(latency=cancelling) as server, served(server) as models:
         with pytest.raises(Cancelled):
             vectors(models[embedder_role("openai-compatible/x")], TEXTS, run)
         assert server.idle()
