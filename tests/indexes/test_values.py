@@ -8,6 +8,7 @@ import stat
 import threading
 import zlib
 from collections.abc import Callable
+from dataclasses import asdict, fields, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from sqlwright.indexes.values import (
 )
 from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef
+from sqlwright.types import ValueMatch
 from tests.indexes.values_data import CITY, CODE, COLUMNS, PERSON, columns
 
 
@@ -361,3 +363,11 @@ def test_threads_share_an_index(index: DiskValueIndex) -> None:
 def test_codes_are_not_taken_for_their_neighbours(index: DiskValueIndex) -> None:
     assert [m.value for m in index.search("AB-123") if m.score == 1.0] == ["AB-123"]
     assert {m.column for m in index.search("AB-123", 1)} == {CODE}
+
+
+def test_a_match_is_complete_however_it_was_made() -> None:
+    index = memory_value_index([ColumnValues(CITY, [("Lisbon", 3)])])
+    (match,) = index.search("lisbon")
+    assert match == ValueMatch("lisbon", CITY, "Lisbon", 1.0, 3)
+    assert hash(match) == hash(replace(match))
+    assert asdict(match).keys() == {field.name for field in fields(ValueMatch)}
