@@ -83,6 +83,8 @@ else
 fi
 figure values-real "value index: real values, beside MinHash and a scan" \
     "$python" benchmarks/value_index.py real "$data" --peers
+figure values-all "the value index on all real texts, numbers too, beside its peers" \
+    "$python" benchmarks/value_index.py real "$data" --peers --all
 figure database "what the worker process costs, and how soon a denial is stopped" \
     "$python" benchmarks/database.py
 figure prepare "preparing, and the first answer on a never-seen database" \
