@@ -120,6 +120,13 @@ class Schema:
         return frozenset(ref for pair in self.key_pairs for ref in pair)
 
     @cached_property
+    def all_keys(self) -> frozenset[ColumnRef]:
+        """The columns of primary keys and those at either end of a key, inferred ones included."""
+        return self.key_columns | {
+            ColumnRef(table.name, name) for table in self.tables for name in table.primary_key
+        }
+
+    @cached_property
     def column_count(self) -> int:
         return sum(len(table.columns) for table in self.tables)
 

@@ -19,7 +19,7 @@ from sqlwright.local.critic_features import (
     tables_of,
 )
 from sqlwright.local.critic_forms import form_features
-from sqlwright.local.critic_shapes import comparison_features, shape_features
+from sqlwright.local.critic_shapes import Shapes, comparison_features
 from sqlwright.local.link_schema import SchemaShelf
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.local.support import senses, support
@@ -200,7 +200,9 @@ def test_what_is_shown_and_grouped_is_held_against_the_schema(
         for column in table.columns
         if re.search(rf"\b{column.name}\b", sql)
     ]
-    found = shape_features(asked, sql, SHOP, used)
+    one = replace(candidate(sql), columns=tuple(used))
+    tables = tables_of(State(Question(asked), SchemaView(SHOP)), one)
+    found = Shapes(asked, SHOP).features(sql, used, tables)
     assert {name: found[name] for name in told} == told
 
 
@@ -208,7 +210,7 @@ def test_what_is_shown_and_grouped_is_held_against_the_schema(
     "sql", ["", "nonsense (((", "SELECT", "WITH x AS (SELECT 1) SELECT * FROM x"]
 )
 def test_a_query_that_cannot_be_read_counts_as_nothing(sql: str) -> None:
-    assert not any(shape_features("Whatever?", sql, SHOP, ()).values())
+    assert not any(Shapes("Whatever?", SHOP).features(sql, (), set()).values())
 
 
 def test_numbers_and_asked_items_are_counted() -> None:

@@ -12,11 +12,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from sqlwright.errors import ConfigError
-from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage, Throttle
+from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
 from sqlwright.llm.failures import refused, unreachable, unsupported
 from sqlwright.llm.reading import arguments_text, count, finish, guarded, well_formed
-from sqlwright.llm.transport import NO_KEY, Discreet, Site
-from sqlwright.messages import Capabilities, Reply, ToolCall
+from sqlwright.llm.transport import NO_KEY, AtSite, Discreet, Site
+from sqlwright.messages import Reply, ToolCall
 
 FINISH = {
     "end_turn": "stop",
@@ -27,27 +27,15 @@ FINISH = {
 OLDER_VERSION = "2023-06-01"
 
 
-class AnthropicEndpoint:
+class AnthropicEndpoint(AtSite):
     """One of Anthropic's models. It gives one reply at a time and takes no seed.
 
     Raises ConfigError when the package isn't installed."""
 
     def __init__(self, site: Site) -> None:
-        self._site = site
+        super().__init__(site)
         self._refused: set[str] = set()
         self._client = _client(site)
-
-    @property
-    def name(self) -> str:
-        return self._site.name
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._site.capabilities
-
-    @property
-    def throttle(self) -> Throttle:
-        return self._site.throttle
 
     async def send(self, call: Call) -> Completion:
         import anthropic

@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.anthropic import arguments
-from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage, Throttle
+from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
 from sqlwright.llm.failures import refused, unreachable, unreadable, unsupported
 from sqlwright.llm.openai import SEEDS
 from sqlwright.llm.reading import arguments_text, count, finish, guarded, shares, well_formed
-from sqlwright.llm.transport import NO_KEY, Discreet, Site
-from sqlwright.messages import Capabilities, Reply, ToolCall
+from sqlwright.llm.transport import NO_KEY, AtSite, Discreet, Site
+from sqlwright.messages import Reply, ToolCall
 
 FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
 _OPTIONAL = {
@@ -25,25 +25,13 @@ _OPTIONAL = {
 """Parameters that a model may refuse, and how the server calls them; they are then left out."""
 
 
-class GoogleEndpoint:
+class GoogleEndpoint(AtSite):
     """One of Google's models. Raises ConfigError when the package isn't installed."""
 
     def __init__(self, site: Site) -> None:
-        self._site = site
+        super().__init__(site)
         self._refused: set[str] = set()
         self._http, self._client = _client(site)
-
-    @property
-    def name(self) -> str:
-        return self._site.name
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._site.capabilities
-
-    @property
-    def throttle(self) -> Throttle:
-        return self._site.throttle
 
     async def send(self, call: Call) -> Completion:
         import httpx2

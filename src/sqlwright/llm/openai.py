@@ -14,10 +14,10 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlwright.llm.connections import Answer, Connections
-from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage, Throttle
+from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
 from sqlwright.llm.failures import refused, unsupported
 from sqlwright.llm.reading import arguments_text, count, finish, guarded, price, shares, well_formed
-from sqlwright.llm.transport import Site
+from sqlwright.llm.transport import AtSite, Site
 from sqlwright.llm.vectors import vectors_from_form, vectors_text
 from sqlwright.messages import Capabilities, Reply, ToolCall
 
@@ -38,28 +38,20 @@ _FALLBACKS = {
 """Parameters that a model may refuse, and what then goes in their place."""
 
 
-class OpenAIEndpoint:
+class OpenAIEndpoint(AtSite):
     """One model behind an OpenAI-compatible server. `api_version` makes it one of Azure's."""
 
     def __init__(self, site: Site, *, api_version: str = "", newer_length: bool = False) -> None:
-        self._site = site
+        super().__init__(site)
         self._length = "max_completion_tokens" if newer_length else "max_tokens"
         self._refused: set[str] = set()
         self._connections = _connections(site, "chat/completions", api_version)
-
-    @property
-    def name(self) -> str:
-        return self._site.name
 
     @property
     def capabilities(self) -> Capabilities:
         """As configured, less what the model turned out to refuse."""
         can = self._site.capabilities
         return replace(can, n=False) if "n" in self._refused else can
-
-    @property
-    def throttle(self) -> Throttle:
-        return self._site.throttle
 
     async def send(self, call: Call) -> Completion:
         body = self._body(call)
@@ -115,27 +107,15 @@ class OpenAIEndpoint:
         return _refused(self._site, answer, said)
 
 
-class OpenAIEmbeddings:
+class OpenAIEmbeddings(AtSite):
     """A model behind an OpenAI-compatible server that gives vectors: an `EmbeddingEndpoint`.
 
     A server that refuses many texts at once is sent fewer; nobody says how many it takes."""
 
     def __init__(self, site: Site, *, batch: int, api_version: str = "") -> None:
-        self._site = site
+        super().__init__(site)
         self._batch = batch
         self._connections = _connections(site, "embeddings", api_version)
-
-    @property
-    def name(self) -> str:
-        return self._site.name
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._site.capabilities
-
-    @property
-    def throttle(self) -> Throttle:
-        return self._site.throttle
 
     @property
     def batch(self) -> int:

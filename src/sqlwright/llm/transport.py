@@ -130,6 +130,25 @@ class Discreet(logging.Filter):
                 logger.addFilter(cls())
 
 
+class AtSite:
+    """What an endpoint tells of itself that its site knows."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    @property
+    def name(self) -> str:
+        return self._site.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._site.capabilities
+
+    @property
+    def throttle(self) -> Throttle:
+        return self._site.throttle
+
+
 def headers_hook(base_url: str, secret: Mapping[str, str]) -> Callable[[Any], Awaitable[None]]:
     """A hook for an HTTP client that takes off every header nobody asked for.
 

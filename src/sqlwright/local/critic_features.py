@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlwright.local.critic_forms import form_features
-from sqlwright.local.critic_shapes import comparison_features, shape_features
+from sqlwright.local.critic_shapes import Shapes, comparison_features
 from sqlwright.local.lexical import split_name, stem
 from sqlwright.local.support import EXPLAINED, Senses, Support
 from sqlwright.protocols import FloatArray
@@ -53,8 +53,10 @@ def candidate_features(
     stored = {table.name.casefold(): table.name for table in state.view.schema.tables}
     keys = state.view.schema.key_columns
     loose = [link for link in state.columns if link.column not in keys]
+    shapes = Shapes(state.question.text, state.view.schema)
     described: list[Features] = []
     for place, candidate in enumerate(candidates):
+        tables = tables_of(state, candidate)
         one: Features = {
             "score": float(scores[place]),
             "behind": float(scores.max() - scores[place]),
@@ -68,14 +70,12 @@ def candidate_features(
             "warned": float(min(len(candidate.warnings), 3)),
         }
         one |= result_features(candidate.result)
-        one |= _coverage(state, candidate, support, loose)
-        names = {stored[name] for name in tables_of(state, candidate) if name in stored}
+        one |= _coverage(state, candidate, tables, support, loose)
+        names = {stored[name] for name in tables if name in stored}
         one |= _sense_coverage(support, senses, [*candidate.columns, *names])
         one |= form_features(state.question.text, candidate.sql)
         one |= comparison_features(state.question.text, candidate.sql)
-        one |= shape_features(
-            state.question.text, candidate.sql, state.view.schema, candidate.columns
-        )
+        one |= shapes.features(candidate.sql, candidate.columns, tables)
         one |= asked
         described.append(one)
     return described
@@ -166,11 +166,15 @@ def tables_of(state: State, candidate: Candidate) -> set[str]:
 
 
 def _coverage(
-    state: State, candidate: Candidate, support: Support, loose: Sequence[ColumnLink]
+    state: State,
+    candidate: Candidate,
+    tables: set[str],
+    support: Support,
+    loose: Sequence[ColumnLink],
 ) -> Features:
-    """How far a candidate uses what was found; `loose` are the links that are no keys."""
+    """How far a candidate, which reads these tables, uses what was found; `loose` are the links
+    that are no keys."""
     used = set(candidate.columns)
-    tables = tables_of(state, candidate)
     schema = state.view.schema
     words = {stem(word) for ref in used for word in split_name(ref.column)}
     table_words = {

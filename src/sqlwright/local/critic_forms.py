@@ -154,11 +154,19 @@ def _select_items(sql: str) -> int:
     match = re.search(r"\bselect\b(.*?)\bfrom\b", sql, re.IGNORECASE | re.DOTALL)
     if not match:
         return 0
-    depth = items = 0
-    for letter in match.group(1):
+    return len(list_items(match.group(1)))
+
+
+def list_items(text: str) -> list[str]:
+    """A list's items, split at commas that no parenthesis encloses."""
+    items, depth = [""], 0
+    for letter in text:
         depth += (letter == "(") - (letter == ")")
-        items += letter == "," and depth == 0
-    return items + 1
+        if letter == "," and depth == 0:
+            items.append("")
+        else:
+            items[-1] += letter
+    return items
 
 
 def _asked_items(question: str) -> int:

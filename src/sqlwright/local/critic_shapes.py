@@ -7,8 +7,9 @@ counts as nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
+from sqlwright.local.critic_forms import list_items
 from sqlwright.local.lexical import split_name, stem
 from sqlwright.schema import ColumnRef, Schema
 
@@ -31,6 +32,8 @@ _HOW_MANY = re.compile(
     r"\b(?:how many|(?:total )?(?:numbers?|amount|quantity) of)\s+(\w+)(?:\s+(\w+))?",
     re.IGNORECASE,
 )
+
+_NUMERIC = re.compile(r"int|num|real|floa|doub|dec", re.IGNORECASE)
 
 _MORE = re.compile(
     r"(?:(?<!no )(?<!not )more than|greater than|larger than|bigger than|"
@@ -59,30 +62,49 @@ _RANGE = re.compile(r"\b(?:between|from|range)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]*\w)")
 
 
-def shape_features(question: str, sql: str, schema: Schema, used: Sequence[ColumnRef]) -> Features:
-    """What a query over the columns `used` shows and groups, beside what the question asks for."""
-    shown = _columns(_parts(_SHOWN.search(sql)), used)
-    grouped = _columns(_parts(_GROUPED.search(sql)), used)
-    near = {pair[0] for pair in schema.key_pairs}
-    keys = schema.key_columns | {
-        ColumnRef(table.name, column) for table in schema.tables for column in table.primary_key
-    }
-    words = {stem(word) for word in re.findall(r"\w+", question.casefold())}
-    asks_id = bool(_ASKS_ID.search(question))
-    shapes = {
-        "foreign keys shown": float(min(sum(ref in near for ref in shown), 2)),
-        "keys shown unasked": float(min(sum(ref in keys and not asks_id for ref in shown), 2)),
-        "shown unnamed": float(min(sum(not _named(ref.column, words) for ref in shown), 3)),
-        "grouped elsewhere": float(
-            bool(shown and grouped) and not {r.table for r in shown} & {r.table for r in grouped}
-        ),
-        "grouped by foreign key": float(any(ref in near for ref in grouped)),
-        "grouped by lone key": float(_lone_key(schema, grouped, sql)),
-        "groups counted": float(bool(_COUNTED.search(sql))),
-        "grouped unnamed": float(any(not _named(ref.column, words) for ref in grouped)),
-    }
-    shapes |= _tables_named(schema, used, sql, words)
-    return shapes | _numbers_named(question, sql, schema, used)
+class Shapes:
+    """One question over one schema, against which the shapes of its candidates are held."""
+
+    def __init__(self, question: str, schema: Schema) -> None:
+        self._schema = schema
+        self._words = {stem(word) for word in re.findall(r"\w+", question.casefold())}
+        self._asks_id = bool(_ASKS_ID.search(question))
+        self._named = _tables_named(schema, self._words)
+        self._numbers = _numbers_named(question, schema)
+
+    def features(self, sql: str, used: Sequence[ColumnRef], tables: Set[str]) -> Features:
+        """What a query over these columns and tables (folded names) shows and groups, beside what
+        the question asks for."""
+        shown = _columns(_items(_SHOWN.search(sql)), used)
+        grouped = _columns(_items(_GROUPED.search(sql)), used)
+        near, keys = self._schema.referring, self._schema.all_keys
+        there = len(self._named & tables)
+        numbers = [ref for ref in self._numbers if ref.table.casefold() in tables]
+        summed = any(ref in used for ref in numbers)
+        return {
+            "foreign keys shown": float(min(sum(ref in near for ref in shown), 2)),
+            "keys shown unasked": float(
+                min(sum(ref in keys and not self._asks_id for ref in shown), 2)
+            ),
+            "shown unnamed": float(min(sum(not self._names(ref) for ref in shown), 3)),
+            "grouped elsewhere": float(
+                bool(shown and grouped)
+                and not {r.table for r in shown} & {r.table for r in grouped}
+            ),
+            "grouped by foreign key": float(any(ref in near for ref in grouped)),
+            "grouped by lone key": float(_lone_key(self._schema, grouped, sql)),
+            "groups counted": float(bool(_COUNTED.search(sql))),
+            "grouped unnamed": float(any(not self._names(ref) for ref in grouped)),
+            "named tables used": float(min(there, 3)),
+            "named tables left": float(min(len(self._named) - there, 3)),
+            # “How many degrees” where a number column is called degrees: is it that, or a count?
+            "named number used": float(summed),
+            "named number left": float(bool(numbers) and not summed),
+        }
+
+    def _names(self, ref: ColumnRef) -> bool:
+        """Whether the question holds any word of a column's name."""
+        return any(stem(word) in self._words for word in split_name(ref.column))
 
 
 def comparison_features(question: str, sql: str) -> Features:
@@ -113,18 +135,8 @@ def comparison_features(question: str, sql: str) -> Features:
     }
 
 
-def _parts(found: re.Match[str] | None) -> list[str]:
-    """A list's items, split at commas that no parenthesis encloses."""
-    if not found:
-        return []
-    items, depth = [""], 0
-    for letter in found.group(1):
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            items.append("")
-        else:
-            items[-1] += letter
-    return items
+def _items(found: re.Match[str] | None) -> list[str]:
+    return list_items(found.group(1)) if found else []
 
 
 def _columns(items: Iterable[str], used: Sequence[ColumnRef]) -> list[ColumnRef]:
@@ -146,11 +158,6 @@ def _bare(name: str | None) -> str:
     return "" if name is None else name.strip('"`').replace('""', '"').casefold()
 
 
-def _named(name: str, words: set[str]) -> bool:
-    """Whether the question holds any word of a name."""
-    return any(stem(word) in words for word in split_name(name))
-
-
 def _lone_key(schema: Schema, grouped: Sequence[ColumnRef], sql: str) -> bool:
     """Groups of a single table's primary key have one row each."""
     if len(grouped) != 1 or " join " in sql.casefold():
@@ -159,43 +166,26 @@ def _lone_key(schema: Schema, grouped: Sequence[ColumnRef], sql: str) -> bool:
     return table is not None and table.primary_key == (grouped[0].column,)
 
 
-def _tables_named(schema: Schema, used: Sequence[ColumnRef], sql: str, words: set[str]) -> Features:
-    """Tables whose whole name the question holds: in use, and left."""
-    lowered = sql.casefold()
-    taken = {ref.table for ref in used}
-    named = [
-        table.name
+def _tables_named(schema: Schema, words: set[str]) -> frozenset[str]:
+    """Folded names of the tables whose whole name the question holds."""
+    return frozenset(
+        table.name.casefold()
         for table in schema.tables
         if (own := {stem(word) for word in split_name(table.name)}) and own <= words
-    ]
-    there = [name for name in named if name in taken or _within(name, lowered)]
-    return {
-        "named tables used": float(min(len(there), 3)),
-        "named tables left": float(min(len(named) - len(there), 3)),
-    }
+    )
 
 
-def _within(name: str, lowered: str) -> bool:
-    return bool(re.search(rf"(?:from|join)\s+[\"`]?{re.escape(name.casefold())}\b", lowered))
-
-
-def _numbers_named(question: str, sql: str, schema: Schema, used: Sequence[ColumnRef]) -> Features:
-    """“How many degrees” where a number column is called degrees: is it that, or a count?"""
+def _numbers_named(question: str, schema: Schema) -> list[ColumnRef]:
+    """Columns of numbers, keys aside, that hold a word of what the question wants the number of."""
     found = _HOW_MANY.search(question)
     if not found:
-        return {"named number used": 0.0, "named number left": 0.0}
+        return []
     asked = {stem(word.casefold()) for word in found.groups() if word}
-    tables = {ref.table for ref in used}
-    numbers = [
-        ColumnRef(table.name, column.name)
-        for table in schema.tables
-        if table.name in tables or _within(table.name, sql.casefold())
-        for column in table.columns
-        if re.search(r"int|num|real|floa|doub|dec", column.type, re.IGNORECASE)
-        and {stem(word) for word in split_name(column.name)} & asked
+    return [
+        ref
+        for ref in schema.columns
+        if (column := schema.column(ref))
+        and _NUMERIC.search(column.type)
+        and {stem(word) for word in split_name(ref.column)} & asked
+        and ref not in schema.key_columns
     ]
-    free = [ref for ref in numbers if ref not in schema.key_columns]
-    return {
-        "named number used": float(any(ref in used for ref in free)),
-        "named number left": float(bool(free) and not any(ref in used for ref in free)),
-    }

@@ -30,7 +30,7 @@ from sqlwright.training.stamp import digests
 
 MEMBERS = 5
 FOLDS = 5
-LOOKS_DECAY = 0.001
+RANK_DECAY = 0.001
 RANKED_BY = Order(("score", "looks"))
 """What the ranking weighs against each other. Given every feature, twenty databases make it worse.
 """
@@ -114,7 +114,7 @@ def fit_rank(data: Described, order: Order = RANKED_BY) -> Network:
     own = data.where(answerable=True)
     groups = [np.stack([order.row(one) for one in f]) for f in own.features if f]
     labels = [np.array(b.right, float) for b, f in zip(own.beams, own.features, strict=True) if f]
-    return fit_ranking(groups, labels, order, decay=LOOKS_DECAY)
+    return fit_ranking(groups, labels, order, decay=RANK_DECAY)
 
 
 def fit_looks(seen: Described) -> Network:

@@ -17,7 +17,6 @@ from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.spending import Budget, Spending
 from sqlwright.steps.schema_linking.filter_columns import FilterColumns
-from sqlwright.steps.schema_linking.narrowing import all_keys
 from sqlwright.types import ColumnLink, DescriptionMatch, Question, State, ValueMatch
 from tests.scripted import ScriptedLinker
 from tests.steps.schema_linking.test_embedded import chain
@@ -41,7 +40,7 @@ def visible(state: State) -> set[str]:
 
 
 def keys(schema: Schema) -> set[str]:
-    return {str(ref) for ref in all_keys(schema)}
+    return {str(ref) for ref in schema.all_keys}
 
 
 def yes_for(*names: str) -> Callable[[Asked], str]:

@@ -16,7 +16,7 @@ from sqlwright.protocols import Context
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.schema_rendering import render_schema
 from sqlwright.steps.asking import asked
-from sqlwright.steps.schema_linking.narrowing import all_keys, found, narrowed
+from sqlwright.steps.schema_linking.narrowing import found, narrowed
 from sqlwright.steps.schema_linking.profiles import EXAMPLES, column_profiles
 from sqlwright.steps.schema_linking.replies import ColumnsReply, Names, RelevanceReply
 from sqlwright.steps.schema_linking.scoring import scored
@@ -114,7 +114,7 @@ class FilterColumns:
     def _always(self, state: State, schema: Schema) -> set[ColumnRef]:
         """The columns that stay whatever is judged."""
         every = self.keys == "all" or (self.keys == "auto" and self.form != "embedded")
-        kept = all_keys(schema) if every else set()
+        kept = set(schema.all_keys) if every else set()
         return kept | found(state) if self.keep_found else kept
 
     def _kept(self, state: State, schema: Schema, judged: Iterable[ColumnRef]) -> State:

@@ -59,6 +59,7 @@ def explained(state: State, schema: Schema) -> Mapping[str, float]:
     """For each group how much of the question its names and values explain: every word that asks
     for something counts, the more the fewer groups explain it."""
     naming = _groups_by_word(schema)
+    all_groups = len(set(schema.groups.values()))
     scores: dict[str, float] = {}
     for word in tokens(state.question.text):
         if word.is_number or word.text in FUNCTION_WORDS or word.text in OPERATION_WORDS:
@@ -68,7 +69,7 @@ def explained(state: State, schema: Schema) -> Mapping[str, float]:
             group = schema.groups.get(match.column.table)
             if group and match.span and match.span[0] <= word.start and word.end <= match.span[1]:
                 by[group] = max(by.get(group, 0.0), match.score)
-        rarity = 1.0 - math.log(max(len(by), 1)) / math.log(len(set(schema.groups.values())) + 1)
+        rarity = 1.0 - math.log(max(len(by), 1)) / math.log(all_groups + 1)
         for group, strength in by.items():
             scores[group] = scores.get(group, 0.0) + strength * (COMMON + rarity)
     return scores

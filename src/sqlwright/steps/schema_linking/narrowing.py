@@ -23,13 +23,6 @@ def narrowed(state: State, chosen: Iterable[ColumnRef]) -> State:
     return state.evolve(view=state.view.narrowed(kept))
 
 
-def all_keys(schema: Schema) -> set[ColumnRef]:
-    """Every column of a primary key or at either end of a foreign key, inferred ones included."""
-    return set(schema.key_columns) | {
-        ColumnRef(t.name, name) for t in schema.tables for name in t.primary_key
-    }
-
-
 def found(state: State) -> set[ColumnRef]:
     """Columns that retrieval found by a stored value or by their name."""
     return {match.column for match in state.values} | {
@@ -71,17 +64,19 @@ def _shortest(
     """The tables on a shortest way from `start` to any goal; none without a way of at most
     `longest` keys."""
     came: dict[str, str] = {start: ""}
+    keys = {start: 0}
     waiting = [start]
     for table in waiting:
-        path = [table]
-        while came[path[-1]]:
-            path.append(came[path[-1]])
         if table in goals:
+            path = [table]
+            while came[path[-1]]:
+                path.append(came[path[-1]])
             return path
-        if longest is not None and len(path) > longest:
+        if keys[table] == longest:
             return []
         for other in neighbours.get(table, []):
             if other not in came:
                 came[other] = table
+                keys[other] = keys[table] + 1
                 waiting.append(other)
     return []
