@@ -12,7 +12,8 @@
 #   passes     PASSES differently augmented passes from number FIRST on, each with SYNTHETIC
 #              made-up pairs
 #   train      for MINUTES by the clock, from the published MiniLM; or FROM a folder of exported
-#              weights: then FIRST should be a pass that those haven't seen, and SCALE about 0.45
+#              weights: then FIRST should be a pass that those haven't seen, and SCALE about 0.45;
+#              another SEED, best with another FIRST, makes an independent model
 #   export     int8 graphs into WEIGHTS
 #   validate   accuracy on `valid`
 #   seen       beams of the parser on the databases it was trained on
@@ -44,6 +45,7 @@ passes() {
 train() {
     [ ! -f "$out/run/done" ] || return 0
     local options=(--minutes "${MINUTES:-76}" --first "$first" --scale "${SCALE:-1.0}")
+    [ -z "${SEED:-}" ] || options+=(--seed "$SEED")
     [ -z "${FROM:-}" ] || options+=(--weights "$FROM")
     "$python" -m sqlwright.training.train_parser "$out/passes" "$out/run" "${options[@]}" "$@" \
         >>"$out/run/log.jsonl"

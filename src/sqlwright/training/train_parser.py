@@ -39,6 +39,7 @@ class Settings:
     """What a run is made of; kept in its checkpoints."""
 
     minutes: float = 70.0
+    seed: int = SEED
     rate: float = 6e-4
     encoder_rate: float = 1.5e-4
     warmup: float = 0.06
@@ -60,7 +61,7 @@ class Settings:
 
 def make_model(settings: Settings) -> ParserModel:
     """A fresh model on the published MiniLM."""
-    torch.manual_seed(SEED)
+    torch.manual_seed(settings.seed)
     pretrained = load_minilm(bundled_minilm())
     sizes = Sizes(len(FEATURES), len(RELATIONS), FIRST_NODE)
     words = pretrained.words.to(torch.bfloat16)
@@ -93,9 +94,9 @@ def stream(
     number = first
     while True:
         packed = Packed.load(pass_path(folder, number))
-        shuffled = batches(packed, SEED + number + 7919 * order, pieces=settings.pieces)
+        shuffled = batches(packed, settings.seed + number + 7919 * order, pieces=settings.pieces)
         for index, rows in enumerate(shuffled):
-            seed = SEED * 1000 + number * 100_000 + index + 53 * order
+            seed = settings.seed * 1000 + number * 100_000 + index + 53 * order
             yield number, collate(packed, rows.tolist(), mask_rate=settings.mask_rate, seed=seed)
         number += 1
 
@@ -263,6 +264,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("passes", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--minutes", type=float, default=70.0)
+    parser.add_argument("--seed", type=int, default=SEED, help="of first weights and of the order")
     parser.add_argument("--slice", type=float, default=math.inf, help="minutes before a pause")
     parser.add_argument(
         "--worked",
@@ -281,6 +283,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     settings = Settings(
         minutes=options.minutes,
+        seed=options.seed,
         rate=Settings.rate * options.scale,
         encoder_rate=Settings.encoder_rate * options.scale,
         frozen=options.frozen,
