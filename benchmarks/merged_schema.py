@@ -1,13 +1,15 @@
 """Accuracy on many databases merged into one, as a share of that on the separate ones.
 
-    python -m benchmarks.merged_schema DATA FOLDER [--questions 150] [--columns 3800] [--set K=V]
+    python -m benchmarks.merged_schema DATA FOLDER [--part valid] [--questions 150] [--columns 3800]
+        [--set K=V]
 
 Every Spider database of the parts `fit`, `valid` and `calib` goes into one SQLite file, tables,
 keys and rows, in an order drawn by seed; BIRD's training schemas with made-up rows follow until
 there are enough columns. A table keeps its name; one whose name is taken gets its database's in
-front. A seeded sample of the questions on `valid` is asked of their own databases and of the merged
-one, both prepared, with the same weights. An answer is right when it gives the gold query's rows on
-the question's own database (Spider's rule). The development databases aren't read.
+front. A seeded sample of the questions on `valid`, or on another part, is asked of their own
+databases and of the merged one, both prepared, with the same weights. An answer is right when it
+gives the gold query's rows on the question's own database (Spider's rule). The development
+databases aren't read.
 
 The merged file is kept in FOLDER, and so are the records of both sides, as JSON lines.
 """
@@ -164,9 +166,9 @@ def add(merged: sqlite3.Connection, scratch: Path, name: str, taken: set[str]) -
     return named
 
 
-def sample(data: Path, count: int, seed: int) -> list[Example]:
-    """Questions on `valid`, by database."""
-    examples = list(load_spider(data / "spider", split="valid").examples)
+def sample(data: Path, part: str, count: int, seed: int) -> list[Example]:
+    """Questions on the databases of a part that are there, by database."""
+    examples = [e for e in load_spider(data / "spider", split=part).examples if e.database.exists()]
     random.Random(seed).shuffle(examples)
     return sorted(examples[:count], key=lambda example: example.db_id)
 
@@ -270,13 +272,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--part", choices=("fit", "valid", "calib"), default="valid")
     parser.add_argument("--questions", type=int, default=150)
     parser.add_argument("--columns", type=int, default=COLUMNS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--set", action="append", default=[], dest="overrides", metavar="K=V")
     options = parser.parse_args()
     path, names = make_merged(options.data, options.folder, options.columns, options.seed)
-    examples = sample(options.data, options.questions, options.seed)
+    examples = sample(options.data, options.part, options.questions, options.seed)
     models = api.EmbeddedModels()
     golds, separate = {}, []
     for database, group in groupby(examples, key=lambda example: example.database):

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from sqlwright import combinators
+from sqlwright.by_group import ByGroup
 from sqlwright.combinators import Named
 from sqlwright.config import load_recipe, parse_override, parse_recipe, recipe_names
 from sqlwright.errors import ConfigError
@@ -39,7 +40,9 @@ def test_shipped_recipes_load_and_are_called_what_their_file_says(name: str) -> 
 def test_the_default_recipe_is_link_write_check_judge() -> None:
     step = load_recipe("local").step
     assert isinstance(step, combinators.Sequence)
-    assert [child.name for child in step.steps if isinstance(child, Named)] == [
+    *first, grouped = step.steps
+    assert isinstance(grouped, ByGroup)
+    assert [child.name for child in (*first, *grouped.steps) if isinstance(child, Named)] == [
         "retrieval.request",
         "retrieval.values",
         "schema_linking.embedded",

@@ -12,6 +12,7 @@ nest:
       - for_each: {field: candidates, steps: [repair.execution_guided]}
       - repeat_until: {condition: has_rows, rounds: 2, steps: [repair.execution_guided]}
       - agent: {task: find values, goal: values, steps: [retrieval.values]}
+      - by_group: {most: 3, steps: [schema_linking.embedded, generation.embedded]}
       - selection.critic
 
 Every step also has the option `enabled`; `false` leaves it out, which is how an ablation is an
@@ -25,7 +26,7 @@ and options are refused with the known ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from dataclasses import Field as DataclassField
 from importlib.resources import files
@@ -36,10 +37,12 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from sqlwright import combinators, registry
 from sqlwright.agent import Agent
+from sqlwright.by_group import ByGroup
 from sqlwright.combinators import Condition, Named
 from sqlwright.errors import ConfigError
 from sqlwright.prompting import Sampling
 from sqlwright.protocols import EMBEDDER, Step
+from sqlwright.recipe_entries import COMBINATORS, Entry, read_entries, refuse_unknown
 from sqlwright.yaml_text import read_yaml
 
 LARGEST = 64 * 1024
@@ -90,37 +93,7 @@ class _RecipeFile(BaseModel):
     steps: list[Any]
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """One step of a recipe file: a leaf with options, or a combinator with entries in it."""
-
-    name: str
-    where: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    inner: Mapping[str, tuple[_Entry, ...]] = field(default_factory=dict)
-    branches: tuple[tuple[_Entry, ...], ...] = ()
-
-    def walk(self) -> Iterator[_Entry]:
-        """It and all in it, in the order they stand in the file."""
-        yield self
-        for entries in (*self.inner.values(), *self.branches):
-            for entry in entries:
-                yield from entry.walk()
-
-
-_COMBINATORS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
-    # name: the keys that hold steps, the other keys
-    "sequence": (frozenset({"steps"}), frozenset()),
-    "parallel": (frozenset({"branches"}), frozenset({"workers"})),
-    "samples": (frozenset({"steps"}), frozenset({"count", "workers"})),
-    "for_each": (frozenset({"steps"}), frozenset({"field", "workers"})),
-    "repeat_until": (frozenset({"steps"}), frozenset({"condition", "rounds"})),
-    "when": (frozenset({"then", "otherwise"}), frozenset({"condition"})),
-    "agent": (frozenset({"steps"}), frozenset({"task", "goal", "turns", "sampling", "prompt"})),
-}
-_OPTIONAL = frozenset(
-    {"otherwise", "workers", "rounds", "enabled", "goal", "turns", "sampling", "prompt"}
-)
+_SEQUENCES: Mapping[str, type[Agent | ByGroup]] = {"agent": Agent, "by_group": ByGroup}
 
 
 def recipe_names() -> tuple[str, ...]:
@@ -146,12 +119,12 @@ def parse_recipe(
     loaded = read_yaml(text, origin)
     if not isinstance(loaded, dict):
         raise ConfigError(f"{origin}: a recipe is a mapping with the keys name and steps")
-    _refuse_unknown(loaded, _RecipeFile.model_fields, f"{origin}: key")
+    refuse_unknown(loaded, _RecipeFile.model_fields, f"{origin}: key")
     try:
         file = _RecipeFile.model_validate(loaded)
     except ValidationError as error:
         raise ConfigError(f"{origin}: {_explained(error)}") from None
-    entries = _entries(file.steps, origin)
+    entries = read_entries(file.steps, origin)
     changed = [parse_override(override) for override in overrides]
     _check_aimed(changed, entries, origin)
     builder = _Builder(changed, allow_code=allow_code)
@@ -197,19 +170,19 @@ class _Builder:
     allow_code: bool
     seen: dict[str, int] = field(default_factory=dict)
 
-    def steps(self, entries: Sequence[_Entry]) -> list[Step]:
+    def steps(self, entries: Sequence[Entry]) -> list[Step]:
         built = (self.step(entry) for entry in entries)
         return [step for step in built if step is not None]
 
-    def step(self, entry: _Entry) -> Step | None:
+    def step(self, entry: Entry) -> Step | None:
         """The step, or None where it isn't enabled."""
         options = self._options(entry)
         enabled = _typed(options.pop("enabled", True), bool, entry, "enabled")
-        if entry.name not in _COMBINATORS:
+        if entry.name not in COMBINATORS:
             return self._leaf(entry, options) if enabled else None
         return self._combinator(entry, options) if enabled else None
 
-    def _options(self, entry: _Entry) -> dict[str, Any]:
+    def _options(self, entry: Entry) -> dict[str, Any]:
         """The entry's options with the overrides for it."""
         self.seen[entry.name] = place = self.seen.get(entry.name, 0) + 1
         options = dict(entry.options)
@@ -218,9 +191,9 @@ class _Builder:
                 options[override.option] = override.value
         return options
 
-    def _combinator(self, entry: _Entry, options: Mapping[str, Any]) -> Step:
-        known = {*_COMBINATORS[entry.name][1], "enabled"}
-        _refuse_unknown(options, known, f"{entry.where}: option")
+    def _combinator(self, entry: Entry, options: Mapping[str, Any]) -> Step:
+        known = {*COMBINATORS[entry.name][1], "enabled"}
+        refuse_unknown(options, known, f"{entry.where}: option")
         workers = _typed(options.get("workers", 1), int, entry, "workers")
         if entry.name == "parallel":
             branches = [combinators.sequence(*self.steps(branch)) for branch in entry.branches]
@@ -230,10 +203,13 @@ class _Builder:
         }
         if entry.name == "sequence":
             return inner["steps"]
-        if entry.name == "agent":
-            known_types = get_type_hints(Agent)
-            typed = {k: _typed(v, known_types[k], entry, k) for k, v in options.items()}
-            return Agent(inner["steps"].steps, **typed)
+        if special := _SEQUENCES.get(entry.name):
+            hints = get_type_hints(special)
+            typed = {k: _typed(v, hints[k], entry, k) for k, v in options.items()}
+            try:
+                return special(inner["steps"].steps, **typed)
+            except ValueError as error:
+                raise ConfigError(f"{entry.where}: {error}") from None
         if entry.name == "samples":
             count = _typed(options["count"], int, entry, "count")
             if count < 1:
@@ -248,20 +224,20 @@ class _Builder:
         rounds = _typed(options.get("rounds", 3), int, entry, "rounds")
         return combinators.repeat_until(condition, inner["steps"], rounds=rounds)
 
-    def _condition(self, entry: _Entry) -> Condition:
+    def _condition(self, entry: Entry) -> Condition:
         try:
             found: Condition = registry.load_condition(_text(entry, "condition"))
         except ConfigError as error:
             raise ConfigError(f"{entry.where}: {error}", hint=error.hint) from None
         return found
 
-    def _leaf(self, entry: _Entry, options: Mapping[str, Any]) -> Step:
+    def _leaf(self, entry: Entry, options: Mapping[str, Any]) -> Step:
         try:
             step_class = registry.load_step(entry.name, allow_code=self.allow_code)
         except ConfigError as error:
             raise ConfigError(f"{entry.where}: {error}", hint=error.hint) from None
         known = options_of(step_class)
-        _refuse_unknown(options, known, f"{entry.where}: option")
+        refuse_unknown(options, known, f"{entry.where}: option")
         required = [
             name
             for name, option in known.items()
@@ -300,61 +276,7 @@ def _read(name_or_path: str) -> tuple[str, str]:
         raise ConfigError(f"the recipe {path} can't be read: {problem}") from None
 
 
-def _entries(listed: Any, where: str) -> tuple[_Entry, ...]:
-    if not isinstance(listed, list):
-        raise ConfigError(f"{where}: expected a list of steps, not {listed!r}")
-    return tuple(
-        _entry(item, f"{where}, step {place}") for place, item in enumerate(listed, start=1)
-    )
-
-
-def _entry(item: Any, where: str) -> _Entry:
-    if isinstance(item, str):
-        name: Any = item
-        body: Any = {}
-    elif isinstance(item, dict) and len(item) == 1:
-        ((name, body),) = item.items()
-    else:
-        raise ConfigError(
-            f"{where}: expected a step's name, or one name with its options, not {item!r}"
-        )
-    where = f"{where} ({name})"
-    if name in _COMBINATORS:
-        return _combined(name, body, where)
-    if body is None:
-        body = {}
-    if not isinstance(name, str) or not isinstance(body, dict):
-        raise ConfigError(f"{where}: options are a mapping, not {body!r}")
-    return _Entry(name, where, body)
-
-
-def _combined(name: str, body: Any, where: str) -> _Entry:
-    holders, others = _COMBINATORS[name][0], _COMBINATORS[name][1] | {"enabled"}
-    if isinstance(body, list):
-        body = {next(iter(sorted(holders))): body} if name in {"sequence", "parallel"} else body
-    if not isinstance(body, dict):
-        keys = ", ".join(sorted(holders | others))
-        raise ConfigError(f"{where}: expected the keys {keys}, not {body!r}")
-    _refuse_unknown(body, holders | others, f"{where}: key")
-    needed = (holders | others) - _OPTIONAL
-    absent = sorted(needed - set(body))
-    if absent:
-        raise ConfigError(f"{where}: {', '.join(absent)} is missing")
-    options = {key: value for key, value in body.items() if key in others}
-    if name == "parallel":
-        listed = body["branches"]
-        if not isinstance(listed, list) or not listed:
-            raise ConfigError(f"{where}: branches are a list of lists of steps")
-        branches = tuple(
-            _entries(branch if isinstance(branch, list) else [branch], f"{where}, branch {place}")
-            for place, branch in enumerate(listed, start=1)
-        )
-        return _Entry(name, where, options, branches=branches)
-    inner = {key: _entries(body[key], where) for key in sorted(holders) if key in body}
-    return _Entry(name, where, options, inner)
-
-
-def _check_aimed(overrides: Sequence[Override], entries: Sequence[_Entry], origin: str) -> None:
+def _check_aimed(overrides: Sequence[Override], entries: Sequence[Entry], origin: str) -> None:
     counts: dict[str, int] = {}
     for entry in entries:
         for one in entry.walk():
@@ -371,22 +293,14 @@ def _check_aimed(overrides: Sequence[Override], entries: Sequence[_Entry], origi
             )
 
 
-def _refuse_unknown(given: Mapping[Any, Any], known: Any, what: str) -> None:
-    for key in given:
-        if key not in known:
-            error = registry.unknown(what.rpartition(" ")[2], str(key), sorted(known))
-            prefix = what.rpartition(": ")[0]
-            raise ConfigError(f"{prefix}: {error}", hint=error.hint)
-
-
-def _typed(value: Any, hint: Any, entry: _Entry, key: str) -> Any:
+def _typed(value: Any, hint: Any, entry: Entry, key: str) -> Any:
     try:
         return TypeAdapter(hint).validate_python(value)
     except ValidationError as error:
         raise ConfigError(f"{entry.where}: {key}: {_explained(error)}, not {value!r}") from None
 
 
-def _text(entry: _Entry, key: str) -> str:
+def _text(entry: Entry, key: str) -> str:
     value = entry.options[key]
     if not isinstance(value, str):
         raise ConfigError(f"{entry.where}: {key} is a name, not {value!r}")

@@ -152,6 +152,14 @@ class Schema:
         return {name: root(name) for name in leader}
 
     @cached_property
+    def parts(self) -> Mapping[str, Schema]:
+        """Each group of tables as a schema of its own, by the table that stands for it."""
+        members: dict[str, set[str]] = {}
+        for table, leader in self.groups.items():
+            members.setdefault(leader, set()).add(table)
+        return {leader: self.only(names) for leader, names in members.items()}
+
+    @cached_property
     def is_crowd(self) -> bool:
         """Whether so many groups of tables stand side by side that names and small numbers agree
         by chance, and a question is about one of them. A schema of few groups is one business,

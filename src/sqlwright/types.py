@@ -210,6 +210,8 @@ class State:
     selected: Candidate | None = None
     confidence: float | None = None
     """Calibrated probability that `selected` is right, where a step has set it."""
+    answerable: float | None = None
+    """Probability that the database holds what is asked, where a step has set it."""
     refusal: Refusal | None = None
     warnings: tuple[str, ...] = ()
 

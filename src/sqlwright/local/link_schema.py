@@ -118,6 +118,16 @@ class SchemaArrays:
         """Each column's index."""
         return {ref: index for index, ref in enumerate(self.columns)}
 
+    @cached_property
+    def key_places(self) -> IntArray:
+        """(K, 2) indices of the columns that a key joins, pair by pair."""
+        pairs = [
+            (self.place[near], self.place[far])
+            for near, far in sorted(self.schema.key_pairs)
+            if near in self.place and far in self.place
+        ]
+        return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
 
 @dataclass(frozen=True)
 class SchemaTexts:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from sqlwright.local.lexical import FUNCTION_WORDS, OPERATION_WORDS, split_name, stem, tokens
 from sqlwright.schema import Schema
@@ -20,37 +21,47 @@ COMMON = 0.3
 """What a word that every group explains counts, beside one for a word that only one does."""
 
 
-def together(state: State, schema: Schema, *, most: int, groups: int, share: float) -> list[str]:
-    """At most `most` tables, of the `groups` groups that the question is most probably about, by
-    the linker's scores in `state`.
+class Likely(NamedTuple):
+    """A group of tables, and how much speaks for the question being about it."""
+
+    leader: str
+    score: float
+
+
+def likely_groups(state: State, schema: Schema, *, most: int, share: float) -> list[Likely]:
+    """The groups that the question is most probably about, best first, by the linker's scores in
+    `state`: at most `most`, and only those whose score is at least `share` of the best one's.
 
     Scattered look-alikes can't be joined: a group counts as a whole, by its best columns and by the
-    words of the question that its names and values explain. It is kept when its score is at least
-    `share` of the best one's. Each may take half of the places left, the last of them all.
+    words of the question that its names and values explain.
     """
     found: dict[str, list[float]] = {}
+    for link in state.columns:  # best first
+        found.setdefault(schema.groups[link.column.table], []).append(link.score)
+    words = explained(state, schema)
+    scores = [
+        Likely(group, sum(islice(found.get(group, ()), TELLING)) + EXPLAINING * words.get(group, 0))
+        for group in dict.fromkeys(schema.groups.values())
+    ]
+    scores.sort(key=lambda one: -one.score)
+    return [one for one in scores[:most] if one.score >= share * scores[0].score]
+
+
+def together(state: State, schema: Schema, *, most: int, groups: int, share: float) -> list[str]:
+    """At most `most` tables of the likely groups: each may take half of the places left, the last
+    of them all."""
     worth = {link.table: link.score for link in state.tables}
     best: dict[str, float] = {}
-    for link in state.columns:  # best first
-        table = link.column.table
-        found.setdefault(schema.groups[table], []).append(link.score)
-        best.setdefault(table, link.score)
-    words = explained(state, schema)
-    scores = {
-        group: sum(islice(found.get(group, ()), TELLING)) + EXPLAINING * words.get(group, 0.0)
-        for group in dict.fromkeys(schema.groups.values())
-    }
-    ranked = sorted(scores, key=lambda group: -scores[group])[:groups]
-    kept = [group for group in ranked if scores[group] >= share * scores[ranked[0]]]
-    members: dict[str, list[str]] = {}
-    for table, group in schema.groups.items():
-        members.setdefault(group, []).append(table)
+    for link in state.columns:
+        best.setdefault(link.column.table, link.score)
+    kept = likely_groups(state, schema, most=groups, share=share)
     chosen: list[str] = []
     for place, group in enumerate(kept):
         room = most - len(chosen)
         if place < len(kept) - 1:
             room = (room + 1) // 2
-        own = sorted(members[group], key=lambda name: -worth.get(name, 0.0) - best.get(name, 0.0))
+        own = [table.name for table in schema.parts[group.leader].tables]
+        own.sort(key=lambda name: -worth.get(name, 0.0) - best.get(name, 0.0))
         chosen += own[:room]
     return chosen
 

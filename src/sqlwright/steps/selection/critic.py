@@ -46,7 +46,7 @@ class CriticSelection:
     roles: ClassVar[tuple[str, ...]] = ("critic",)
     reads: ClassVar[frozenset[str]] = frozenset({"question", "candidates"})
     writes: ClassVar[frozenset[str]] = frozenset(
-        {"candidates", "selected", "confidence", "refusal", "warnings"}
+        {"candidates", "selected", "confidence", "answerable", "refusal", "warnings"}
     )
 
     def __call__(self, state: State, context: Context) -> State:
@@ -63,6 +63,7 @@ class CriticSelection:
         decided = state.evolve(
             candidates=tuple(by_sql.get(c.sql, c) for c in state.candidates),
             confidence=judged[0].confidence,
+            answerable=float(assessment.answerable),
         )
         refusal = self._refusal(critic, state, assessment)
         if refusal is not None:

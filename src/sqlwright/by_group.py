@@ -1,0 +1,124 @@
+"""A sequence of steps that a wide schema goes through group by group.
+
+Where many groups of tables stand side by side without a key between them, names and values agree
+by chance all over, and a model that sees parts of several mixes them. So each group that the
+question may be about is taken for a database of its own, and the steps answer there; which of the
+answers is meant depends on the group's names and values and on how right the answer is held to be.
+The best of the other groups stay as alternatives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from sqlwright import combinators
+from sqlwright.branching import Outcome, run_branches, settle
+from sqlwright.protocols import Context
+from sqlwright.schema import Schema, SchemaView
+from sqlwright.steps.schema_linking.grouping import Likely, likely_groups
+from sqlwright.steps.schema_linking.scoring import scored
+from sqlwright.types import Candidate, State
+
+NAMES = 0.7
+"""What a group's names and values weigh, in logits for each point of `likely_groups`."""
+ANSWERABLE = 0.35
+"""What the logit that the group holds what is asked weighs."""
+RIGHT = 0.3
+"""What the logit that its answer is right weighs. The three were fitted by databases on questions
+of merged ones."""
+LEAST = 1e-3
+"""Probabilities nearer to 0 or 1 count as this."""
+
+
+@dataclass(frozen=True)
+class ByGroup(combinators.Sequence):
+    """Its steps, once for each likely group of a schema that is a crowd; elsewhere just once."""
+
+    most: int = 3
+    """Groups that are tried at most."""
+    share: float = 0.3
+    """Least score of a group that is tried, as a share of the best one's."""
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        if self.most < 1 or self.workers < 1:
+            raise ValueError(
+                f"most and workers must be at least 1, not {self.most}, {self.workers}"
+            )
+        if not 0.0 <= self.share <= 1.0:
+            raise ValueError(f"share must be between 0 and 1, not {self.share}")
+
+    def __call__(self, state: State, context: Context) -> State:
+        schema = state.view.visible_schema()
+        if not schema.is_crowd or not state.question.text.strip():
+            return super().__call__(state, context)
+        columns, tables = scored(state, schema, context)
+        linked = state.evolve(columns=tuple(columns), tables=tuple(tables))
+        groups = likely_groups(linked, schema, most=self.most, share=self.share)
+        parts = [schema.parts[group.leader] for group in groups]
+        alone = [_alone(state, part) for part in parts]
+        run = super().__call__
+        tasks = [(start, partial(run, start)) for start in alone]
+        outcomes = run_branches(tasks, context, self.workers)
+        kept = [ref for part in parts for ref in part.columns]
+        after = linked.evolve(view=state.view.narrowed(kept))
+        return settle(_chosen(after, groups, outcomes), outcomes, context)
+
+
+def _alone(state: State, part: Schema) -> State:
+    """The state as if the group were all there is."""
+    names = {table.name for table in part.tables}
+    values = tuple(match for match in state.values if match.column.table in names)
+    return state.evolve(view=SchemaView(part), values=values)
+
+
+def _chosen(state: State, groups: Sequence[Likely], outcomes: Sequence[Outcome]) -> State:
+    """The state with the answer of the most probable group, and everybody's candidates; how sure
+    they are takes in how probable their group is. Groups that fail or refuse come behind."""
+    ended = [outcome.state for outcome in outcomes]
+    shares = _probabilities([_evidence(g, e) for g, e in zip(groups, ended, strict=True)])
+    places = range(len(ended))
+    lost = [bool(outcome.error or outcome.state.refusal) for outcome in outcomes]
+    order = sorted(places, key=lambda place: (lost[place], -shares[place]))
+    best = ended[order[0]]
+    share = shares[order[0]]
+    candidates = [
+        _weighed(one, shares[place]) for place in order for one in ended[place].candidates
+    ]
+    return best.evolve(
+        view=state.view,
+        values=state.values,
+        columns=state.columns,
+        tables=state.tables,
+        candidates=tuple(candidates),
+        selected=None if best.selected is None else _weighed(best.selected, share),
+        confidence=None if best.confidence is None else best.confidence * share,
+    )
+
+
+def _evidence(group: Likely, end: State) -> float:
+    return (
+        NAMES * group.score + ANSWERABLE * _logit(end.answerable) + RIGHT * _logit(end.confidence)
+    )
+
+
+def _logit(probability: float | None) -> float:
+    """Of a probability that nothing was said about, 0."""
+    if probability is None:
+        return 0.0
+    inside = min(max(probability, LEAST), 1.0 - LEAST)
+    return math.log(inside / (1.0 - inside))
+
+
+def _probabilities(logits: Sequence[float]) -> list[float]:
+    raised = [math.exp(logit - max(logits)) for logit in logits]
+    return [one / sum(raised) for one in raised]
+
+
+def _weighed(candidate: Candidate, share: float) -> Candidate:
+    """A candidate whose group is meant with probability `share`."""
+    sure = None if candidate.confidence is None else candidate.confidence * share
+    return replace(candidate, score=candidate.score + math.log(max(share, 1e-9)), confidence=sure)

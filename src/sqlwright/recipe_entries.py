@@ -1,0 +1,115 @@
+"""What stands in a recipe file: steps with their options, combinators with steps in them.
+
+Only the form is looked at here; `config` makes steps of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlwright import registry
+from sqlwright.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One step of a recipe file: a leaf with options, or a combinator with entries in it."""
+
+    name: str
+    where: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    inner: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
+    branches: tuple[tuple[Entry, ...], ...] = ()
+
+    def walk(self) -> Iterator[Entry]:
+        """It and all in it, in the order they stand in the file."""
+        yield self
+        for entries in (*self.inner.values(), *self.branches):
+            for entry in entries:
+                yield from entry.walk()
+
+
+COMBINATORS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    # name: the keys that hold steps, the other keys
+    "sequence": (frozenset({"steps"}), frozenset()),
+    "parallel": (frozenset({"branches"}), frozenset({"workers"})),
+    "samples": (frozenset({"steps"}), frozenset({"count", "workers"})),
+    "for_each": (frozenset({"steps"}), frozenset({"field", "workers"})),
+    "repeat_until": (frozenset({"steps"}), frozenset({"condition", "rounds"})),
+    "when": (frozenset({"then", "otherwise"}), frozenset({"condition"})),
+    "agent": (frozenset({"steps"}), frozenset({"task", "goal", "turns", "sampling", "prompt"})),
+    "by_group": (frozenset({"steps"}), frozenset({"most", "share", "workers"})),
+}
+_OPTIONAL = frozenset({
+    "otherwise", "workers", "rounds", "enabled", "goal", "turns", "sampling", "prompt", "most",
+    "share",
+})  # fmt: skip
+
+
+def read_entries(listed: Any, where: str) -> tuple[Entry, ...]:
+    """A list of steps as it was loaded. Raises ConfigError saying `where` what doesn't fit."""
+    if not isinstance(listed, list):
+        raise ConfigError(f"{where}: expected a list of steps, not {listed!r}")
+    return tuple(
+        _entry(item, f"{where}, step {place}") for place, item in enumerate(listed, start=1)
+    )
+
+
+def _entry(item: Any, where: str) -> Entry:
+    if isinstance(item, str):
+        name: Any = item
+        body: Any = {}
+    elif isinstance(item, dict) and len(item) == 1:
+        ((name, body),) = item.items()
+    else:
+        raise ConfigError(
+            f"{where}: expected a step's name, or one name with its options, not {item!r}"
+        )
+    where = f"{where} ({name})"
+    if name in COMBINATORS:
+        return _combined(name, body, where)
+    if body is None:
+        body = {}
+    if not isinstance(name, str) or not isinstance(body, dict):
+        raise ConfigError(f"{where}: options are a mapping, not {body!r}")
+    return Entry(name, where, body)
+
+
+def _combined(name: str, body: Any, where: str) -> Entry:
+    holders, others = COMBINATORS[name][0], COMBINATORS[name][1] | {"enabled"}
+    if isinstance(body, list):
+        body = {next(iter(sorted(holders))): body} if name in {"sequence", "parallel"} else body
+    if not isinstance(body, dict):
+        keys = ", ".join(sorted(holders | others))
+        raise ConfigError(f"{where}: expected the keys {keys}, not {body!r}")
+    refuse_unknown(body, holders | others, f"{where}: key")
+    needed = (holders | others) - _OPTIONAL
+    absent = sorted(needed - set(body))
+    if absent:
+        raise ConfigError(f"{where}: {', '.join(absent)} is missing")
+    options = {key: value for key, value in body.items() if key in others}
+    if name == "parallel":
+        listed = body["branches"]
+        if not isinstance(listed, list) or not listed:
+            raise ConfigError(f"{where}: branches are a list of lists of steps")
+        branches = tuple(
+            read_entries(
+                branch if isinstance(branch, list) else [branch], f"{where}, branch {place}"
+            )
+            for place, branch in enumerate(listed, start=1)
+        )
+        return Entry(name, where, options, branches=branches)
+    inner = {key: read_entries(body[key], where) for key in sorted(holders) if key in body}
+    return Entry(name, where, options, inner)
+
+
+def refuse_unknown(given: Mapping[Any, Any], known: Any, what: str) -> None:
+    """Raises ConfigError for the first key that isn't known; `what` ends in what a key is called,
+    after where it stands."""
+    for key in given:
+        if key not in known:
+            error = registry.unknown(what.rpartition(" ")[2], str(key), sorted(known))
+            prefix = what.rpartition(": ")[0]
+            raise ConfigError(f"{prefix}: {error}", hint=error.hint)
