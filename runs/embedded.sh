@@ -9,6 +9,7 @@
 # and no longer than nine minutes; it ends with 75 where it has to be called again.
 #
 #   embedder   MiniLM's upper layers, word table and tokenizer, where they aren't there
+#   linker     the features of its training questions, and the linker fitted to them
 #   passes     PASSES differently augmented passes from number FIRST on, each with SYNTHETIC
 #              made-up pairs
 #   train      for MINUTES by the clock, from the published MiniLM; or FROM a folder of exported
@@ -35,6 +36,11 @@ mkdir -p "$out/passes" "$out/run" "$weights"
 
 embedder() {
     [ -f "$weights/embedder.onnx" ] || "$python" -m sqlwright.training.link_export --out "$weights"
+}
+
+linker() {
+    [ -f "$weights/linker.npz" ] || "$python" -m sqlwright.training.link --data "$data" \
+        --weights "$weights" --cache "$out/linker"
 }
 
 passes() {
@@ -86,15 +92,11 @@ stamp() {
 }
 
 case "$stage" in
-    all) embedder; beside; export_parser; validate; seen; critic; stamp ;;
-    passes)
-        # A pass is written whole or not at all, so a builder may be stopped at any time.
-        export -f passes; export data out first python
-        timeout 530 bash -c passes || { [ $? -eq 124 ] && exit "$again"; exit 1; }
-        ;;
-    seen)
-        export -f seen; export data out weights python
-        timeout 530 bash -c seen || { [ $? -eq 124 ] && exit "$again"; exit 1; }
+    all) embedder; linker; beside; export_parser; validate; seen; critic; stamp ;;
+    linker | passes | seen)
+        # What they make is written whole or not at all, so they may be stopped at any time.
+        export -f "$stage"; export data out weights first python
+        timeout 530 bash -c "$stage" || { [ $? -eq 124 ] && exit "$again"; exit 1; }
         ;;
     train)
         train --slice 8

@@ -6,7 +6,7 @@ import pytest
 
 import sqlwright
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.linker import WIDE, Linker
+from sqlwright.local.linker import JOINING, WIDE, Linker
 from sqlwright.local.text_vectors import PreparedVectors
 from sqlwright.prepare.texts import embed_texts, prepared_texts
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
@@ -83,6 +83,18 @@ def test_a_stored_value_pulls_its_column_up(linker: Linker) -> None:
         return next(link.score for link in columns if str(link.column) == "stadium.location")
 
     assert score((hit,)) > score(())
+
+
+def test_keys_count_as_much_as_the_tables_they_join(linker: Linker) -> None:
+    # No word of it speaks of a key, and three tables are needed.
+    columns, tables = linker.link(Question("Which singers performed in which concerts?"), MUSIC, ())
+    worth = {link.table: link.score for link in tables}
+    score = {str(link.column): link.score for link in columns}
+    for one, other in (("singer", "singer_in_concert"), ("concert", "singer_in_concert")):
+        least = JOINING * min(worth[one], worth[other])
+        assert score[f"{one}.{one}_id"] >= least - 1e-6
+        assert score[f"singer_in_concert.{one}_id"] >= least - 1e-6
+    assert score["stadium.stadium_id"] < score["singer.singer_id"]
 
 
 def test_the_same_question_gives_the_same_scores(linker: Linker) -> None:

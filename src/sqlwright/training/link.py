@@ -40,6 +40,8 @@ FOLDS = 3
 HIDDEN = 96
 EPOCHS = 6
 WIDE_COLUMNS = 3_800
+CHUNK = 1_000
+"""Questions whose features are kept in one file."""
 ROWS = 48
 """Most unneeded columns of one question that are trained on."""
 
@@ -238,8 +240,8 @@ def measure(linker: Linker, examples: Sequence[LinkExample], *, keep: int) -> di
     }
 
 
-def build(folder: Path, linker: Linker, *, seed: int = 0) -> list[Described]:
-    """Features of all training questions."""
+def gather(folder: Path, *, seed: int = 0) -> list[LinkExample]:
+    """All training questions, those over one schema side by side."""
     split = load_split(folder)
     spider = spider_examples(folder, split, ("fit",))
     plain = [example for example in spider if example.source != "spider-syn"]
@@ -248,12 +250,26 @@ def build(folder: Path, linker: Linker, *, seed: int = 0) -> list[Described]:
     examples += merged_examples(plain, columns=120, count=1500, seed=seed)
     examples += merged_examples(bird, columns=350, count=600, seed=seed + 1)
     examples += merged_examples([*plain, *bird], columns=350, count=900, seed=seed + 2)
-    examples.sort(key=lambda example: id(example.schema))
-    described = []
-    for place, example in enumerate(examples):
-        described.append(describe(linker, example))
-        if place % 1000 == 0:
-            print(f"{place}/{len(examples)} described", flush=True)
+    order: dict[int, int] = {}
+    for example in examples:
+        order.setdefault(id(example.schema), len(order))
+    return sorted(examples, key=lambda example: order[id(example.schema)])
+
+
+def build(folder: Path, linker: Linker, cache: Path) -> list[Described]:
+    """Features of all training questions; those that `cache` holds aren't made twice."""
+    cache.mkdir(parents=True, exist_ok=True)
+    examples = gather(folder)
+    described: list[Described] = []
+    for first in range(0, len(examples), CHUNK):
+        path = cache / f"described_{first:05d}.pickle"
+        if not path.exists():
+            made = [describe(linker, example) for example in examples[first : first + CHUNK]]
+            partial = path.with_suffix(".partial")
+            partial.write_bytes(pickle.dumps(made, protocol=5))
+            partial.replace(path)
+            print(f"{first + len(made)}/{len(examples)} described", flush=True)
+        described += pickle.loads(path.read_bytes())
     return described
 
 
@@ -294,12 +310,8 @@ def main() -> None:
     static = StaticEmbedder.load(options.weights, words=words)
     target = options.weights / "linker.npz"
     if not options.measure_only:
-        cached = options.cache / "described.pickle"
-        if not cached.exists():
-            described = build(options.data, Linker(embedder, static, {}, wide=100_000))
-            cached.write_bytes(pickle.dumps(described, protocol=5))
-        described = pickle.loads(cached.read_bytes())
-        weights = train(described)
+        describing = Linker(embedder, static, {}, wide=100_000)
+        weights = train(build(options.data, describing, options.cache))
         partial = target.with_suffix(".partial.npz")
         np.savez_compressed(partial, allow_pickle=False, **weights)
         partial.replace(target)
