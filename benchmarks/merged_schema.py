@@ -9,7 +9,7 @@ there are enough columns. A table keeps its name; one whose name is taken gets i
 front. A seeded sample of the questions on `valid`, or on another part, is asked of their own
 databases and of the merged one, both prepared, with the same weights. An answer is right when it
 gives the gold query's rows on the question's own database (Spider's rule). The development
-databases aren't read.
+databases are left out unless their questions are asked (`--part dev`, a reading of them).
 
 The merged file is kept in FOLDER, and so are the records of both sides, as JSON lines.
 """
@@ -87,9 +87,11 @@ class Gold:
     tables: frozenset[str]
 
 
-def make_merged(data: Path, folder: Path, columns: int, seed: int) -> tuple[Path, Names]:
+def make_merged(
+    data: Path, folder: Path, columns: int, seed: int, *, dev: bool = False
+) -> tuple[Path, Names]:
     """The merged file and its tables' names; one that is there is kept."""
-    path = folder / f"merged_{columns}_{seed}.sqlite"
+    path = folder / f"merged_{columns}_{seed}{'_dev' if dev else ''}.sqlite"
     names_path = path.with_suffix(".json")
     if not names_path.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -97,17 +99,18 @@ def make_merged(data: Path, folder: Path, columns: int, seed: int) -> tuple[Path
         with closing(sqlite3.connect(path, isolation_level=None)) as merged:
             merged.execute("PRAGMA journal_mode=OFF")
             merged.execute("PRAGMA synchronous=OFF")
-            names = dict(_fill_merged(merged, data, folder / "scratch.sqlite", columns, seed))
+            scratch = folder / "scratch.sqlite"
+            names = dict(_fill_merged(merged, data, scratch, columns, seed, dev))
         names_path.write_text(json.dumps(names), encoding="utf-8")
     return path, json.loads(names_path.read_text(encoding="utf-8"))
 
 
 def _fill_merged(
-    merged: sqlite3.Connection, data: Path, scratch: Path, columns: int, seed: int
+    merged: sqlite3.Connection, data: Path, scratch: Path, columns: int, seed: int, dev: bool
 ) -> Iterator[tuple[str, dict[str, str]]]:
     drawn = random.Random(seed)
     split = load_split(data)
-    spider = sorted(split.fit | split.valid | split.calib)
+    spider = sorted(split.fit | split.valid | split.calib | (split.dev if dev else frozenset()))
     drawn.shuffle(spider)
     taken: set[str] = set()
     for name in spider:
@@ -272,13 +275,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--part", choices=("fit", "valid", "calib"), default="valid")
+    parser.add_argument("--part", choices=("fit", "valid", "calib", "dev"), default="valid")
     parser.add_argument("--questions", type=int, default=150)
     parser.add_argument("--columns", type=int, default=COLUMNS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--set", action="append", default=[], dest="overrides", metavar="K=V")
     options = parser.parse_args()
-    path, names = make_merged(options.data, options.folder, options.columns, options.seed)
+    dev = options.part == "dev"
+    path, names = make_merged(options.data, options.folder, options.columns, options.seed, dev=dev)
     examples = sample(options.data, options.part, options.questions, options.seed)
     models = api.EmbeddedModels()
     golds, separate = {}, []

@@ -174,7 +174,7 @@ def _coverage(
 ) -> Features:
     """How far a candidate, which reads these tables, uses what was found; `loose` are the links
     that are no keys."""
-    used = set(candidate.columns)
+    used = dict.fromkeys(candidate.columns)
     schema = state.view.schema
     words = {stem(word) for ref in used for word in split_name(ref.column)}
     table_words = {

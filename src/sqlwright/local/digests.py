@@ -6,7 +6,7 @@ Written by `python -m sqlwright.training.stamp`; never edited by hand.
 from __future__ import annotations
 
 DIGESTS: dict[str, str] = {
-    "critic.json": "a7d20fb11b99c5894cbc9028aac0efa1851a996b2a122c237485c76dd6b1c410",
+    "critic.json": "8809d5c2d3bd2ab129a47184b030083ee7ad993b0c3199f048c8a190379e5959",
     "embedder.onnx": "3b80f7ea8b774bda14927fc8a557d89a8b003d89a5af5d66df61c4d628cb62c3",
     "linker.npz": "282942636e2efbb1227a7b262b14b8b4b190ca5f2bcd09b61b1f534fa40294ba",
     "minilm_lower.onnx": "c4e95bb7b968e57992e0a860602fd1a5119e3ac550f2034c075ac744ad5480a6",
