@@ -7,7 +7,7 @@ import pytest
 
 import sqlwright
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.embedder import FILES, MAX_PIECES, OnnxEmbedder
+from sqlwright.local.embedder import FILES, MAX_PIECES, OnnxEmbedder, open_session
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.protocols import Embedder
 
@@ -69,3 +69,10 @@ def test_a_damaged_graph_says_so(tmp_path: Path) -> None:
     (tmp_path / FILES[0]).write_bytes((WEIGHTS / FILES[0]).read_bytes()[:5000])
     with pytest.raises(ModelUnavailable):
         OnnxEmbedder.load(tmp_path)
+
+
+def test_bytes_do_not_overflow_on_processors_without_vnni() -> None:
+    # Emulating such a processor takes minutes; LOG.md has what came of it.
+    session = open_session(WEIGHTS / "embedder.onnx")
+    settings = session.get_session_options()
+    assert settings.get_session_config_entry("session.x64quantprecision") == "1"

@@ -183,6 +183,9 @@ def open_session(path: Path, *, threads: int = 1) -> onnxruntime.InferenceSessio
     settings.intra_op_num_threads = threads
     settings.inter_op_num_threads = 1
     settings.log_severity_level = 3
+    # Without VNNI, products of unsigned and signed bytes overflow in the processor's 16 bits, and
+    # answers differ from one machine to another. The slower way is taken there, and only there.
+    settings.add_session_config_entry("session.x64quantprecision", "1")
     try:
         return onnxruntime.InferenceSession(
             path.read_bytes(), settings, providers=["CPUExecutionProvider"]
