@@ -18,12 +18,12 @@ from sqlwright import combinators
 from sqlwright.branching import Outcome, run_branches, settle
 from sqlwright.protocols import Context
 from sqlwright.schema import Schema, SchemaView
-from sqlwright.steps.schema_linking.grouping import Likely, likely_groups
+from sqlwright.steps.schema_linking.grouping import Likely, likely
 from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import Candidate, State
 
 NAMES = 0.7
-"""What a group's names and values weigh, in logits for each point of `likely_groups`."""
+"""What a group's names and values weigh, in logits for each point of `ranked_groups`."""
 ANSWERABLE = 0.35
 """What the logit that the group holds what is asked weighs."""
 RIGHT = 0.3
@@ -55,9 +55,9 @@ class ByGroup(combinators.Sequence):
         schema = state.view.visible_schema()
         if not schema.is_crowd or not state.question.text.strip():
             return super().__call__(state, context)
-        columns, tables = scored(state, schema, context)
-        linked = state.evolve(columns=tuple(columns), tables=tuple(tables))
-        groups = likely_groups(linked, schema, most=self.most, share=self.share)
+        found = scored(state, schema, context)
+        linked = state.evolve(columns=tuple(found.columns), tables=tuple(found.tables))
+        groups = likely(found.groups, most=self.most, share=self.share)
         parts = [schema.parts[group.leader] for group in groups]
         alone = [_alone(state, part) for part in parts]
         run = super().__call__

@@ -154,6 +154,21 @@ def test_groups_that_could_be_meant_as_well_are_kept_behind_it() -> None:
     assert shown_tables(linked(schema, linker, certain)) == {"customers4", "orders4", "lines4"}
 
 
+def test_in_a_crowd_what_speaks_for_a_group_counts_for_all_that_is_in_it() -> None:
+    # Columns of every shop score high; two more speak for the fourth, and bring its others along.
+    schema = shops(9)
+    everywhere = [ColumnRef(f"customers{n}", "c1") for n in range(9)]
+    linker = Likes([], [*everywhere, ColumnRef("orders4", "c2"), ColumnRef("lines4", "c3")])
+    state = linked(schema, linker, EmbeddedLinking(columns=60))
+    assert {link.column.table for link in state.columns[:3]} == {"customers4", "orders4", "lines4"}
+    place = {link.column: place for place, link in enumerate(state.columns)}
+    assert place[ColumnRef("lines4", "c1")] < place[ColumnRef("lines0", "c1")]
+    assert [link.score for link in state.columns] == sorted(
+        (link.score for link in state.columns), reverse=True
+    )
+    assert {link.table for link in state.tables[:3]} == {"customers4", "orders4", "lines4"}
+
+
 def test_of_few_groups_tables_are_kept_one_by_one() -> None:
     schema = shops(7)
     linker = Likes(["customers2", "customers5"])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.steps.schema_linking.grouping import together
+from sqlwright.steps.schema_linking.grouping import Likely, likely, together
 from sqlwright.steps.schema_linking.narrowing import keys_between
 from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import State
@@ -45,16 +46,17 @@ class EmbeddedLinking:
         schema = state.view.visible_schema()
         if not schema.tables or not state.question.text.strip():
             return state
-        columns, tables = scored(state, schema, context)
-        linked = state.evolve(columns=tuple(columns), tables=tuple(tables))
+        found = scored(state, schema, context)
+        linked = state.evolve(columns=tuple(found.columns), tables=tuple(found.tables))
         if schema.column_count <= self.columns:
             return linked
-        return linked.evolve(view=state.view.narrowed(self._kept(linked, schema)))
+        return linked.evolve(view=state.view.narrowed(self._kept(linked, schema, found.groups)))
 
-    def _kept(self, state: State, schema: Schema) -> set[ColumnRef]:
+    def _kept(self, state: State, schema: Schema, groups: Sequence[Likely]) -> set[ColumnRef]:
         """The columns shown, by the scores in `state`."""
-        if schema.is_crowd:
-            best = together(state, schema, most=self.tables, groups=self.groups, share=self.share)
+        if groups:
+            few = likely(groups, most=self.groups, share=self.share)
+            best = together(state, schema, few, most=self.tables)
         else:
             best = [link.table for link in state.tables][: self.tables]
         chosen = set(best)

@@ -121,7 +121,7 @@ class FilterColumns:
         return narrowed(state, self._always(state, schema) | set(judged))
 
     def _embedded(self, state: State, schema: Schema, context: Context) -> State:
-        columns, tables = scored(state, schema, context)
+        columns, tables, _ = scored(state, schema, context)
         known = self._always(state, schema)
         ranked = [link.column for link in columns if link.column not in known]
         linked = state.evolve(columns=tuple(columns), tables=tuple(tables))

@@ -51,7 +51,7 @@ def fitted(
         if size <= room:
             return Fitted(messages)
     schema = state.view.visible_schema()
-    ranked = [link.column for link in scored(state, schema, context)[0]]
+    ranked = [link.column for link in scored(state, schema, context).columns]
     count = int(len(ranked) * max(room, 0) / size)
     while True:
         count = max(count, FEWEST)

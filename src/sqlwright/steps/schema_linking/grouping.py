@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlwright.local.lexical import FUNCTION_WORDS, OPERATION_WORDS, split_name, stem, tokens
 from sqlwright.schema import Schema
-from sqlwright.types import State
+from sqlwright.types import ColumnLink, State
 
 TELLING = 10
 """Columns of a group whose scores say whether the question is about it."""
@@ -28,37 +28,44 @@ class Likely(NamedTuple):
     score: float
 
 
-def likely_groups(state: State, schema: Schema, *, most: int, share: float) -> list[Likely]:
-    """The groups that the question is most probably about, best first, by the linker's scores in
-    `state`: at most `most`, and only those whose score is at least `share` of the best one's.
+def ranked_groups(state: State, columns: Sequence[ColumnLink], schema: Schema) -> list[Likely]:
+    """Every group, the one that the question is most probably about first.
 
     Scattered look-alikes can't be joined: a group counts as a whole, by its best columns and by the
     words of the question that its names and values explain.
     """
     found: dict[str, list[float]] = {}
-    for link in state.columns:  # best first
+    for link in columns:  # best first
         found.setdefault(schema.groups[link.column.table], []).append(link.score)
     words = explained(state, schema)
     scores = [
         Likely(group, sum(islice(found.get(group, ()), TELLING)) + EXPLAINING * words.get(group, 0))
-        for group in dict.fromkeys(schema.groups.values())
+        for group in schema.parts
     ]
-    scores.sort(key=lambda one: -one.score)
-    return [one for one in scores[:most] if one.score >= share * scores[0].score]
+    return sorted(scores, key=lambda one: -one.score)
 
 
-def together(state: State, schema: Schema, *, most: int, groups: int, share: float) -> list[str]:
-    """At most `most` tables of the likely groups: each may take half of the places left, the last
-    of them all."""
+def likely(groups: Sequence[Likely], *, most: int, share: float) -> list[Likely]:
+    """The first `most` of ranked groups whose score is at least `share` of the first one's."""
+    return [one for one in groups[:most] if one.score >= share * groups[0].score]
+
+
+def weights(groups: Sequence[Likely]) -> Mapping[str, float]:
+    """What a column of each of the ranked groups counts beside one of the first group."""
+    return {one.leader: math.exp(one.score - groups[0].score) for one in groups}
+
+
+def together(state: State, schema: Schema, groups: Sequence[Likely], *, most: int) -> list[str]:
+    """At most `most` tables of the groups: each may take half of the places left, the last of them
+    all."""
     worth = {link.table: link.score for link in state.tables}
     best: dict[str, float] = {}
     for link in state.columns:
         best.setdefault(link.column.table, link.score)
-    kept = likely_groups(state, schema, most=groups, share=share)
     chosen: list[str] = []
-    for place, group in enumerate(kept):
+    for place, group in enumerate(groups):
         room = most - len(chosen)
-        if place < len(kept) - 1:
+        if place < len(groups) - 1:
             room = (room + 1) // 2
         own = [table.name for table in schema.parts[group.leader].tables]
         own.sort(key=lambda name: -worth.get(name, 0.0) - best.get(name, 0.0))
