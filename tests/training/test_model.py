@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from sqlwright.training.export_parser import export, load_model  # noqa: E402
 from sqlwright.training.minilm import MiniLm, bundled_minilm  # noqa: E402
 from sqlwright.training.model import ParserModel, Sizes  # noqa: E402
 from sqlwright.training.packing import Packed, batches, collate, make_target, pack  # noqa: E402
-from sqlwright.training.train_parser import Settings, Trainer  # noqa: E402
+from sqlwright.training.train_parser import Settings, Trainer, stream  # noqa: E402
 from sqlwright.types import Question  # noqa: E402
 from tests.local.singers import SINGERS  # noqa: E402
 
@@ -142,6 +143,21 @@ def test_a_slice_of_a_run_leaves_a_checkpoint_and_the_last_one_says_so(
     last.run(tmp_path, minutes=0.0)
     assert last.step == trainer.step + 1
     assert (tmp_path / "done").exists()
+
+
+def test_a_run_that_goes_on_reads_what_it_has_not_read(packed: Packed, tmp_path: Path) -> None:
+    packed.save(tmp_path / "pass_00.npz")
+    settings = Settings(pieces=1)  # as small batches as there are
+    begun = [batch.pieces.tolist() for _, batch in islice(stream(tmp_path, settings, 0), 2)]
+    _, following = next(stream(tmp_path, settings, 0, after=1))
+    assert following.pieces.tolist() == begun[1] != begun[0]
+    places = []
+    for _ in range(2):
+        trainer = Trainer(settings, tmp_path)
+        trainer.resume()
+        trainer.run(tmp_path, minutes=0.0)  # one batch
+        places.append((trainer.number, trainer.place))
+    assert places[0] == (0, 1) < places[1]
 
 
 def test_the_budget_is_counted_by_the_given_clock(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -88,17 +89,18 @@ def pass_path(folder: Path, number: int) -> Path:
 
 
 def stream(
-    folder: Path, settings: Settings, first: int, *, order: int = 0
+    folder: Path, settings: Settings, first: int, *, after: int = 0, order: int = 0
 ) -> Iterator[tuple[int, Batch]]:
-    """Batches of pass after pass, without end; another `order` shuffles them differently."""
-    number = first
+    """Batches of pass after pass, without end, those `after` so many of the first pass; another
+    `order` shuffles them differently."""
+    number, begin = first, after
     while True:
         packed = Packed.load(pass_path(folder, number))
         shuffled = batches(packed, settings.seed + number + 7919 * order, pieces=settings.pieces)
-        for index, rows in enumerate(shuffled):
+        for index, rows in islice(enumerate(shuffled), begin, None):
             seed = settings.seed * 1000 + number * 100_000 + index + 53 * order
             yield number, collate(packed, rows.tolist(), mask_rate=settings.mask_rate, seed=seed)
-        number += 1
+        number, begin = number + 1, 0
 
 
 class Trainer:
@@ -132,6 +134,8 @@ class Trainer:
         self.started = clock()
         self.step = 0
         self.number = first
+        self.place = 0
+        """Batches of the pass that are done."""
         self.seen = 0
 
     def _groups(self) -> list[dict[str, Any]]:
@@ -195,6 +199,7 @@ class Trainer:
             "spent": self.spent + self.clock() - self.started,
             "step": self.step,
             "number": self.number,
+            "place": self.place,
             "seen": self.seen,
         }
         aside = self.out / "checkpoint.part"
@@ -211,7 +216,7 @@ class Trainer:
         self.average = state["average"]
         self.optimizer.load_state_dict(state["optimizer"])
         self.spent, self.step = state["spent"], state["step"]
-        self.number, self.seen = state["number"] + 1, state["seen"]
+        self.number, self.place, self.seen = state["number"], state["place"], state["seen"]
 
     def leave_text(self) -> None:
         """Stop training MiniLM and the features that go into it: what is left costs half as much
@@ -230,7 +235,8 @@ class Trainer:
         settings, begun = self.settings, time.monotonic()
         saved = reported = begun
         totals = [0.0, 0.0, 0]
-        for number, batch in stream(passes, settings, self.number):
+        for number, batch in stream(passes, settings, self.number, after=self.place):
+            self.place = self.place + 1 if number == self.number else 1
             self.number = number
             loss, link = self.train_step(batch)
             totals = [totals[0] + loss, totals[1] + link, totals[2] + len(batch.examples)]
