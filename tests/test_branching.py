@@ -159,6 +159,8 @@ def test_a_cancellation_hands_over_what_every_branch_has(workers: int) -> None:
         samples(3, chain, workers=workers)(START, context(Run(events=events, cancelled=cancelled)))
     (merged,) = [payload["state"] for kind, payload in events.seen if kind == "merged"]
     assert [sql for sql in sqls(merged) if sql.startswith("a")] == ["a1", "a2", "a3"]
+    # The cancellation is told once, by whoever ends the run.
+    assert merged.warnings == ()
 
 
 def test_for_each_runs_its_chains_side_by_side() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,11 +11,12 @@ import pytest
 from sqlwright.by_group import ByGroup
 from sqlwright.combinators import named
 from sqlwright.config import parse_recipe
-from sqlwright.errors import ConfigError, MalformedReply
+from sqlwright.errors import Cancelled, ConfigError, MalformedReply
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.types import Candidate, Question, Refusal, State, ValueMatch
 from tests.steps.schema_linking.test_embedded import Likes, shops
+from tests.test_combinators import Events
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,29 @@ def test_a_group_that_fails_costs_nothing_but_itself() -> None:
     assert any("it makes no sense" in warning for warning in state.warnings)
     with pytest.raises(MalformedReply):
         answered(Answers(fails=frozenset({"customers4", "customers2"})), *TWO, most=2)
+
+
+def test_cancelled_between_groups_it_hands_over_the_answer_at_hand() -> None:
+    events, cancelled = Events(), threading.Event()
+
+    @dataclass(frozen=True)
+    class CancelsFirst(Answers):
+        def __call__(self, state: State, context: Context) -> State:
+            cancelled.set()
+            return super().__call__(state, context)
+
+    schema = shops(9)
+    run = Run(events=events, cancelled=cancelled)
+    grouped = ByGroup((named(CancelsFirst()),), most=2)
+    with pytest.raises(Cancelled):
+        grouped(
+            State(Question("which?"), SchemaView(schema)),
+            replace(context(schema, Likes([], TWO)), run=run),
+        )
+    (merged,) = [payload["state"] for kind, payload in events.seen if kind == "merged"]
+    assert merged.selected is not None
+    assert "customers4" in merged.selected.sql
+    assert merged.view.schema is schema
 
 
 def test_side_by_side_it_comes_to_the_same() -> None:

@@ -145,7 +145,7 @@ def settle(
         refused = (error for error in errors if isinstance(error, ModelRejected))
         fatal = next(refused, None if may_all_fail else errors[0])
     for error in errors:
-        if error is not fatal:
+        if error is not fatal and not isinstance(error, Cancelled):
             state = state.warn(f"{LEFT_OUT}{error}")
     context.run.events("merged", {"state": state})
     if fatal is not None:
