@@ -44,8 +44,10 @@ DECIDING = (
 )  # fmt: skip
 """What the probability of being right depends on: the ranking and little more, so that few
 databases are enough to learn it."""
-FALSE_REFUSALS = 0.07
-"""Share of answerable questions on databases not learnt from that may be refused."""
+FALSE_REFUSALS = 0.04
+"""Share of answerable questions on databases not learnt from that may be refused: where one request
+in ten can't be answered, a smaller share would let more of those through than it would win right
+answers."""
 
 
 class Described:
