@@ -16,6 +16,7 @@ from functools import partial
 
 from sqlwright import combinators
 from sqlwright.branching import Outcome, run_branches, settle
+from sqlwright.candidates import softmax
 from sqlwright.protocols import Context
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.steps.schema_linking.grouping import Likely, likely
@@ -56,7 +57,7 @@ class ByGroup(combinators.Sequence):
         if not schema.is_crowd or not state.question.text.strip():
             return super().__call__(state, context)
         found = scored(state, schema, context)
-        linked = state.evolve(columns=tuple(found.columns), tables=tuple(found.tables))
+        linked = state.evolve(columns=found.columns, tables=found.tables)
         groups = likely(found.groups, most=self.most, share=self.share)
         parts = [schema.parts[group.leader] for group in groups]
         alone = [_alone(state, part) for part in parts]
@@ -79,7 +80,7 @@ def _chosen(state: State, groups: Sequence[Likely], outcomes: Sequence[Outcome])
     """The state with the answer of the most probable group, and everybody's candidates; how sure
     they are takes in how probable their group is. Groups that fail or refuse come behind."""
     ended = [outcome.state for outcome in outcomes]
-    shares = _probabilities([_evidence(g, e) for g, e in zip(groups, ended, strict=True)])
+    shares = softmax([_evidence(g, e) for g, e in zip(groups, ended, strict=True)])
     places = range(len(ended))
     lost = [bool(outcome.error or outcome.state.refusal) for outcome in outcomes]
     order = sorted(places, key=lambda place: (lost[place], -shares[place]))
@@ -111,11 +112,6 @@ def _logit(probability: float | None) -> float:
         return 0.0
     inside = min(max(probability, LEAST), 1.0 - LEAST)
     return math.log(inside / (1.0 - inside))
-
-
-def _probabilities(logits: Sequence[float]) -> list[float]:
-    raised = [math.exp(logit - max(logits)) for logit in logits]
-    return [one / sum(raised) for one in raised]
 
 
 def _weighed(candidate: Candidate, share: float) -> Candidate:

@@ -148,10 +148,15 @@ def shares(candidates: Sequence[Candidate]) -> list[float]:
 
     Sums to 1; equal parts when all scores are equal; empty for no candidates.
     """
-    if not candidates:
+    return softmax([candidate.score for candidate in candidates])
+
+
+def softmax(logits: Sequence[float]) -> list[float]:
+    """Probabilities that sum to 1, from logits or log probabilities."""
+    if not logits:
         return []
-    top = max(candidate.score for candidate in candidates)
-    weights = [math.exp(max(candidate.score - top, -700.0)) for candidate in candidates]
+    top = max(logits)
+    weights = [math.exp(max(logit - top, -700.0)) for logit in logits]
     total = sum(weights)
     return [weight / total for weight in weights]
 

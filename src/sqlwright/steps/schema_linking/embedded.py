@@ -47,7 +47,7 @@ class EmbeddedLinking:
         if not schema.tables or not state.question.text.strip():
             return state
         found = scored(state, schema, context)
-        linked = state.evolve(columns=tuple(found.columns), tables=tuple(found.tables))
+        linked = state.evolve(columns=found.columns, tables=found.tables)
         if schema.column_count <= self.columns:
             return linked
         return linked.evolve(view=state.view.narrowed(self._kept(linked, schema, found.groups)))

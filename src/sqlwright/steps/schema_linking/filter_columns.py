@@ -121,10 +121,10 @@ class FilterColumns:
         return narrowed(state, self._always(state, schema) | set(judged))
 
     def _embedded(self, state: State, schema: Schema, context: Context) -> State:
-        columns, tables, _ = scored(state, schema, context)
+        links = scored(state, schema, context)
         known = self._always(state, schema)
-        ranked = [link.column for link in columns if link.column not in known]
-        linked = state.evolve(columns=tuple(columns), tables=tuple(tables))
+        ranked = [link.column for link in links.columns if link.column not in known]
+        linked = state.evolve(columns=links.columns, tables=links.tables)
         return self._kept(linked, schema, ranked[: self.keep])
 
     def _per_column(

@@ -14,8 +14,8 @@ from sqlwright.types import ColumnLink, State, TableLink
 class Scored(NamedTuple):
     """Every column and table of a schema, those that the question needs most likely first."""
 
-    columns: Sequence[ColumnLink]
-    tables: Sequence[TableLink]
+    columns: tuple[ColumnLink, ...]
+    tables: tuple[TableLink, ...]
     groups: Sequence[Likely] = ()
     """Where the schema is a crowd, its groups of tables, the likeliest first."""
 
@@ -27,7 +27,7 @@ def scored(state: State, schema: Schema, context: Context) -> Scored:
         state.question, schema, state.values, prepared=context.workspace.texts
     )
     if not schema.is_crowd:
-        return Scored(columns, tables)
+        return Scored(tuple(columns), tuple(tables))
     groups = ranked_groups(state, columns, schema)
     weight = weights(groups)
     of = schema.groups
@@ -36,7 +36,7 @@ def scored(state: State, schema: Schema, context: Context) -> Scored:
     ]
     by_table = [TableLink(link.table, link.score * weight[of[link.table]]) for link in tables]
     return Scored(
-        sorted(by_column, key=lambda link: -link.score),
-        sorted(by_table, key=lambda link: -link.score),
+        tuple(sorted(by_column, key=lambda link: -link.score)),
+        tuple(sorted(by_table, key=lambda link: -link.score)),
         groups,
     )
