@@ -29,10 +29,11 @@ from benchmarks.setting import load_average, questions_about
 
 from sqlwright.local.linker import Linker
 from sqlwright.local.models import load
+from sqlwright.local.text_vectors import PreparedVectors
 from sqlwright.prepare import Progress, open_workspace, prepare
 from sqlwright.prepare.texts import embed_texts, prepared_texts
 from sqlwright.schema import Column, Schema, Table
-from sqlwright.types import Question
+from sqlwright.types import ColumnLink, Question, ValueMatch
 
 KEEP = 40
 WIDE = 3_800
@@ -71,6 +72,18 @@ def prepared(database: Path, folder: Path) -> dict[str, Any]:
     }
 
 
+def linked(
+    linker: Linker,
+    question: Question,
+    schema: Schema,
+    values: Sequence[ValueMatch],
+    texts: PreparedVectors | None = None,
+) -> tuple[ColumnLink, ...]:
+    """Every column, best first, as the recipes have them ranked."""
+    link = linker.link_crowd if schema.is_crowd else linker.link
+    return link(question, schema, values, texts)[0]
+
+
 def asked(database: Path, folder: Path, questions: int) -> dict[str, Any]:
     """Seconds of the first and the later questions, in this process."""
     linker = cast("Linker", load("linker"))
@@ -82,7 +95,7 @@ def asked(database: Path, folder: Path, questions: int) -> dict[str, Any]:
     times = []
     for text in questions_about(database, questions + 1):
         watch = Watch()
-        linker.link(Question(text), workspace.schema, (), workspace.texts)
+        linked(linker, Question(text), workspace.schema, (), workspace.texts)
         times.append(watch.read())
     columns = workspace.schema.column_count
     workspace.database.close()
@@ -164,7 +177,7 @@ def measure_recall(data: Path, folder: Path) -> None:
         linker.encode(merged, vectors)
         columns = whole = tables = tables_whole = 0
         for one in moved:
-            links, _ = linker.link(one.question, merged, one.values)
+            links = linked(linker, one.question, merged, one.values)
             kept = {link.column for link in links[:KEEP]}
             owners = {ref.table for ref in kept}
             columns += len(one.used.columns & kept)

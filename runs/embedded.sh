@@ -3,7 +3,8 @@
 #
 #   SQLWRIGHT_DATA=path/to/data runs/embedded.sh [folder for everything in between] [stage]
 #
-# Needs `pip install -e '.[training]'`, two CPU cores and 3 GB of disk; takes about 90 minutes.
+# Needs `pip install -e '.[training]'`, two CPU cores and 3 GB of disk; takes about 90 minutes, and
+# 100 more for each fold that the critic learns from.
 # Every stage can be broken off and started again: what is there isn't made twice. Without a stage
 # all of them run, the passes beside the training that reads them. A stage that is named runs alone
 # and no longer than nine minutes; it ends with 75 where it has to be called again.
@@ -17,8 +18,9 @@
 #              another SEED, best with another FIRST, makes an independent model
 #   export     int8 graphs into WEIGHTS
 #   validate   accuracy on `valid`
-#   seen       beams of the parser on the databases it was trained on
-#   critic     beams of the parser on others, and the critic fitted to both
+#   crossed    for each of FOLDS folds of the databases a parser trained without it for
+#              FOLD_MINUTES, and its beams over the fold
+#   critic     beams of the parser on databases it never saw, and the critic fitted to all these
 #   stamp      the hashes that loading checks
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -29,6 +31,7 @@ stage="${2:-all}"
 python="${PYTHON:-python3}"
 first="${FIRST:-0}"
 weights="${WEIGHTS:-src/sqlwright/local/weights}"
+folds="${FOLDS:-2}"
 again=75
 export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
@@ -76,14 +79,33 @@ validate() {
     "$python" -m sqlwright.training.validate "$data" "$weights" --out "$out/valid.json"
 }
 
-seen() {
-    [ -f "$out/seen.jsonl" ] || "$python" -m sqlwright.training.critic_data --data "$data" \
-        --weights "$weights" --out "$out/seen.jsonl" --seen --each 90
+crossed() {
+    local fold folder
+    for ((fold = 0; fold < folds; fold++)); do
+        folder="$out/fold_$fold"
+        [ ! -f "$folder/beams.jsonl" ] || continue
+        mkdir -p "$folder/passes" "$folder/run" "$folder/weights"
+        "$python" -m sqlwright.training.data "$data" "$folder/passes" --first 14 --passes 8 \
+            --synthetic 1200 --without "$fold/$folds" >>"$folder/passes.log" 2>&1
+        [ -f "$folder/run/done" ] || "$python" -m sqlwright.training.train_parser \
+            "$folder/passes" "$folder/run" --minutes "${FOLD_MINUTES:-100}" --first 14 \
+            --seed "$((3 + fold))" "$@" >>"$folder/run/log.jsonl"
+        [ -f "$folder/run/done" ] || return "$again"
+        cp "$weights"/* "$folder/weights/"
+        "$python" -m sqlwright.training.export_parser "$folder/run/checkpoint.pt" \
+            --out "$folder/weights"
+        "$python" -m sqlwright.training.critic_data --data "$data" --weights "$folder/weights" \
+            --out "$folder/beams.jsonl" --within "$fold/$folds" --each 90
+    done
 }
 
 critic() {
+    local fold options=()
+    for ((fold = 0; fold < folds; fold++)); do
+        options+=(--crossed "$out/fold_$fold/beams.jsonl")
+    done
     "$python" -m sqlwright.training.critic --data "$data" --weights "$weights" \
-        --beams "$out/beams.jsonl" --rebuild --seen "$out/seen.jsonl"
+        --beams "$out/beams.jsonl" --rebuild "${options[@]}"
 }
 
 stamp() {
@@ -92,11 +114,12 @@ stamp() {
 }
 
 case "$stage" in
-    all) embedder; linker; beside; export_parser; validate; seen; critic; stamp ;;
-    linker | passes | seen)
+    all) embedder; linker; beside; export_parser; validate; crossed; critic; stamp ;;
+    linker | passes | crossed)
         # What they make is written whole or not at all, so they may be stopped at any time.
-        export -f "$stage"; export data out weights first python
-        timeout 530 bash -c "$stage" || { [ $? -eq 124 ] && exit "$again"; exit 1; }
+        export -f "$stage"; export data out weights first python folds again
+        [ "$stage" != crossed ] || stage="crossed --slice 7"
+        timeout 530 bash -euc "$stage" || { [[ $? =~ ^(124|75)$ ]] && exit "$again"; exit 1; }
         ;;
     train)
         train --slice 8

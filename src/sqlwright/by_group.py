@@ -17,17 +17,18 @@ from functools import partial
 from sqlwright import combinators
 from sqlwright.branching import Outcome, run_branches, settle
 from sqlwright.candidates import softmax
+from sqlwright.local.link_groups import GroupLink
 from sqlwright.protocols import Context
 from sqlwright.schema import Schema, SchemaView
-from sqlwright.steps.schema_linking.grouping import Likely, likely
+from sqlwright.steps.schema_linking.grouping import likely
 from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import Candidate, State
 
-NAMES = 0.7
-"""What a group's names and values weigh, in logits for each point of `ranked_groups`."""
-ANSWERABLE = 0.35
+NAMES = 0.4
+"""What the group's logit among all, by its names and values, weighs."""
+ANSWERABLE = 0.5
 """What the logit that the group holds what is asked weighs."""
-RIGHT = 0.3
+RIGHT = 0.35
 """What the logit that its answer is right weighs. The three were fitted by databases on questions
 of merged ones."""
 LEAST = 1e-3
@@ -40,8 +41,8 @@ class ByGroup(combinators.Sequence):
 
     most: int = 3
     """Groups that are tried at most."""
-    share: float = 0.3
-    """Least score of a group that is tried, as a share of the best one's."""
+    share: float = 0.03
+    """Least probability of a group that is tried, as a share of the best one's."""
     workers: int = 1
 
     def __post_init__(self) -> None:
@@ -76,7 +77,7 @@ def _alone(state: State, part: Schema) -> State:
     return state.evolve(view=SchemaView(part), values=values)
 
 
-def _chosen(state: State, groups: Sequence[Likely], outcomes: Sequence[Outcome]) -> State:
+def _chosen(state: State, groups: Sequence[GroupLink], outcomes: Sequence[Outcome]) -> State:
     """The state with the answer of the most probable group, and everybody's candidates; how sure
     they are takes in how probable their group is. Groups that fail or refuse come behind."""
     ended = [outcome.state for outcome in outcomes]
@@ -100,7 +101,7 @@ def _chosen(state: State, groups: Sequence[Likely], outcomes: Sequence[Outcome])
     )
 
 
-def _evidence(group: Likely, end: State) -> float:
+def _evidence(group: GroupLink, end: State) -> float:
     return (
         NAMES * group.score + ANSWERABLE * _logit(end.answerable) + RIGHT * _logit(end.confidence)
     )

@@ -303,13 +303,12 @@ def weighing(**weights: float) -> Network:
     )
 
 
-@pytest.mark.parametrize(("looks", "best"), [(1.0, 1), (0.0, 0)])
+@pytest.mark.parametrize(("fits", "best"), [(3.0, 1), (0.0, 0)])
 def test_the_ranking_decides_and_no_other_is_held_as_probable(
-    static: StaticEmbedder, looks: float, best: int
+    static: StaticEmbedder, fits: float, best: int
 ) -> None:
     networks = Networks(
-        looks=weighing(count_kept=3.0),
-        ranking=weighing(score=1.0, looks=looks),
+        ranking=weighing(score=1.0, count_kept=fits),
         right=weighing(no_rows=1.0),
         answerable=weighing(right=1.0),
     )
@@ -320,18 +319,6 @@ def test_the_ranking_decides_and_no_other_is_held_as_probable(
     assert judged.index(max(judged)) == best
     assert judged[best] == pytest.approx(0.5)
     assert judged[1 - best] < judged[best]
-
-
-def test_looks_know_nothing_of_the_author(static: StaticEmbedder) -> None:
-    asked = state("How many singers are there?")
-    (one,) = described(asked, [candidate("SELECT COUNT(*) FROM singer", (5,), score=-1.0)], static)
-    (other,) = described(
-        asked, [candidate("SELECT COUNT(*) FROM singer", (5,), score=-9.0)], static
-    )
-    order = Order(tuple(one)).looks()
-    assert {"count kept", "no rows", "words left"} <= set(order.names)
-    assert not {"score", "rank", "agreement", "q top score"} & set(order.names)
-    assert (order.row(one) == order.row(other)).all()
 
 
 def test_judgements_are_probabilities_in_the_order_given(critic: Critic) -> None:

@@ -34,6 +34,21 @@ def test_parts_are_disjoint_and_complete(split: Split) -> None:
     assert len(split.fit | split.valid | split.calib | split.dev) == 119
 
 
+def test_folds_divide_what_is_trained_on(split: Split) -> None:
+    parts = [split.fold(f"{number}/3") for number in range(3)]
+    assert frozenset().union(*parts) == split.fit
+    assert sum(map(len, parts)) == len(split.fit)
+    assert split.within("0/3").fit == parts[0]
+    assert split.without("0/3").fit == parts[1] | parts[2]
+    assert split.without("0/3").valid == split.valid
+
+
+@pytest.mark.parametrize("text", ["", "1", "2/2", "-1/2", "a/b", "0/0"])
+def test_a_fold_that_is_none_is_refused(split: Split, text: str) -> None:
+    with pytest.raises(ValueError, match="0/2"):
+        split.fold(text)
+
+
 def test_the_division_does_not_depend_on_the_order_in_the_file(tmp_path: Path) -> None:
     names = [f"d{n}" for n in range(118)]
     first = load_split(write_split(tmp_path / "a", names, []))

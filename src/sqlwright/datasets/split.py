@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlwright.datasets.example import read_json
@@ -35,6 +35,21 @@ class Split:
         """Raise ValueError when nothing may be learnt from this database."""
         if database in self.dev or database in HELD_BACK or database == "demo":
             raise ValueError(f"{database!r} is held back for measuring: never train on it")
+
+    def fold(self, text: str) -> frozenset[str]:
+        """The databases of one fold of `fit`: "0/2" is the first of two. Raises ValueError."""
+        number, _, count = text.partition("/")
+        if not (number.isdecimal() and count.isdecimal() and int(number) < int(count)):
+            raise ValueError(f"{text!r} isn't a fold such as 0/2")
+        return frozenset(sorted(self.fit)[int(number) :: int(count)])
+
+    def without(self, fold: str) -> Split:
+        """The same with a fold taken out of `fit`."""
+        return replace(self, fit=self.fit - self.fold(fold))
+
+    def within(self, fold: str) -> Split:
+        """The same with only a fold left of `fit`."""
+        return replace(self, fit=self.fold(fold))
 
 
 def load_split(folder: Path) -> Split:

@@ -1,12 +1,12 @@
 """The critic: which candidate is right, how sure that is, and whether there is an answer at all.
 
-Four small models over features that need no answer key (local/critic_features.py): one says how
-right a candidate looks, its author's opinion aside; one ranks the candidates of a question by that
-and by their author's score; one turns a rank into the probability of being right, calibrated on
-databases nothing was learnt from; one gives the probability that the schema holds what is asked.
-The first needs no author that errs as it will later, so it learns from the many databases that the
-parser was trained on; the others from the few that it never saw. After MSc-SQL section 4,
-candidates are judged together, with their results.
+Three small models over features that need no answer key (local/critic_features.py): one ranks the
+candidates of a question by their author's score and by how right each looks; one turns a rank into
+the probability of being right, calibrated on databases nothing was learnt from; one gives the
+probability that the schema holds what is asked. The first learns by cross-fitting, from beams of
+parsers that never saw a question's database, over many databases; the others from the few that the
+parser in use never saw. After MSc-SQL section 4, candidates are judged together, with their
+results.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from sqlwright.errors import ModelUnavailable
 from sqlwright.local.critic_features import (
     Features,
     Order,
-    add_looks,
     add_ranking,
     candidate_features,
 )
@@ -93,10 +92,8 @@ class Network:
 
 @dataclass(frozen=True)
 class Networks:
-    """The critic's four models."""
+    """The critic's three models."""
 
-    looks: Network
-    """How right a candidate looks, its author's opinion aside."""
     ranking: Network
     """Which candidate of a question is best."""
     right: Network
@@ -204,7 +201,6 @@ class Critic:
         if not candidates:
             return Assessment((), 0.0, ())
         described, missing = self.describe(state, candidates)
-        described = add_looks(described, self._networks.looks.logits(described))
         described = add_ranking(described, self._networks.ranking.logits(described), candidates)
         right = self._networks.right.probabilities(described)
         answerable = self._networks.answerable.probabilities([with_right(described, right)])

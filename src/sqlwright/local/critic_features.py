@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlwright.local.critic_forms import form_features
+from sqlwright.local.critic_keys import Keys
 from sqlwright.local.critic_shapes import Shapes, comparison_features
 from sqlwright.local.lexical import split_name, stem
 from sqlwright.local.support import EXPLAINED, Senses, Support
@@ -28,11 +29,6 @@ QUESTION = "q "
 
 LOWEST = -50.0
 """Author's scores below this count as this."""
-
-OF_AUTHOR = frozenset({
-    "score", "behind", "first", "rank", "share", "agreement", "agreeing", "most agreed",
-})  # fmt: skip
-"""Features that come from the author's own scores, or from what else it wrote."""
 
 _TABLE = re.compile(
     r"\b(?:from|join)\s+(\"(?:[^\"]|\"\")+\"|`[^`]+`|\[[^\]]+\]|\w+)", re.IGNORECASE
@@ -54,6 +50,7 @@ def candidate_features(
     keys = state.view.schema.key_columns
     loose = [link for link in state.columns if link.column not in keys]
     shapes = Shapes(state.question.text, state.view.schema)
+    going_by = Keys(state.question.text, state.view.schema)
     described: list[Features] = []
     for place, candidate in enumerate(candidates):
         tables = tables_of(state, candidate)
@@ -76,6 +73,7 @@ def candidate_features(
         one |= form_features(state.question.text, candidate.sql)
         one |= comparison_features(state.question.text, candidate.sql)
         one |= shapes.features(candidate.sql, candidate.columns, tables)
+        one |= going_by.features(candidate.sql, candidate.columns, tables)
         one |= asked
         described.append(one)
     return described
@@ -298,20 +296,9 @@ class Order:
 
     names: tuple[str, ...]
 
-    def looks(self) -> Order:
-        """Those that tell candidates of a question apart without their author's opinion."""
-        return Order(
-            tuple(n for n in self.names if n not in OF_AUTHOR and not n.startswith(QUESTION))
-        )
-
     def row(self, features: Mapping[str, float]) -> FloatArray:
         """(len(names),); a feature that is not there counts as 0."""
         return np.array([features.get(name, 0.0) for name in self.names], dtype=np.float32)
-
-
-def add_looks(described: Sequence[Features], looks: FloatArray) -> list[Features]:
-    """The features with how right each candidate looks, its author's opinion aside."""
-    return [one | {"looks": float(logit)} for one, logit in zip(described, looks, strict=True)]
 
 
 def add_ranking(

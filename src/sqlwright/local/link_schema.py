@@ -50,6 +50,22 @@ def type_class(declared: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
+class Members:
+    """Which columns and name words belong to which of G groups, laid out for `reduceat`."""
+
+    leaders: tuple[str, ...]
+    of_table: IntArray
+    """(T,) each table's group."""
+    of_column: IntArray
+    """(C,)"""
+    words: IntArray
+    """Words of all groups' names, group by group; a group without any has the one that stands for
+    'no word'."""
+    begins: IntArray
+    """(G,) where each group's words begin."""
+
+
+@dataclass(frozen=True, eq=False)
 class SchemaArrays:
     """C columns, T tables, V distinct name words (the last one stands for 'no word')."""
 
@@ -119,6 +135,11 @@ class SchemaArrays:
         return {ref: index for index, ref in enumerate(self.columns)}
 
     @cached_property
+    def members(self) -> Members:
+        """Which columns and words belong to which group of tables."""
+        return _members(self)
+
+    @cached_property
     def key_places(self) -> IntArray:
         """(K, 2) indices of the columns that a key joins, pair by pair."""
         pairs = [
@@ -127,6 +148,25 @@ class SchemaArrays:
             if near in self.place and far in self.place
         ]
         return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _members(schema: SchemaArrays) -> Members:
+    """The groups of a schema in its order."""
+    groups = schema.schema.groups
+    leaders = tuple(schema.schema.parts)
+    place = {leader: number for number, leader in enumerate(leaders)}
+    of_table = np.array([place[groups[table]] for table in schema.tables], dtype=np.int64)
+    of_column = of_table[schema.table_of]
+    none = len(schema.vocabulary)
+    held: list[set[int]] = [set() for _ in leaders]
+    for rows, owners in ((schema.table_words, of_table), (schema.column_words, of_column)):
+        for words, owner in zip(rows.tolist(), owners.tolist(), strict=True):
+            held[owner].update(words)
+    flat = [sorted(words - {none}) or [none] for words in held]
+    begins = np.concatenate([[0], np.cumsum([len(words) for words in flat])[:-1]])
+    return Members(
+        leaders, of_table, of_column, np.concatenate(flat).astype(np.int64), begins.astype(np.int64)
+    )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +21,14 @@ from sqlwright.errors import ModelUnavailable
 from sqlwright.local.embedder import OnnxEmbedder, WordTable
 from sqlwright.local.link_features import (
     QuestionArrays,
+    WordMatches,
     encode_question,
     match_words,
     phrase_features,
     value_features,
     word_features,
 )
+from sqlwright.local.link_groups import TELLING, GroupLink, GroupWeights, evidence, mass
 from sqlwright.local.link_schema import SchemaArrays, SchemaShelf
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.local.text_vectors import PreparedVectors
@@ -46,6 +49,22 @@ JOINING = 0.5
 """How needed a key is beside the less needed of the two tables that it joins. The networks learn
 what a question speaks of, and it doesn't speak of keys; chosen on `valid` and `calib`."""
 
+TRIED = 10
+"""Groups of tables that are looked at as databases of their own, where many stand side by side."""
+
+AT_FIRST = GroupWeights(linked=0.36, explained=2.73, named=1.33, asked=9.06)
+"""How groups are ranked among all."""
+
+ALONE = GroupWeights(linked=0.68, explained=2.37, named=2.12, asked=10.59)
+"""The same among those that were looked at alone. Both are fitted on questions of merged databases
+(`benchmarks/group_ranking.py`)."""
+
+COUNTING = 0.8
+"""How much of a group's logit counts for each of its columns. Chosen on `valid` and `calib`."""
+
+UNSEEN = 0.05
+"""What a column that wasn't looked at alone counts."""
+
 Weights = Mapping[str, FloatArray]
 
 
@@ -63,8 +82,17 @@ class LinkInput:
     prerank: FloatArray
     """(C,) logits from words alone; empty when every column is in `rows`."""
     asked: QuestionArrays
+    matches: WordMatches
     plain: int
     """How many of the first column features need no encoder."""
+
+
+class CrowdLinks(NamedTuple):
+    """What `Linker.link_crowd` finds, each best first."""
+
+    columns: tuple[ColumnLink, ...]
+    tables: tuple[TableLink, ...]
+    groups: tuple[GroupLink, ...]
 
 
 def network(weights: Weights, name: str, inputs: FloatArray) -> FloatArray:
@@ -133,6 +161,15 @@ def _best_first(scores: FloatArray) -> Iterator[tuple[int, float]]:
     return zip(order.tolist(), np.round(scores[order].astype(np.float64), 6).tolist(), strict=True)
 
 
+def _links(
+    schema: SchemaArrays, columns: FloatArray, tables: FloatArray
+) -> tuple[tuple[ColumnLink, ...], tuple[TableLink, ...]]:
+    return (
+        tuple(ColumnLink(schema.columns[i], score) for i, score in _best_first(columns)),
+        tuple(TableLink(schema.tables[i], score) for i, score in _best_first(tables)),
+    )
+
+
 def reciprocal_rank(values: FloatArray) -> FloatArray:
     """1 for the best, 1/2 for the second."""
     ordered = np.sort(-values)
@@ -161,6 +198,7 @@ class Linker:
         self._weights = weights
         self._wide = wide
         self._shelf = shelf or SchemaShelf(static, embedder)
+        self._parts = SchemaShelf(static, embedder, kept=6 * TRIED)
 
     @classmethod
     def load(
@@ -202,10 +240,45 @@ class Linker:
         arrays = self.encode(schema, prepared)
         if not arrays.columns:
             return (), tuple(TableLink(name, 0.0) for name in arrays.tables)
-        columns, tables = self.score(self.describe(question, arrays, values))
-        return (
-            tuple(ColumnLink(arrays.columns[i], score) for i, score in _best_first(columns)),
-            tuple(TableLink(arrays.tables[i], score) for i, score in _best_first(tables)),
+        return _links(arrays, *self.score(self.describe(question, arrays, values)))
+
+    def link_crowd(
+        self,
+        question: Question,
+        schema: Schema,
+        values: Sequence[ValueMatch] = (),
+        prepared: PreparedVectors | None = None,
+    ) -> CrowdLinks:
+        """As `link`, for a schema in which many groups of tables stand side by side.
+
+        Names agree by chance all over such a schema. So the likeliest groups are each looked at as
+        databases of their own, and what speaks for a group counts for all that is in it: else
+        look-alikes of many groups crowd out the rest of the right one.
+        """
+        arrays = self.encode(schema, prepared)
+        given = self.describe(question, arrays, values)
+        columns, tables = self.score(given)
+        held = arrays.members
+        found = evidence(given.asked, arrays, given.matches, given.rows, values)
+        linked = mass(columns, held.of_column, len(held.leaders))
+        logits = found.logits(linked, AT_FIRST)
+        if not len(given.prerank):
+            tried = np.argsort(-logits, kind="stable")[:TRIED]
+            columns, tables = UNSEEN * columns, UNSEEN * tables
+            for group in tried.tolist():
+                part = self._parts.encode(schema.parts[held.leaders[group]], prepared)
+                own = self.score(self.describe(question, part, values, asked=given.asked))
+                columns[held.of_column == group], tables[held.of_table == group] = own
+                linked[group] = np.sort(own[0])[-TELLING:].sum()
+            alone = found.logits(linked, ALONE)[tried]
+            # The others stay behind them, in their order.
+            logits += alone.min() - logits[tried].min()
+            logits[tried] = alone
+        weights = np.exp(COUNTING * (logits - logits.max()))
+        best = np.argsort(-logits, kind="stable").tolist()
+        return CrowdLinks(
+            *_links(arrays, columns * weights[held.of_column], tables * weights[held.of_table]),
+            tuple(GroupLink(held.leaders[group], float(logits[group])) for group in best),
         )
 
     def encode(self, schema: Schema, prepared: PreparedVectors | None = None) -> SchemaArrays:
@@ -213,10 +286,16 @@ class Linker:
         return self._shelf.encode(schema, prepared)
 
     def describe(
-        self, question: Question, schema: SchemaArrays, values: Sequence[ValueMatch]
+        self,
+        question: Question,
+        schema: SchemaArrays,
+        values: Sequence[ValueMatch],
+        *,
+        asked: QuestionArrays | None = None,
     ) -> LinkInput:
-        """The features the networks look at; training uses the same."""
-        asked = encode_question(question, self._embedder, self._static)
+        """The features the networks look at; training uses the same. `asked` is the question as
+        arrays, where it has been laid out already."""
+        asked = asked or encode_question(question, self._embedder, self._static)
         matches = match_words(asked, schema)
         words, table_words = word_features(asked, schema, matches)
         found, table_found = value_features(asked, schema, values)
@@ -245,6 +324,7 @@ class Linker:
             tables=np.concatenate([*tables, np.tile(asks, (len(schema.tables), 1))], axis=1),
             prerank=prerank,
             asked=asked,
+            matches=matches,
             plain=plain.shape[1],
         )
 

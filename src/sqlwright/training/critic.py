@@ -1,12 +1,13 @@
 """Fit the critic on the parser's beams and write `critic.json`.
 
-    python -m sqlwright.training.critic --data DATA --weights WEIGHTS --seen seen.jsonl \
-        --beams beams.jsonl --rebuild
+    python -m sqlwright.training.critic --data DATA --weights WEIGHTS --beams beams.jsonl \
+        --rebuild --crossed fold0.jsonl --crossed fold1.jsonl
 
-How right a candidate looks is learnt on the databases that the parser was trained on, whose beams
-`critic_data --seen` makes; all else on the twenty of `valid` and `calib`, which the parser never
-saw; calibrated on what networks fitted without a database say of it. All figures are
-cross-validated by database. Numpy only.
+Which candidate is best is learnt by cross-fitting: from beams over the databases of `fit` by
+parsers that were trained without them (`data --without`, `critic_data --within`). How probable it
+is that the best one is right, and whether there is an answer, is learnt from the parser's own beams
+on the twenty databases of `valid` and `calib`, which it never saw; calibrated on what networks
+fitted without a database say of it. All figures are cross-validated by database. Numpy only.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from sqlwright.local.critic import JUDGED, Critic, Network, Networks, best_ranked, with_right
-from sqlwright.local.critic_features import Features, Order, add_looks, add_ranking
+from sqlwright.local.critic_features import QUESTION, Features, Order, add_ranking
 from sqlwright.local.embedder import OnnxEmbedder
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.training.critic_data import Beam, build, describe, read_beams
@@ -30,10 +31,9 @@ from sqlwright.training.stamp import digests
 
 MEMBERS = 5
 FOLDS = 5
-RANK_DECAY = 0.001
-RANKED_BY = Order(("score", "looks"))
-"""What the ranking weighs against each other. Given every feature, twenty databases make it worse.
-"""
+RANK_DECAY = 0.01
+OF_BEAM = frozenset({"behind", "first", "rank", "share", "agreeing", "most agreed"})
+"""Features that say of a candidate what its score and the agreement with others say, too."""
 DECIDING = (
     "rank share", "rank logit", "rank behind", "rank mass", "rank mass logit", "score", "share",
     "agreement", "no rows", "only null", "zero", "repaired", "warned", "words left", "words used",
@@ -111,24 +111,14 @@ def fold_databases(data: Described, folds: int = 4) -> list[set[str]]:
     return [set(names[place::folds]) for place in range(folds)]
 
 
-def fit_rank(data: Described, order: Order = RANKED_BY) -> Network:
+def fit_rank(crossed: Described) -> Network:
     """Which candidate of a question is best, from answerable questions only."""
-    own = data.where(answerable=True)
+    names = tuple(next(f for f in crossed.features if f)[0])
+    order = Order(tuple(n for n in names if n not in OF_BEAM and not n.startswith(QUESTION)))
+    own = crossed.where(answerable=True)
     groups = [np.stack([order.row(one) for one in f]) for f in own.features if f]
     labels = [np.array(b.right, float) for b, f in zip(own.beams, own.features, strict=True) if f]
     return fit_ranking(groups, labels, order, decay=RANK_DECAY)
-
-
-def fit_looks(seen: Described) -> Network:
-    """How right a candidate looks. The parser knows these questions, so its scores mean nothing
-    here and are left out."""
-    return fit_rank(seen, Order(tuple(next(f for f in seen.features if f)[0])).looks())
-
-
-def look(data: Described, looks: Network) -> Described:
-    """The same with how right each candidate looks."""
-    features = [add_looks(f, looks.logits(f)) if f else [] for f in data.features]
-    return Described(data.beams, features)
 
 
 def rank(data: Described, ranking: Network) -> Described:
@@ -138,18 +128,6 @@ def rank(data: Described, ranking: Network) -> Described:
         for beam, features in zip(data.beams, data.features, strict=True)
     ]
     return Described(data.beams, ranked)
-
-
-def crossed_rank(data: Described) -> Described:
-    """As `rank`, each database by a ranking that wasn't fitted on it."""
-    parts = []
-    for inside in fold_databases(data):
-        rest, own = data.split(inside)
-        parts.append(rank(own, fit_rank(rest)))
-    return Described(
-        [beam for part in parts for beam in part.beams],
-        [features for part in parts for features in part.features],
-    )
 
 
 def fit_right(data: Described) -> Network:
@@ -275,49 +253,47 @@ def refusal_figures(data: Described, scores: np.ndarray, below: float) -> dict[s
     }
 
 
-def fit_all(learn: Described) -> tuple[Network, Network, Network]:
-    """Ranking, right and answerable, calibrated on what networks say of databases that they
-    weren't fitted on."""
-    names = tuple(next(f for f in learn.features if f)[0])
-    ranking, crossed = fit_rank(learn), crossed_rank(learn)
-    wider = Order((*names, "rank mass", "rank share", "right"))
-    answered = crossed.where(answerable=True)
+def fit_both(ranked: Described) -> tuple[Network, Network]:
+    """Right and answerable, calibrated on what networks say of databases that they weren't fitted
+    on."""
+    names = tuple(next(f for f in ranked.features if f)[0])
+    of_rank = {"rank mass", "rank share"}
+    wider = Order((*(n for n in names if not n.startswith("rank ") or n in of_rank), "right"))
+    answered = ranked.where(answerable=True)
     rights, answerables = [], []
-    for inside in fold_databases(crossed):
-        rest, own = crossed.split(inside)
+    for inside in fold_databases(ranked):
+        rest, own = ranked.split(inside)
         right = fit_right(rest)
         rights.append(logits_of(right, *rows_right(own.where(answerable=True), right.order)))
         answerable = fit_answerable(rest, right, wider)
         answerables.append(logits_of(answerable, *rows_answerable(own, wider, right)))
     right = calibrate(fit_right(answered), rights)
-    return ranking, right, calibrate(fit_answerable(crossed, right, wider), answerables)
+    return right, calibrate(fit_answerable(ranked, right, wider), answerables)
 
 
-def fit(data: Described, seen: Described) -> dict[str, Any]:
+def fit(data: Described, crossed: Described) -> dict[str, Any]:
     """The models, the threshold and the figures, as `critic.json` holds them."""
-    looks = fit_looks(seen)
-    data = look(data, looks)
+    ranking = fit_rank(crossed)
+    data = rank(data, ranking)
     owned, chosen, scores = [], [], []
     for inside in fold_databases(data, FOLDS):
         rest, own = data.split(inside)
-        ranking, right, refusing = fit_all(rest)
-        own = rank(own, ranking)
+        right, refusing = fit_both(rest)
         owned.append(own)
         chosen += selected(own, right)
         scores += list(answerable_scores(own, right, refusing))
-    crossed = [(b, f) for own in owned for b, f in zip(own.beams, own.features, strict=True)]
-    good = np.array([beam.answerable for beam, _ in crossed])
+    judged = [(b, f) for own in owned for b, f in zip(own.beams, own.features, strict=True)]
+    good = np.array([beam.answerable for beam, _ in judged])
     below = float(np.quantile(np.array(scores)[good], FALSE_REFUSALS))
-    ranking, right, answerable = fit_all(data)
+    right, answerable = fit_both(data)
     parts = {}
     for part in ("valid", "calib"):
-        rows = [place for place, (beam, _) in enumerate(crossed) if beam.part == part]
-        own = Described([crossed[p][0] for p in rows], [crossed[p][1] for p in rows])
-        judged = [chosen[p] for p in rows if crossed[p][0].answerable]
-        parts[part] = summary(own.where(answerable=True), judged)
+        rows = [place for place, (beam, _) in enumerate(judged) if beam.part == part]
+        own = Described([judged[p][0] for p in rows], [judged[p][1] for p in rows])
+        answered = [chosen[p] for p in rows if judged[p][0].answerable]
+        parts[part] = summary(own.where(answerable=True), answered)
         parts[f"refusal_{part}"] = refusal_figures(own, np.array([scores[p] for p in rows]), below)
     return {
-        "looks": network_data(looks),
         "ranking": network_data(ranking),
         "right": network_data(right),
         "answerable": network_data(answerable),
@@ -355,7 +331,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--beams", type=Path, required=True)
-    parser.add_argument("--seen", type=Path, required=True, help="from critic_data --seen")
+    parser.add_argument(
+        "--crossed", type=Path, action="append", required=True, help="from critic_data --within"
+    )
     parser.add_argument("--rebuild", action="store_true")
     parser.add_argument("--each", type=int, default=110, help="questions per database")
     options = parser.parse_args()
@@ -364,14 +342,14 @@ def main() -> None:
     empty = Network(Order(()), np.zeros(0, dtype=np.float32), np.ones(0, dtype=np.float32), ())
     static = StaticEmbedder.load(options.weights)
     embedder = OnnxEmbedder.load(options.weights)
-    none = Networks(empty, empty, empty, empty)
+    none = Networks(empty, empty, empty)
     describing = Critic(static, embedder, none, refuse_below=0.0)
 
-    def read(path: Path) -> Described:
-        beams = read_beams(path)
+    def read(paths: Sequence[Path]) -> Described:
+        beams = [beam for path in paths for beam in read_beams(path)]
         return Described(beams, describe(beams, describing))
 
-    result = fit(read(options.beams), read(options.seen))
+    result = fit(read([options.beams]), read(options.crossed))
     found = digests(options.weights)
     result["fitted_to"] = {name: found[name] for name in JUDGED}
     write(options.weights / "critic.json", result)

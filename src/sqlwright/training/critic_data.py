@@ -2,13 +2,14 @@
 
     python -m sqlwright.training.critic_data --data DATA --weights WEIGHTS --out beams.jsonl
 
-    python -m sqlwright.training.critic_data --data DATA --weights WEIGHTS --out seen.jsonl --seen
+    python -m sqlwright.training.critic_data --data DATA --weights FOLD --out fold.jsonl \
+        --within 0/2
 
 Runs the recipe's own steps up to selection, so that the critic learns from what it will judge:
 questions of `valid` and `calib` with the verdict of Spider's rule on every candidate, and made-up
-questions that those databases can't answer. With `--seen` the databases that the parser was trained
-on instead: it nearly always ranks its candidates right there, but what tells right candidates from
-wrong ones apart from its scores can be learnt from five times as many databases.
+questions that those databases can't answer. With `--within` the databases of one fold of `fit`
+instead, by a parser that was trained without them: it errs there as it will on any other, so which
+candidate is right can be learnt from five times as many databases.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class Beam:
     """Whether the parser's own first candidate is right."""
     answerable: bool
     part: str
-    """valid or calib; fit where the parser was trained."""
+    """valid or calib; fit where the parser was trained on other folds."""
     database: str
     kind: str
     """Where the question is from."""
@@ -115,9 +116,12 @@ def build(folder: Path, weights: Path, out: Path, *, each: int, seed: int) -> No
     partial.replace(out)
 
 
-def build_seen(folder: Path, weights: Path, out: Path, *, each: int, seed: int) -> None:
-    """The same of the databases of `fit`. Broken off, it goes on after the last whole database."""
-    split = load_split(folder)
+def build_crossed(
+    folder: Path, weights: Path, out: Path, *, each: int, seed: int, within: str
+) -> None:
+    """The same of the databases of one fold of `fit`. Broken off, it goes on after the last whole
+    database."""
+    split = load_split(folder).within(within)
     models = load_models(weights)
     pairs = [p for p in load_pairs(folder, split) if _path(folder, p.database).exists()]
     names = sorted({pair.database for pair in pairs})
@@ -354,10 +358,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--each", type=int, default=110, help="questions per database")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seen", action="store_true", help="databases the parser was trained on")
+    parser.add_argument("--within", help="a fold of `fit`, such as 0/2, instead")
     options = parser.parse_args()
-    make = build_seen if options.seen else build
-    make(options.data, options.weights, options.out, each=options.each, seed=options.seed)
+    own = {"each": options.each, "seed": options.seed}
+    if options.within:
+        build_crossed(options.data, options.weights, options.out, within=options.within, **own)
+    else:
+        build(options.data, options.weights, options.out, **own)
 
 
 if __name__ == "__main__":

@@ -165,9 +165,12 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--limit", type=int)
     parser.add_argument("--bird", type=int, default=3, help="passes over which BIRD is spread")
     parser.add_argument("--synthetic", type=int, default=0, help="made-up pairs in each pass")
+    parser.add_argument("--without", help="a fold of `fit` to leave out, such as 0/2")
     options = parser.parse_args(None if arguments is None else list(arguments))
     options.out.mkdir(parents=True, exist_ok=True)
     split = load_split(options.data)
+    if options.without:
+        split = split.without(options.without)
     pairs = load_pairs(options.data, split)
     check_trainable(pairs, split)
     if options.limit:

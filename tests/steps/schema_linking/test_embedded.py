@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
+from sqlwright.local.link_groups import GroupLink
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
 from sqlwright.steps.schema_linking.embedded import EmbeddedLinking
@@ -45,6 +47,13 @@ class Likes:
         columns.sort(key=lambda link: -link.score)
         tables.sort(key=lambda link: -link.score)
         return tuple(columns), tuple(tables)
+
+    def link_crowd(self, question: Question, schema: Schema, values: Any, prepared: Any) -> Any:
+        """The same, and for each group the number of columns it prefers there."""
+        liked = Counter(schema.groups[ref.table] for ref in self.columns)
+        groups = [GroupLink(leader, float(liked[leader])) for leader in schema.parts]
+        groups.sort(key=lambda group: -group.score)
+        return *self.link(question, schema, values, prepared), tuple(groups)
 
 
 def linked(schema: Schema, linker: Any, step: EmbeddedLinking, *values: ValueMatch) -> State:
@@ -152,21 +161,6 @@ def test_groups_that_could_be_meant_as_well_are_kept_behind_it() -> None:
     }
     certain = EmbeddedLinking(columns=60, tables=6, groups=2, share=0.9)
     assert shown_tables(linked(schema, linker, certain)) == {"customers4", "orders4", "lines4"}
-
-
-def test_in_a_crowd_what_speaks_for_a_group_counts_for_all_that_is_in_it() -> None:
-    # Columns of every shop score high; two more speak for the fourth, and bring its others along.
-    schema = shops(9)
-    everywhere = [ColumnRef(f"customers{n}", "c1") for n in range(9)]
-    linker = Likes([], [*everywhere, ColumnRef("orders4", "c2"), ColumnRef("lines4", "c3")])
-    state = linked(schema, linker, EmbeddedLinking(columns=60))
-    assert {link.column.table for link in state.columns[:3]} == {"customers4", "orders4", "lines4"}
-    place = {link.column: place for place, link in enumerate(state.columns)}
-    assert place[ColumnRef("lines4", "c1")] < place[ColumnRef("lines0", "c1")]
-    assert [link.score for link in state.columns] == sorted(
-        (link.score for link in state.columns), reverse=True
-    )
-    assert {link.table for link in state.tables[:3]} == {"customers4", "orders4", "lines4"}
 
 
 def test_of_few_groups_tables_are_kept_one_by_one() -> None:

@@ -110,8 +110,9 @@ _ACT = _imperative(
     r"number\b|id\b|\d|(?-i:[A-Z]))|null|(?-i:[A-Z])\w+\b(?!\s*['’]s)(?=\s+(?:with|by|to|as|from)\b)|\S+\s+(?:with|by|to|as)\b)(?!\s+(?:rate|count)s?\b)"
 )
 _GIVE_RAISE = _imperative(
-    r"(?:give|offer)\s+(?!me\b|us\b).*\ba(?:n)?\s+(?:\S+\s+){0,3}(?:raise|discount|bonus|refund|"
-    r"promotion|increase|credit)\b"
+    r"(?:give|offer)\s+(?!me\b|us\b).*\b(?:a(?:n)?\s+(?:\S+\s+){0,3}(?:raise|discount|bonus|refund|"
+    r"promotion|increase|credit)\b|(?<!\bwith\s)(?<!\bha[sd]\s)(?<!\bhave\s)(?<!\bg[eo]t\s)"
+    r"(?<!\bof\s)(?<!\bfor\s)a\s+new\s+\w+\W*$)"
 )
 _THEN_WRITE = re.compile(
     r"(?:\band\b|\bthen\b|[,;])\s*(?:then\s+|also\s+|please\s+|after\s+that\s+)*"

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sqlwright.local.link_groups import GroupLink
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.steps.schema_linking.grouping import Likely, likely, together
+from sqlwright.steps.schema_linking.grouping import likely, together
 from sqlwright.steps.schema_linking.narrowing import keys_between
 from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import State
@@ -34,8 +35,8 @@ class EmbeddedLinking:
     chosen: in a wide schema, keys that were only inferred lead from anywhere to anywhere."""
     groups: int = 3
     """Most groups kept of many."""
-    share: float = 0.3
-    """Least score of a kept group, as a share of the best one's."""
+    share: float = 0.03
+    """Least probability of a kept group, as a share of the best one's."""
 
     roles: ClassVar[tuple[str, ...]] = ("linker",)
     # Found values are used where there are some; a recipe may do without retrieval.
@@ -52,7 +53,7 @@ class EmbeddedLinking:
             return linked
         return linked.evolve(view=state.view.narrowed(self._kept(linked, schema, found.groups)))
 
-    def _kept(self, state: State, schema: Schema, groups: Sequence[Likely]) -> set[ColumnRef]:
+    def _kept(self, state: State, schema: Schema, groups: Sequence[GroupLink]) -> set[ColumnRef]:
         """The columns shown, by the scores in `state`."""
         if groups:
             few = likely(groups, most=self.groups, share=self.share)
