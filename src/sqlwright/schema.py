@@ -154,10 +154,18 @@ class Schema:
     @cached_property
     def parts(self) -> Mapping[str, Schema]:
         """Each group of tables as a schema of its own, by the table that stands for it."""
-        members: dict[str, set[str]] = {}
-        for table, leader in self.groups.items():
-            members.setdefault(leader, set()).add(table)
-        return {leader: self.only(names) for leader, names in members.items()}
+        tables: dict[str, list[Table]] = {}
+        keys: dict[str, list[ForeignKey]] = {}
+        for table in self.tables:
+            tables.setdefault(self.groups[table.name], []).append(table)
+        for key in self.foreign_keys:
+            leader = self.groups.get(key.table)
+            if leader is not None and self.groups.get(key.target_table) == leader:
+                keys.setdefault(leader, []).append(key)
+        return {
+            leader: Schema(self.name, tuple(own), tuple(keys.get(leader, ())), self.dialect)
+            for leader, own in tables.items()
+        }
 
     @cached_property
     def is_crowd(self) -> bool:

@@ -253,9 +253,10 @@ def encode_schema(
 
 
 class SchemaShelf:
-    """The arrays of the schemas seen last, made once for each schema object; thread-safe."""
+    """The arrays of the schemas seen last, groups of a wide one included, made once for each schema
+    object; thread-safe."""
 
-    def __init__(self, static: Embedder, embedder: Embedder, *, kept: int = 8) -> None:
+    def __init__(self, static: Embedder, embedder: Embedder, *, kept: int = 32) -> None:
         self._static = static
         self._embedder = embedder
         self._kept = kept

@@ -198,7 +198,6 @@ class Linker:
         self._weights = weights
         self._wide = wide
         self._shelf = shelf or SchemaShelf(static, embedder)
-        self._parts = SchemaShelf(static, embedder, kept=6 * TRIED)
 
     @classmethod
     def load(
@@ -266,7 +265,7 @@ class Linker:
             tried = np.argsort(-logits, kind="stable")[:TRIED]
             columns, tables = UNSEEN * columns, UNSEEN * tables
             for group in tried.tolist():
-                part = self._parts.encode(schema.parts[held.leaders[group]], prepared)
+                part = self.encode(schema.parts[held.leaders[group]], prepared)
                 own = self.score(self.describe(question, part, values, asked=given.asked))
                 columns[held.of_column == group], tables[held.of_table == group] = own
                 linked[group] = np.sort(own[0])[-TELLING:].sum()
