@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import groupby
@@ -22,18 +21,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.merged_schema import COLUMNS, KEPT, make_merged, open_prepared
+from benchmarks.merged_schema import COLUMNS, KEPT, make_merged, needed, open_prepared, sample
 
 from sqlwright import api
 from sqlwright.datasets.example import Example
-from sqlwright.datasets.spider import load_spider
-from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.link_groups import TELLING, GroupWeights, evidence, mass
 from sqlwright.local.linker import TRIED, Linker
 from sqlwright.protocols import Context, Run
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.session import Session
-from sqlwright.sql import columns_used, tables_used
 from sqlwright.steps.retrieval.values import ValueRetrieval
 from sqlwright.types import Question, State
 
@@ -53,22 +49,6 @@ class Asked:
     columns: tuple[int, int]
     """Needed columns, and those among the best forty."""
     tables: tuple[int, int]
-
-
-def sample(data: Path, part: str, count: int, *, reworded: bool, seed: int = 0) -> list[Example]:
-    """Questions on the databases of a part that are there, by database."""
-    questions = data / "spider_syn" / "train.json" if reworded else None
-    loaded = load_spider(data / "spider", split=part, questions=questions).examples
-    examples = [example for example in loaded if example.database.exists()]
-    random.Random(seed).shuffle(examples)
-    return sorted(examples[:count], key=lambda example: example.db_id)
-
-
-def needed(example: Example, schema: Schema) -> tuple[set[ColumnRef], set[str]]:
-    """Columns and tables of the gold query, by their names in its own database."""
-    stored = {table.name.casefold(): table.name for table in schema.tables}
-    columns = set(columns_used(example.gold_sql, schema))
-    return columns, {stored[name.casefold()] for name in tables_used(example.gold_sql)}
 
 
 def ask(
@@ -115,15 +95,12 @@ def asked_of(
     models: Any,
     home: Path,
 ) -> Iterator[Asked]:
-    """Every question whose gold query can be read."""
+    """Every question, in order."""
     linker = models["linker"]
     for database, group in groupby(examples, key=lambda example: example.database):
         with api.open(database, home=home, record=False, models=models) as own:
             for example in group:
-                try:
-                    columns, tables = needed(example, own.workspace.schema)
-                except (UnsupportedQuery, KeyError):
-                    continue
+                columns, tables = needed(example, own.workspace.schema)
                 merged = names[example.db_id]
                 yield ask(
                     example,
@@ -208,7 +185,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     with open_prepared(path, options.folder, models=models) as session:
 
         def questions(part: str, count: int, *, reworded: bool) -> list[Asked]:
-            drawn = sample(options.data, part, count, reworded=reworded)
+            drawn = sample(options.data, part, count, 0, reworded=reworded)
             return list(asked_of(drawn, session, names, models, options.folder))
 
         if options.fit:

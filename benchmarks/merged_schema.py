@@ -169,9 +169,13 @@ def add(merged: sqlite3.Connection, scratch: Path, name: str, taken: set[str]) -
     return named
 
 
-def sample(data: Path, part: str, count: int, seed: int) -> list[Example]:
-    """Questions on the databases of a part that are there, by database."""
-    examples = [e for e in load_spider(data / "spider", split=part).examples if e.database.exists()]
+def sample(
+    data: Path, part: str, count: int, seed: int, *, reworded: bool = False
+) -> list[Example]:
+    """Questions on the databases of a part that are there, or their rewordings, by database."""
+    questions = data / "spider_syn" / "train.json" if reworded else None
+    loaded = load_spider(data / "spider", split=part, questions=questions).examples
+    examples = [example for example in loaded if example.database.exists()]
     random.Random(seed).shuffle(examples)
     return sorted(examples[:count], key=lambda example: example.db_id)
 
@@ -225,12 +229,15 @@ def open_prepared(path: Path, home: Path, **options: Any) -> Session:
 
 def find_gold(session: Session, example: Example) -> Gold:
     schema: Schema = session.workspace.schema
+    result = Scorer(session.workspace.database, schema).execute(example.gold_sql)
+    return Gold(result, *needed(example, schema))
+
+
+def needed(example: Example, schema: Schema) -> tuple[frozenset[ColumnRef], frozenset[str]]:
+    """Columns and tables of the gold query, by their names in its own database."""
     stored = {table.name.casefold(): table.name for table in schema.tables}
-    return Gold(
-        Scorer(session.workspace.database, schema).execute(example.gold_sql),
-        frozenset(columns_used(example.gold_sql, schema)),
-        frozenset(stored[name.casefold()] for name in tables_used(example.gold_sql)),
-    )
+    tables = frozenset(stored[name.casefold()] for name in tables_used(example.gold_sql))
+    return frozenset(columns_used(example.gold_sql, schema)), tables
 
 
 def report(title: str, asked: Sequence[Asked]) -> None:

@@ -7,10 +7,11 @@ counts as nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from functools import cached_property
 
 from sqlwright.local.critic_forms import list_items
+from sqlwright.local.critic_shapes import SHOWN, number_columns, says, stems
 from sqlwright.local.lexical import FUNCTION_WORDS, split_name, stem
 from sqlwright.schema import ColumnRef, Schema, Table
 
@@ -36,8 +37,6 @@ _ORDER = re.compile(r"\border\s+by\s+(.+?)(?:\blimit\b|\)|$)", re.IGNORECASE | r
 _EXTREMES = re.compile(r"\b(?:max|min)\s*\(([^()]*)\)", re.IGNORECASE)
 _CALLED = re.compile(r"\b(?:count|sum|avg|min|max)\s*\(", re.IGNORECASE)
 _COUNTS = re.compile(r"\bcount\s*\(", re.IGNORECASE)
-_SHOWN = re.compile(r"^\s*select\b(.*?)\bfrom\b", re.IGNORECASE | re.DOTALL)
-_NUMERIC = re.compile(r"int|num|real|floa|doub|dec", re.IGNORECASE)
 _OFF = re.compile(r"(\w+)\"?\s*=\s*'?(?:0|f|false|n|no)(?:'|\b)(?!\.)", re.IGNORECASE)
 _ON = re.compile(r"(\w+)\"?\s*=\s*'?(?:1|t|true|y|yes)(?:'|\b)(?!\.)", re.IGNORECASE)
 _NEGATED = re.compile(
@@ -53,7 +52,7 @@ class Keys:
     def __init__(self, question: str, schema: Schema) -> None:
         self._schema = schema
         self._question = question
-        self._stems = _stems(re.findall(r"\w+", question))
+        self._stems = stems(re.findall(r"\w+", question))
         self._order = self._said(_ORDERED_BY)
         self._extreme = self._said(_EXTREME)
         self._negated = bool(_NEGATED.search(question))
@@ -65,8 +64,8 @@ class Keys:
         extremes = keys | _key_words(_EXTREMES.findall(sql))
         called = bool(ordered and _CALLED.search(ordered[-1]))
         numbers = [ref for ref in self._numbers if ref.table.casefold() in tables]
-        off = [name for name in _OFF.findall(sql) if self._says(name)]
-        on = [name for name in _ON.findall(sql) if self._says(name)]
+        off = [name for name in _OFF.findall(sql) if says(self._stems, name)]
+        on = [name for name in _ON.findall(sql) if says(self._stems, name)]
         subtypes = [table for table in self._named if self._is_subtype(table, tables)]
         return {
             "ordered as said": float(bool(self._order & keys)),
@@ -104,23 +103,11 @@ class Keys:
     @cached_property
     def _numbers(self) -> list[ColumnRef]:
         """Columns of numbers, keys aside, whose whole name the question holds."""
-        keys = self._schema.key_columns
-        return [
-            ref
-            for ref in self._schema.columns
-            if (column := self._schema.column(ref))
-            and _NUMERIC.search(column.type)
-            and ref not in keys
-            and self._says(ref.column)
-        ]
+        return [ref for ref in number_columns(self._schema) if says(self._stems, ref.column)]
 
     @cached_property
     def _named(self) -> list[Table]:
-        return [table for table in self._schema.tables if self._says(table.name)]
-
-    def _says(self, name: str) -> bool:
-        """Whether the question holds the whole of a name."""
-        return bool(own := _stems(split_name(name))) and own <= self._stems
+        return [table for table in self._schema.tables if says(self._stems, table.name)]
 
     def _is_subtype(self, table: Table, tables: Set[str]) -> bool:
         """Whether an unused table's rows are some of those of a used one."""
@@ -132,10 +119,6 @@ class Keys:
         )
 
 
-def _stems(words: Iterable[str]) -> set[str]:
-    return {stem(word.casefold()) for word in words}
-
-
 def _key_words(clauses: Sequence[str]) -> set[str]:
     """Stems of the words of names in clauses; of a qualified name, its column's."""
     names = [name.split(".")[-1] for clause in clauses for name in re.findall(r"[\w.]+", clause)]
@@ -144,7 +127,7 @@ def _key_words(clauses: Sequence[str]) -> set[str]:
 
 def _shown_twice(sql: str) -> bool:
     """Whether a column is shown more than once, plainly and in an aggregate included."""
-    shown = _SHOWN.search(sql)
+    shown = SHOWN.search(sql)
     if not shown:
         return False
     names = [_CALLED.sub("", item).strip(" ()").casefold() for item in list_items(shown.group(1))]

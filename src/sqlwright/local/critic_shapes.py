@@ -7,7 +7,7 @@ counts as nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from sqlwright.local.critic_forms import list_items
 from sqlwright.local.lexical import split_name, stem
@@ -22,7 +22,7 @@ _NAME = r"(?:\"(?:[^\"]|\"\")+\"|`[^`]+`|\w+)"
 _COLUMN = re.compile(
     rf"^\s*(?:distinct\s+)?(?:({_NAME})\.)?({_NAME})\s*(?:\bas\b.*)?$", re.IGNORECASE
 )
-_SHOWN = re.compile(r"^\s*select\b(.*?)\bfrom\b", re.IGNORECASE | re.DOTALL)
+SHOWN = re.compile(r"^\s*select\b(.*?)\bfrom\b", re.IGNORECASE | re.DOTALL)
 _GROUPED = re.compile(
     r"\bgroup\s+by\s+(.+?)(?:\bhaving\b|\border\b|\blimit\b|[()]|$)", re.IGNORECASE | re.DOTALL
 )
@@ -67,7 +67,7 @@ class Shapes:
 
     def __init__(self, question: str, schema: Schema) -> None:
         self._schema = schema
-        self._words = {stem(word) for word in re.findall(r"\w+", question.casefold())}
+        self._words = stems(re.findall(r"\w+", question))
         self._asks_id = bool(_ASKS_ID.search(question))
         self._named = _tables_named(schema, self._words)
         self._numbers = _numbers_named(question, schema)
@@ -75,7 +75,7 @@ class Shapes:
     def features(self, sql: str, used: Sequence[ColumnRef], tables: Set[str]) -> Features:
         """What a query over these columns and tables (folded names) shows and groups, beside what
         the question asks for."""
-        shown = _columns(_items(_SHOWN.search(sql)), used)
+        shown = _columns(_items(SHOWN.search(sql)), used)
         grouped = _columns(_items(_GROUPED.search(sql)), used)
         near, keys = self._schema.referring, self._schema.all_keys
         there = len(self._named & tables)
@@ -168,11 +168,7 @@ def _lone_key(schema: Schema, grouped: Sequence[ColumnRef], sql: str) -> bool:
 
 def _tables_named(schema: Schema, words: set[str]) -> frozenset[str]:
     """Folded names of the tables whose whole name the question holds."""
-    return frozenset(
-        table.name.casefold()
-        for table in schema.tables
-        if (own := {stem(word) for word in split_name(table.name)}) and own <= words
-    )
+    return frozenset(table.name.casefold() for table in schema.tables if says(words, table.name))
 
 
 def _numbers_named(question: str, schema: Schema) -> list[ColumnRef]:
@@ -180,12 +176,24 @@ def _numbers_named(question: str, schema: Schema) -> list[ColumnRef]:
     found = _HOW_MANY.search(question)
     if not found:
         return []
-    asked = {stem(word.casefold()) for word in found.groups() if word}
-    return [
-        ref
-        for ref in schema.columns
-        if (column := schema.column(ref))
-        and _NUMERIC.search(column.type)
-        and {stem(word) for word in split_name(ref.column)} & asked
-        and ref not in schema.key_columns
-    ]
+    asked = stems(word for word in found.groups() if word)
+    return [ref for ref in number_columns(schema) if stems(split_name(ref.column)) & asked]
+
+
+def number_columns(schema: Schema) -> Iterator[ColumnRef]:
+    """The columns of numbers, keys aside."""
+    for ref in schema.columns:
+        column = schema.column(ref)
+        if column and _NUMERIC.search(column.type) and ref not in schema.key_columns:
+            yield ref
+
+
+def stems(words: Iterable[str]) -> set[str]:
+    """The stems of words in any case."""
+    return {stem(word.casefold()) for word in words}
+
+
+def says(words: Set[str], name: str) -> bool:
+    """Whether stems hold the whole of a name."""
+    own = stems(split_name(name))
+    return bool(own) and own <= words

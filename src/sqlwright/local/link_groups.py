@@ -10,15 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.local.link_features import QuestionArrays, WordMatches
-from sqlwright.local.link_schema import IntArray, SchemaArrays
 from sqlwright.protocols import FloatArray
-from sqlwright.types import ValueMatch
+from sqlwright.types import ColumnLink, TableLink, ValueMatch
+
+if TYPE_CHECKING:
+    from sqlwright.local.link_features import QuestionArrays, WordMatches
+    from sqlwright.local.link_schema import IntArray, SchemaArrays
 
 TELLING = 10
 """Columns of a group whose scores say whether the question is about it."""
@@ -37,6 +39,15 @@ class GroupLink(NamedTuple):
     leader: str
     score: float
     """A logit: beside another group's it says how much more probable the group is."""
+
+
+class Links(NamedTuple):
+    """Every column and table of a schema, those that the question needs most likely first."""
+
+    columns: tuple[ColumnLink, ...]
+    tables: tuple[TableLink, ...]
+    groups: tuple[GroupLink, ...] = ()
+    """Where the schema is a crowd, its groups of tables, the likeliest first."""
 
 
 @dataclass(frozen=True)

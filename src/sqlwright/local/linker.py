@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ from sqlwright.local.link_features import (
     value_features,
     word_features,
 )
-from sqlwright.local.link_groups import TELLING, GroupLink, GroupWeights, evidence, mass
+from sqlwright.local.link_groups import GroupLink, GroupWeights, Links, evidence, mass
 from sqlwright.local.link_schema import SchemaArrays, SchemaShelf
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.local.text_vectors import PreparedVectors
@@ -41,6 +41,9 @@ WIDE = 400
 
 WIDE_PREPARED = 10_000
 """The same where at most WIDE texts aren't prepared; it bounds the time of a question."""
+
+ASKED = 8
+"""Questions whose embeddings are kept, as many as may be asked at once."""
 
 STAGES = ("prerank", "column", "table", "final", "final_table")
 """Networks in `linker.npz`; each has two or three layers, weights `NAME.W0`, biases `NAME.b0`."""
@@ -85,14 +88,6 @@ class LinkInput:
     matches: WordMatches
     plain: int
     """How many of the first column features need no encoder."""
-
-
-class CrowdLinks(NamedTuple):
-    """What `Linker.link_crowd` finds, each best first."""
-
-    columns: tuple[ColumnLink, ...]
-    tables: tuple[TableLink, ...]
-    groups: tuple[GroupLink, ...]
 
 
 def network(weights: Weights, name: str, inputs: FloatArray) -> FloatArray:
@@ -198,6 +193,8 @@ class Linker:
         self._weights = weights
         self._wide = wide
         self._shelf = shelf or SchemaShelf(static, embedder)
+        # The groups of a wide schema are asked the same question one after the other.
+        self._asked = lru_cache(ASKED)(lambda asked: encode_question(asked, embedder, static))
 
     @classmethod
     def load(
@@ -247,7 +244,7 @@ class Linker:
         schema: Schema,
         values: Sequence[ValueMatch] = (),
         prepared: PreparedVectors | None = None,
-    ) -> CrowdLinks:
+    ) -> Links:
         """As `link`, for a schema in which many groups of tables stand side by side.
 
         Names agree by chance all over such a schema. So the likeliest groups are each looked at as
@@ -266,16 +263,16 @@ class Linker:
             columns, tables = UNSEEN * columns, UNSEEN * tables
             for group in tried.tolist():
                 part = self.encode(schema.parts[held.leaders[group]], prepared)
-                own = self.score(self.describe(question, part, values, asked=given.asked))
+                own = self.score(self.describe(question, part, values))
                 columns[held.of_column == group], tables[held.of_table == group] = own
-                linked[group] = np.sort(own[0])[-TELLING:].sum()
+            linked = mass(columns, held.of_column, len(held.leaders))
             alone = found.logits(linked, ALONE)[tried]
             # The others stay behind them, in their order.
             logits += alone.min() - logits[tried].min()
             logits[tried] = alone
         weights = np.exp(COUNTING * (logits - logits.max()))
         best = np.argsort(-logits, kind="stable").tolist()
-        return CrowdLinks(
+        return Links(
             *_links(arrays, columns * weights[held.of_column], tables * weights[held.of_table]),
             tuple(GroupLink(held.leaders[group], float(logits[group])) for group in best),
         )
@@ -285,16 +282,10 @@ class Linker:
         return self._shelf.encode(schema, prepared)
 
     def describe(
-        self,
-        question: Question,
-        schema: SchemaArrays,
-        values: Sequence[ValueMatch],
-        *,
-        asked: QuestionArrays | None = None,
+        self, question: Question, schema: SchemaArrays, values: Sequence[ValueMatch]
     ) -> LinkInput:
-        """The features the networks look at; training uses the same. `asked` is the question as
-        arrays, where it has been laid out already."""
-        asked = asked or encode_question(question, self._embedder, self._static)
+        """The features the networks look at; training uses the same."""
+        asked = self._asked(question)
         matches = match_words(asked, schema)
         words, table_words = word_features(asked, schema, matches)
         found, table_found = value_features(asked, schema, values)

@@ -190,7 +190,7 @@ def _sample(pairs: Sequence[Pair], each: int, draw: random.Random) -> Iterator[P
 def _explains(weights: Path) -> Any:
     """How well a schema's names explain the content words of a phrase."""
     static = StaticEmbedder.load(weights)
-    shelf = SchemaShelf(static, static, kept=32)
+    shelf = SchemaShelf(static, static)
 
     def explains(schema: Schema, phrase: str) -> float:
         best = support(Question(phrase), shelf.encode(schema), (), static).best
