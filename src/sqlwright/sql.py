@@ -188,7 +188,7 @@ def _first_problem(error: Exception) -> str:
     return f"{description} near {details[0].get('highlight')!r}"
 
 
-def _readable(sql: str) -> exp.Query | exp.Values | None:
+def query_tree(sql: str) -> exp.Query | exp.Values | None:
     """The tree, or None when the text is no query; see `_parse`."""
     try:
         tokens = tokenize(sql)
@@ -202,7 +202,7 @@ def _readable(sql: str) -> exp.Query | exp.Values | None:
 
 def is_query(sql: str) -> bool:
     """Whether the text reads as exactly one query, safe or not."""
-    return _readable(sql) is not None
+    return query_tree(sql) is not None
 
 
 def tables_used(sql: str) -> tuple[str, ...]:
@@ -210,7 +210,7 @@ def tables_used(sql: str) -> tuple[str, ...]:
     is no query."""
     from sqlglot import exp
 
-    tree = _readable(sql)
+    tree = query_tree(sql)
     if tree is None:
         return ()
     own = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
@@ -227,7 +227,7 @@ def columns_used(sql: str, schema: Schema) -> tuple[ColumnRef, ...]:
     """
     from sqlglot import exp
 
-    tree = _readable(sql)
+    tree = query_tree(sql)
     if tree is None:
         return ()
     scopes = _scopes(tree, schema)
@@ -256,7 +256,7 @@ def compared_texts(sql: str, schema: Schema) -> tuple[ComparedText, ...]:
     from sqlglot import exp
 
     literals = [piece for piece in pieces(sql) if piece.kind == "text"]
-    tree = _readable(sql) if literals else None
+    tree = query_tree(sql) if literals else None
     if tree is None:
         return ()
     places = _literal_places(sql)
@@ -353,18 +353,18 @@ def _ref(table: Table, name: str) -> ColumnRef:
 
 def has_order_by(sql: str) -> bool:
     """True when the outermost query orders its rows."""
-    tree = _readable(sql)
+    tree = query_tree(sql)
     return tree is not None and tree.args.get("order") is not None
 
 
 def format_sql(sql: str) -> str:
     """The query over several lines, indented; the text itself when it is no query or when writing
     it anew would not read back as the same query."""
-    tree = _readable(sql)
+    tree = query_tree(sql)
     if tree is None:
         return sql
     try:
         text = tree.sql(dialect="sqlite", pretty=True)
     except (ValueError, RecursionError):
         return sql
-    return text if _readable(text) == tree else sql
+    return text if query_tree(text) == tree else sql

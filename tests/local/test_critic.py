@@ -20,6 +20,7 @@ from sqlwright.local.critic_features import (
 )
 from sqlwright.local.critic_forms import form_features
 from sqlwright.local.critic_shapes import Shapes, comparison_features
+from sqlwright.local.critic_zones import Zones
 from sqlwright.local.link_schema import SchemaShelf
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.local.support import senses, support
@@ -57,7 +58,9 @@ def described(asked: State, pool: list[Candidate], static: StaticEmbedder) -> li
     arrays = SchemaShelf(static, static).encode(MUSIC)
     found = support(asked.question, arrays, asked.values, static)
     names = [table.name for table in MUSIC.tables]
-    return candidate_features(asked, pool, found, senses(found, arrays, MUSIC.columns, names))
+    zones = Zones(asked.question.text, found, arrays, asked.values, MUSIC.columns)
+    alike = senses(found, arrays, MUSIC.columns, names)
+    return candidate_features(asked, pool, found, alike, zones)
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +124,11 @@ def test_forms_of_question_and_query_are_compared(asked: str, sql: str, feature:
         ("More than 3 songs", "SELECT a FROM t GROUP BY a HAVING COUNT(*) >= 3", "bound in doubt"),
         ("Launched in 2002", "SELECT a FROM t WHERE y > 2002", "compared unasked"),
         ("Fewer than 5 shows", "SELECT a FROM t WHERE n = 5", "comparison lost"),
+        ("At least two songs", "SELECT a FROM t GROUP BY a HAVING COUNT(*) > 2", "bound in doubt"),
+        ("Visited at most once", "SELECT a FROM t GROUP BY a HAVING COUNT(*) > 1",
+         "compared wrongly"),
     ],
-)
+)  # fmt: skip
 def test_comparisons_are_held_against_the_question(asked: str, sql: str, feature: str) -> None:
     assert comparison_features(asked, sql)[feature] == 1.0
 

@@ -26,6 +26,7 @@ from sqlwright.local.critic_features import (
     add_ranking,
     candidate_features,
 )
+from sqlwright.local.critic_zones import Zones
 from sqlwright.local.embedder import OnnxEmbedder, WordTable
 from sqlwright.local.link_schema import SchemaShelf
 from sqlwright.local.static import StaticEmbedder
@@ -239,7 +240,9 @@ class Critic:
         tables = [link.table for link in state.tables] or [table.name for table in schema.tables]
         used = [ref for candidate in candidates for ref in candidate.columns]
         alike = senses(found, arrays, [*columns[:NEAR], *used], tables[:NEAR])
-        return candidate_features(state, candidates, found, alike), found.missing(alike)
+        zones = Zones(state.question.text, found, arrays, state.values, used)
+        described = candidate_features(state, candidates, found, alike, zones)
+        return described, found.missing(alike)
 
 
 def best_ranked(described: Sequence[Features]) -> int:

@@ -1,8 +1,9 @@
 """What tells a right query from a wrong one without knowing the answer, as numbers.
 
-Four kinds: the author's own score, what running it gave and who else gets the same, how much of the
-question it uses, and whether its form fits the question's form. The last few are about the
-question alone: can the database hold what is asked?
+Five kinds: the author's own score, what running it gave and who else gets the same, how much of the
+question it uses, whether its form fits the question's form, and whether each column is used for
+what the question names it for. The last few are about the question alone: can the database hold
+what is asked?
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlwright.local.critic_cues import Cues
 from sqlwright.local.critic_forms import form_features
 from sqlwright.local.critic_keys import Keys
+from sqlwright.local.critic_references import References
 from sqlwright.local.critic_shapes import Shapes, comparison_features
+from sqlwright.local.critic_tree import read_parts
+from sqlwright.local.critic_zones import Zones
 from sqlwright.local.lexical import split_name, stem
 from sqlwright.local.support import EXPLAINED, Senses, Support
 from sqlwright.protocols import FloatArray
@@ -36,9 +41,13 @@ _TABLE = re.compile(
 
 
 def candidate_features(
-    state: State, candidates: Sequence[Candidate], support: Support, senses: Senses
+    state: State,
+    candidates: Sequence[Candidate],
+    support: Support,
+    senses: Senses,
+    zones: Zones,
 ) -> list[Features]:
-    """One dictionary per candidate, all with the same keys."""
+    """One dictionary per candidate; what can't be read of one is left out of its own."""
     scores = _scores(candidates)
     shares = _softmax(scores)
     groups = [result_key(candidate.result) for candidate in candidates]
@@ -51,6 +60,8 @@ def candidate_features(
     loose = [link for link in state.columns if link.column not in keys]
     shapes = Shapes(state.question.text, state.view.schema)
     going_by = Keys(state.question.text, state.view.schema)
+    cues = Cues(state.question.text, state.view.schema)
+    references = References(state.question.text, state.view.schema)
     described: list[Features] = []
     for place, candidate in enumerate(candidates):
         tables = tables_of(state, candidate)
@@ -74,6 +85,8 @@ def candidate_features(
         one |= comparison_features(state.question.text, candidate.sql)
         one |= shapes.features(candidate.sql, candidate.columns, tables)
         one |= going_by.features(candidate.sql, candidate.columns, tables)
+        parts = read_parts(candidate.sql, candidate.columns)
+        one |= zones.features(parts) | cues.features(parts) | references.features(parts)
         one |= asked
         described.append(one)
     return described

@@ -6,10 +6,11 @@ import re
 
 Features = dict[str, float]
 
-_NUMBER_WORDS = {
+COUNTED = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
     "nine": "9", "ten": "10",
 }  # fmt: skip
+"""Words that are a number wherever they stand."""
 
 _PAIRS: dict[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
     name: (re.compile(cue, re.IGNORECASE), re.compile(clause, re.IGNORECASE))
@@ -100,7 +101,7 @@ def form_features(question: str, sql: str) -> Features:
 
 def _literals(question: str, sql: str) -> Features:
     text = question.casefold()
-    for word, digits in _NUMBER_WORDS.items():
+    for word, digits in COUNTED.items():
         text = re.sub(rf"\b{word}\b", digits, text)
     numbers = re.findall(r"(?<![\w.])\d+(?:\.\d+)?", text.replace(",", ""))
     lowered = sql.casefold()

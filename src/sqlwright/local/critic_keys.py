@@ -41,7 +41,7 @@ _OFF = re.compile(r"(\w+)\"?\s*=\s*'?(?:0|f|false|n|no)(?:'|\b)(?!\.)", re.IGNOR
 _ON = re.compile(r"(\w+)\"?\s*=\s*'?(?:1|t|true|y|yes)(?:'|\b)(?!\.)", re.IGNORECASE)
 _NEGATED = re.compile(
     r"\bnot\b|n't\b|\bno\b|\bnon\b|\bnever\b|\bwithout\b|\bfalse\b|\bzero\b|\b0\b|\bin(?=active)|"
-    r"\bun(?=\w)|\bneither\b|\bexcept\b",
+    r"\bun(?!der|til|less|i)(?=\w)|\bneither\b|\bexcept\b",
     re.IGNORECASE,
 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from sqlwright.local.critic_forms import list_items
+from sqlwright.local.critic_forms import COUNTED, list_items
 from sqlwright.local.lexical import split_name, stem
 from sqlwright.schema import ColumnRef, Schema
 
@@ -28,6 +28,11 @@ _GROUPED = re.compile(
 )
 _COUNTED = re.compile(r"\border\s+by\s+count\s*\(", re.IGNORECASE)
 _ASKS_ID = re.compile(r"\b(?:ids?|codes?|numbers?|keys?|identifiers?|nums?|no)\b|#", re.IGNORECASE)
+KEY_WORDS = frozenset(
+    ("id", "ids", "identifier", "code", "codes", "number", "numbers", "num", "no", "key")
+)
+"""Words that a key's name may end in."""
+
 _HOW_MANY = re.compile(
     r"\b(?:how many|(?:total )?(?:numbers?|amount|quantity) of)\s+(\w+)(?:\s+(\w+))?",
     re.IGNORECASE,
@@ -60,6 +65,10 @@ _OR_LESS = re.compile(
 )
 _RANGE = re.compile(r"\b(?:between|from|range)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]*\w)")
+NUMBER_WORDS = COUNTED | {"one": "1", "once": "1", "twice": "2", "thrice": "3"}
+"""Words that are a number beside a bound."""
+_WRITTEN = re.compile(rf"\b(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
+_BOUND = re.compile(r"\b(?:than|least|most|exactly|or more|or fewer|or less)\b", re.IGNORECASE)
 
 
 class Shapes:
@@ -110,6 +119,8 @@ class Shapes:
 def comparison_features(question: str, sql: str) -> Features:
     """Does each number that the question names stand behind the comparison that is asked for?"""
     wrong = unasked = lost = strict = 0
+    if _BOUND.search(question):
+        question = _WRITTEN.sub(lambda found: NUMBER_WORDS[found.group().casefold()], question)
     for number in _NUMBER.finditer(question):
         found = re.search(rf"(>=|<=|<>|!=|=|>|<)\s*'?{re.escape(number.group())}(?![\d.])", sql)
         before, after = question[: number.start()][-40:], question[number.end() :][:24]

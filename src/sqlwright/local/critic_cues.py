@@ -1,0 +1,318 @@
+"""Does a query do what single words of the question ask for: an extreme, a direction, a part of a
+name, another entity's key?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from sqlwright.local.critic_shapes import stems
+from sqlwright.local.critic_tree import Parts
+from sqlwright.local.lexical import FUNCTION_WORDS, split_name
+from sqlwright.schema import ColumnRef, Schema
+
+Features = dict[str, float]
+
+
+def _cue(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_BOTH_NAMES = (
+    r"|\bfirst (?:name )?and (?:the )?(?:last|family|sur)"
+    r"|\b(?:last|family|sur)\s?(?:name )?and (?:the )?(?:first|given|fore)|\bfull names?\b"
+)
+_FIRST_NAME = _cue(rf"\b(?:first|given|fore)\s?-?names?\b{_BOTH_NAMES}")
+_LAST_NAME = _cue(rf"\b(?:last|family|sur)\s?-?names?\b{_BOTH_NAMES}")
+_FIRST_COLUMN = _cue(r"^(?:\w*_)?(?:f_?name|first_?name|fore_?name|given_?name)$")
+_LAST_COLUMN = _cue(r"^(?:\w*_)?(?:l_?name|last_?name|sur_?name|family_?name)$")
+_SORTED = _cue(r"\b(?:order(?:ed)?|sort(?:ed)?|alphabetical\w*)\b")
+
+_BOUND = _cue(
+    r"\bat (?:least|most)\b|\b(?:more|less|fewer) than\b|"
+    r"\b(?:maximum|max|minimum|min)\b(?=[^.?]*\b(?:than|above|below|over|under)\b)"
+)
+"""Comparisons, whose words ask for no extreme."""
+_EXTREME = _cue(
+    r"\b(?:most|least|fewest|top|best|worst|first|last|highest|lowest|maximum|minimum|max|min|"
+    r"latest|earliest|newest|majority|"
+    r"(?!(?:interest|request|harvest|forest|guest|west|rest|test|contest|invest)\b)\w{3,}est)\b"
+    r"(?!\s+names?\b)"
+)
+_UP = _cue(
+    r"\b(?:most|highest|largest|biggest|greatest|maximum|max|longest|top|latest|newest|best|"
+    r"tallest|heaviest|richest|fastest|strongest|busiest|(?<!least )recent(?:ly)?|last)\b"
+    r"(?! names?)"
+)
+_DOWN = _cue(
+    r"\b(?:least|lowest|smallest|fewest|minimum|min|shortest|earliest|cheapest|lightest|slowest|"
+    r"worst|weakest|first)\b(?! (?:and last )?names?)"
+)
+_OLDEST, _YOUNGEST = _cue(r"\boldest\b"), _cue(r"\byoungest\b")
+_OF_TIME = _cue(r"birth|dob|born|year|date|found|establish|built|open")
+"""Names of columns whose smallest value is the oldest."""
+
+_DESCENDING = _cue(
+    r"\bdescend|\bdecreas|\breverse|\bdesc\b|"
+    r"\bfrom (?:the )?(?:most|high|large|great|late|new|big|long|expensive)\w*|"
+    r"(?:most recent|latest|highest|largest|newest) (?:to|first)|"
+    r"\b(?:high|large|big|late|most|new)\w* to (?:the )?(?:low|small|least|early)"
+)
+_ASCENDING = _cue(
+    r"\bascend|(?<!de)\bincreas|\basc\b|\balphabet|\blexico|\bchronolog|"
+    r"\bfrom (?:the )?(?:least|low|small|early|earliest|short|few|cheap)\w*|"
+    r"\b(?:low|small|least|early|cheap|short|few)\w* to (?:the )?(?:high|large|most|late|great|"
+    r"expensive|long)"
+)
+_OLD_FIRST = _cue(r"\bfrom (?:the )?old\w*|\bold\w* to (?:the )?(?:young|new)|\boldest first")
+_YOUNG_FIRST = _cue(r"\bfrom (?:the )?young\w*|\byoung\w* to (?:the )?old|\byoungest first")
+_BY_COUNT = _cue(
+    r"\b(?:order(?:ed)?|sort(?:ed)?|ranked|arranged?)\b[^.?]{0,30}?\b(?:by|of|on)\b[^.?]{0,20}?"
+    r"\b(?:number|count|how many)\b|\b(?:ascending|descending|increasing|decreasing)"
+    r"(?: order)? of (?:the |their )?(?:number|count|total)\b"
+)
+_COUNT_NAME = _cue(r"num|count|total|amount|quant")
+
+_FUNCTION = (
+    r"(?:average|mean|maximum|minimum|max|min|total|oldest|youngest|highest|lowest|largest|"
+    r"smallest|biggest|sum|most|least|longest|shortest|greatest|fewest|latest|earliest)"
+)
+_CHAIN = _cue(
+    rf"\b{_FUNCTION}(?:\s*,\s*(?:and\s+)?(?:the\s+)?{_FUNCTION})*"
+    rf"\s*,?\s*(?:and|&)\s+(?:the\s+)?{_FUNCTION}\b"
+)
+_CALLED: tuple[tuple[type[exp.Expr], re.Pattern[str]], ...] = (
+    (exp.Avg, _cue(r"\baverage|\bmean\b|\bavg\b")),
+    (exp.Sum, _cue(r"\btotal|\bsum\b|\boverall\b|\bcombined\b")),
+    (exp.Max, _cue(r"\bmaximum|\bmax\b|\bhighest|\blargest|\bmost\b|\bgreatest|\boldest|"
+                   r"\blongest|\blatest|\btop\b|\bbiggest")),
+    (exp.Min, _cue(r"\bminimum|\bmin\b|\blowest|\bsmallest|\bleast\b|\byoungest|\bshortest|"
+                   r"\bearliest|\bfewest")),
+)  # fmt: skip
+_NEGATED = _cue(
+    r"\bnot\b|n't\b|\bno\b|\bnever\b|\bwithout\b|\bexcept\b|\bother than\b|\bneither\b|\bexclud"
+)
+_EACH = _cue(r"\b(?:each|every|per)\b")
+_EVERYTHING = _cue(
+    r"\ball (?:the )?(?:\w+ )?(?:information|info|details|data|columns|fields|attributes)\b|"
+    r"\bevery(?:thing| column| field)\b"
+)
+_DIFFERENT = _cue(
+    r"\b(?:how many|numbers? of|count(?: the)?(?: number of)?)\s+(?:the\s+|all\s+)?"
+    r"(?:different|distinct|unique)\s+((?:\w+\s*){1,3})"
+)
+_OF_GROUP = _cue(
+    r"\b(?:total|average|sum|numbers? of|count)\b[^.?]{0,40}?\b(?:more|greater|bigger|larger|"
+    r"higher|less|fewer|smaller|lower|above|below|over|under|exceed\w*|at least|at most)\b"
+)
+_TEXT_TYPE, _NUMBER_TYPE = (
+    _cue("char|text|clob|string"),
+    _cue("int|num|real|floa|doub|dec|bit|bool"),
+)
+
+
+class Cues:
+    """One question over one schema, whose cues are held against what its candidates do."""
+
+    def __init__(self, question: str, schema: Schema) -> None:
+        self._question = question
+        self._schema = schema
+
+    def features(self, parts: Parts | None) -> Features:
+        """What a query does that is asked for, and what it does unasked; of a query that can't be
+        read, nothing."""
+        if parts is None:
+            return {}
+        return (
+            self._names(parts)
+            | self._extremes(parts)
+            | self._directions(parts)
+            | self._functions(parts)
+            | self._negations(parts)
+            | self._groups(parts)
+            | self._literals(parts)
+        )
+
+    def _names(self, parts: Parts) -> Features:
+        """First and last names: “their last names” wants one column, not two."""
+        first, last = _name_parts(self._question)
+        shows_first, shows_last = _holds(parts.shown)
+        extra = (first and shows_last) or (last and shows_first)
+        right = (first and shows_first) or (last and shows_last)
+        return {
+            "name part extra": float(first != last and extra),
+            "name part right": float(first != last and right and not extra),
+            "name part lost": float(
+                (first and not shows_first and shows_last)
+                or (last and not shows_last and shows_first)
+            ),
+        } | self._name_order(parts)
+
+    def _name_order(self, parts: Parts) -> Features:
+        """What part of a name the words behind “sorted” ask for, and what is sorted by."""
+        clause = _SORTED.split(self._question, maxsplit=1)[1:]
+        asked = _name_parts(clause[0]) if clause else (False, False)
+        by = _holds(parts.ordered)
+        told = any(by) and asked in {(True, False), (False, True)}
+        missed = any(wanted and not there for wanted, there in zip(asked, by, strict=True))
+        return {
+            "name part ordered right": float(told and by == asked),
+            "name part ordered wrong": float(told and missed),
+        }
+
+    def _extremes(self, parts: Parts) -> Features:
+        asked = _BOUND.sub(" ", self._question)
+        up, down, oldest, youngest = (
+            bool(cue.search(asked)) for cue in (_UP, _DOWN, _OLDEST, _YOUNGEST)
+        )
+        fits = set()
+        if up or down or oldest or youngest:
+            for descending, name in _directed(parts.tree):
+                of_time = bool(_OF_TIME.search(name))
+                fits.add(
+                    (up if descending else down)
+                    or (oldest and descending != of_time)
+                    or (youngest and descending == of_time)
+                )
+        lone = parts.limited and not parts.grouped and bool(_calls(parts.first))
+        return {
+            "limit made up": float(parts.limited and not _EXTREME.search(asked)),
+            "limit in each": float(bool(parts.tree.args.get("limit"))
+                                   and bool(_EACH.search(self._question))),
+            "aggregate limited": float(lone),
+            "extreme right": float(fits == {True}),
+            "extreme wrong": float(fits == {False}),
+        }  # fmt: skip
+
+    def _directions(self, parts: Parts) -> Features:
+        order = parts.tree.args.get("order")
+        found = dict.fromkeys(("direction right", "direction wrong", "order counted"), 0.0)
+        if order is None:
+            return found
+        if _BY_COUNT.search(self._question):
+            counts = bool(order.find(exp.Count, exp.Sum)) or bool(_COUNT_NAME.search(order.sql()))
+            found["order counted"] = float(counts)
+        first = order.expressions[0]
+        of_time = bool(_OF_TIME.search(first.this.sql()))
+        old, young = (bool(cue.search(self._question)) for cue in (_OLD_FIRST, _YOUNG_FIRST))
+        down = bool(_DESCENDING.search(self._question)) or (young if of_time else old)
+        up = bool(_ASCENDING.search(self._question)) or (old if of_time else young)
+        if parts.tree.args.get("limit") is None and up != down:
+            descending = bool(first.args.get("desc"))
+            found["direction right"] = float(descending == down)
+            found["direction wrong"] = float(descending != down)
+        return found
+
+    def _functions(self, parts: Parts) -> Features:
+        calls = _calls(parts.first)
+        chain = _CHAIN.search(self._question)
+        asked = len(re.findall(_FUNCTION, chain.group(), re.IGNORECASE)) if chain else 0
+        made_up = sum(
+            any(isinstance(call, kind) for call in calls) and not cue.search(self._question)
+            for kind, cue in _CALLED
+        )
+        star = any(isinstance(item, exp.Star) for item in parts.first.expressions)
+        everything = bool(_EVERYTHING.search(self._question))
+        return {
+            "aggregates lost": float(max(asked - len(calls), 0)),
+            "aggregates kept": float(asked > 1 and len(calls) >= asked),
+            "function made up": float(min(made_up, 2)),
+            "mixed ungrouped": float(bool(calls and parts.shown)
+                                     and parts.first.args.get("group") is None),
+            "star kept": float(everything and star),
+            "star lost": float(everything and not star),
+            "different uncounted": float(self._different_uncounted(parts)),
+        }  # fmt: skip
+
+    def _different_uncounted(self, parts: Parts) -> bool:
+        """Whether the number of different values of a column is asked for and not counted so."""
+        found = _DIFFERENT.search(self._question)
+        if not found:
+            return False
+        nouns = stems(w for w in re.findall(r"\w+", found.group(1)) if w not in FUNCTION_WORDS)
+        keys = self._schema.all_keys
+        named = any(
+            nouns & stems(split_name(ref.column))
+            for ref in self._schema.columns
+            if ref.table.casefold() in parts.tables and ref not in keys
+        )
+        counts = parts.tree.find_all(exp.Count)
+        return named and not any(isinstance(count.this, exp.Distinct) for count in counts)
+
+    def _negations(self, parts: Parts) -> Features:
+        negated = bool(_NEGATED.search(self._question))
+        joined = parts.tree.find(exp.Join) is not None
+        unequal = parts.tree.find(exp.NEQ) is not None
+        excepted = parts.tree.find(exp.Except) is not None or any(
+            isinstance(member.parent, exp.Not) for member in parts.tree.find_all(exp.In)
+        )
+        return {
+            # Another one of its rows may be equal.
+            "unequal joined": float(negated and unequal and joined),
+            "excepted": float(negated and excepted),
+            "excepted joined": float(negated and excepted and joined),
+        }
+
+    def _groups(self, parts: Parts) -> Features:
+        keys = self._schema.all_keys
+        grouped = {ref.column.casefold() for ref in parts.grouped}
+        having = any(select.args.get("having") for select in parts.tree.find_all(exp.Select))
+        return {
+            "shown key ungrouped": float(
+                parts.first.args.get("group") is not None
+                and any(ref in keys and ref.column.casefold() not in grouped for ref in parts.shown)
+            ),
+            "having kept": float(having and bool(_OF_GROUP.search(self._question))),
+        }
+
+    def _literals(self, parts: Parts) -> Features:
+        asked = self._question.casefold()
+        literals = list(parts.tree.find_all(exp.Literal))
+        texts = [one.this.casefold() for one in literals if one.is_string or len(one.this) > 1]
+        repeated = any(texts.count(text) > max(asked.count(text), 1) for text in set(texts))
+        compared = sum(
+            not one.is_text
+            and column is not None
+            and bool(_TEXT_TYPE.search(column.type))
+            and not _NUMBER_TYPE.search(column.type)
+            for one in parts.compared
+            for column in [self._schema.column(one.column)]
+        )
+        return {
+            "literal repeated": float(repeated and not isinstance(parts.tree, exp.SetOperation)),
+            "literal empty": float(any(one.is_string and not one.this.strip(" %")
+                                       for one in literals)),
+            "text against number": float(compared),
+            "constant shown": float(parts.shown_constant),
+        }  # fmt: skip
+
+
+def _name_parts(text: str) -> tuple[bool, bool]:
+    """Whether a text asks for first names, and for last names."""
+    return bool(_FIRST_NAME.search(text)), bool(_LAST_NAME.search(text))
+
+
+def _holds(refs: Sequence[ColumnRef]) -> tuple[bool, bool]:
+    """Whether columns hold first names, and last names."""
+    return (
+        any(_FIRST_COLUMN.search(ref.column) for ref in refs),
+        any(_LAST_COLUMN.search(ref.column) for ref in refs),
+    )
+
+
+def _calls(select: exp.Select) -> list[exp.Expr]:
+    """Aggregates that a SELECT shows."""
+    return [call for item in select.expressions for call in item.find_all(exp.AggFunc)]
+
+
+def _directed(tree: exp.Expr) -> Iterator[tuple[bool, str]]:
+    """Each extreme that is taken: whether the largest comes first, and of what."""
+    for select in tree.find_all(exp.Select):
+        order = select.args.get("order")
+        if order is not None and select.args.get("limit") is not None:
+            first = order.expressions[0]
+            yield bool(first.args.get("desc")), first.this.sql()
+    for call in tree.find_all(exp.Max, exp.Min):
+        yield isinstance(call, exp.Max), call.this.sql()

@@ -1,0 +1,106 @@
+"""Does a query use the keys that the question names, and hold like against like?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from sqlwright.local.critic_shapes import KEY_WORDS, stems
+from sqlwright.local.critic_tree import Parts
+from sqlwright.local.lexical import FUNCTION_WORDS, split_name, stem, tokens
+from sqlwright.schema import ColumnRef, Schema
+
+Features = dict[str, float]
+
+
+class References:
+    """One question over one schema, against which the keys of its candidates are held."""
+
+    def __init__(self, question: str, schema: Schema) -> None:
+        self._schema = schema
+        self._words = [token.text for token in tokens(question)]
+        self._stems = [stem(word) for word in self._words]
+
+    def features(self, parts: Parts | None) -> Features:
+        """Whether keys meet as the question says; of a query that can't be read, nothing."""
+        if parts is None:
+            return {}
+        apart = sum(self._apart(left, right) for left, right in parts.operands)
+        kinds = set(self._key_kinds(parts))
+        return {
+            "operands apart": float(min(apart, 2)),
+            "key as said": float("own" in kinds),
+            "key of another": float("other" in kinds),
+            "joined by another role": float(min(self._other_roles(parts), 2)),
+        }
+
+    def _apart(self, left: ColumnRef, right: ColumnRef) -> bool:
+        """Whether two columns neither share a name nor are joined by a key."""
+        pairs = self._schema.key_pairs
+        return left.column.casefold() != right.column.casefold() and not (
+            (left, right) in pairs or (right, left) in pairs
+        )
+
+    def _key_kinds(self, parts: Parts) -> Iterator[str]:
+        """For each “manufacturer code” that the question says and each key that the query uses:
+        is it that table's key, or one that refers to it?"""
+        said = [
+            (table.name, self._stems[place - 1])
+            for place in range(1, len(self._words))
+            if self._words[place] in KEY_WORDS and self._words[place - 1] not in FUNCTION_WORDS
+            for table in self._schema.tables
+            if stems(split_name(table.name)) == {self._stems[place - 1]}
+        ]
+        if not said:
+            return
+        used = (*parts.shown, *parts.worked_out, *parts.counted, *parts.conditions, *parts.grouped)
+        for ref in dict.fromkeys((*used, *parts.ordered)):
+            words = split_name(ref.column)
+            if ref not in self._schema.all_keys and not (words and words[-1] in KEY_WORDS):
+                continue
+            for table, word in said:
+                refers = any(
+                    key.table == ref.table
+                    and ref.column in key.columns
+                    and key.target_table == table
+                    for key in self._schema.foreign_keys
+                )
+                yield "own" if ref.table == table or refers or word in stems(words) else "other"
+
+    def _other_roles(self, parts: Parts) -> int:
+        """Joins by one of several keys between two tables while the question names another:
+        reported by, not closed by."""
+        return sum(
+            max(map(self._role, rivals)) > self._role(own)
+            for near, far in self._directed_joins(parts)
+            if len(rivals := self._keys_between.get((near[0], far[0]), [])) > 1
+            for own in rivals
+            if own.column.casefold() == near[1]
+        )
+
+    @staticmethod
+    def _directed_joins(parts: Parts) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+        for one, other in parts.equalities:
+            yield one, other
+            yield other, one
+
+    @cached_property
+    def _keys_between(self) -> dict[tuple[str, str], list[ColumnRef]]:
+        """Referring columns by the folded names of their table and of the one referred to."""
+        found: dict[tuple[str, str], list[ColumnRef]] = {}
+        for key in self._schema.foreign_keys:
+            if len(key.columns) == 1:
+                ends = key.table.casefold(), key.target_table.casefold()
+                found.setdefault(ends, []).append(ColumnRef(key.table, key.columns[0]))
+        return found
+
+    def _role(self, ref: ColumnRef) -> int:
+        """How many words of a referring column, tables' names aside, the question holds."""
+        own = stems(split_name(ref.column)) - stems(KEY_WORDS) - stems(split_name(ref.table))
+        targets = (
+            key.target_table for key in self._schema.foreign_keys
+            if key.table == ref.table and ref.column in key.columns
+        )  # fmt: skip
+        for target in targets:
+            own -= stems(split_name(target))
+        return len(own & set(self._stems))
