@@ -9,7 +9,7 @@ import pytest
 
 import sqlwright
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.critic import Critic, Network, Networks
+from sqlwright.local.critic import Critic, Network, Networks, lenient
 from sqlwright.local.critic_features import (
     Features,
     Order,
@@ -390,3 +390,9 @@ def test_a_joined_table_that_gives_nothing_is_idle(static: StaticEmbedder) -> No
     joined = replace(plain, sql="SELECT location FROM stadium JOIN concert ON 1")
     without, idle = described(asked, [plain, joined], static)
     assert (without["idle tables"], idle["idle tables"]) == (0.0, 1.0)
+
+
+def test_where_every_word_is_explained_the_doubt_must_be_four_times_as_strong() -> None:
+    assert lenient(0.1, missing=True) == 0.1
+    assert lenient(0.1, missing=False) == 0.4
+    assert lenient(0.9, missing=False) == 1.0

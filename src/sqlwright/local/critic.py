@@ -215,8 +215,8 @@ class Critic:
 
         Where every word is explained, the doubt must be four times as strong.
         """
-        least = self.refuse_below if assessment.missing else self.refuse_below / 4.0
-        if assessment.answerable >= least:
+        score = float(lenient(assessment.answerable, bool(assessment.missing)))
+        if score >= self.refuse_below:
             return None
         message = "This database doesn't seem to hold what the question asks for."
         if assessment.missing:
@@ -242,7 +242,18 @@ class Critic:
         alike = senses(found, arrays, [*columns[:NEAR], *used], tables[:NEAR])
         zones = Zones(state.question.text, found, arrays, state.values, used)
         described = candidate_features(state, candidates, found, alike, zones)
-        return described, found.missing(alike)
+        missing = found.missing(alike)
+        return [one | {MISSING: float(bool(missing))} for one in described], missing
+
+
+MISSING = "q missing"
+"""Feature: whether nothing explains some word of the question."""
+
+
+def lenient(answerable: float | FloatArray, missing: bool | FloatArray) -> FloatArray:
+    """What is compared with the threshold: the probability of being answerable, four times as much
+    where every word is explained, so that the doubt must be four times as strong."""
+    return np.where(missing, answerable, np.minimum(np.multiply(answerable, 4.0), 1.0))
 
 
 def best_ranked(described: Sequence[Features]) -> int:

@@ -21,7 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from sqlwright.local.critic import JUDGED, Critic, Network, Networks, best_ranked, with_right
+from sqlwright.local.critic import (
+    JUDGED,
+    MISSING,
+    Critic,
+    Network,
+    Networks,
+    best_ranked,
+    lenient,
+    with_right,
+)
 from sqlwright.local.critic_features import QUESTION, Features, Order, add_ranking
 from sqlwright.local.embedder import OnnxEmbedder
 from sqlwright.local.static import StaticEmbedder
@@ -44,10 +53,10 @@ DECIDING = (
 )  # fmt: skip
 """What the probability of being right depends on: the ranking and little more, so that few
 databases are enough to learn it."""
-FALSE_REFUSALS = 0.04
-"""Share of answerable questions on databases not learnt from that may be refused: where one request
-in ten can't be answered, a smaller share would let more of those through than it would win right
-answers."""
+IN_VAIN = 0.1
+"""Share of requests that can't be answered, for which refusing is worth the most."""
+MOST_REFUSED = 0.1
+"""Share of answerable questions that may at most be refused."""
 
 
 class Described:
@@ -229,13 +238,25 @@ def auroc(scores: np.ndarray, labels: np.ndarray) -> float:
 
 
 def answerable_scores(data: Described, right: Network, network: Network) -> np.ndarray:
-    """Per question; one without any candidate counts as unanswerable."""
-    return np.array(
-        [
-            float(network.probabilities([with_right(f, right.probabilities(f))])[0]) if f else 0.0
-            for f in data.features
-        ]
-    )
+    """Per question, as the threshold is compared with; one without any candidate counts as
+    unanswerable."""
+    scores = [
+        network.probabilities([with_right(f, right.probabilities(f))])[0] if f else 0.0
+        for f in data.features
+    ]
+    missing = [bool(f and f[0][MISSING]) for f in data.features]
+    return lenient(np.array(scores), np.array(missing))
+
+
+def refuse_below(scores: np.ndarray, answerable: np.ndarray, right: np.ndarray) -> float:
+    """The threshold of answerable scores that keeps most right answers and turns most requests
+    made in vain down, where IN_VAIN of all requests are; both count the same."""
+    shares = np.arange(0.005, MOST_REFUSED + 1e-9, 0.005)
+    thresholds = np.quantile(scores[answerable], shares)
+    lost = np.array([(right & answerable & (scores < one)).sum() for one in thresholds])
+    through = np.array([(~answerable & (scores >= one)).sum() for one in thresholds])
+    cost = lost / answerable.sum() * (1 - IN_VAIN) + through / (~answerable).sum() * IN_VAIN
+    return float(thresholds[int(np.argmin(cost))])
 
 
 def refusal_figures(data: Described, scores: np.ndarray, below: float) -> dict[str, Any]:
@@ -284,7 +305,8 @@ def fit(data: Described, crossed: Described) -> dict[str, Any]:
         scores += list(answerable_scores(own, right, refusing))
     judged = [(b, f) for own in owned for b, f in zip(own.beams, own.features, strict=True)]
     good = np.array([beam.answerable for beam, _ in judged])
-    below = float(np.quantile(np.array(scores)[good], FALSE_REFUSALS))
+    correct = np.array([verdict for _, verdict in chosen])
+    below = refuse_below(np.array(scores), good, correct)
     right, answerable = fit_both(data)
     parts = {}
     for part in ("valid", "calib"):
