@@ -169,16 +169,16 @@ class Cues:
         )
         fits = set()
         if up or down or oldest or youngest:
-            for descending, name in _directed(parts.tree):
+            for descending, name in _directed(parts):
                 of_time = bool(_OF_TIME.search(name))
                 fits.add(
                     (up if descending else down)
                     or (oldest and descending != of_time)
                     or (youngest and descending == of_time)
                 )
-        lone = parts.limited and not parts.grouped and bool(_calls(parts.first))
+        lone = parts.any(exp.Limit) and not parts.grouped and bool(_calls(parts.first))
         return {
-            "limit made up": float(parts.limited and not _EXTREME.search(asked)),
+            "limit made up": float(parts.any(exp.Limit) and not _EXTREME.search(asked)),
             "limit in each": float(bool(parts.tree.args.get("limit"))
                                    and bool(_EACH.search(self._question))),
             "aggregate limited": float(lone),
@@ -238,15 +238,15 @@ class Cues:
             for ref in self._schema.columns
             if ref.table.casefold() in parts.tables and ref not in keys
         )
-        counts = parts.tree.find_all(exp.Count)
+        counts = parts.every(exp.Count)
         return named and not any(isinstance(count.this, exp.Distinct) for count in counts)
 
     def _negations(self, parts: Parts) -> Features:
         negated = bool(_NEGATED.search(self._question))
-        joined = parts.tree.find(exp.Join) is not None
-        unequal = parts.tree.find(exp.NEQ) is not None
-        excepted = parts.tree.find(exp.Except) is not None or any(
-            isinstance(member.parent, exp.Not) for member in parts.tree.find_all(exp.In)
+        joined = parts.any(exp.Join)
+        unequal = parts.any(exp.NEQ)
+        excepted = parts.any(exp.Except) or any(
+            isinstance(member.parent, exp.Not) for member in parts.every(exp.In)
         )
         return {
             # Another one of its rows may be equal.
@@ -258,7 +258,7 @@ class Cues:
     def _groups(self, parts: Parts) -> Features:
         keys = self._schema.all_keys
         grouped = {ref.column.casefold() for ref in parts.grouped}
-        having = any(select.args.get("having") for select in parts.tree.find_all(exp.Select))
+        having = any(select.args.get("having") for select in parts.every(exp.Select))
         return {
             "shown key ungrouped": float(
                 parts.first.args.get("group") is not None
@@ -269,7 +269,7 @@ class Cues:
 
     def _literals(self, parts: Parts) -> Features:
         asked = self._question.casefold()
-        literals = list(parts.tree.find_all(exp.Literal))
+        literals = list(parts.every(exp.Literal))
         texts = [one.this.casefold() for one in literals if one.is_string or len(one.this) > 1]
         repeated = any(texts.count(text) > max(asked.count(text), 1) for text in set(texts))
         compared = sum(
@@ -307,12 +307,12 @@ def _calls(select: exp.Select) -> list[exp.Expr]:
     return [call for item in select.expressions for call in item.find_all(exp.AggFunc)]
 
 
-def _directed(tree: exp.Expr) -> Iterator[tuple[bool, str]]:
+def _directed(parts: Parts) -> Iterator[tuple[bool, str]]:
     """Each extreme that is taken: whether the largest comes first, and of what."""
-    for select in tree.find_all(exp.Select):
+    for select in parts.every(exp.Select):
         order = select.args.get("order")
         if order is not None and select.args.get("limit") is not None:
             first = order.expressions[0]
             yield bool(first.args.get("desc")), first.this.sql()
-    for call in tree.find_all(exp.Max, exp.Min):
+    for call in parts.every(exp.Max, exp.Min):
         yield isinstance(call, exp.Max), call.this.sql()

@@ -5,13 +5,16 @@ Columns are told by name and table; of a query by any author, what can't be told
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sqlglot import exp
 
 from sqlwright.schema import ColumnRef
 from sqlwright.sql import query_tree
+
+Node = TypeVar("Node", bound=exp.Expr)
 
 COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like)
 
@@ -32,6 +35,8 @@ class Parts:
     """One query's columns by what they are there for; the first SELECT is the one that shows."""
 
     tree: exp.Expr
+    nodes: tuple[exp.Expr, ...]
+    """All of the tree, level by level: it is walked once."""
     first: exp.Select
     tables: frozenset[str]
     """Folded names."""
@@ -51,29 +56,36 @@ class Parts:
     equalities: tuple[tuple[tuple[str, str], tuple[str, str]], ...]
     """Both ends of each join: folded names of table and column."""
 
-    @property
-    def limited(self) -> bool:
-        return self.tree.find(exp.Limit) is not None
+    def every(self, *kinds: type[Node]) -> Iterator[Node]:
+        """The nodes of these kinds."""
+        return every(self.nodes, *kinds)
 
-    @property
-    def counts(self) -> bool:
-        return self.tree.find(exp.Count) is not None
+    def any(self, *kinds: type[exp.Expr]) -> bool:
+        """Whether there is a node of these kinds."""
+        return any(isinstance(node, kinds) for node in self.nodes)
+
+
+def every(nodes: Iterable[exp.Expr], *kinds: type[Node]) -> Iterator[Node]:
+    """Those of the nodes that are of these kinds."""
+    return (node for node in nodes if isinstance(node, kinds))
 
 
 def read_parts(sql: str, used: Sequence[ColumnRef]) -> Parts | None:
     """What a query over these columns is made of; None when it can't be read."""
     tree = query_tree(sql)
-    first = tree.find(exp.Select) if tree is not None else None
+    nodes = tuple(tree.walk()) if tree is not None else ()
+    first = next(every(nodes, exp.Select), None)
     if tree is None or first is None:
         return None
     names = _Names(used)
     shown, worked_out, counted = _shown(first, names)
-    selects = list(tree.find_all(exp.Select))
-    compared = list(_compared(tree, names))
+    selects = list(every(nodes, exp.Select))
+    compared = list(_compared(nodes, names))
     return Parts(
         tree=tree,
+        nodes=nodes,
         first=first,
-        tables=frozenset(table.name.casefold() for table in tree.find_all(exp.Table)),
+        tables=frozenset(table.name.casefold() for table in every(nodes, exp.Table)),
         shown=shown,
         worked_out=worked_out,
         counted=counted,
@@ -86,8 +98,8 @@ def read_parts(sql: str, used: Sequence[ColumnRef]) -> Parts | None:
             for one, node in compared
         )
         and not isinstance(tree, exp.SetOperation),
-        operands=tuple(_operands(tree, names)),
-        equalities=tuple(_equalities(tree)),
+        operands=tuple(_operands(nodes, names)),
+        equalities=tuple(_equalities(nodes)),
     )
 
 
@@ -152,22 +164,22 @@ def _inner_extremes(selects: Sequence[exp.Select], names: _Names) -> Iterator[Co
                 yield from names.inside(item)
 
 
-def _compared(tree: exp.Expr, names: _Names) -> Iterator[tuple[Compared, exp.Expr]]:
-    for node in tree.find_all(*COMPARISONS):
+def _compared(nodes: Sequence[exp.Expr], names: _Names) -> Iterator[tuple[Compared, exp.Expr]]:
+    for node in every(nodes, *COMPARISONS):
         ref, literal = names.ref(node.this), node.expression
         if ref and isinstance(literal, exp.Literal):
             text = literal.this.casefold().strip("% ")
             yield Compared(ref, text, bool(literal.is_string), isinstance(node, exp.EQ)), node
 
 
-def _operands(tree: exp.Expr, names: _Names) -> Iterator[tuple[ColumnRef, ColumnRef]]:
-    for node in tree.find_all(exp.SetOperation):
+def _operands(nodes: Sequence[exp.Expr], names: _Names) -> Iterator[tuple[ColumnRef, ColumnRef]]:
+    for node in every(nodes, exp.SetOperation):
         if isinstance(node.this, exp.Select) and isinstance(node.expression, exp.Select):
             for pair in zip(node.this.expressions, node.expression.expressions, strict=False):
                 left, right = map(names.ref, pair)
                 if left and right:
                     yield left, right
-    for member in tree.find_all(exp.In):
+    for member in every(nodes, exp.In):
         inner = member.args.get("query")
         select = inner.this if isinstance(inner, exp.Subquery) else inner
         if isinstance(select, exp.Select) and select.expressions:
@@ -176,12 +188,12 @@ def _operands(tree: exp.Expr, names: _Names) -> Iterator[tuple[ColumnRef, Column
                 yield left, right
 
 
-def _equalities(tree: exp.Expr) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+def _equalities(nodes: Sequence[exp.Expr]) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
     stored = {
         (table.alias or table.name).casefold(): table.name.casefold()
-        for table in tree.find_all(exp.Table)
+        for table in every(nodes, exp.Table)
     }
-    for join in tree.find_all(exp.Join):
+    for join in every(nodes, exp.Join):
         condition = join.args.get("on")
         for equality in condition.find_all(exp.EQ) if condition is not None else ():
             ends = [

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from sqlglot import exp
 
 from sqlwright.local.critic_shapes import NUMBER_WORDS, stems
 from sqlwright.local.critic_tree import Parts
@@ -351,7 +352,7 @@ class Zones:
         counted = self._counted_tables()
         return {
             "initial of a word": float(min(short, 2)),
-            "counts what is named": float(bool(parts.counts and counted & parts.tables)),
+            "counts what is named": float(bool(parts.any(exp.Count) and counted & parts.tables)),
         }
 
     def _counted_tables(self) -> set[str]:
