@@ -61,6 +61,8 @@ REPORTED = CLOSED.replace("closed_by", "reported_by")
          "name part ordered wrong"),
         ("Staff in Rome", "SELECT fname FROM staff WHERE city = 'Rome' ORDER BY age LIMIT 1",
          "limit made up"),
+        ("From the cheapest to the most expensive",
+         "SELECT title FROM product ORDER BY price LIMIT 1", "limit made up"),
         ("The oldest of each city", "SELECT fname FROM staff ORDER BY age DESC LIMIT 1",
          "limit in each"),
         ("Who is the oldest?", OLDEST.format("age DESC"), "extreme right"),

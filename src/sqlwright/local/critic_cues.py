@@ -35,6 +35,8 @@ _BOUND = _cue(
     r"\b(?:maximum|max|minimum|min)\b(?=[^.?]*\b(?:than|above|below|over|under)\b)"
 )
 """Comparisons, whose words ask for no extreme."""
+_SPAN = _cue(r"\bfrom (?:the )?(?:most |least )?\w+ to (?:the )?(?:most |least )?\w+")
+"""“From the cheapest to the most expensive” asks for an order, not for an extreme."""
 _EXTREME = _cue(
     r"\b(?:most|least|fewest|top|best|worst|first|last|highest|lowest|maximum|minimum|max|min|"
     r"latest|earliest|newest|majority|"
@@ -163,7 +165,7 @@ class Cues:
         }
 
     def _extremes(self, parts: Parts) -> Features:
-        asked = _BOUND.sub(" ", self._question)
+        asked = _BOUND.sub(" ", _SPAN.sub(" ", self._question))
         up, down, oldest, youngest = (
             bool(cue.search(asked)) for cue in (_UP, _DOWN, _OLDEST, _YOUNGEST)
         )
