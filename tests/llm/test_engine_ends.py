@@ -101,9 +101,14 @@ def test_an_interrupt_of_the_user_leaves_nothing_in_flight(engine: Engine) -> No
                 time.sleep(0.005)
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
+        # A suite started in the background inherits that interrupts are ignored.
+        inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
         threading.Thread(target=interrupt).start()
-        with pytest.raises(KeyboardInterrupt):
-            engine.run_all(endpoint, [ask("q")], run=Run(), meter=Books())
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                engine.run_all(endpoint, [ask("q")], run=Run(), meter=Books())
+        finally:
+            signal.signal(signal.SIGINT, inherited)
         assert server.idle()
         assert server.dropped == 1
 
