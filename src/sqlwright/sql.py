@@ -189,7 +189,7 @@ def _first_problem(error: Exception) -> str:
 
 
 def query_tree(sql: str) -> exp.Query | exp.Values | None:
-    """The tree, or None when the text is no query; see `_parse`."""
+    """The tree, or None when the text is no query. Not to be changed: the check shares it."""
     try:
         tokens = tokenize(sql)
         # Other statements would make the parser log that it falls back.

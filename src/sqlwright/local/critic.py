@@ -242,12 +242,7 @@ class Critic:
         alike = senses(found, arrays, [*columns[:NEAR], *used], tables[:NEAR])
         zones = Zones(state.question.text, found, arrays, state.values, used)
         described = candidate_features(state, candidates, found, alike, zones)
-        missing = found.missing(alike)
-        return [one | {MISSING: float(bool(missing))} for one in described], missing
-
-
-MISSING = "q missing"
-"""Feature: whether nothing explains some word of the question."""
+        return described, found.missing(alike)
 
 
 def lenient(answerable: float | FloatArray, missing: bool | FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlwright.local.critic_shapes import stems
 from sqlwright.local.critic_tree import Parts
 from sqlwright.local.lexical import FUNCTION_WORDS, split_name
+from sqlwright.local.nodes import type_feature
 from sqlwright.schema import ColumnRef, Schema
 
 Features = dict[str, float]
@@ -109,18 +110,34 @@ _OF_GROUP = _cue(
     r"\b(?:total|average|sum|numbers? of|count)\b[^.?]{0,40}?\b(?:more|greater|bigger|larger|"
     r"higher|less|fewer|smaller|lower|above|below|over|under|exceed\w*|at least|at most)\b"
 )
-_TEXT_TYPE, _NUMBER_TYPE = (
-    _cue("char|text|clob|string"),
-    _cue("int|num|real|floa|doub|dec|bit|bool"),
-)
 
 
 class Cues:
     """One question over one schema, whose cues are held against what its candidates do."""
 
     def __init__(self, question: str, schema: Schema) -> None:
-        self._question = question
+        self._text = question.casefold()
         self._schema = schema
+        self._names_asked = _name_parts(question)
+        clause = _SORTED.split(question, maxsplit=1)[1:]
+        self._names_sorted = _name_parts(clause[0]) if clause else (False, False)
+        free = _BOUND.sub(" ", _SPAN.sub(" ", question))
+        self._wants_extreme = bool(_EXTREME.search(free))
+        self._up, self._down, self._oldest, self._youngest = _heard(
+            free, _UP, _DOWN, _OLDEST, _YOUNGEST
+        )
+        self._descending, self._ascending, self._old_first, self._young_first = _heard(
+            question, _DESCENDING, _ASCENDING, _OLD_FIRST, _YOUNG_FIRST
+        )
+        self._by_count, self._each, self._everything, self._negated, self._of_group = _heard(
+            question, _BY_COUNT, _EACH, _EVERYTHING, _NEGATED, _OF_GROUP
+        )
+        chain = _CHAIN.search(question)
+        self._chained = len(re.findall(_FUNCTION, chain.group(), re.IGNORECASE)) if chain else 0
+        self._uncalled = tuple(kind for kind, cue in _CALLED if not cue.search(question))
+        different = _DIFFERENT.search(question)
+        nouns = re.findall(r"\w+", different.group(1)) if different else []
+        self._different = stems(word for word in nouns if word not in FUNCTION_WORDS)
 
     def features(self, parts: Parts | None) -> Features:
         """What a query does that is asked for, and what it does unasked; of a query that can't be
@@ -139,7 +156,7 @@ class Cues:
 
     def _names(self, parts: Parts) -> Features:
         """First and last names: “their last names” wants one column, not two."""
-        first, last = _name_parts(self._question)
+        first, last = self._names_asked
         shows_first, shows_last = _holds(parts.shown)
         extra = (first and shows_last) or (last and shows_first)
         right = (first and shows_first) or (last and shows_last)
@@ -154,9 +171,7 @@ class Cues:
 
     def _name_order(self, parts: Parts) -> Features:
         """What part of a name the words behind “sorted” ask for, and what is sorted by."""
-        clause = _SORTED.split(self._question, maxsplit=1)[1:]
-        asked = _name_parts(clause[0]) if clause else (False, False)
-        by = _holds(parts.ordered)
+        asked, by = self._names_sorted, _holds(parts.ordered)
         told = any(by) and asked in {(True, False), (False, True)}
         missed = any(wanted and not there for wanted, there in zip(asked, by, strict=True))
         return {
@@ -165,78 +180,65 @@ class Cues:
         }
 
     def _extremes(self, parts: Parts) -> Features:
-        asked = _BOUND.sub(" ", _SPAN.sub(" ", self._question))
-        up, down, oldest, youngest = (
-            bool(cue.search(asked)) for cue in (_UP, _DOWN, _OLDEST, _YOUNGEST)
-        )
         fits = set()
-        if up or down or oldest or youngest:
+        if self._up or self._down or self._oldest or self._youngest:
             for descending, name in _directed(parts):
                 of_time = bool(_OF_TIME.search(name))
                 fits.add(
-                    (up if descending else down)
-                    or (oldest and descending != of_time)
-                    or (youngest and descending == of_time)
+                    (self._up if descending else self._down)
+                    or (self._oldest and descending != of_time)
+                    or (self._youngest and descending == of_time)
                 )
-        lone = parts.any(exp.Limit) and not parts.grouped and bool(_calls(parts.first))
+        limited = parts.any(exp.Limit)
+        lone = limited and not parts.grouped and bool(_calls(parts.first))
         return {
-            "limit made up": float(parts.any(exp.Limit) and not _EXTREME.search(asked)),
-            "limit in each": float(bool(parts.tree.args.get("limit"))
-                                   and bool(_EACH.search(self._question))),
+            "limit made up": float(limited and not self._wants_extreme),
+            "limit in each": float(self._each and bool(parts.tree.args.get("limit"))),
             "aggregate limited": float(lone),
             "extreme right": float(fits == {True}),
             "extreme wrong": float(fits == {False}),
-        }  # fmt: skip
+        }
 
     def _directions(self, parts: Parts) -> Features:
         order = parts.tree.args.get("order")
         found = dict.fromkeys(("direction right", "direction wrong", "order counted"), 0.0)
         if order is None:
             return found
-        if _BY_COUNT.search(self._question):
+        if self._by_count:
             counts = bool(order.find(exp.Count, exp.Sum)) or bool(_COUNT_NAME.search(order.sql()))
             found["order counted"] = float(counts)
-        first = order.expressions[0]
-        of_time = bool(_OF_TIME.search(first.this.sql()))
-        old, young = (bool(cue.search(self._question)) for cue in (_OLD_FIRST, _YOUNG_FIRST))
-        down = bool(_DESCENDING.search(self._question)) or (young if of_time else old)
-        up = bool(_ASCENDING.search(self._question)) or (old if of_time else young)
+        descending, name = _leading(order)
+        of_time = bool(_OF_TIME.search(name))
+        down = self._descending or (self._young_first if of_time else self._old_first)
+        up = self._ascending or (self._old_first if of_time else self._young_first)
         if parts.tree.args.get("limit") is None and up != down:
-            descending = bool(first.args.get("desc"))
             found["direction right"] = float(descending == down)
             found["direction wrong"] = float(descending != down)
         return found
 
     def _functions(self, parts: Parts) -> Features:
         calls = _calls(parts.first)
-        chain = _CHAIN.search(self._question)
-        asked = len(re.findall(_FUNCTION, chain.group(), re.IGNORECASE)) if chain else 0
-        made_up = sum(
-            any(isinstance(call, kind) for call in calls) and not cue.search(self._question)
-            for kind, cue in _CALLED
-        )
+        asked = self._chained
+        made_up = sum(any(isinstance(call, kind) for call in calls) for kind in self._uncalled)
         star = any(isinstance(item, exp.Star) for item in parts.first.expressions)
-        everything = bool(_EVERYTHING.search(self._question))
         return {
             "aggregates lost": float(max(asked - len(calls), 0)),
             "aggregates kept": float(asked > 1 and len(calls) >= asked),
             "function made up": float(min(made_up, 2)),
             "mixed ungrouped": float(bool(calls and parts.shown)
                                      and parts.first.args.get("group") is None),
-            "star kept": float(everything and star),
-            "star lost": float(everything and not star),
+            "star kept": float(self._everything and star),
+            "star lost": float(self._everything and not star),
             "different uncounted": float(self._different_uncounted(parts)),
         }  # fmt: skip
 
     def _different_uncounted(self, parts: Parts) -> bool:
         """Whether the number of different values of a column is asked for and not counted so."""
-        found = _DIFFERENT.search(self._question)
-        if not found:
+        if not self._different:
             return False
-        nouns = stems(w for w in re.findall(r"\w+", found.group(1)) if w not in FUNCTION_WORDS)
         keys = self._schema.all_keys
         named = any(
-            nouns & stems(split_name(ref.column))
+            self._different & stems(split_name(ref.column))
             for ref in self._schema.columns
             if ref.table.casefold() in parts.tables and ref not in keys
         )
@@ -244,7 +246,6 @@ class Cues:
         return named and not any(isinstance(count.this, exp.Distinct) for count in counts)
 
     def _negations(self, parts: Parts) -> Features:
-        negated = bool(_NEGATED.search(self._question))
         joined = parts.any(exp.Join)
         unequal = parts.any(exp.NEQ)
         excepted = parts.any(exp.Except) or any(
@@ -252,9 +253,9 @@ class Cues:
         )
         return {
             # Another one of its rows may be equal.
-            "unequal joined": float(negated and unequal and joined),
-            "excepted": float(negated and excepted),
-            "excepted joined": float(negated and excepted and joined),
+            "unequal joined": float(self._negated and unequal and joined),
+            "excepted": float(self._negated and excepted),
+            "excepted joined": float(self._negated and excepted and joined),
         }
 
     def _groups(self, parts: Parts) -> Features:
@@ -266,19 +267,15 @@ class Cues:
                 parts.first.args.get("group") is not None
                 and any(ref in keys and ref.column.casefold() not in grouped for ref in parts.shown)
             ),
-            "having kept": float(having and bool(_OF_GROUP.search(self._question))),
+            "having kept": float(having and self._of_group),
         }
 
     def _literals(self, parts: Parts) -> Features:
-        asked = self._question.casefold()
         literals = list(parts.every(exp.Literal))
         texts = [one.this.casefold() for one in literals if one.is_string or len(one.this) > 1]
-        repeated = any(texts.count(text) > max(asked.count(text), 1) for text in set(texts))
+        repeated = any(texts.count(text) > max(self._text.count(text), 1) for text in set(texts))
         compared = sum(
-            not one.is_text
-            and column is not None
-            and bool(_TEXT_TYPE.search(column.type))
-            and not _NUMBER_TYPE.search(column.type)
+            not one.is_text and column is not None and type_feature(column.type) == "text-type"
             for one in parts.compared
             for column in [self._schema.column(one.column)]
         )
@@ -291,9 +288,15 @@ class Cues:
         }  # fmt: skip
 
 
+def _heard(text: str, *cues: re.Pattern[str]) -> tuple[bool, ...]:
+    """Whether each of the cues is in a text."""
+    return tuple(bool(cue.search(text)) for cue in cues)
+
+
 def _name_parts(text: str) -> tuple[bool, bool]:
     """Whether a text asks for first names, and for last names."""
-    return bool(_FIRST_NAME.search(text)), bool(_LAST_NAME.search(text))
+    first, last = _heard(text, _FIRST_NAME, _LAST_NAME)
+    return first, last
 
 
 def _holds(refs: Sequence[ColumnRef]) -> tuple[bool, bool]:
@@ -309,12 +312,17 @@ def _calls(select: exp.Select) -> list[exp.Expr]:
     return [call for item in select.expressions for call in item.find_all(exp.AggFunc)]
 
 
+def _leading(order: exp.Expr) -> tuple[bool, str]:
+    """Whether an ORDER BY puts the largest first, and of what."""
+    first = order.expressions[0]
+    return bool(first.args.get("desc")), first.this.sql()
+
+
 def _directed(parts: Parts) -> Iterator[tuple[bool, str]]:
     """Each extreme that is taken: whether the largest comes first, and of what."""
     for select in parts.every(exp.Select):
         order = select.args.get("order")
         if order is not None and select.args.get("limit") is not None:
-            first = order.expressions[0]
-            yield bool(first.args.get("desc")), first.this.sql()
+            yield _leading(order)
     for call in parts.every(exp.Max, exp.Min):
         yield isinstance(call, exp.Max), call.this.sql()

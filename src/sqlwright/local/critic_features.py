@@ -32,6 +32,9 @@ Features = dict[str, float]
 QUESTION = "q "
 """Names of features about the question alone begin so."""
 
+MISSING = f"{QUESTION}missing"
+"""Feature: whether nothing explains some word of the question."""
+
 LOWEST = -50.0
 """Author's scores below this count as this."""
 
@@ -107,6 +110,7 @@ def _sense_features(support: Support, senses: Senses) -> Features:
         "q sense second": float(ordered[1]) if len(best) > 1 else 1.0,
         "q sense missing": float(min((best < 0.4).sum(), 5)),
         "q sense doubtful": float(min((best < 0.55).sum(), 5)),
+        MISSING: float(bool(support.missing(senses))),
     }
 
 
@@ -201,7 +205,7 @@ def _coverage(
     explained = left = 0
     for token, best in zip(support.tokens, support.best, strict=True):
         own = stem(token.text)
-        inside = any(a <= token.start and token.end <= b for a, b in spans)
+        inside = any(token.within(span) for span in spans)
         if own in words or own in table_words or inside or token.text in sql:
             explained += 1
         elif best >= 0.85:

@@ -44,21 +44,14 @@ class References:
     def _key_kinds(self, parts: Parts) -> Iterator[str]:
         """For each “manufacturer code” that the question says and each key that the query uses:
         is it that table's key, or one that refers to it?"""
-        said = [
-            (table.name, self._stems[place - 1])
-            for place in range(1, len(self._words))
-            if self._words[place] in KEY_WORDS and self._words[place - 1] not in FUNCTION_WORDS
-            for table in self._schema.tables
-            if stems(split_name(table.name)) == {self._stems[place - 1]}
-        ]
-        if not said:
+        if not self._keys_said:
             return
         used = (*parts.shown, *parts.worked_out, *parts.counted, *parts.conditions, *parts.grouped)
         for ref in dict.fromkeys((*used, *parts.ordered)):
             words = split_name(ref.column)
             if ref not in self._schema.all_keys and not (words and words[-1] in KEY_WORDS):
                 continue
-            for table, word in said:
+            for table, word in self._keys_said:
                 refers = any(
                     key.table == ref.table
                     and ref.column in key.columns
@@ -66,6 +59,18 @@ class References:
                     for key in self._schema.foreign_keys
                 )
                 yield "own" if ref.table == table or refers or word in stems(words) else "other"
+
+    @cached_property
+    def _keys_said(self) -> list[tuple[str, str]]:
+        """Tables whose keys the question speaks of, with the stem that it names them by."""
+        pairs = zip(self._words, self._words[1:], self._stems, strict=False)
+        return [
+            (table.name, named)
+            for word, key, named in pairs
+            if key in KEY_WORDS and word not in FUNCTION_WORDS
+            for table in self._schema.tables
+            if stems(split_name(table.name)) == {named}
+        ]
 
     def _other_roles(self, parts: Parts) -> int:
         """Joins by one of several keys between two tables while the question names another:

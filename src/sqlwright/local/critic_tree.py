@@ -16,7 +16,7 @@ from sqlwright.sql import query_tree
 
 Node = TypeVar("Node", bound=exp.Expr)
 
-COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like)
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like)
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _inner_extremes(selects: Sequence[exp.Select], names: _Names) -> Iterator[Co
 
 
 def _compared(nodes: Sequence[exp.Expr], names: _Names) -> Iterator[tuple[Compared, exp.Expr]]:
-    for node in every(nodes, *COMPARISONS):
+    for node in every(nodes, *_COMPARISONS):
         ref, literal = names.ref(node.this), node.expression
         if ref and isinstance(literal, exp.Literal):
             text = literal.this.casefold().strip("% ")

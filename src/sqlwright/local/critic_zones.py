@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -170,8 +171,11 @@ class Zones:
         self._text, self._schema, self._values = text.casefold(), schema, values
         self._tokens = support.asked.tokens
         self._table_places = {name.casefold(): place for place, name in enumerate(schema.tables)}
+        self._columns_of: dict[str, list[ColumnRef]] = {}
+        for ref in schema.columns:
+            self._columns_of.setdefault(ref.table.casefold(), []).append(ref)
         tables = {ref.table.casefold() for ref in columns}
-        near = [place for place, ref in enumerate(schema.columns) if ref.table.casefold() in tables]
+        near = [schema.place[ref] for name in tables for ref in self._columns_of.get(name, ())]
         self._match = _Match.of(support, schema, near)
         zone, about = zones(self._tokens, text)
         self._masks: dict[int, Mask] = {
@@ -189,7 +193,7 @@ class Zones:
         for match in values:
             if match.span and match.score >= SURE:
                 for row, token in enumerate(self._tokens):
-                    if match.span[0] <= token.start and token.end <= match.span[1]:
+                    if token.within(match.span):
                         self._in_value[row] = 1.0
 
     def features(self, parts: Parts | None) -> Features:
@@ -265,7 +269,6 @@ class Zones:
 
     def _pairs(self, parts: Parts) -> Features:
         """Each literal's column against the words around it."""
-        tables = parts.tables
         fits, others = [], []
         for one in parts.compared:
             mask = self._around(one.literal)
@@ -279,8 +282,8 @@ class Zones:
             )
             fit = float(self._match.columns(mask, self._rows([one.column]))[0])
             fits.append(max(fit, 0.8) if stored else fit)
-            rivals = [ref for ref in self._schema.columns
-                      if ref.table.casefold() in tables and ref != one.column]  # fmt: skip
+            rivals = [ref for name in parts.tables for ref in self._columns_of.get(name, ())
+                      if ref != one.column]  # fmt: skip
             if rivals and not stored:
                 best = float(self._match.columns(mask, self._rows(rivals)).max())
                 others.append(max(best - fit, 0.0))
@@ -349,12 +352,14 @@ class Zones:
             )
             for letter in letters
         )
-        counted = self._counted_tables()
         return {
             "initial of a word": float(min(short, 2)),
-            "counts what is named": float(bool(parts.any(exp.Count) and counted & parts.tables)),
+            "counts what is named": float(
+                parts.any(exp.Count) and bool(self._counted_tables & parts.tables)
+            ),
         }
 
+    @cached_property
     def _counted_tables(self) -> set[str]:
         """Folded names of tables that “how many …” goes on with."""
         found = _COUNTED.search(self._text)

@@ -95,6 +95,10 @@ class Token(NamedTuple):
     def is_number(self) -> bool:
         return self.text[0].isdigit()
 
+    def within(self, span: tuple[int, int]) -> bool:
+        """Whether it lies in a range of characters."""
+        return span[0] <= self.start and self.end <= span[1]
+
 
 def tokens(text: str) -> list[Token]:
     """Words and numbers in reading order; a possessive's 's is dropped."""

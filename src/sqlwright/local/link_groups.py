@@ -129,7 +129,7 @@ def _by_value(
             continue
         group = schema.members.of_table[table]
         for row, token in enumerate(asked.tokens[: asked.own]):
-            if match.span[0] <= token.start and token.end <= match.span[1]:
+            if token.within(match.span):
                 found[row, group] = max(found[row, group], match.score)
     return found
 

@@ -163,7 +163,7 @@ def support(
             continue
         meant = _is_meant(question.text, match.span)
         for row, token in enumerate(asked.tokens):
-            if match.span[0] <= token.start and token.end <= match.span[1]:
+            if token.within(match.span):
                 by_value[row] = max(by_value[row], match.score)
                 by_meant_value[row] = max(by_meant_value[row], match.score if meant else 0.0)
     return Support(

@@ -23,7 +23,6 @@ import numpy as np
 
 from sqlwright.local.critic import (
     JUDGED,
-    MISSING,
     Critic,
     Network,
     Networks,
@@ -31,7 +30,7 @@ from sqlwright.local.critic import (
     lenient,
     with_right,
 )
-from sqlwright.local.critic_features import QUESTION, Features, Order, add_ranking
+from sqlwright.local.critic_features import MISSING, QUESTION, Features, Order, add_ranking
 from sqlwright.local.embedder import OnnxEmbedder
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.training.critic_data import Beam, build, describe, read_beams
