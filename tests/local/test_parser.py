@@ -83,6 +83,14 @@ def test_nothing_is_said_about_nothing(parser: Parser) -> None:
     assert parser.parse(Question("  "), VIEW, ()) == []
 
 
+def test_where_no_key_joins_what_is_asked_a_part_is_answered(parser: Parser) -> None:
+    """Rather than nothing."""
+    apart = Schema("apart", SINGERS.tables, ())
+    for text in ("Names of singers with a concert in 2014", "singers and their concerts"):
+        for best in parser.parse(Question(text), SchemaView(apart), (), beam=1):
+            assert len(best.tables) >= 1
+
+
 def test_hidden_columns_are_not_used(parser: Parser) -> None:
     view = SchemaView(SINGERS, {AGE: Detail.HIDDEN})
     for item in parser.parse(Question("What is the average age of singers?"), view, ()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from sqlwright.local.tokens import FIRST_NODE
 from sqlwright.local.words import Word
 from sqlwright.local.writer import write_sql
 from sqlwright.protocols import Run
+from sqlwright.schema import Column, ColumnRef, Schema
 from sqlwright.types import Question
 from tests.local.singers import AGE, COUNTRY, SINGERS, YEAR
 
@@ -38,8 +40,9 @@ def encoded() -> Encoded:
 class Scripted:
     """Gives each wanted token a high score at its step, and everything else noise."""
 
-    def __init__(self, wanted: Sequence[int], width: int, seed: int = 0) -> None:
+    def __init__(self, wanted: Sequence[int], width: int, seed: int = 0, sure: float = 8.0) -> None:
         self.wanted = wanted
+        self.sure = sure
         self.width = width
         self.random = np.random.default_rng(seed)
         self.step = 0
@@ -48,7 +51,7 @@ class Scripted:
         assert len(tokens) == len(parents)
         logits = self.random.normal(size=(len(tokens), self.width)).astype(np.float32)
         if self.step < len(self.wanted):
-            logits[:, self.wanted[self.step]] += 8.0
+            logits[:, self.wanted[self.step]] += self.sure
         self.step += 1
         return logits
 
@@ -114,6 +117,50 @@ def test_a_query_stays_in_one_group_of_tables(encoded: Encoded, apart: bool) -> 
     found = Search(encoded, grounding, 2, groups=groups).run(Scripted(wanted, width))
     assert (YEAR in found[0].symbols) is not apart
     assert AGE in found[0].symbols
+
+
+@pytest.mark.parametrize(
+    ("symbols", "kept"),
+    [
+        (("sum",), False),
+        (("avg",), False),
+        (("max",), True),
+        (("*",), False),
+        (("*", AGE), False),
+        (("-",), True),
+        (("-", AGE), True),
+    ],
+)
+def test_dates_are_not_added_up(symbols: tuple[str | ColumnRef, ...], kept: bool) -> None:
+    """However much it is preferred: SQLite would add up the years of a date's text."""
+    path = Path(WEIGHTS) / "tokenizer.json"
+    if not path.exists():
+        pytest.skip("the weights aren't there")
+    hired = ColumnRef("singer", "Hired")
+    table = replace(
+        SINGERS.tables[0], columns=(*SINGERS.tables[0].columns, Column("Hired", "date"))
+    )
+    schema = Schema("s", (table,))
+    encoded = encode(QUESTION, schema, (), {}, WordPieces(Tokenizer.from_file(str(path))))
+    words = [node for node in encoded.nodes if isinstance(node, Word)]
+
+    def token(symbol: str | ColumnRef) -> int:
+        if isinstance(symbol, str):
+            return BY_NAME[symbol].index
+        return FIRST_NODE + encoded.nodes.index(symbol)
+
+    wanted = [token(symbol) for symbol in ("select", *symbols, hired)]
+    scripted = Scripted(wanted, FIRST_NODE + len(encoded.nodes), sure=60.0)
+
+    def steps(tokens: Sequence[int], parents: Sequence[int]) -> Floats:
+        logits = scripted(tokens, parents)
+        logits[:, token("end")] += 30
+        logits[:, token(AGE)] += 15
+        return logits
+
+    grounding = Grounding(QUESTION, words, schema, (), {})
+    (found,) = Search(encoded, grounding, 1).run(steps)
+    assert (hired in found.symbols) is kept
 
 
 def test_a_literal_ends_where_it_begins_or_later(encoded: Encoded) -> None:

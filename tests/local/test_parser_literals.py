@@ -82,6 +82,24 @@ def test_a_year_compared_with_a_date_is_a_text() -> None:
     assert grounding.literal(Span(1, 1), parts, state_after(parts).allowed()).value == "1993"
 
 
+@pytest.mark.parametrize(
+    ("compared", "said", "value"),
+    [
+        (("year", AGE, "="), "1997", "1997"),
+        (("year", AGE, "between", "2"), "1997", "1997"),
+        (("month", AGE, ">"), "5", "05"),
+        (("month", AGE, "="), "May", "05"),
+        (("strftime", Literal("%d"), AGE, "="), "9", "09"),
+        (("length", AGE, "="), "5", 5),
+    ],
+)
+def test_a_part_of_a_date_is_compared_as_a_text(
+    compared: tuple[str | Symbol, ...], said: str, value: str | int
+) -> None:
+    parts = symbols("select", AGE, "where", *compared)
+    assert ground(f"in {said} or so", said, parts) == value
+
+
 def test_a_number_compared_with_a_count_of_texts_is_a_number() -> None:
     parts = symbols("select", COUNTRY, "group", COUNTRY, "having", "count", YEAR, ">")
     assert ground("more than 3", "3", parts) == 3

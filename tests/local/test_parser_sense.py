@@ -13,6 +13,7 @@ from tests.local.singers import SINGERS
     "sql",
     [
         "SELECT Name, Name FROM singer",
+        "SELECT 'never' FROM singer EXCEPT SELECT Name FROM singer",
         "SELECT Name FROM singer WHERE Country = 'x' OR Country = 'x'",
         "SELECT Name FROM singer WHERE Age BETWEEN 5 AND 5",
         "SELECT Name FROM singer WHERE Age > Age",

@@ -58,13 +58,13 @@ _OF_TIME = _cue(r"birth|dob|born|year|date|found|establish|built|open")
 """Names of columns whose smallest value is the oldest."""
 
 _DESCENDING = _cue(
-    r"\bdescend|\bdecreas|\breverse|\bdesc\b|"
+    r"\bdescend|\bdecreas|\breverse|\bdesc\b|\bz (?:to|-) a\b|"
     r"\bfrom (?:the )?(?:most|high|large|great|late|new|big|long|expensive)\w*|"
     r"(?:most recent|latest|highest|largest|newest) (?:to|first)|"
     r"\b(?:high|large|big|late|most|new)\w* to (?:the )?(?:low|small|least|early)"
 )
 _ASCENDING = _cue(
-    r"\bascend|(?<!de)\bincreas|\basc\b|\balphabet|\blexico|\bchronolog|"
+    r"\bascend|(?<!de)\bincreas|\basc\b|\balphabet|\blexico|\bchronolog|\ba (?:to|-) z\b|"
     r"\bfrom (?:the )?(?:least|low|small|early|earliest|short|few|cheap)\w*|"
     r"\b(?:low|small|least|early|cheap|short|few)\w* to (?:the )?(?:high|large|most|late|great|"
     r"expensive|long)"
@@ -98,6 +98,8 @@ _NEGATED = _cue(
     r"\bnot\b|n't\b|\bno\b|\bnever\b|\bwithout\b|\bexcept\b|\bother than\b|\bneither\b|\bexclud"
 )
 _EACH = _cue(r"\b(?:each|every|per)\b")
+_PERIODS = _cue(r"\b(?:monthly|yearly|annual(?:ly)?|daily|weekly)\b")
+_COUNTING = _cue(r"\bhow (?:many|often)\b|\bnumbers?\b|\bcount|\bamount\b|\btotal\b")
 _EVERYTHING = _cue(
     r"\ball (?:the )?(?:\w+ )?(?:information|info|details|data|columns|fields|attributes)\b|"
     r"\bevery(?:thing| column| field)\b"
@@ -129,6 +131,7 @@ class Cues:
         self._descending, self._ascending, self._old_first, self._young_first = _heard(
             question, _DESCENDING, _ASCENDING, _OLD_FIRST, _YOUNG_FIRST
         )
+        self._periods, self._counting = _heard(question, _PERIODS, _COUNTING)
         self._by_count, self._each, self._everything, self._negated, self._of_group = _heard(
             question, _BY_COUNT, _EACH, _EVERYTHING, _NEGATED, _OF_GROUP
         )
@@ -262,7 +265,14 @@ class Cues:
         keys = self._schema.all_keys
         grouped = {ref.column.casefold() for ref in parts.grouped}
         having = any(select.args.get("having") for select in parts.every(exp.Select))
+        calls = _calls(parts.first)
+        alone = len(parts.first.expressions) == 1 and parts.first.args.get("group") is None
         return {
+            # One number where one for each was asked for, or where no number was.
+            "each in one": float(bool(calls) and alone and (self._each or self._periods)),
+            "counted alone": float(
+                alone and any(isinstance(call, exp.Count) for call in calls) and not self._counting
+            ),
             "shown key ungrouped": float(
                 parts.first.args.get("group") is not None
                 and any(ref in keys and ref.column.casefold() not in grouped for ref in parts.shown)

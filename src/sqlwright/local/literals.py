@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import month_name
 from collections.abc import Mapping, Sequence
 
 from sqlwright.local.form import Literal
@@ -17,6 +18,11 @@ _WHOLE = frozenset({"=", "!=", "in", "not_in"})
 """Comparisons with a whole stored value."""
 
 _OUTSIDE = frozenset({*COMPARISONS, "between", "not_between", "in", "not_in"})
+
+_PARTS = {"year": 4, "month": 2, "day": 2, "strftime": 2}
+"""Functions that give a part of a date, as a text of at least so many digits."""
+
+_MONTHS = {name.casefold(): number for number, name in enumerate(month_name) if name}
 
 
 class Grounding:
@@ -48,6 +54,9 @@ class Grounding:
         plain = said.strip().strip("\"'“”‘’`") or said
         if allowed.text:
             return Literal(plain)
+        part = compared_part(symbols)
+        if part:
+            return Literal(_of_date(part, plain, number))
         column, operator = compared_column(symbols)
         if number is not None and not self._holds_texts(column):
             return Literal(number)
@@ -64,6 +73,10 @@ class Grounding:
         if allowed.text or (column is not None and self._type(column) == "text-type"):
             return False
         return number_of(self._words[first].text) is not None
+
+    def holds_times(self, ref: ColumnRef) -> bool:
+        """Whether a column is declared to hold dates or times."""
+        return self._type(ref) == "time-type"
 
     def _holds_texts(self, ref: ColumnRef | None) -> bool:
         """Whether a constant compared with the column is better a text. SQLite's dates are texts
@@ -113,6 +126,31 @@ def compared_column(symbols: Sequence[Symbol]) -> tuple[ColumnRef | None, str]:
     if isinstance(before, Keyword) and before.name not in _CONDITION_STARTS:
         return None, operator.name
     return column, operator.name
+
+
+def compared_part(symbols: Sequence[Symbol]) -> str:
+    """The function giving a part of a date that the next constant is compared with; else empty."""
+    rest = list(symbols)
+    while rest and _is_constant(rest[-1]):
+        rest.pop()
+    if len(rest) < 3 or not isinstance(rest[-2], ColumnRef) or _name(rest[-1]) not in _OUTSIDE:
+        return ""
+    before = rest[:-2]
+    if isinstance(before[-1], Literal):
+        before.pop()  # the format of strftime
+    name = _name(before[-1]) if before else ""
+    return name if name in _PARTS else ""
+
+
+def _of_date(part: str, said: str, number: float | None) -> str:
+    """A part of a date as SQLite gives it: a text, which no number ever equals."""
+    if part != "year":
+        number = _MONTHS.get(said.casefold(), number)
+    return f"{number:0{_PARTS[part]}d}" if isinstance(number, int) else said
+
+
+def _name(symbol: Symbol) -> str:
+    return symbol.name if isinstance(symbol, Keyword) else ""
 
 
 def _is_constant(symbol: Symbol) -> bool:

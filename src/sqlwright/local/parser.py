@@ -17,6 +17,7 @@ from sqlwright.local.encode import encode
 from sqlwright.local.form import Query
 from sqlwright.local.grammar import delinearize
 from sqlwright.local.literals import Grounding
+from sqlwright.local.moments import Dating
 from sqlwright.local.nodes import FEATURES, Budget, Encoded, TableNode, ValueNode, WordPieces
 from sqlwright.local.sense import is_senseless, mixes_types
 from sqlwright.local.symbols import TableSymbol
@@ -138,22 +139,20 @@ class Parser:
             return []
         enumerations = enumerations or {}
         reading = self.read(question, view, values, enumerations=enumerations)
-        schema = view.visible_schema()
         words = [node for node in reading.encoded.nodes if isinstance(node, Word)]
-        grounding = Grounding(question, words, schema, values, enumerations)
-        groups = view.schema.groups if view.schema.is_crowd else None
-        search = Search(reading.encoded, grounding, beam, groups=groups)
-        forms = []
-        for hypothesis in search.run(_Decoding(self._decoder, reading), run):
-            try:
-                form = delinearize(hypothesis.symbols)
-                if not is_senseless(form) and not mixes_types(form, view.schema):
-                    forms.append((form, hypothesis))
-            except UnsupportedQuery:
-                continue
-        # A join may lead through tables that the view hides; but in a wide schema keys lead from
-        # anywhere to anywhere, and a query that needs no hidden table is more probably meant.
-        return _written(forms, schema) or _written(forms, view.schema)
+        grounding = Grounding(question, words, view.visible_schema(), values, enumerations)
+        dating = Dating(question.text, lambda column: grounding.holds_times(column.ref))
+
+        def search(groups: Mapping[str, str] | None) -> list[Parsed]:
+            search = Search(reading.encoded, grounding, beam, groups=groups)
+            found = search.run(_Decoding(self._decoder, reading), run)
+            return _written(found, view, dating)
+
+        if view.schema.is_crowd:
+            return search(view.schema.groups)
+        # Tables without a key to others are rarely asked about together with them: only where
+        # nothing else can be written is each group of tables held to be a database of its own.
+        return search(None) or search(view.schema.groups)
 
     def read(
         self,
@@ -227,8 +226,23 @@ def feature_flags(bits: npt.NDArray[np.uint32]) -> Floats:
     return ((bits[..., None] >> places) & 1).astype(np.float32)
 
 
-def _written(forms: Sequence[tuple[Query, Hypothesis]], schema: Schema) -> list[Parsed]:
-    """The different queries that can be written over a schema, in order."""
+def _written(hypotheses: Sequence[Hypothesis], view: SchemaView, dating: Dating) -> list[Parsed]:
+    """The different queries that make sense and can be written, in order."""
+    forms = []
+    for hypothesis in hypotheses:
+        try:
+            form = dating.query(delinearize(hypothesis.symbols))
+        except UnsupportedQuery:
+            continue
+        if not is_senseless(form) and not mixes_types(form, view.schema):
+            forms.append((form, hypothesis))
+    # A join may lead through tables that the view hides; but in a wide schema keys lead from
+    # anywhere to anywhere, and a query that needs no hidden table is more probably meant.
+    return _over(forms, view.visible_schema()) or _over(forms, view.schema)
+
+
+def _over(forms: Sequence[tuple[Query, Hypothesis]], schema: Schema) -> list[Parsed]:
+    """The different queries that can be written over a schema."""
     found: dict[str, Parsed] = {}
     for form, hypothesis in forms:
         try:

@@ -11,11 +11,14 @@ from sqlwright.schema import Schema
 
 
 def is_senseless(query: f.Query) -> bool:
-    """Whether a query repeats an item or a condition, compares a thing with itself, or the same
-    two things twice, has a range of one value, or combines a query with the same query."""
+    """Whether a query repeats an item or a condition, shows a text of the question, compares a
+    thing with itself, or the same two things twice, has a range of one value, or combines a query
+    with the same query."""
     if isinstance(query, f.SetOperation):
         return query.left == query.right or is_senseless(query.left) or is_senseless(query.right)
     if len(set(query.items)) < len(query.items) or len(set(query.group_by)) < len(query.group_by):
+        return True
+    if any(isinstance(item, f.Literal) and isinstance(item.value, str) for item in query.items):
         return True
     expressions = [term.expression for term in query.order_by]
     if len(set(expressions)) < len(expressions):

@@ -15,6 +15,7 @@ import numpy as np
 from sqlwright.local.lexical import FUNCTION_WORDS, OPERATION_WORDS, Token, vocabulary
 from sqlwright.local.link_features import QuestionArrays, WordMatches, encode_question, match_words
 from sqlwright.local.link_schema import SchemaArrays
+from sqlwright.local.moments import moments
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Question, ValueMatch
@@ -144,10 +145,12 @@ def support(
     """Look for an explanation of every content word."""
     asked = encode_question(Question(question.text), None, static)
     matches = match_words(asked, schema)
+    times = [moment.span for moment in moments(question.text)]
     keep = [
         row
         for row, token in enumerate(asked.tokens)
         if not token.is_number
+        and not any(token.within(span) for span in times)
         and token.text not in FUNCTION_WORDS
         and token.text not in OPERATION_WORDS
         and token.text not in DEEDS

@@ -38,6 +38,10 @@ STORED = {
 }
 
 
+ZIP = ColumnRef("people", "zip_code")
+STORED[ZIP] = ["2010", "8001"]
+
+
 @pytest.fixture(scope="module")
 def index() -> DiskValueIndex:
     return memory_value_index(
@@ -229,3 +233,18 @@ def test_the_step_stops_when_the_run_has(index: DiskValueIndex) -> None:
     run.cancelled.set()
     with pytest.raises(Cancelled):
         ValueRetrieval()(State(Question("x"), SchemaView(Schema("x", ()))), context(index, run))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("How many people came in 2010?", []),
+        ("Who came since 2010", []),
+        ("Who lives at zip code 2010?", ["2010"]),
+        ("Who lives in '2010'?", ["2010"]),
+        ("Who lives in 8001?", ["8001"]),
+        ("Cars made in 2014", ["2014"]),
+    ],
+)
+def test_a_year_is_no_postal_code(index: DiskValueIndex, text: str, expected: list[str]) -> None:
+    assert [m.value for m in retrieve_values(Question(text), index) if m.score >= 1] == expected

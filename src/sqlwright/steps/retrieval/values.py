@@ -41,6 +41,13 @@ _ENDINGS = frozenset(
     "s es 's ed d ing ings er ers r y ly n an ian ans ians ese ish i".split()  # noqa: SIM905
 )
 
+_YEAR = re.compile(r"(?:1[6-9]|20)\d\d")
+_WHEN = re.compile(
+    r"\b(?:in|during|since|before|after|until|till|by|from|for|of|years?)\s+$", re.IGNORECASE
+)
+_CODES = re.compile(r"zip|post|phone|mobile|fax|code|number", re.IGNORECASE)
+"""Names of columns of digits that nobody means by “in 2010”."""
+
 LIKE = 0.88
 """Letter by letter similarity of a misspelling."""
 
@@ -124,9 +131,22 @@ def retrieve_values(
     hits: list[tuple[Phrase, ValueMatch]] = []
     for phrase, matches in zip(phrases, results, strict=True):
         least = quoted_threshold if phrase.quoted else threshold
-        hits += [(phrase, match) for match in matches if _plausible(phrase, match, least)]
+        year = _is_year(question.text, phrase)
+        hits += [
+            (phrase, match)
+            for match in matches
+            if _plausible(phrase, match, least)
+            and not (year and _CODES.search(match.column.column))
+        ]
     hits += _by_other_forms(phrases, index, hits)
     return _distinct(_undisputed(hits))[:limit]
+
+
+def _is_year(text: str, phrase: Phrase) -> bool:
+    """Whether a question tells a time by a phrase: in 2010, since 1997."""
+    if phrase.quoted or not _YEAR.fullmatch(phrase.text):
+        return False
+    return bool(_WHEN.search(text[: phrase.span[0]]))
 
 
 def _plausible(phrase: Phrase, match: ValueMatch, threshold: float) -> bool:
