@@ -13,21 +13,17 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.grammar import GrammarState
 from sqlwright.local.literals import Grounding
 from sqlwright.local.nodes import COLUMN, TABLE, VALUE, WORD, Encoded, Node, ValueNode
+from sqlwright.local.operands import Operands
 from sqlwright.local.symbols import KEYWORDS, Keyword, Symbol
 from sqlwright.local.tokens import BEGIN, FIRST_NODE, MAX_SPAN, Span, node_symbol, number_of
 from sqlwright.local.words import Word
 from sqlwright.protocols import Run
-from sqlwright.schema import ColumnRef
 
 Floats = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
 
 NONE = -1
 """The group of what is no part of the schema."""
-
-_SCALES = frozenset({"+", "*", "/", "%", "ratio", "percent"})
-_WORKS_OUT = _SCALES | {"sum", "avg", "total"}
-"""What no date can be part of; from a date another one may be taken."""
 
 
 class Steps(Protocol):
@@ -78,9 +74,7 @@ class Search:
         self._of_kind = [kinds == kind for kind in (WORD, TABLE, COLUMN, VALUE)]
         self._words = [node for node in encoded.nodes if isinstance(node, Word)]
         self._group_of = _groups_of(encoded.nodes, groups) if groups else None
-        self._times = np.array(
-            [isinstance(node, ColumnRef) and grounding.holds_times(node) for node in encoded.nodes]
-        )
+        self._operands = Operands(encoded.nodes, grounding.holds_times)
         self._integers = np.zeros(len(kinds), dtype=bool)
         for number, word in enumerate(self._words):
             self._integers[number] = isinstance(number_of(word.text), int)
@@ -156,8 +150,9 @@ class Search:
             # What other groups get is lost: a query that wants to go on elsewhere began wrongly.
             own = (self._group_of == hypothesis.group) | (self._group_of == NONE)
             possible[FIRST_NODE:] &= own
-        if _works_out(hypothesis.symbols):
-            possible[FIRST_NODE:] &= ~self._times
+        operands = self._operands.possible(hypothesis.symbols)
+        if operands is not None:
+            possible[FIRST_NODE:] &= operands
         if allowed.integer:
             possible[FIRST_NODE:] &= self._integers
         return normal, possible
@@ -182,15 +177,6 @@ class Search:
             if isinstance(found, ValueNode):
                 values = (*values, found)
         return Hypothesis((*symbols, symbol), state.advance(symbol), score, None, values, group)
-
-
-def _works_out(symbols: Sequence[Symbol]) -> bool:
-    """Whether a column would be added up or multiplied if it came next."""
-    last = symbols[-1] if symbols else None
-    if isinstance(last, ColumnRef) and len(symbols) > 1:
-        operator = symbols[-2]  # the last is its first operand
-        return isinstance(operator, Keyword) and operator.name in _SCALES
-    return isinstance(last, Keyword) and last.name in _WORKS_OUT
 
 
 def _groups_of(nodes: Sequence[Node], groups: Mapping[str, str]) -> npt.NDArray[np.int64]:

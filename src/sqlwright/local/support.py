@@ -32,7 +32,9 @@ DEEDS = vocabulary(
     living work works worked working come comes came go goes went run runs ran hold holds held
     belong longer shorter older younger cheaper taller heavier richer bigger earlier later faster
     slower lower higher larger smaller newer issue issued place placed visit visited get gets got
-    start started finish finished serve served receive received generate generated handle handled"""
+    start started finish finished serve served receive received generate generated handle handled
+    buying purchasing spending paying earns earning delivers delivering belongs belonging holds
+    holding serves serving receives receiving generates generating handles handling"""
 )
 """What people do in any business, and comparisons: many schemas hold it without naming it."""
 
