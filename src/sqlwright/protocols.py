@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -81,7 +82,7 @@ class Remembered:
 
 @dataclass
 class Run:
-    """One question's budget, deadline, cancellation, seed and clock.
+    """One question's budget, deadline, cancellation, seed, clock and day.
 
     Every model call and every SQL execution takes it, so limits and cancellation always belong to
     the right question.
@@ -94,6 +95,8 @@ class Run:
     limits: Limits = field(default_factory=Limits)
     events: EventSink = no_events
     clock: Callable[[], float] = time.monotonic
+    today: date = field(default_factory=date.today)
+    """What “last month” is reckoned from."""
     cancelled: threading.Event = field(default_factory=threading.Event)
     spending: Spending = field(default_factory=Spending)
     """What language models may cost and have cost."""

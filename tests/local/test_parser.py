@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import date
 
 import pytest
 
@@ -89,6 +90,19 @@ def test_where_no_key_joins_what_is_asked_a_part_is_answered(parser: Parser) -> 
     for text in ("Names of singers with a concert in 2014", "singers and their concerts"):
         for best in parser.parse(Question(text), SchemaView(apart), (), beam=1):
             assert len(best.tables) >= 1
+
+
+def test_queries_go_by_the_moment_that_is_named(parser: Parser) -> None:
+    """Read from the run's day where it depends on it."""
+    held = Table("concert", (Column("title", "text"), Column("held_on", "date")))
+    view = SchemaView(Schema("held", (held,)))
+    run = Run(today=date(2024, 5, 15))
+    for text, day in (("How many concerts last month?", "2024-04"),
+                      ("How many concerts in May 1997?", "1997-05"),
+                      ("Titles of concerts since May 3, 1997", "1997-05-03")):  # fmt: skip
+        found = parser.parse(Question(text), view, (), run=run)
+        assert found
+        assert all(f"'{day}'" in one.sql for one in found)
 
 
 def test_hidden_columns_are_not_used(parser: Parser) -> None:

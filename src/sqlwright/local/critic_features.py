@@ -22,6 +22,7 @@ from sqlwright.local.critic_shapes import Shapes, comparison_features
 from sqlwright.local.critic_tree import read_parts
 from sqlwright.local.critic_zones import Zones
 from sqlwright.local.lexical import split_name, stem
+from sqlwright.local.moments import with_dates
 from sqlwright.local.support import EXPLAINED, Senses, Support
 from sqlwright.protocols import FloatArray
 from sqlwright.schema import ColumnRef
@@ -64,6 +65,7 @@ def candidate_features(
     shapes = Shapes(state.question.text, state.view.schema)
     going_by = Keys(state.question.text, state.view.schema)
     cues = Cues(state.question.text, state.view.schema)
+    dated = with_dates(state.question.text)
     references = References(state.question.text, state.view.schema)
     described: list[Features] = []
     for place, candidate in enumerate(candidates):
@@ -84,8 +86,8 @@ def candidate_features(
         one |= _coverage(state, candidate, tables, support, loose)
         names = {stored[name] for name in tables if name in stored}
         one |= _sense_coverage(support, senses, [*candidate.columns, *names])
-        one |= form_features(state.question.text, candidate.sql)
-        one |= comparison_features(state.question.text, candidate.sql)
+        one |= form_features(dated, candidate.sql)
+        one |= comparison_features(dated, candidate.sql)
         one |= shapes.features(candidate.sql, candidate.columns, tables)
         one |= going_by.features(candidate.sql, candidate.columns, tables)
         parts = read_parts(candidate.sql, candidate.columns)

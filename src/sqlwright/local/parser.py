@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +13,15 @@ import numpy.typing as npt
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.beam import Floats, Hypothesis, Search
+from sqlwright.local.dating import Dating
 from sqlwright.local.embedder import LOWER, TextFront, WordTable, open_session
 from sqlwright.local.encode import encode
 from sqlwright.local.form import Query
 from sqlwright.local.grammar import delinearize
 from sqlwright.local.literals import Grounding
-from sqlwright.local.moments import Dating
+from sqlwright.local.moments import Moment, moments
 from sqlwright.local.nodes import FEATURES, Budget, Encoded, TableNode, ValueNode, WordPieces
+from sqlwright.local.retelling import Retelling, untold
 from sqlwright.local.sense import is_senseless, mixes_types
 from sqlwright.local.symbols import TableSymbol
 from sqlwright.local.words import Word
@@ -131,17 +134,22 @@ class Parser:
         beam: int = 8,
         run: Run | None = None,
     ) -> list[Parsed]:
-        """At most `beam` different queries, best first; empty when nothing can be said.
+        """At most `beam` different queries, best first; empty when nothing can be said. What
+        “last month” is depends on the run's day, today's without one.
 
         Raises Cancelled when the run is.
         """
         if not question.text.strip():
             return []
         enumerations = enumerations or {}
+        today = date.today() if run is None else run.today
+        named = untold(moments(question.text, today), values)
+        retold = Retelling(question, named, values)
+        question, values = retold.question, retold.values
         reading = self.read(question, view, values, enumerations=enumerations)
         words = [node for node in reading.encoded.nodes if isinstance(node, Word)]
         grounding = Grounding(question, words, view.visible_schema(), values, enumerations)
-        dating = Dating(question.text, lambda column: grounding.holds_times(column.ref))
+        dating = Dating(question.text, named, lambda c: grounding.holds_times(c.ref))
 
         def search(groups: Mapping[str, str] | None) -> list[Parsed]:
             search = Search(reading.encoded, grounding, beam, groups=groups)
@@ -149,10 +157,13 @@ class Parser:
             return _written(found, view, dating)
 
         if view.schema.is_crowd:
-            return search(view.schema.groups)
-        # Tables without a key to others are rarely asked about together with them: only where
-        # nothing else can be written is each group of tables held to be a database of its own.
-        return search(None) or search(view.schema.groups)
+            found = search(view.schema.groups)
+        else:
+            # Tables without a key to others are rarely asked about together with them: only where
+            # nothing else can be written is each group of tables a database of its own.
+            found = search(None) or search(view.schema.groups)
+        found = _heeding(found, named)
+        return [replace(one, values=tuple(map(retold.original, one.values))) for one in found]
 
     def read(
         self,
@@ -224,6 +235,12 @@ def feature_flags(bits: npt.NDArray[np.uint32]) -> Floats:
     """Bits of FEATURES as 0 and 1, shape (*bits.shape, len(FEATURES))."""
     places = np.arange(len(FEATURES), dtype=np.uint32)
     return ((bits[..., None] >> places) & 1).astype(np.float32)
+
+
+def _heeding(found: Sequence[Parsed], named: Sequence[Moment]) -> list[Parsed]:
+    """Those that go by most of the moments that the question names: no other can be meant."""
+    heeded = [sum(moment.is_in(one.sql) for moment in named) for one in found]
+    return [one for one, count in zip(found, heeded, strict=True) if count == max(heeded)]
 
 
 def _written(hypotheses: Sequence[Hypothesis], view: SchemaView, dating: Dating) -> list[Parsed]:

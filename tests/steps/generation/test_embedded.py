@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 import pytest
@@ -39,6 +40,27 @@ def test_what_was_written_before_stays_in_front(shop_workspace: Workspace) -> No
         ("SELECT 1", "other"),
         ("SELECT 2", "generation.embedded"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sql", "notes"),
+    [
+        ("How many last month?", "SELECT '2024-04'", ("“last month” was read as 2024-04",)),
+        ("How many in the last 7 days?", "SELECT '2024-05-08'",
+         ("“in the last 7 days” was read as since 2024-05-08",)),
+        ("How many last week?", "SELECT '2024-05-06', '2024-05-12'",
+         ("“last week” was read as 2024-05-06 to 2024-05-12",)),
+        ("How many in May 2024?", "SELECT '2024-05'", ()),
+        ("How many in May 2024?", "SELECT 2024", ("no query goes by “May 2024”",)),
+        ("How many?", "SELECT 1", ()),
+    ],
+)  # fmt: skip
+def test_how_a_moment_was_read_is_told(
+    shop_workspace: Workspace, text: str, sql: str, notes: tuple[str, ...]
+) -> None:
+    run = Run(today=date(2024, 5, 15))
+    context = Context(shop_workspace, run, {"parser": ScriptedParser([sql])})
+    assert EmbeddedGeneration()(start(shop_workspace, text), context).warnings == notes
 
 
 def test_the_parser_gets_small_enumerations_and_the_beam(shop_workspace: Workspace) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlwright.candidates import deduplicate
+from sqlwright.local.moments import Moment, moments
+from sqlwright.local.retelling import untold
 from sqlwright.protocols import Context
 from sqlwright.types import Candidate, State
 
@@ -50,4 +52,16 @@ class EmbeddedGeneration:
             )
             for one in parsed
         )
+        named = moments(state.question.text, context.run.today)
+        for moment in untold(named, state.values):
+            if not any(moment.is_in(one.sql) for one in written):
+                state = state.warn(f"no query goes by “{moment.said}”")
+            elif moment.relative:
+                state = state.warn(_read_as(moment))
         return state.evolve(candidates=deduplicate((*state.candidates, *written)))
+
+
+def _read_as(moment: Moment) -> str:
+    told = f"{moment.first} to {moment.last}" if moment.last != moment.first else moment.first
+    since = "since " if moment.operator == ">=" else ""
+    return f"“{moment.said}” was read as {since}{told}"

@@ -1,0 +1,150 @@
+"""Queries that go by a part of a date, made to go by all of it.
+
+Dates are taken to be stored as SQLite's functions read them (ISO 8601), as all of its date
+functions require.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sqlwright.local import form as f
+from sqlwright.local.moments import MONTHS, Moment
+
+_ALONE = re.compile(
+    rf"\b(?:in|during|of|for|since|until)\s+(?:{'|'.join(MONTHS)})\b", re.IGNORECASE
+)
+_MONTHLY = re.compile(r"\b(?:per|each|every|by|a) (?:calendar )?month\b|\bmonthly\b", re.IGNORECASE)
+_DAILY = re.compile(r"\b(?:per|each|every|by|a) (?:calendar )?day\b|\bdaily\b", re.IGNORECASE)
+_YEARLY = re.compile(r"\b(?:per|each|every|by|a) year\b|\byearly\b|\bannual", re.IGNORECASE)
+
+
+class Dating:
+    """Makes queries mean the moments of one question; `is_time` tells columns of dates."""
+
+    def __init__(
+        self, question: str, moments: Sequence[Moment], is_time: Callable[[f.Column], bool]
+    ) -> None:
+        self._moments = moments
+        self._is_time = is_time
+        self._month = bool(_ALONE.search(question))
+        self._unit = ""
+        if not _YEARLY.search(question):
+            self._unit = "month" if _MONTHLY.search(question) else ""
+            self._unit = "day" if _DAILY.search(question) else self._unit
+
+    def query(self, query: f.Query) -> f.Query:
+        """The query with its conditions and groups of time as the question has them."""
+        if not self._moments and not self._unit and not self._month:
+            return query
+        return _Dated(self._moments, self._unit, self._month, self._is_time).query(query)
+
+
+class _Dated:
+    """One query. Of several moments in one year the first is meant where the year stands first."""
+
+    def __init__(
+        self,
+        moments: Sequence[Moment],
+        unit: str,
+        month: bool,
+        is_time: Callable[[f.Column], bool],
+    ) -> None:
+        self._left = {m.year: [one for one in moments if one.year == m.year] for m in moments}
+        self._unit, self._month, self._is_time = unit, month, is_time
+
+    def query(self, query: f.Query) -> f.Query:
+        if isinstance(query, f.SetOperation):
+            left, right = self.query(query.left), self.query(query.right)
+            assert isinstance(right, f.Select)
+            return replace(query, left=left, right=right)
+        return replace(
+            query,
+            items=tuple(i if isinstance(i, f.Star) else self._term(i) for i in query.items),
+            derived=tuple(map(self.query, query.derived)),
+            where=None if query.where is None else self._condition(query.where),
+            group_by=tuple(map(self._term, query.group_by)),
+            order_by=tuple(
+                replace(term, expression=self._term(term.expression)) for term in query.order_by
+            ),
+        )
+
+    def _term(self, term: f.Expression) -> f.Expression:
+        """The years of a column of dates as the months or days that the question counts by."""
+        match term:
+            case f.Function("year", (f.Column() as column,)):
+                if self._unit and self._is_time(column):
+                    return _part(column, len(_LENGTHS[self._unit]))
+        return term
+
+    def _condition(self, condition: f.Condition) -> f.Condition:
+        match condition:
+            case f.And(operands) | f.Or(operands):
+                return replace(condition, operands=tuple(map(self._condition, operands)))
+            case f.Not(operand):
+                return replace(condition, operand=self._condition(operand))
+            case f.InQuery(_, query) | f.Exists(query):
+                return replace(condition, query=self.query(query))
+            case f.Comparison(operator, left, f.Literal(str(text))):
+                return self._compared(operator, left, text) or condition
+            case f.Like(_, operand, f.Literal(str(text)), negated):
+                return self._compared("!=" if negated else "=", operand, text) or condition
+            case f.Between(operand, f.Literal(str(low)), f.Literal(str(high)), negated):
+                return self._ranged(operand, low, high, negated=negated) or condition
+        return condition
+
+    def _column(self, operand: f.Expression) -> f.Column | None:
+        """The column of dates that a condition goes by."""
+        match operand:
+            case (f.Column() as column) | f.Function("year" | "date", (f.Column() as column,)):
+                return column if self._is_time(column) else None
+        return None
+
+    def _meant(self, text: str) -> Moment | None:
+        left = self._left.get(text.strip(" %"), [])
+        return left.pop(0) if len(left) > 1 else next(iter(left), None)
+
+    def _compared(
+        self, operator: f.ComparisonOperator, operand: f.Expression, text: str
+    ) -> f.Condition | None:
+        column = self._column(operand)
+        if column is None:
+            return None
+        moment = self._meant(text)
+        if moment is None:
+            month = MONTHS.get(text.casefold()) if self._month else None
+            part = f.Function("month", (column,))
+            return f.Comparison(operator, part, f.Literal(f"{month:02d}")) if month else None
+        written = _part(column, len(moment.first))
+        first, last = f.Literal(moment.first), f.Literal(moment.last)
+        if operator != "!=":
+            operator = moment.operator or operator
+        if operator in {"=", "!="} and moment.first != moment.last:
+            return f.Between(written, first, last, negated=operator == "!=")
+        return f.Comparison(operator, written, last if operator in {">", "<="} else first)
+
+    def _ranged(
+        self, operand: f.Expression, low: str, high: str, *, negated: bool
+    ) -> f.Condition | None:
+        column = self._column(operand)
+        if column is None:
+            return None
+        begin, end = self._meant(low), self._meant(high)
+        if begin is None or end is None or len(begin.first) != len(end.last):
+            return None
+        bounds = f.Literal(begin.first), f.Literal(end.last)
+        return f.Between(_part(column, len(begin.first)), *bounds, negated=negated)
+
+
+_LENGTHS = {"year": "1997", "month": "1997-05", "day": "1997-05-03"}
+
+
+def _part(column: f.Column, length: int) -> f.Function:
+    """The first so many characters of a date: its year, its month with the year, the day."""
+    if length == len(_LENGTHS["day"]):
+        return f.Function("date", (column,))
+    if length == len(_LENGTHS["month"]):
+        return f.Function("strftime", (f.Literal("%Y-%m"), column))
+    return f.Function("year", (column,))

@@ -1,0 +1,68 @@
+"""A question in words that the parser knows: moments as their years."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlwright.local.moments import Moment
+from sqlwright.types import Question, ValueMatch
+
+_READY = re.compile(
+    r"\b(?:in|during|for|of|since|before|after|until|till|from|between|and|or|to|by|than|over)\s+"
+    r"(?:the\s+)?$",
+    re.IGNORECASE,
+)
+_ON = re.compile(r"\bon\s+$", re.IGNORECASE)
+SURE = 0.98
+"""Similarity of a phrase and a stored value that it spells."""
+
+
+def untold(moments: Sequence[Moment], values: Sequence[ValueMatch]) -> tuple[Moment, ...]:
+    """The moments but those that are stored in just these words."""
+    spans = [match.span for match in values if match.span and match.score >= SURE]
+    return tuple(
+        moment
+        for moment in moments
+        if not any(start <= moment.span[0] and moment.span[1] <= end for start, end in spans)
+    )
+
+
+class Retelling:
+    """The question with a year in the place of each moment, and the values where they are then."""
+
+    def __init__(
+        self, question: Question, moments: Sequence[Moment], values: Sequence[ValueMatch]
+    ) -> None:
+        text, self._cuts = question.text, list[tuple[int, int, str]]()
+        for moment in moments:
+            start, end = moment.span
+            on = _ON.search(text[:start])
+            start = on.start() if on else start
+            ready = _READY.search(text[:start]) is not None
+            since = "since " if moment.operator == ">=" and moment.relative else "in "
+            self._cuts.append((start, end, moment.year if ready else since + moment.year))
+        self._originals: dict[ValueMatch, ValueMatch] = {}
+        for match in values:
+            moved = self._moved(match)
+            if moved is not None:
+                self._originals[moved] = match
+        for start, end, year in reversed(self._cuts):
+            text = text[:start] + year + text[end:]
+        self.question = replace(question, text=text) if moments else question
+        self.values = tuple(self._originals)
+
+    def original(self, match: ValueMatch) -> ValueMatch:
+        """A value as it was given."""
+        return self._originals.get(match, match)
+
+    def _moved(self, match: ValueMatch) -> ValueMatch | None:
+        """A value where its phrase is now; None where a moment takes words of it."""
+        if match.span is None:
+            return match
+        start, end = match.span
+        if any(first < end and start < last for first, last, _ in self._cuts):
+            return None
+        shift = sum(len(year) - (last - first) for first, last, year in self._cuts if last <= start)
+        return replace(match, span=(start + shift, end + shift)) if shift else match

@@ -1,0 +1,129 @@
+"""Conditions on a part of a date become conditions on all that was said."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from sqlwright.local.dating import Dating
+from sqlwright.local.moments import moments
+from sqlwright.local.reader import read_sql
+from sqlwright.local.retelling import Retelling, untold
+from sqlwright.local.writer import write_sql
+from sqlwright.schema import Column, ColumnRef, Schema, Table
+from sqlwright.types import Question, ValueMatch
+
+TODAY = date(2024, 5, 15)
+SALES = Schema(
+    "sales",
+    (Table("sale", (Column("sold", "date"), Column("made_in", "text"), Column("price", "int"))),),
+)
+
+DATED = "SELECT price FROM sale WHERE {}"
+YEAR, MONTH, DAY = "STRFTIME('%Y', sold)", "STRFTIME('%Y-%m', sold)", "DATE(sold)"
+
+
+@pytest.mark.parametrize(
+    ("asked", "written", "meant"),
+    [
+        ("in May 1997", f"{YEAR} = '1997'", f"{MONTH} = '1997-05'"),
+        ("in May 1997", "sold LIKE '1997%'", f"{MONTH} = '1997-05'"),
+        ("not in May 1997", "sold NOT LIKE '%1997%'", f"{MONTH} != '1997-05'"),
+        ("after May 1997", f"{YEAR} > '1997'", f"{MONTH} > '1997-05'"),
+        ("after January 1, 1998", f"{YEAR} > '1998'", f"{DAY} > '1998-01-01'"),
+        ("until 1998-02-03", "DATE(sold) <= '1998'", f"{DAY} <= '1998-02-03'"),
+        ("in Q2 1997", f"{YEAR} = '1997'", f"{MONTH} BETWEEN '1997-04' AND '1997-06'"),
+        ("since May 1997", f"{YEAR} = '1997'", f"{MONTH} >= '1997-05'"),
+        ("in the last 30 days", f"{YEAR} > '2024'", f"{DAY} >= '2024-04-15'"),
+        ("last year", "sold LIKE '2023%'", f"{YEAR} = '2023'"),
+        ("in May 1997 or June 1997", f"{YEAR} = '1997' OR {YEAR} = '1997'",
+         f"{MONTH} = '1997-05' OR {MONTH} = '1997-06'"),
+        ("after Q2 1997", f"{YEAR} > '1997'", f"{MONTH} > '1997-06'"),
+        ("before Q2 1997", f"{YEAR} < '1997'", f"{MONTH} < '1997-04'"),
+        ("from May 1997 to July 1997", f"{YEAR} BETWEEN '1997' AND '1997'",
+         f"{MONTH} BETWEEN '1997-05' AND '1997-07'"),
+        ("from May 1997 to July 1998", f"{YEAR} BETWEEN '1997' AND '1998'",
+         f"{MONTH} BETWEEN '1997-05' AND '1998-07'"),
+        ("in May", "sold LIKE 'May%'", "STRFTIME('%m', sold) = '05'"),
+        ("in May 1997 or in 1999", f"{YEAR} = '1997' OR {YEAR} = '1999'",
+         f"{MONTH} = '1997-05' OR {YEAR} = '1999'"),
+    ],
+)  # fmt: skip
+def test_a_condition_on_a_part_means_the_whole(asked: str, written: str, meant: str) -> None:
+    assert dated(asked, DATED.format(written)) == DATED.format(meant)
+
+
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [
+        ("in 1997", f"{YEAR} = '1997'"),
+        ("in May 1997", f"{YEAR} = '1998'"),
+        ("in May 1997", "made_in = '1997'"),
+        ("in May 1997", "price > 1997"),
+        ("who may buy", "sold LIKE 'May%'"),
+    ],
+)
+def test_other_conditions_stay(asked: str, written: str) -> None:
+    assert dated(asked, DATED.format(written)) == DATED.format(written)
+
+
+COUNTED = "SELECT {0}, COUNT(*) FROM sale GROUP BY {0} ORDER BY {0}"
+
+
+@pytest.mark.parametrize(
+    ("asked", "unit"),
+    [
+        ("sales per month", MONTH),
+        ("monthly sales", MONTH),
+        ("daily sales", DAY),
+        ("sales per year", YEAR),
+        ("sales per month and per year", YEAR),
+    ],
+)
+def test_groups_are_of_the_unit_that_is_asked_for(asked: str, unit: str) -> None:
+    assert dated(asked, COUNTED.format(YEAR)) == COUNTED.format(unit)
+
+
+def test_queries_within_queries_are_dated() -> None:
+    sql = "SELECT price FROM sale WHERE price IN (SELECT price FROM sale WHERE {})"
+    found = dated("in May 1997", sql.format(f"{YEAR} = '1997'"))
+    assert found == sql.format(f"{MONTH} = '1997-05'")
+
+
+def dated(asked: str, sql: str) -> str:
+    dating = Dating(asked, moments(asked, TODAY), lambda column: column.ref.column == "sold")
+    return write_sql(dating.query(read_sql(sql, SALES)), SALES)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("Sales in May 1997?", "Sales in 1997?"),
+        ("Sales on May 3, 1997 by item", "Sales in 1997 by item"),
+        ("What was sold last month?", "What was sold in 2024?"),
+        ("Sales in the last 30 days", "Sales since 2024"),
+        ("Sales between May 3, 1997 and 1998-02-01", "Sales between 1997 and 1998"),
+        ("Sales in 1997", "Sales in 1997"),
+    ],
+)
+def test_the_parser_is_asked_with_years(asked: str, told: str) -> None:
+    assert Retelling(Question(asked), moments(asked, TODAY), ()).question.text == told
+
+
+def test_values_are_where_their_phrases_are() -> None:
+    asked = "Sales on May 3, 1997 in Rome"
+    rome = ValueMatch("Rome", ColumnRef("sale", "made_in"), "Rome", 1.0, 1, (24, 28))
+    may = ValueMatch("May", ColumnRef("sale", "made_in"), "Mayen", 0.9, 1, (9, 12))
+    retold = Retelling(Question(asked), moments(asked, TODAY), (may, rome))
+    (moved,) = retold.values
+    assert moved.span is not None
+    assert retold.question.text[slice(*moved.span)] == "Rome"
+    assert retold.original(moved) == rome
+
+
+def test_what_is_stored_in_these_words_is_no_moment() -> None:
+    asked = "Sales of the May 1997 issue"
+    stored = ValueMatch("May 1997", ColumnRef("sale", "made_in"), "May 1997", 1.0, 1, (13, 21))
+    assert moments(asked, TODAY)
+    assert not untold(moments(asked, TODAY), (stored,))
