@@ -132,6 +132,11 @@ def test_functions_negations_groups_and_literals(asked: str, sql: str, feature: 
         ("Notes with product code 2", "SELECT note FROM problem WHERE problem_id = 2",
          "key of another"),
         ("Problems reported by Ann", CLOSED, "joined by another role"),
+        ("Total amount for each staff member", "SELECT SUM(amount) FROM usage GROUP BY staff_id",
+         "grouped by each"),
+        ("Problems per product",
+         "SELECT COUNT(*) FROM problem JOIN product ON problem.product_code = product.code "
+         "GROUP BY product.price", "grouped by another"),
     ],
 )  # fmt: skip
 def test_keys_are_those_that_the_question_names(asked: str, sql: str, feature: str) -> None:

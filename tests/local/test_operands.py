@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sqlwright.local.form import Literal
 from sqlwright.local.operands import Operands
 from sqlwright.local.symbols import BY_NAME, Symbol
 from sqlwright.schema import ColumnRef
@@ -15,7 +16,7 @@ PRICE = ColumnRef("product", "unit_price")
 LIMIT = ColumnRef("customer", "credit_limit")
 NODES = (SOLD, QUANTITY, TOTAL, PRICE, LIMIT)
 
-OPERANDS = Operands(NODES, lambda ref: ref == SOLD)
+OPERANDS = Operands(NODES, lambda ref: "time-type" if ref == SOLD else "number-type")
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,8 @@ OPERANDS = Operands(NODES, lambda ref: ref == SOLD)
         (("max",), NODES),
         (("-",), NODES),
         (("-", SOLD), NODES),
+        (("year",), (SOLD,)),
+        (("strftime", Literal("%Y")), (SOLD,)),
         (("sum",), (QUANTITY, TOTAL, PRICE, LIMIT)),
         (("ratio",), (QUANTITY, TOTAL, PRICE, LIMIT)),
         (("+", TOTAL), (QUANTITY, TOTAL, PRICE, LIMIT)),
@@ -37,7 +40,7 @@ OPERANDS = Operands(NODES, lambda ref: ref == SOLD)
     ],
 )
 def test_what_may_come_next(
-    after: tuple[str | ColumnRef, ...], possible: tuple[ColumnRef, ...]
+    after: tuple[str | Symbol, ...], possible: tuple[ColumnRef, ...]
 ) -> None:
     symbols: list[Symbol] = [BY_NAME[s] if isinstance(s, str) else s for s in after]
     flags = OPERANDS.possible(symbols)

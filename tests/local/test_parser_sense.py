@@ -51,6 +51,8 @@ def test_sensible(sql: str) -> None:
         ("SELECT Name FROM singer WHERE Name IN (SELECT singerId FROM concert)", True),
         ("SELECT Name FROM singer UNION SELECT singerId FROM concert", False),
         ("SELECT Singer_ID FROM singer EXCEPT SELECT singerId FROM concert", False),
+        ("SELECT Name FROM singer WHERE Singer_ID IN (SELECT concert_ID FROM concert)", True),
+        ("SELECT Name FROM singer WHERE Age IN (SELECT concert_ID FROM concert)", False),
         ("SELECT Name FROM singer WHERE Singer_ID NOT IN (SELECT singerId FROM concert)", False),
     ],
 )

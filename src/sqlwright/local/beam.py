@@ -74,7 +74,7 @@ class Search:
         self._of_kind = [kinds == kind for kind in (WORD, TABLE, COLUMN, VALUE)]
         self._words = [node for node in encoded.nodes if isinstance(node, Word)]
         self._group_of = _groups_of(encoded.nodes, groups) if groups else None
-        self._operands = Operands(encoded.nodes, grounding.holds_times)
+        self._operands = Operands(encoded.nodes, grounding.kind)
         self._integers = np.zeros(len(kinds), dtype=bool)
         for number, word in enumerate(self._words):
             self._integers[number] = isinstance(number_of(word.text), int)

@@ -8,7 +8,7 @@ from functools import cached_property
 from sqlwright.local.critic_shapes import KEY_WORDS, stems
 from sqlwright.local.critic_tree import Parts
 from sqlwright.local.lexical import FUNCTION_WORDS, split_name, stem, tokens
-from sqlwright.schema import ColumnRef, Schema
+from sqlwright.schema import ColumnRef, Schema, Table
 
 Features = dict[str, float]
 
@@ -27,12 +27,44 @@ class References:
             return {}
         apart = sum(self._apart(left, right) for left, right in parts.operands)
         kinds = set(self._key_kinds(parts))
+        identified = [any(self._identifies(ref, t) for ref in parts.grouped) for t in self._each]
         return {
+            "grouped by each": float(any(identified)),
+            "grouped by another": float(bool(parts.grouped and identified) and not any(identified)),
             "operands apart": float(min(apart, 2)),
             "key as said": float("own" in kinds),
             "key of another": float("other" in kinds),
             "joined by another role": float(min(self._other_roles(parts), 2)),
         }
+
+    @cached_property
+    def _each(self) -> list[Table]:
+        """Tables of whose rows the question wants something for each: “each customer”."""
+        pairs = zip(self._words, self._stems[1:], [*self._stems[2:], ""], strict=False)
+        asked = [{one, other} for word, one, other in pairs if word in {"each", "every", "per"}]
+        return [
+            table
+            for table in self._schema.tables
+            if (own := split_name(table.name)) and any(stem(own[-1]) in words for words in asked)
+        ]
+
+    @staticmethod
+    def _is_name(ref: ColumnRef) -> bool:
+        words = split_name(ref.column)
+        return bool(words) and words[-1] in {"name", "title", "fullname"}
+
+    def _identifies(self, ref: ColumnRef, table: Table) -> bool:
+        """Whether a column tells a table's rows apart, or refers to them."""
+        if ref.table == table.name:
+            return ref.column in table.primary_key or self._is_name(ref)
+        return self._refers(ref, table.name)
+
+    def _refers(self, ref: ColumnRef, table: str) -> bool:
+        """Whether a column refers to a table."""
+        return any(
+            key.table == ref.table and ref.column in key.columns and key.target_table == table
+            for key in self._schema.foreign_keys
+        )
 
     def _apart(self, left: ColumnRef, right: ColumnRef) -> bool:
         """Whether two columns neither share a name nor are joined by a key."""
@@ -52,12 +84,7 @@ class References:
             if ref not in self._schema.all_keys and not (words and words[-1] in KEY_WORDS):
                 continue
             for table, word in self._keys_said:
-                refers = any(
-                    key.table == ref.table
-                    and ref.column in key.columns
-                    and key.target_table == table
-                    for key in self._schema.foreign_keys
-                )
+                refers = self._refers(ref, table)
                 yield "own" if ref.table == table or refers or word in stems(words) else "other"
 
     @cached_property

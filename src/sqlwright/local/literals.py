@@ -70,20 +70,17 @@ class Grounding:
         if allowed.integer:
             return True
         column, _ = compared_column(symbols)
-        if allowed.text or (column is not None and self._type(column) == "text-type"):
+        if allowed.text or (column is not None and self.kind(column) == "text-type"):
             return False
         return number_of(self._words[first].text) is not None
-
-    def holds_times(self, ref: ColumnRef) -> bool:
-        """Whether a column is declared to hold dates or times."""
-        return self._type(ref) == "time-type"
 
     def _holds_texts(self, ref: ColumnRef | None) -> bool:
         """Whether a constant compared with the column is better a text. SQLite's dates are texts
         under numeric affinity: a text that looks like a number is still compared as one."""
-        return ref is not None and self._type(ref) in {"text-type", "time-type"}
+        return ref is not None and self.kind(ref) in {"text-type", "time-type"}
 
-    def _type(self, ref: ColumnRef) -> str:
+    def kind(self, ref: ColumnRef) -> str:
+        """The type feature of a column, by its declaration."""
         column = self._schema.column(ref)
         return type_feature(column.type) if column else ""
 

@@ -2,8 +2,9 @@
 
 The grammar lets any column stand in a sum or a product; the parser, which saw prices times
 quantities, then multiplies whatever it finds. Of 10,000 queries of Spider's and BIRD's training
-parts none adds up, averages or multiplies dates, and none multiplies columns of two tables unless
-one is a number of things and the other what each of them is worth, or a rate.
+parts none adds up, averages or multiplies dates, none takes the year of a number, and none
+multiplies columns of two tables unless one is a number of things and the other what each of them is
+worth, or a rate.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from sqlwright.local.form import Literal
 from sqlwright.local.nodes import Node
 from sqlwright.local.symbols import Keyword, Symbol
 from sqlwright.schema import ColumnRef
@@ -22,6 +24,7 @@ Flags = npt.NDArray[np.bool_]
 
 _SCALES = frozenset({"+", "*", "/", "%", "ratio", "percent"})
 _ADDS_UP = frozenset({"sum", "avg", "total"})
+_DATED = frozenset({"year", "month", "day", "date", "time", "datetime"})
 _WORTH = re.compile(
     r"price|cost|rate|fee|perc|pct|growth|mortality|value|worth|tax|discount|wage|pay|fare",
     re.IGNORECASE,
@@ -32,13 +35,13 @@ _NUMBER = re.compile(
 
 
 class Operands:
-    """The columns among the nodes of one input; `is_time` tells those of dates."""
+    """The columns among the nodes of one input; `kind` gives a column's type feature."""
 
-    def __init__(self, nodes: Sequence[Node], is_time: Callable[[ColumnRef], bool]) -> None:
+    def __init__(self, nodes: Sequence[Node], kind: Callable[[ColumnRef], str]) -> None:
         self._nodes = nodes
-        self._timeless = np.array(
-            [not (isinstance(node, ColumnRef) and is_time(node)) for node in nodes]
-        )
+        kinds = np.array([kind(node) if isinstance(node, ColumnRef) else "" for node in nodes])
+        self._timeless = np.asarray(kinds != "time-type", dtype=np.bool_)
+        self._numberless = np.asarray(kinds != "number-type", dtype=np.bool_)
 
     def possible(self, symbols: Sequence[Symbol]) -> Flags | None:
         """(N,) whether a node may come after these symbols; None when all may."""
@@ -49,6 +52,8 @@ class Operands:
                 added = len(symbols) > 2 and _name(symbols[-3]) in _ADDS_UP
                 return self._timeless & self._factors(last, added=added)
             return self._timeless if before in _SCALES else None
+        if _name(last) in _DATED or (isinstance(last, Literal) and before == "strftime"):
+            return self._numberless
         return self._timeless if _name(last) in _SCALES | _ADDS_UP else None
 
     def _factors(self, first: ColumnRef, *, added: bool) -> Flags:

@@ -149,7 +149,7 @@ class Parser:
         reading = self.read(question, view, values, enumerations=enumerations)
         words = [node for node in reading.encoded.nodes if isinstance(node, Word)]
         grounding = Grounding(question, words, view.visible_schema(), values, enumerations)
-        dating = Dating(question.text, named, lambda c: grounding.holds_times(c.ref))
+        dating = Dating(question.text, named, lambda c: grounding.kind(c.ref) == "time-type")
 
         def search(groups: Mapping[str, str] | None) -> list[Parsed]:
             search = Search(reading.encoded, grounding, beam, groups=groups)

@@ -7,7 +7,7 @@ from itertools import permutations
 
 from sqlwright.local import form as f
 from sqlwright.local.nodes import type_feature
-from sqlwright.schema import Schema
+from sqlwright.schema import ColumnRef, Schema
 
 
 def is_senseless(query: f.Query) -> bool:
@@ -55,8 +55,9 @@ def _queries(*expressions: f.Expression) -> Iterator[f.Query]:
 
 
 def mixes_types(query: f.Query, schema: Schema) -> bool:
-    """Whether a query looks for texts among numbers: `IN`, `INTERSECT` or `EXCEPT` between columns
-    of which one is declared as text and the other as a number, with no key and no common name."""
+    """Whether a query looks for texts among numbers, or for one thing's number among another's:
+    `IN`, `INTERSECT` or `EXCEPT` between columns of which one is declared as text and the other as
+    a number, or between numbers that are keys of different tables, with no common name."""
     if isinstance(query, f.SetOperation):
         pairs = zip(_first(query.left).items, query.right.items, strict=False)
         if not query.operator.startswith("union") and any(
@@ -94,4 +95,16 @@ def _apart(left: f.Expression | f.Star, right: f.Expression | f.Star, schema: Sc
         return False
     columns = (schema.column(left.ref), schema.column(right.ref))
     kinds = {type_feature(column.type) for column in columns if column}
+    if kinds == {"number-type"} and ends <= schema.all_keys:
+        return len({_root(end, schema) for end in ends}) > 1
     return kinds == {"text-type", "number-type"}
+
+
+def _root(ref: ColumnRef, schema: Schema) -> ColumnRef:
+    """The key that a column refers to in the end."""
+    referred = {near: far for key in schema.foreign_keys for near, far in key.pairs}
+    seen = set()
+    while ref in referred and ref not in seen:
+        seen.add(ref)
+        ref = referred[ref]
+    return ref
