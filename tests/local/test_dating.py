@@ -105,6 +105,16 @@ def dated(asked: str, sql: str) -> str:
         ("Sales in the last 30 days", "Sales since 2024"),
         ("Sales between May 3, 1997 and 1998-02-01", "Sales between 1997 and 1998"),
         ("Sales in 1997", "Sales in 1997"),
+        ("Items sorted from Z to A", "Items sorted in descending alphabetical order"),
+        ("Items A-Z", "Items in alphabetical order"),
+        ("Sales by item, highest first", "Sales by item, in descending order"),
+        (
+            "Items sorted by price from lowest to highest",
+            "Items sorted by price in ascending order",
+        ),
+        ("The largest first orders", "The largest first orders"),
+        ("Items from the cheapest to the most expensive", "Items in ascending order of price"),
+        ("From May 1997, from Z to A", "From 1997, in descending alphabetical order"),
     ],
 )
 def test_the_parser_is_asked_with_years(asked: str, told: str) -> None:

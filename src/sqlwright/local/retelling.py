@@ -1,4 +1,4 @@
-"""A question in words that the parser knows: moments as their years."""
+"""A question in words that the parser knows: moments as their years, “from A to Z” as an order."""
 
 from __future__ import annotations
 
@@ -15,8 +15,32 @@ _READY = re.compile(
     re.IGNORECASE,
 )
 _ON = re.compile(r"\bon\s+$", re.IGNORECASE)
+_UP = "lowest|smallest|least|fewest|minimum"
+_DOWN = "highest|largest|biggest|greatest|most|maximum"
+_ORDERS = tuple(
+    (re.compile(rf"(?<!\w){pattern}", re.IGNORECASE), f"in {order}")
+    for pattern, order in (
+        (r"(?:from )?z(?: to |-)a\b", "descending alphabetical order"),
+        (r"(?:from )?a(?: to |-)z\b", "alphabetical order"),
+        (rf"from (?:the )?(?:{_DOWN}) to (?:the )?(?:{_UP})\b", "descending order"),
+        (rf"from (?:the )?(?:{_UP}) to (?:the )?(?:{_DOWN})\b", "ascending order"),
+        (r"from (?:the )?cheapest to (?:the )?(?:most expensive|dearest)\b",
+         "ascending order of price"),
+        (r"from (?:the )?(?:most expensive|dearest) to (?:the )?(?:cheapest|least expensive)\b",
+         "descending order of price"),
+        (rf"(?:{_DOWN}) first\b(?=\s*(?:[.,;?!]|$))", "descending order"),
+        (rf"(?:{_UP}) first\b(?=\s*(?:[.,;?!]|$))", "ascending order"),
+    )
+)  # fmt: skip
+"""What reads like an extreme, a letter or a name, and asks for an order."""
+
 SURE = 0.98
 """Similarity of a phrase and a stored value that it spells."""
+
+
+def orders(text: str) -> list[tuple[int, int, str]]:
+    """Where a text asks for an order, from and to which character, and in plain words."""
+    return [(*match.span(), told) for shape, told in _ORDERS for match in shape.finditer(text)]
 
 
 def untold(moments: Sequence[Moment], values: Sequence[ValueMatch]) -> tuple[Moment, ...]:
@@ -30,7 +54,8 @@ def untold(moments: Sequence[Moment], values: Sequence[ValueMatch]) -> tuple[Mom
 
 
 class Retelling:
-    """The question with a year in the place of each moment, and the values where they are then."""
+    """The question with a year in the place of each moment and orders in plain words, and the
+    values where they are then."""
 
     def __init__(
         self, question: Question, moments: Sequence[Moment], values: Sequence[ValueMatch]
@@ -43,14 +68,15 @@ class Retelling:
             ready = _READY.search(text[:start]) is not None
             since = "since " if moment.operator == ">=" and moment.relative else "in "
             self._cuts.append((start, end, moment.year if ready else since + moment.year))
+        self._cuts = sorted([*self._cuts, *orders(text)])
         self._originals: dict[ValueMatch, ValueMatch] = {}
         for match in values:
             moved = self._moved(match)
             if moved is not None:
                 self._originals[moved] = match
-        for start, end, year in reversed(self._cuts):
-            text = text[:start] + year + text[end:]
-        self.question = replace(question, text=text) if moments else question
+        for start, end, told in reversed(self._cuts):
+            text = text[:start] + told + text[end:]
+        self.question = replace(question, text=text) if self._cuts else question
         self.values = tuple(self._originals)
 
     def original(self, match: ValueMatch) -> ValueMatch:
@@ -58,11 +84,11 @@ class Retelling:
         return self._originals.get(match, match)
 
     def _moved(self, match: ValueMatch) -> ValueMatch | None:
-        """A value where its phrase is now; None where a moment takes words of it."""
+        """A value where its phrase is now; None where its words are told otherwise."""
         if match.span is None:
             return match
         start, end = match.span
         if any(first < end and start < last for first, last, _ in self._cuts):
             return None
-        shift = sum(len(year) - (last - first) for first, last, year in self._cuts if last <= start)
+        shift = sum(len(told) - (last - first) for first, last, told in self._cuts if last <= start)
         return replace(match, span=(start + shift, end + shift)) if shift else match

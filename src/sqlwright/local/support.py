@@ -16,6 +16,7 @@ from sqlwright.local.lexical import FUNCTION_WORDS, OPERATION_WORDS, Token, voca
 from sqlwright.local.link_features import QuestionArrays, WordMatches, encode_question, match_words
 from sqlwright.local.link_schema import SchemaArrays
 from sqlwright.local.moments import moments
+from sqlwright.local.retelling import orders
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Question, ValueMatch
@@ -147,12 +148,13 @@ def support(
     """Look for an explanation of every content word."""
     asked = encode_question(Question(question.text), None, static)
     matches = match_words(asked, schema)
-    times = [moment.span for moment in moments(question.text)]
+    told = [moment.span for moment in moments(question.text)]
+    told += [(start, end) for start, end, _ in orders(question.text)]
     keep = [
         row
         for row, token in enumerate(asked.tokens)
         if not token.is_number
-        and not any(token.within(span) for span in times)
+        and not any(token.within(span) for span in told)
         and token.text not in FUNCTION_WORDS
         and token.text not in OPERATION_WORDS
         and token.text not in DEEDS
