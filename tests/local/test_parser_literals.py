@@ -90,7 +90,10 @@ def test_a_year_compared_with_a_date_is_a_text() -> None:
         (("month", AGE, ">"), "5", "05"),
         (("month", AGE, "="), "May", "05"),
         (("strftime", Literal("%d"), AGE, "="), "9", "09"),
+        (("year", "second", AGE, "="), "1997", "1997"),
+        (("substr_to", AGE, "1", "4", "="), "1997", "1997"),
         (("length", AGE, "="), "5", 5),
+        (("select", "max", AGE, "where", "year", AGE, "=", "0", "end", ">"), "5", 5),
     ],
 )
 def test_a_part_of_a_date_is_compared_as_a_text(

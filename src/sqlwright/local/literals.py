@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from calendar import month_name
 from collections.abc import Mapping, Sequence
 
 from sqlwright.local.form import Literal
 from sqlwright.local.grammar import Allowed
+from sqlwright.local.moments import MONTHS
 from sqlwright.local.nodes import type_feature
-from sqlwright.local.symbols import COMPARISONS, Keyword, Symbol
+from sqlwright.local.symbols import COMPARISONS, FUNCTIONS, Keyword, Symbol
 from sqlwright.local.tokens import Span, fold, number_of, span_text
 from sqlwright.local.words import Word
 from sqlwright.schema import ColumnRef, Schema
@@ -22,7 +22,8 @@ _OUTSIDE = frozenset({*COMPARISONS, "between", "not_between", "in", "not_in"})
 _PARTS = {"year": 4, "month": 2, "day": 2, "strftime": 2}
 """Functions that give a part of a date, as a text of at least so many digits."""
 
-_MONTHS = {name.casefold(): number for number, name in enumerate(month_name) if name}
+_TEXTS = frozenset({"substr", "substr_to", "upper", "lower", "trim", "trim_of", "replace", "text"})
+"""Functions that give a text, which no number equals either."""
 
 
 class Grounding:
@@ -54,9 +55,11 @@ class Grounding:
         plain = said.strip().strip("\"'“”‘’`") or said
         if allowed.text:
             return Literal(plain)
-        part = compared_part(symbols)
-        if part:
-            return Literal(_of_date(part, plain, number))
+        function = compared_function(symbols)
+        if function in _PARTS:
+            return Literal(_of_date(function, plain, number))
+        if function in _TEXTS:
+            return Literal(plain)
         column, operator = compared_column(symbols)
         if number is not None and not self._holds_texts(column):
             return Literal(number)
@@ -125,24 +128,25 @@ def compared_column(symbols: Sequence[Symbol]) -> tuple[ColumnRef | None, str]:
     return column, operator.name
 
 
-def compared_part(symbols: Sequence[Symbol]) -> str:
-    """The function giving a part of a date that the next constant is compared with; else empty."""
-    rest = list(symbols)
-    while rest and _is_constant(rest[-1]):
-        rest.pop()
-    if len(rest) < 3 or not isinstance(rest[-2], ColumnRef) or _name(rest[-1]) not in _OUTSIDE:
+def compared_function(symbols: Sequence[Symbol]) -> str:
+    """The function whose value the next constant is compared with; empty for anything else."""
+    end = len(symbols)
+    while end and _is_constant(symbols[end - 1]):
+        end -= 1
+    if not end or _name(symbols[end - 1]) not in _OUTSIDE:
         return ""
-    before = rest[:-2]
-    if isinstance(before[-1], Literal):
-        before.pop()  # the format of strftime
-    name = _name(before[-1]) if before else ""
-    return name if name in _PARTS else ""
+    start = end - 1
+    while start and _name(symbols[start - 1]) not in _CONDITIONS:
+        start -= 1
+    inside = {_name(symbol) for symbol in symbols[start : end - 1]}
+    name = _name(symbols[start])
+    return name if name in FUNCTIONS and not inside & {"select", "end"} else ""
 
 
 def _of_date(part: str, said: str, number: float | None) -> str:
     """A part of a date as SQLite gives it: a text, which no number ever equals."""
     if part != "year":
-        number = _MONTHS.get(said.casefold(), number)
+        number = MONTHS.get(said.casefold(), number)
     return f"{number:0{_PARTS[part]}d}" if isinstance(number, int) else said
 
 
@@ -154,19 +158,7 @@ def _is_constant(symbol: Symbol) -> bool:
     return isinstance(symbol, Literal) or (isinstance(symbol, Keyword) and symbol.name.isdigit())
 
 
-_CONDITION_STARTS = frozenset(
-    {
-        "where",
-        "having",
-        "and",
-        "or",
-        "not",
-        "(",
-        "outer",
-        "second",
-        "third",
-        "count_if",
-        "iif",
-        "when",
-    }
-)
+_CONDITIONS = frozenset({"where", "having", "and", "or", "not", "(", "count_if", "iif", "when"})
+"""What a condition begins after."""
+
+_CONDITION_STARTS = _CONDITIONS | {"outer", "second", "third"}
