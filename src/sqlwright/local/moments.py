@@ -21,7 +21,7 @@ _NAMES = sorted({*month_name[1:], *month_abbr[1:], "Sept"}, key=len, reverse=Tru
 _MONTH = rf"(?P<month>{'|'.join(_NAMES)})\.?"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _ABSOLUTE = tuple(
-    re.compile(rf"(?<![\w.]){shape}(?![\w]|\.\d)", re.IGNORECASE)
+    re.compile(rf"(?<![\w.]){shape}(?!\w|\.\d|[T\s]+\d{{1,2}}:\d)", re.IGNORECASE)
     for shape in (
         rf"{_MONTH}\s+(?:the\s+)?{_DAY}\s*,?\s+(?:of\s+)?{_YEAR}",
         rf"(?:the\s+)?{_DAY}\.?\s+(?:of\s+)?{_MONTH}\s*,?\s+(?:of\s+)?{_YEAR}",
