@@ -55,6 +55,8 @@ evaluate() {
 
 figure demo "the demo's thirty questions" sqlwright demo --all
 figure refusal "requests that can't be answered, and that can" "$python" benchmarks/refusal.py "$data"
+figure moments "questions that name a day, a month, a year" \
+    "$python" -m benchmarks.moments "$data"
 figure retrieval-fit "stored constants found, databases trained on" \
     "$python" benchmarks/retrieval.py "$data" --part fit
 figure retrieval-valid "stored constants found, databases held out" \

@@ -137,3 +137,10 @@ def test_what_is_stored_in_these_words_is_no_moment() -> None:
     stored = ValueMatch("May 1997", ColumnRef("sale", "made_in"), "May 1997", 1.0, 1, (13, 21))
     assert moments(asked, TODAY)
     assert not untold(moments(asked, TODAY), (stored,))
+
+
+def test_nor_is_it_an_order() -> None:
+    asked = "Sales of A to Z Rentals"
+    stored = ValueMatch("A to Z", ColumnRef("sale", "made_in"), "A to Z", 1.0, 1, (9, 15))
+    assert Retelling(Question(asked), (), (stored,)).question.text == asked
+    assert Retelling(Question(asked), (), ()).question.text != asked

@@ -45,11 +45,14 @@ def orders(text: str) -> list[tuple[int, int, str]]:
 
 def untold(moments: Sequence[Moment], values: Sequence[ValueMatch]) -> tuple[Moment, ...]:
     """The moments but those that are stored in just these words."""
-    spans = [match.span for match in values if match.span and match.score >= SURE]
-    return tuple(
-        moment
-        for moment in moments
-        if not any(start <= moment.span[0] and moment.span[1] <= end for start, end in spans)
+    return tuple(moment for moment in moments if not _stored(moment.span, values))
+
+
+def _stored(span: tuple[int, int], values: Sequence[ValueMatch]) -> bool:
+    return any(
+        match.span[0] <= span[0] and span[1] <= match.span[1]
+        for match in values
+        if match.span and match.score >= SURE
     )
 
 
@@ -60,15 +63,10 @@ class Retelling:
     def __init__(
         self, question: Question, moments: Sequence[Moment], values: Sequence[ValueMatch]
     ) -> None:
-        text, self._cuts = question.text, list[tuple[int, int, str]]()
-        for moment in moments:
-            start, end = moment.span
-            on = _ON.search(text[:start])
-            start = on.start() if on else start
-            ready = _READY.search(text[:start]) is not None
-            since = "since " if moment.operator == ">=" and moment.relative else "in "
-            self._cuts.append((start, end, moment.year if ready else since + moment.year))
-        self._cuts = sorted([*self._cuts, *orders(text)])
+        text = question.text
+        cuts = [_year(moment, text) for moment in moments]
+        cuts += [cut for cut in orders(text) if not _stored(cut[:2], values)]
+        self._cuts = sorted(cuts)
         self._originals: dict[ValueMatch, ValueMatch] = {}
         for match in values:
             moved = self._moved(match)
@@ -92,3 +90,14 @@ class Retelling:
             return None
         shift = sum(len(told) - (last - first) for first, last, told in self._cuts if last <= start)
         return replace(match, span=(start + shift, end + shift)) if shift else match
+
+
+def _year(moment: Moment, text: str) -> tuple[int, int, str]:
+    """A moment's words, and the year with what leads up to it."""
+    start, end = moment.span
+    on = _ON.search(text[:start])
+    start = on.start() if on else start
+    if _READY.search(text[:start]):
+        return start, end, moment.year
+    since = moment.operator == ">=" and moment.relative
+    return start, end, f"{'since' if since else 'in'} {moment.year}"
