@@ -48,7 +48,9 @@ COMMON = vocabulary(
     participates participated register registered assign assigned require requires required
     requiring need needs needed correspond corresponds corresponded mention mentions mentioned
     describe described show shown appear appears appeared refer refers referred relate relates
-    concern concerns concerning confer conferred award awarded well alphabetic numeric category
+    concern concerns concerning confer conferred award awarded store stores stored storing cover
+    covers covered covering supply supplies supplied supplying consist consists reach reached
+    reordered sign signed well alphabetic numeric category
     categories class classes don't doesn't didn't isn't aren't wasn't weren't haven't hasn't hadn't
     can't couldn't won't"""
 )

@@ -4,10 +4,11 @@
         --rebuild --crossed fold0.jsonl --crossed fold1.jsonl
 
 Which candidate is best is learnt by cross-fitting: from beams over the databases of `fit` by
-parsers that were trained without them (`data --without`, `critic_data --within`). How probable it
-is that the best one is right, and whether there is an answer, is learnt from the parser's own beams
-on the twenty databases of `valid` and `calib`, which it never saw; calibrated on what networks
-fitted without a database say of it. All figures are cross-validated by database. Numpy only.
+parsers that were trained without them (`data --without`, `critic_data --within`), and from the
+parser's own beams on the twenty databases of `valid` and `calib`, which it never saw. How probable
+it is that the best one is right, and whether there is an answer, is learnt from the latter alone,
+as ranked by what was learnt without their database, and calibrated on what networks fitted without
+a database say of it. All figures are cross-validated by database. Numpy only.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from sqlwright.training.stamp import digests
 MEMBERS = 5
 FOLDS = 5
 RANK_DECAY = 0.01
+OWN = 2.0
+"""What a question of the parser in use weighs in the ranking, beside one of the crossed."""
 OF_BEAM = frozenset({"behind", "first", "rank", "share", "agreeing", "most agreed"})
 """Features that say of a candidate what its score and the agreement with others say, too."""
 DECIDING = (
@@ -119,14 +122,20 @@ def fold_databases(data: Described, folds: int = 4) -> list[set[str]]:
     return [set(names[place::folds]) for place in range(folds)]
 
 
-def fit_rank(crossed: Described) -> Network:
-    """Which candidate of a question is best, from answerable questions only."""
+def fit_rank(crossed: Described, own: Described) -> Network:
+    """Which candidate of a question is best, from answerable questions only; those of the parser
+    in use count OWN times."""
     names = tuple(next(f for f in crossed.features if f)[0])
     order = Order(tuple(n for n in names if n not in OF_BEAM and not n.startswith(QUESTION)))
-    own = crossed.where(answerable=True)
-    groups = [np.stack([order.row(one) for one in f]) for f in own.features if f]
-    labels = [np.array(b.right, float) for b, f in zip(own.beams, own.features, strict=True) if f]
-    return fit_ranking(groups, labels, order, decay=RANK_DECAY)
+    groups, labels, weights = [], [], []
+    for data, weight in ((crossed, 1.0), (own, OWN)):
+        answered = data.where(answerable=True)
+        for beam, features in zip(answered.beams, answered.features, strict=True):
+            if features:
+                groups.append(np.stack([order.row(one) for one in features]))
+                labels.append(np.array(beam.right, float))
+                weights.append(weight)
+    return fit_ranking(groups, labels, weights, order, decay=RANK_DECAY)
 
 
 def rank(data: Described, ranking: Network) -> Described:
@@ -136,6 +145,15 @@ def rank(data: Described, ranking: Network) -> Described:
         for beam, features in zip(data.beams, data.features, strict=True)
     ]
     return Described(data.beams, ranked)
+
+
+def ranked_unseen(data: Described, crossed: Described) -> Described:
+    """Each database ranked by what was learnt from the others."""
+    ranked = []
+    for inside in fold_databases(data, FOLDS):
+        rest, own = data.split(inside)
+        ranked.append(rank(own, fit_rank(crossed, rest)))
+    return Described([b for r in ranked for b in r.beams], [f for r in ranked for f in r.features])
 
 
 def fit_right(data: Described) -> Network:
@@ -293,8 +311,8 @@ def fit_both(ranked: Described) -> tuple[Network, Network]:
 
 def fit(data: Described, crossed: Described) -> dict[str, Any]:
     """The models, the threshold and the figures, as `critic.json` holds them."""
-    ranking = fit_rank(crossed)
-    data = rank(data, ranking)
+    ranking = fit_rank(crossed, data)
+    data = ranked_unseen(data, crossed)
     owned, chosen, scores = [], [], []
     for inside in fold_databases(data, FOLDS):
         rest, own = data.split(inside)

@@ -96,40 +96,49 @@ def _gradients(
 
 
 def fit_ranking(
-    groups: Sequence[np.ndarray], labels: Sequence[np.ndarray], order: Order, *, decay: float
+    groups: Sequence[np.ndarray],
+    labels: Sequence[np.ndarray],
+    weights: Sequence[float],
+    order: Order,
+    *,
+    decay: float,
 ) -> Network:
     """One linear layer under which right candidates outweigh wrong ones of the same question.
 
-    Maximises the softmax mass of the right candidates; questions whose candidates are all right or
-    all wrong teach nothing.
+    Maximises the softmax mass of the right candidates, each question with its weight; those whose
+    candidates are all right or all wrong teach nothing.
     """
     rows = np.concatenate(groups)
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-2
     useful = [place for place, good in enumerate(labels) if 0 < good.sum() < len(good)]
     most = max(len(labels[place]) for place in useful)
-    inputs = np.zeros((len(useful), most, rows.shape[1]))
+    inputs = np.zeros((len(useful), most, rows.shape[1]), dtype=np.float32)
     right, real = np.zeros((len(useful), most)), np.zeros((len(useful), most), dtype=bool)
     for row, place in enumerate(useful):
         count = len(labels[place])
         inputs[row, :count] = np.clip((groups[place] - mean) / scale, -5.0, 5.0)
         right[row, :count], real[row, :count] = labels[place], True
-    weights = np.zeros(rows.shape[1])
-    first, second = np.zeros_like(weights), np.zeros_like(weights)
+    flat = inputs.reshape(-1, rows.shape[1])
+    shares = np.array([weights[place] for place in useful])
+    shares = (shares / shares.sum())[:, None]
+    fitted = np.zeros(rows.shape[1])
+    first, second = np.zeros_like(fitted), np.zeros_like(fitted)
     steps = 200
     for step in range(1, steps + 1):
-        logits = np.where(real, inputs @ weights, -1e9)
+        logits = np.where(real, (flat @ fitted.astype(np.float32)).reshape(real.shape), -1e9)
         mass = np.exp(logits - logits.max(axis=1, keepdims=True))
         mass /= mass.sum(axis=1, keepdims=True)
         target = mass * right
         target /= target.sum(axis=1, keepdims=True) + 1e-12
-        gradient = np.einsum("qc,qcf->f", mass - target, inputs) / len(useful) + decay * weights
+        error = ((mass - target) * shares).astype(np.float32).ravel()
+        gradient = flat.T @ error + decay * fitted
         first += 0.1 * (gradient - first)
         second += 0.01 * (gradient**2 - second)
         corrected = first / (1 - 0.9**step)
-        weights -= (
+        fitted -= (
             0.05 * (1 - step / steps) * corrected / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
         )
-    layers = ((weights[:, None].astype(np.float32), np.zeros(1, dtype=np.float32)),)
+    layers = ((fitted[:, None].astype(np.float32), np.zeros(1, dtype=np.float32)),)
     return Network(order, mean.astype(np.float32), scale.astype(np.float32), (layers,))
 
 
