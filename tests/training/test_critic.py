@@ -1,10 +1,13 @@
-"""The threshold below which the critic refuses."""
+"""What the critic learns: a ranking, and the threshold below which it refuses."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from sqlwright.local.critic_features import Order
 from sqlwright.training.critic import refuse_below
+from sqlwright.training.perceptron import fit_ranking
 
 ANSWERABLE = np.linspace(0.05, 0.9, 900)
 IN_VAIN = np.linspace(0.0, 0.4, 300)
@@ -28,3 +31,24 @@ def test_right_answers_and_requests_in_vain_are_weighed() -> None:
     right = CAN & (np.arange(1200) % 10 == 0)
     few, many = refuse_below(SCORES, CAN, CAN), refuse_below(SCORES, CAN, right)
     assert few < many
+
+
+@pytest.mark.parametrize(("weights", "better"), [((1.0, 3.0), 1), ((3.0, 1.0), 0)])
+def test_questions_of_more_weight_decide_the_ranking(
+    weights: tuple[float, float], better: int
+) -> None:
+    """Of two features, one is right in each of two questions that hold against each other."""
+    candidates = np.eye(2)
+    labels = [np.array([1.0, 0.0]), np.array([0.0, 1.0])]
+    order = Order(("one", "other"))
+    ranking = fit_ranking([candidates, candidates], labels, weights, order, decay=0.01)
+    logits = ranking.logits([{"one": 1.0}, {"other": 1.0}])
+    assert int(np.argmax(logits)) == better
+
+
+def test_questions_whose_candidates_are_all_alike_teach_nothing() -> None:
+    groups = [np.array([[0.0], [1.0]]), np.array([[1.0], [0.0], [0.0]])]
+    labels = [np.array([0.0, 1.0]), np.ones(3)]
+    ranking = fit_ranking(groups, labels, (1.0, 100.0), Order(("one",)), decay=0.01)
+    low, high = ranking.logits([{"one": 0.0}, {"one": 1.0}])
+    assert high > low
