@@ -68,21 +68,31 @@ def test_other_conditions_stay(asked: str, written: str) -> None:
     assert dated(asked, DATED.format(written)) == DATED.format(written)
 
 
+WEEK = "STRFTIME('%Y-%W', sold)"
 COUNTED = "SELECT {0}, COUNT(*) FROM sale GROUP BY {0} ORDER BY {0}"
 
 
 @pytest.mark.parametrize(
-    ("asked", "unit"),
+    ("asked", "written", "unit"),
     [
-        ("sales per month", MONTH),
-        ("monthly sales", MONTH),
-        ("daily sales", DAY),
-        ("sales per year", YEAR),
-        ("sales per month and per year", YEAR),
+        ("sales per month", YEAR, MONTH),
+        ("sales each month", "sold", MONTH),
+        ("monthly sales", YEAR, MONTH),
+        ("weekly sales", YEAR, WEEK),
+        ("daily sales", YEAR, DAY),
+        ("sales by year", "sold", YEAR),
+        ("sales per year", YEAR, YEAR),
+        ("sales per month and per year", YEAR, YEAR),
+        ("sales per month", "made_in", "made_in"),
     ],
 )
-def test_groups_are_of_the_unit_that_is_asked_for(asked: str, unit: str) -> None:
-    assert dated(asked, COUNTED.format(YEAR)) == COUNTED.format(unit)
+def test_groups_are_of_the_unit_that_is_asked_for(asked: str, written: str, unit: str) -> None:
+    assert dated(asked, COUNTED.format(written)) == COUNTED.format(unit)
+
+
+def test_what_is_not_grouped_stays() -> None:
+    assert dated("sales per month", DATED.format("sold IS NULL")) == DATED.format("sold IS NULL")
+    assert dated("sales per month", "SELECT sold FROM sale") == "SELECT sold FROM sale"
 
 
 def test_queries_within_queries_are_dated() -> None:
@@ -113,6 +123,9 @@ def dated(asked: str, sql: str) -> str:
             "Items sorted by price in ascending order",
         ),
         ("The largest first orders", "The largest first orders"),
+        ("Sales per month in May 1997", "Sales per year in 1997"),
+        ("Monthly sales in Rome?", "sales in Rome in each year?"),
+        ("Sales daily", "Sales  in each year"),
         ("Items from the cheapest to the most expensive", "Items in ascending order of price"),
         ("From May 1997, from Z to A", "From 1997, in descending alphabetical order"),
     ],

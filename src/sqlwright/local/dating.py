@@ -11,14 +11,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlwright.local import form as f
+from sqlwright.local.lexical import split_name
 from sqlwright.local.moments import MONTHS, Moment
 
 _ALONE = re.compile(
     rf"\b(?:in|during|of|for|since|until)\s+(?:{'|'.join(MONTHS)})\b", re.IGNORECASE
 )
-_MONTHLY = re.compile(r"\b(?:per|each|every|by|a) (?:calendar )?month\b|\bmonthly\b", re.IGNORECASE)
-_DAILY = re.compile(r"\b(?:per|each|every|by|a) (?:calendar )?day\b|\bdaily\b", re.IGNORECASE)
-_YEARLY = re.compile(r"\b(?:per|each|every|by|a) year\b|\byearly\b|\bannual", re.IGNORECASE)
+_UNITS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (unit, re.compile(rf"\b(?:(?:per|each|every|by)\s+{unit}|{adverb})\b", re.IGNORECASE))
+    for unit, adverb in (("day", "daily"), ("week", "weekly"), ("month", "monthly"),
+                         ("year", "yearly|annually"))
+)  # fmt: skip
+_WRITTEN = {
+    "day": ("date", ()),
+    "week": ("strftime", (f.Literal("%Y-%W"),)),
+    "month": ("strftime", (f.Literal("%Y-%m"),)),
+    "year": ("year", ()),
+}
+"""The part of a date that a unit of time is, as a function and what comes before the column."""
+
+
+def unit_of(question: str) -> str:
+    """The unit of time for each of which a question wants something; empty where there is none,
+    or several."""
+    units = [unit for unit, cue in _UNITS if cue.search(question)]
+    return units[0] if len(units) == 1 else ""
 
 
 class Dating:
@@ -30,10 +47,7 @@ class Dating:
         self._moments = moments
         self._is_time = is_time
         self._month = bool(_ALONE.search(question))
-        self._unit = ""
-        if not _YEARLY.search(question):
-            self._unit = "month" if _MONTHLY.search(question) else ""
-            self._unit = "day" if _DAILY.search(question) else self._unit
+        self._unit = unit_of(question)
 
     def query(self, query: f.Query) -> f.Query:
         """The query with its conditions and groups of time as the question has them."""
@@ -60,11 +74,18 @@ class _Dated:
             left, right = self.query(query.left), self.query(query.right)
             assert isinstance(right, f.Select)
             return replace(query, left=left, right=right)
+        dated = replace(
+            query,
+            derived=tuple(map(self.query, query.derived)),
+            where=None if query.where is None else self._condition(query.where),
+        )
+        return self._grouped(dated) if self._unit and query.group_by else dated
+
+    def _grouped(self, query: f.Select) -> f.Select:
+        """With the unit that the question counts by, where it groups by dates or their years."""
         return replace(
             query,
             items=tuple(i if isinstance(i, f.Star) else self._term(i) for i in query.items),
-            derived=tuple(map(self.query, query.derived)),
-            where=None if query.where is None else self._condition(query.where),
             group_by=tuple(map(self._term, query.group_by)),
             order_by=tuple(
                 replace(term, expression=self._term(term.expression)) for term in query.order_by
@@ -72,11 +93,12 @@ class _Dated:
         )
 
     def _term(self, term: f.Expression) -> f.Expression:
-        """The years of a column of dates as the months or days that the question counts by."""
         match term:
-            case f.Function("year", (f.Column() as column,)):
-                if self._unit and self._is_time(column):
-                    return _part(column, len(_LENGTHS[self._unit]))
+            case (f.Column() as column) | f.Function("year", (f.Column() as column,)):
+                # A column that is called a year holds years, not dates.
+                if self._is_time(column) and self._unit not in split_name(column.ref.column):
+                    name, before = _WRITTEN[self._unit]
+                    return f.Function(name, (*before, column))
         return term
 
     def _condition(self, condition: f.Condition) -> f.Condition:

@@ -6,7 +6,7 @@ Written by `python -m sqlwright.training.stamp`; never edited by hand.
 from __future__ import annotations
 
 DIGESTS: dict[str, str] = {
-    "critic.json": "8b751700fca3b3411b7134140fb251c4330a47b7a998e8c7e36046eca4ca9e3d",
+    "critic.json": "b309209eebd9a1dfb738addd4e0c932672dfb17d9ff5b2630282050f9217ebe3",
     "embedder.onnx": "3b80f7ea8b774bda14927fc8a557d89a8b003d89a5af5d66df61c4d628cb62c3",
     "linker.npz": "282942636e2efbb1227a7b262b14b8b4b190ca5f2bcd09b61b1f534fa40294ba",
     "minilm_lower.onnx": "c4e95bb7b968e57992e0a860602fd1a5119e3ac550f2034c075ac744ad5480a6",

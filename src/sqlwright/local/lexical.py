@@ -54,7 +54,8 @@ OPERATION_WORDS = vocabulary(
     results question answer query database table tables column columns field fields attribute
     attributes least times time frequently often common commonly rarely popular latest earliest
     newest oldest youngest recent recently new old young year years month months day days date
-    dates week weeks today yesterday tomorrow ago next previous past future long short big small
+    dates week weeks daily weekly monthly yearly annually today yesterday tomorrow ago next
+    previous past future long short big small
     large high low good bad longest shortest cheapest expensive common single multiple pair pairs
     half double twice thrice zero two three four five six seven eight nine ten hundred thousand
     million billion second third fourth fifth ones none nothing anything everything someone anyone

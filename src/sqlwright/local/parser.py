@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.beam import Floats, Hypothesis, Search
-from sqlwright.local.dating import Dating
+from sqlwright.local.dating import Dating, unit_of
 from sqlwright.local.embedder import LOWER, TextFront, WordTable, open_session
 from sqlwright.local.encode import encode
 from sqlwright.local.form import Query
@@ -42,6 +43,8 @@ FILES = (
     "tokenizer.json",
 )
 """What `Parser.load` reads from the weights folder."""
+
+_BY_TIME = re.compile(r"GROUP BY (?:STRFTIME|DATE)\(")
 
 BUDGET = Budget(pieces=352, nodes=176)
 """As in training; larger schemas keep their most promising columns."""
@@ -145,11 +148,11 @@ class Parser:
         today = date.today() if run is None else run.today
         named = untold(moments(question.text, today), values)
         retold = Retelling(question, named, values)
-        question, values = retold.question, retold.values
+        asked, question, values = question, retold.question, retold.values
         reading = self.read(question, view, values, enumerations=enumerations)
         words = [node for node in reading.encoded.nodes if isinstance(node, Word)]
         grounding = Grounding(question, words, view.visible_schema(), values, enumerations)
-        dating = Dating(question.text, named, lambda c: grounding.kind(c.ref) == "time-type")
+        dating = Dating(asked.text, named, lambda c: grounding.kind(c.ref) == "time-type")
 
         def search(groups: Mapping[str, str] | None) -> list[Parsed]:
             search = Search(reading.encoded, grounding, beam, groups=groups)
@@ -163,6 +166,8 @@ class Parser:
             # nothing else can be written is each group of tables a database of its own.
             found = search(None) or search(view.schema.groups)
         found = _heeding(found, named)
+        if unit_of(asked.text):
+            found = [one for one in found if _BY_TIME.search(one.sql)] or found
         return [replace(one, values=tuple(map(retold.original, one.values))) for one in found]
 
     def read(

@@ -1,4 +1,5 @@
-"""A question in words that the parser knows: moments as their years, “from A to Z” as an order."""
+"""A question in words that the parser knows: moments and units of time as years, “from A to Z” as
+an order."""
 
 from __future__ import annotations
 
@@ -34,6 +35,10 @@ _ORDERS = tuple(
 )  # fmt: skip
 """What reads like an extreme, a letter or a name, and asks for an order."""
 
+_EACH = re.compile(r"\b(per|each|every|by)\s+(?:day|week|month)\b", re.IGNORECASE)
+_EVERY = re.compile(r"\b(?:daily|weekly|monthly|yearly|annually) ?", re.IGNORECASE)
+_END = re.compile(r"\W*$")
+
 SURE = 0.98
 """Similarity of a phrase and a stored value that it spells."""
 
@@ -41,6 +46,16 @@ SURE = 0.98
 def orders(text: str) -> list[tuple[int, int, str]]:
     """Where a text asks for an order, from and to which character, and in plain words."""
     return [(*match.span(), told) for shape, told in _ORDERS for match in shape.finditer(text)]
+
+
+def _units(text: str) -> list[tuple[int, int, str]]:
+    """Where a text asks for something for each of a unit of time: the parser knows years."""
+    cuts = [(*match.span(), f"{match.group(1)} year") for match in _EACH.finditer(text)]
+    every = _EVERY.search(text)
+    if every:
+        end = max(_END.search(text).start(), every.end())  # type: ignore[union-attr]
+        cuts += [(*every.span(), ""), (end, end, " in each year")]
+    return cuts
 
 
 def untold(moments: Sequence[Moment], values: Sequence[ValueMatch]) -> tuple[Moment, ...]:
@@ -65,7 +80,7 @@ class Retelling:
     ) -> None:
         text = question.text
         cuts = [_year(moment, text) for moment in moments]
-        cuts += [cut for cut in orders(text) if not _stored(cut[:2], values)]
+        cuts += [c for c in (*orders(text), *_units(text)) if not _stored(c[:2], values)]
         self._cuts = sorted(cuts)
         self._originals: dict[ValueMatch, ValueMatch] = {}
         for match in values:
