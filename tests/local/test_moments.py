@@ -42,6 +42,7 @@ def told(text: str) -> list[str]:
         ("on 1998-13-01", []),
         ("version 1998-02-03.5", []),
         ("after '2005-08-23 02:06:01'", []),
+        ("after 2005-08-23 or before 2004-01-01", []),
     ],
 )
 def test_moments_are_read_as_people_write_them(text: str, expected: list[str]) -> None:

@@ -125,7 +125,10 @@ def _absolute(text: str) -> Iterator[Moment]:
             month = MONTHS[name.casefold()] if name else int(parts["number"])
             if 1 <= month <= 12 and (not day or 1 <= int(day) <= 31):
                 told = f"{year}-{month:02d}" + (f"-{int(day):02d}" if day else "")
-                yield _moment(text, match.span(), told, told)
+                moment = _moment(text, match.span(), told, told)
+                # After a day as SQL writes it is after it began, as SQL compares it.
+                if name or moment.operator not in {">", "<"}:
+                    yield moment
 
 
 def _moment(text: str, span: tuple[int, int], first: str, last: str) -> Moment:

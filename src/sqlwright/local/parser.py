@@ -154,20 +154,18 @@ class Parser:
         grounding = Grounding(question, words, view.visible_schema(), values, enumerations)
         dating = Dating(asked.text, named, lambda c: grounding.kind(c.ref) == "time-type")
 
-        def search(groups: Mapping[str, str] | None) -> list[Parsed]:
+        def within(groups: Mapping[str, str] | None) -> list[Parsed]:
             search = Search(reading.encoded, grounding, beam, groups=groups)
             found = search.run(_Decoding(self._decoder, reading), run)
             return _written(found, view, dating)
 
         if view.schema.is_crowd:
-            found = search(view.schema.groups)
+            found = within(view.schema.groups)
         else:
             # Tables without a key to others are rarely asked about together with them: only where
             # nothing else can be written is each group of tables a database of its own.
-            found = search(None) or search(view.schema.groups)
-        found = _heeding(found, named)
-        if unit_of(asked.text):
-            found = [one for one in found if _BY_TIME.search(one.sql)] or found
+            found = within(None) or within(view.schema.groups)
+        found = _heeding(found, named, by_time=bool(unit_of(asked.text)))
         return [replace(one, values=tuple(map(retold.original, one.values))) for one in found]
 
     def read(
@@ -242,9 +240,14 @@ def feature_flags(bits: npt.NDArray[np.uint32]) -> Floats:
     return ((bits[..., None] >> places) & 1).astype(np.float32)
 
 
-def _heeding(found: Sequence[Parsed], named: Sequence[Moment]) -> list[Parsed]:
-    """Those that go by most of the moments that the question names: no other can be meant."""
-    heeded = [sum(moment.is_in(one.sql) for moment in named) for one in found]
+def _heeding(found: Sequence[Parsed], named: Sequence[Moment], *, by_time: bool) -> list[Parsed]:
+    """Those that go by most of the moments that the question names, and that group by a time where
+    it wants something for each: no other can be meant."""
+    heeded = [
+        sum(moment.is_in(one.sql) for moment in named)
+        + (by_time and _BY_TIME.search(one.sql) is not None)
+        for one in found
+    ]
     return [one for one, count in zip(found, heeded, strict=True) if count == max(heeded)]
 
 
