@@ -29,8 +29,9 @@ def told(text: str) -> list[str]:
         ("on 1 January 1998", ["1998-01-01"]),
         ("on the 2nd of Jan 1998", ["1998-01-02"]),
         ("on Jan 3rd 1998", ["1998-01-03"]),
-        ("since 1998-2-03", [">=1998-02-03"]),
-        ("since 1998/02/03.", [">=1998-02-03"]),
+        ("on 1998-2-03", ["1998-02-03"]),
+        ("on 1998/02/03.", ["1998-02-03"]),
+        ("since 1998-02-03", []),
         ("after the 3rd of May 1998", [">1998-05-03"]),
         ("before May 1998", ["<1998-05"]),
         ("until May 1998", ["<=1998-05"]),
@@ -42,7 +43,7 @@ def told(text: str) -> list[str]:
         ("on 1998-13-01", []),
         ("version 1998-02-03.5", []),
         ("after '2005-08-23 02:06:01'", []),
-        ("after 2005-08-23 or before 2004-01-01", []),
+        ("between 2004-01-01 and 2005-08-23", []),
     ],
 )
 def test_moments_are_read_as_people_write_them(text: str, expected: list[str]) -> None:

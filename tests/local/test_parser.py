@@ -105,6 +105,11 @@ def test_queries_go_by_the_moment_that_is_named(parser: Parser) -> None:
         assert all(f"'{day}'" in one.sql for one in found)
 
 
+def test_where_no_dates_are_stored_the_words_stay(parser: Parser) -> None:
+    found = parser.parse(Question("Names of concerts held in May 2014"), VIEW, ())
+    assert any("'May 2014'" in one.sql for one in found)
+
+
 def test_hidden_columns_are_not_used(parser: Parser) -> None:
     view = SchemaView(SINGERS, {AGE: Detail.HIDDEN})
     for item in parser.parse(Question("What is the average age of singers?"), view, ()):

@@ -41,6 +41,8 @@ MONTHS = {
 
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 
+ON = re.compile(r"\bon\s+$", re.IGNORECASE)
+
 _WITHIN = r"(?:in|during|over|within|for)\s+the\s+(?:last|past|previous)"
 _RELATIVE = tuple(
     re.compile(rf"(?<![\w.]){shape}(?!\w)(?!\s+(?:of|that|when|which|on record))", re.IGNORECASE)
@@ -125,10 +127,9 @@ def _absolute(text: str) -> Iterator[Moment]:
             month = MONTHS[name.casefold()] if name else int(parts["number"])
             if 1 <= month <= 12 and (not day or 1 <= int(day) <= 31):
                 told = f"{year}-{month:02d}" + (f"-{int(day):02d}" if day else "")
-                moment = _moment(text, match.span(), told, told)
-                # After a day as SQL writes it is after it began, as SQL compares it.
-                if name or moment.operator not in {">", "<"}:
-                    yield moment
+                # A day as SQL writes it is compared as SQL does, but that no time equals a day.
+                if name or ON.search(text[: match.start()]):
+                    yield _moment(text, match.span(), told, told)
 
 
 def _moment(text: str, span: tuple[int, int], first: str, last: str) -> Moment:

@@ -96,6 +96,17 @@ class Reading:
         return tuple(sorted(found, key=lambda link: -link.score))
 
 
+@dataclass(frozen=True)
+class _Asking:
+    """What a question is asked of, and how."""
+
+    view: SchemaView
+    values: Sequence[ValueMatch]
+    enumerations: Mapping[ColumnRef, Sequence[str]]
+    beam: int
+    run: Run | None
+
+
 class Parser:
     """Holds no state between questions; one parser serves many threads."""
 
@@ -144,18 +155,27 @@ class Parser:
         """
         if not question.text.strip():
             return []
-        enumerations = enumerations or {}
         today = date.today() if run is None else run.today
         named = untold(moments(question.text, today), values)
-        retold = Retelling(question, named, values)
-        asked, question, values = question, retold.question, retold.values
-        reading = self.read(question, view, values, enumerations=enumerations)
+        asking = _Asking(view, values, enumerations or {}, beam, run)
+        found = self._parse(question, named, asking)
+        if named and not any(moment.is_in(one.sql) for moment in named for one in found):
+            # Not a date of this database's, or written otherwise there.
+            return self._parse(question, (), asking)
+        return found
+
+    def _parse(self, question: Question, named: Sequence[Moment], asking: _Asking) -> list[Parsed]:
+        """The queries with these moments told as years."""
+        view, run = asking.view, asking.run
+        retold = Retelling(question, named, asking.values)
+        reading = self.read(retold.question, view, retold.values, enumerations=asking.enumerations)
         words = [node for node in reading.encoded.nodes if isinstance(node, Word)]
-        grounding = Grounding(question, words, view.visible_schema(), values, enumerations)
-        dating = Dating(asked.text, named, lambda c: grounding.kind(c.ref) == "time-type")
+        schema = view.visible_schema()
+        grounding = Grounding(retold.question, words, schema, retold.values, asking.enumerations)
+        dating = Dating(question.text, named, lambda c: grounding.kind(c.ref) == "time-type")
 
         def within(groups: Mapping[str, str] | None) -> list[Parsed]:
-            search = Search(reading.encoded, grounding, beam, groups=groups)
+            search = Search(reading.encoded, grounding, asking.beam, groups=groups)
             found = search.run(_Decoding(self._decoder, reading), run)
             return _written(found, view, dating)
 
@@ -165,7 +185,7 @@ class Parser:
             # Tables without a key to others are rarely asked about together with them: only where
             # nothing else can be written is each group of tables a database of its own.
             found = within(None) or within(view.schema.groups)
-        found = _heeding(found, named, by_time=bool(unit_of(asked.text)))
+        found = _heeding(found, named, by_time=bool(unit_of(question.text)))
         return [replace(one, values=tuple(map(retold.original, one.values))) for one in found]
 
     def read(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlwright.local.moments import Moment
+from sqlwright.local.moments import ON, Moment
 from sqlwright.types import Question, ValueMatch
 
 _READY = re.compile(
@@ -15,7 +15,6 @@ _READY = re.compile(
     r"(?:the\s+)?$",
     re.IGNORECASE,
 )
-_ON = re.compile(r"\bon\s+$", re.IGNORECASE)
 _UP = "lowest|smallest|least|fewest|minimum"
 _DOWN = "highest|largest|biggest|greatest|most|maximum"
 _ORDERS = tuple(
@@ -110,7 +109,7 @@ class Retelling:
 def _year(moment: Moment, text: str) -> tuple[int, int, str]:
     """A moment's words, and the year with what leads up to it."""
     start, end = moment.span
-    on = _ON.search(text[:start])
+    on = ON.search(text[:start])
     start = on.start() if on else start
     if _READY.search(text[:start]):
         return start, end, moment.year
