@@ -4,7 +4,7 @@
 #   SQLWRIGHT_DATA=path/to/data runs/embedded.sh [folder for everything in between] [stage]
 #
 # Needs `pip install -e '.[training]'`, two CPU cores and 3 GB of disk; takes about 90 minutes, and
-# 100 more for each fold that the critic learns from.
+# 185 more for each fold that the critic learns from.
 # Every stage can be broken off and started again: what is there isn't made twice. Without a stage
 # all of them run, the passes beside the training that reads them. A stage that is named runs alone
 # and no longer than nine minutes; it ends with 75 where it has to be called again.
@@ -18,8 +18,8 @@
 #              another SEED, best with another FIRST, makes an independent model
 #   export     int8 graphs into WEIGHTS
 #   validate   accuracy on `valid`
-#   crossed    for each of FOLDS folds of the databases a parser trained without it for
-#              FOLD_MINUTES, and its beams over the fold
+#   crossed    for each of FOLDS folds of the databases a parser trained without it, for
+#              FOLD_MINUTES and then from what that exports for FOLD_MORE, and its beams over the fold
 #   critic     beams of the parser on databases it never saw, and the critic fitted to all these
 #   stamp      the hashes that loading checks
 set -euo pipefail
@@ -84,19 +84,28 @@ crossed() {
     for ((fold = 0; fold < folds; fold++)); do
         folder="$out/fold_$fold"
         [ ! -f "$folder/beams.jsonl" ] || continue
-        mkdir -p "$folder/passes" "$folder/run" "$folder/weights"
+        mkdir -p "$folder/passes" "$folder/run" "$folder/more" "$folder/first" "$folder/weights"
         "$python" -m sqlwright.training.data "$data" "$folder/passes" --first 14 --passes 8 \
             --synthetic 1200 --without "$fold/$folds" >>"$folder/passes.log" 2>&1
-        [ -f "$folder/run/done" ] || "$python" -m sqlwright.training.train_parser \
-            "$folder/passes" "$folder/run" --minutes "${FOLD_MINUTES:-100}" --first 14 \
-            --seed "$((3 + fold))" "$@" >>"$folder/run/log.jsonl"
-        [ -f "$folder/run/done" ] || return "$again"
-        cp "$weights"/* "$folder/weights/"
-        "$python" -m sqlwright.training.export_parser "$folder/run/checkpoint.pt" \
-            --out "$folder/weights"
+        fold_trained run "${FOLD_MINUTES:-100}" first --first 14 --seed "$((3 + fold))" "$@" || return
+        fold_trained more "${FOLD_MORE:-85}" weights --first "$((18 + fold))" --seed "$((5 + fold))" \
+            --scale 0.6 --weights "$folder/first" "$@" || return
         "$python" -m sqlwright.training.critic_data --data "$data" --weights "$folder/weights" \
             --out "$folder/beams.jsonl" --within "$fold/$folds" --each 90
     done
+}
+
+# fold_trained RUN MINUTES EXPORTED OPTIONS...: a run of one fold, and its weights
+fold_trained() {
+    local run="$1" minutes="$2" exported="$folder/$3"
+    shift 3
+    [ -f "$folder/$run/done" ] || "$python" -m sqlwright.training.train_parser \
+        "$folder/passes" "$folder/$run" --minutes "$minutes" "$@" >>"$folder/$run/log.jsonl" || return
+    [ -f "$folder/$run/done" ] || return "$again"
+    [ ! -f "$exported/parser_decoder.onnx" ] || return 0
+    cp "$weights"/* "$exported/"
+    rm -f "$exported"/parser_*.onnx
+    "$python" -m sqlwright.training.export_parser "$folder/$run/checkpoint.pt" --out "$exported"
 }
 
 critic() {
@@ -117,7 +126,7 @@ case "$stage" in
     all) embedder; linker; beside; export_parser; validate; crossed; critic; stamp ;;
     linker | passes | crossed)
         # What they make is written whole or not at all, so they may be stopped at any time.
-        export -f "$stage"; export data out weights first python folds again
+        export -f "$stage" fold_trained; export data out weights first python folds again
         [ "$stage" != crossed ] || stage="crossed --slice 7"
         timeout 530 bash -euc "$stage" || { [[ $? =~ ^(124|75)$ ]] && exit "$again"; exit 1; }
         ;;
