@@ -54,6 +54,7 @@ class ScriptedParser:
         values: Sequence[ValueMatch],
         *,
         enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
+        dates: Mapping[ColumnRef, bool] | None = None,
         beam: int = 8,
         run: Run | None = None,
     ) -> list[ScriptedParsed]:

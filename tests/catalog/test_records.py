@@ -166,3 +166,11 @@ def column(distinct: int, frequent: list[tuple[Any, int]], **more: Any) -> Catal
 def test_enumerations(catalog: Catalog, expected: tuple[str, ...] | None) -> None:
     found = catalog.enumerations()
     assert found == ({} if expected is None else {ColumnRef("t", "a"): expected})
+
+
+def test_dates_are_told_by_how_values_are_written() -> None:
+    held, made, born, note = (ColumnRef("a", name) for name in ("held", "made", "born", "note"))
+    formats = {held: "iso_date", made: "iso_datetime", born: "date_words"}
+    columns = {ref: ColumnProfile(formats=(Format(name, 1.0),)) for ref, name in formats.items()}
+    catalog = Catalog(Schema("s", ()), columns=columns | {note: ColumnProfile()})
+    assert catalog.dates == {held: True, made: True, born: False}

@@ -11,7 +11,7 @@ from sqlwright.errors import Cancelled, ModelUnavailable
 from sqlwright.local.models import load
 from sqlwright.local.parser import Parser
 from sqlwright.protocols import Run
-from sqlwright.schema import Column, Detail, Schema, SchemaView, Table
+from sqlwright.schema import Column, ColumnRef, Detail, Schema, SchemaView, Table
 from sqlwright.types import Question, ValueMatch
 from tests.local.singers import AGE, COUNTRY, MALE, SINGERS
 
@@ -103,6 +103,17 @@ def test_queries_go_by_the_moment_that_is_named(parser: Parser) -> None:
         found = parser.parse(Question(text), view, (), run=run)
         assert found
         assert all(f"'{day}'" in one.sql for one in found)
+
+
+def test_dates_are_where_they_are_stored(parser: Parser) -> None:
+    """Whatever a column is declared as."""
+    held = Table("concert", (Column("title", "text"), Column("held_on", "text")))
+    view, ref = SchemaView(Schema("held", (held,))), ColumnRef("concert", "held_on")
+    question = Question("How many concerts in May 1997?")
+    for dates, moment in (({ref: True}, "'1997-05'"), ({ref: False}, "1997'"), ({}, "1997'")):
+        found = parser.parse(question, view, (), dates=dates)
+        assert any(moment in one.sql for one in found)
+        assert any("'1997-05'" in one.sql for one in found) == dates.get(ref, False)
 
 
 def test_where_no_dates_are_stored_the_words_stay(parser: Parser) -> None:

@@ -15,6 +15,8 @@ Indexing = Literal["whole", "part", "none", "free_text", "identifier", "blank", 
 """How a column stands in the value index: every text, some of them, no text stored at all, left
 out as long free text, left out as opaque identifiers, nothing but blanks, not read yet."""
 
+ISO = frozenset({"iso_date", "iso_datetime"})
+
 ENUMERATION_VALUES = 3
 ENUMERATION_LENGTH = 32
 
@@ -95,6 +97,16 @@ class Catalog:
         """All values of the columns that hold at most three different short texts and nothing
         else but NULL, the most frequent first. Columns only sampled are not among them."""
         return dict(self._enumerations)
+
+    @cached_property
+    def dates(self) -> Mapping[ColumnRef, bool]:
+        """Of columns whose values are written alike: whether SQLite's functions read them as dates,
+        whatever the column is declared as."""
+        return {
+            ref: any(form.name in ISO for form in profile.formats)
+            for ref, profile in self.columns.items()
+            if profile.formats
+        }
 
     @cached_property
     def _enumerations(self) -> dict[ColumnRef, tuple[str, ...]]:

@@ -103,6 +103,7 @@ class _Asking:
     view: SchemaView
     values: Sequence[ValueMatch]
     enumerations: Mapping[ColumnRef, Sequence[str]]
+    dates: Mapping[ColumnRef, bool]
     beam: int
     run: Run | None
 
@@ -145,11 +146,13 @@ class Parser:
         values: Sequence[ValueMatch],
         *,
         enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
+        dates: Mapping[ColumnRef, bool] | None = None,
         beam: int = 8,
         run: Run | None = None,
     ) -> list[Parsed]:
         """At most `beam` different queries, best first; empty when nothing can be said. What
-        “last month” is depends on the run's day, today's without one.
+        “last month” is depends on the run's day, today's without one; which columns hold dates, on
+        `dates`, for those not in it on their declarations.
 
         Raises Cancelled when the run is.
         """
@@ -157,7 +160,7 @@ class Parser:
             return []
         today = date.today() if run is None else run.today
         named = untold(moments(question.text, today), values)
-        asking = _Asking(view, values, enumerations or {}, beam, run)
+        asking = _Asking(view, values, enumerations or {}, dates or {}, beam, run)
         found = self._parse(question, named, asking)
         if named and not any(moment.is_in(one.sql) for moment in named for one in found):
             # Not a date of this database's, or written otherwise there.
@@ -172,7 +175,11 @@ class Parser:
         words = [node for node in reading.encoded.nodes if isinstance(node, Word)]
         schema = view.visible_schema()
         grounding = Grounding(retold.question, words, schema, retold.values, asking.enumerations)
-        dating = Dating(question.text, named, lambda c: grounding.kind(c.ref) == "time-type")
+        dating = Dating(
+            question.text,
+            named,
+            lambda c: asking.dates.get(c.ref, grounding.kind(c.ref) == "time-type"),
+        )
 
         def within(groups: Mapping[str, str] | None) -> list[Parsed]:
             search = Search(reading.encoded, grounding, asking.beam, groups=groups)

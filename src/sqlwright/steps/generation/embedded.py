@@ -39,6 +39,7 @@ class EmbeddedGeneration:
             state.view,
             state.values,
             enumerations={} if catalog is None else catalog.enumerations(),
+            dates={} if catalog is None else catalog.dates,
             beam=self.beam,
             run=context.run,
         )
