@@ -14,6 +14,7 @@ from tests.local.singers import SINGERS
     [
         "SELECT Name, Name FROM singer",
         "SELECT 'never' FROM singer EXCEPT SELECT Name FROM singer",
+        "SELECT strftime('%Y', Name), count(*) FROM singer GROUP BY strftime('%Y', Country)",
         "SELECT Name FROM singer WHERE Country = 'x' OR Country = 'x'",
         "SELECT Name FROM singer WHERE Age BETWEEN 5 AND 5",
         "SELECT Name FROM singer WHERE Age > Age",
@@ -33,6 +34,8 @@ def test_senseless(sql: str) -> None:
     "sql",
     [
         "SELECT Name, count(Name) FROM singer GROUP BY Name",
+        "SELECT strftime('%Y', Name), count(*) FROM singer GROUP BY strftime('%Y', Name)",
+        "SELECT strftime('%Y', Name) FROM singer",
         "SELECT Name FROM singer WHERE Country = 'x' OR Country = 'y'",
         "SELECT Name FROM singer WHERE Age > 5 AND Age < 7",
         "SELECT Name FROM singer EXCEPT SELECT concert_Name FROM concert",

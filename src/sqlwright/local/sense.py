@@ -9,16 +9,22 @@ from sqlwright.local import form as f
 from sqlwright.local.nodes import type_feature
 from sqlwright.schema import ColumnRef, Schema
 
+DATE_PARTS = frozenset({"year", "month", "day", "date", "strftime"})
+
 
 def is_senseless(query: f.Query) -> bool:
-    """Whether a query repeats an item or a condition, shows a text of the question, compares a
-    thing with itself, or the same two things twice, has a range of one value, or combines a query
-    with the same query."""
+    """Whether a query repeats an item or a condition, shows a text of the question or the part of
+    a date that it doesn't group by, compares a thing with itself, or the same two things twice, has
+    a range of one value, or combines a query with the same query."""
     if isinstance(query, f.SetOperation):
         return query.left == query.right or is_senseless(query.left) or is_senseless(query.right)
     if len(set(query.items)) < len(query.items) or len(set(query.group_by)) < len(query.group_by):
         return True
     if any(isinstance(item, f.Literal) and isinstance(item.value, str) for item in query.items):
+        return True
+    if query.group_by and any(
+        _is_date(item) and item not in query.group_by for item in query.items
+    ):
         return True
     expressions = [term.expression for term in query.order_by]
     if len(set(expressions)) < len(expressions):
@@ -27,6 +33,10 @@ def is_senseless(query: f.Query) -> bool:
     return any(_senseless_condition(condition) for condition in conditions) or any(
         is_senseless(inner) for inner in query.derived
     )
+
+
+def _is_date(item: f.Expression | f.Star) -> bool:
+    return isinstance(item, f.Function) and item.name in DATE_PARTS
 
 
 def _senseless_condition(condition: f.Condition) -> bool:
