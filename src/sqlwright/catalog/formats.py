@@ -12,13 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from sqlwright.local.lexical import MONTHS
+
 ENOUGH = 0.9
 """Share of the values that must be written in a way for it to be called the column's format."""
 
-MONTHS = frozenset(
-    "january february march april may june july august september october november december "  # noqa: SIM905
-    "jan feb mar apr jun jul aug sep sept oct nov dec".split()
-)
 WEEKDAYS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday "  # noqa: SIM905
     "mon tue tues wed thu thur thurs fri sat sun".split()

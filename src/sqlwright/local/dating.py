@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlwright.local import form as f
-from sqlwright.local.lexical import split_name
-from sqlwright.local.moments import MONTHS, Moment
+from sqlwright.local.lexical import MONTHS, split_name
+from sqlwright.local.moments import Moment
 
 _ALONE = re.compile(
     rf"\b(?:in|during|of|for|since|until)\s+(?:{'|'.join(MONTHS)})\b", re.IGNORECASE
@@ -97,8 +97,7 @@ class _Dated:
             case (f.Column() as column) | f.Function("year", (f.Column() as column,)):
                 # A column that is called a year holds years, not dates.
                 if self._is_time(column) and self._unit not in split_name(column.ref.column):
-                    name, before = _WRITTEN[self._unit]
-                    return f.Function(name, (*before, column))
+                    return _part(column, self._unit)
         return term
 
     def _condition(self, condition: f.Condition) -> f.Condition:
@@ -139,7 +138,7 @@ class _Dated:
             month = MONTHS.get(text.casefold()) if self._month else None
             part = f.Function("month", (column,))
             return f.Comparison(operator, part, f.Literal(f"{month:02d}")) if month else None
-        written = _part(column, len(moment.first))
+        written = _part(column, moment.unit)
         first, last = f.Literal(moment.first), f.Literal(moment.last)
         if operator != "!=":
             operator = moment.operator or operator
@@ -154,19 +153,13 @@ class _Dated:
         if column is None:
             return None
         begin, end = self._meant(low), self._meant(high)
-        if begin is None or end is None or len(begin.first) != len(end.last):
+        if begin is None or end is None or begin.unit != end.unit:
             return None
         bounds = f.Literal(begin.first), f.Literal(end.last)
-        return f.Between(_part(column, len(begin.first)), *bounds, negated=negated)
+        return f.Between(_part(column, begin.unit), *bounds, negated=negated)
 
 
-_LENGTHS = {"year": "1997", "month": "1997-05", "day": "1997-05-03"}
-
-
-def _part(column: f.Column, length: int) -> f.Function:
-    """The first so many characters of a date: its year, its month with the year, the day."""
-    if length == len(_LENGTHS["day"]):
-        return f.Function("date", (column,))
-    if length == len(_LENGTHS["month"]):
-        return f.Function("strftime", (f.Literal("%Y-%m"), column))
-    return f.Function("year", (column,))
+def _part(column: f.Column, unit: str) -> f.Function:
+    """A date's day, week, month or year."""
+    name, before = _WRITTEN[unit]
+    return f.Function(name, (*before, column))

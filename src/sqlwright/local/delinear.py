@@ -20,6 +20,7 @@ from sqlwright.local.symbols import (
     Keyword,
     Symbol,
     TableSymbol,
+    keyword_name,
 )
 from sqlwright.schema import ColumnRef
 
@@ -57,8 +58,7 @@ class _Cursor:
 
     def _name(self) -> str:
         """The keyword at the cursor, or '' for another symbol."""
-        symbol = self._peek()
-        return symbol.name if isinstance(symbol, Keyword) else ""
+        return keyword_name(self._peek())
 
     def _take(self) -> Symbol:
         symbol = self._peek()

@@ -63,6 +63,16 @@ OPERATION_WORDS = vocabulary(
 )
 """Words that ask for an operation or frame a request; they need no counterpart in a schema."""
 
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul",
+         "august aug", "september sep sept", "october oct", "november nov", "december dec"), 1
+    )
+    for name in names.split()
+}  # fmt: skip
+"""The number of each month by its name."""
+
 _IRREGULAR = {
     "people": "person", "persons": "person", "children": "child", "men": "man", "women": "woman",
     "feet": "foot", "teeth": "tooth", "mice": "mouse", "geese": "goose", "criteria": "criterion",

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlwright.local.form import Literal
 from sqlwright.local.grammar import Allowed
-from sqlwright.local.moments import MONTHS
+from sqlwright.local.lexical import MONTHS
 from sqlwright.local.nodes import type_feature
-from sqlwright.local.symbols import COMPARISONS, FUNCTIONS, Keyword, Symbol
+from sqlwright.local.symbols import COMPARISONS, FUNCTIONS, Keyword, Symbol, keyword_name
 from sqlwright.local.tokens import Span, fold, number_of, span_text
 from sqlwright.local.words import Word
 from sqlwright.schema import ColumnRef, Schema
@@ -133,13 +133,13 @@ def compared_function(symbols: Sequence[Symbol]) -> str:
     end = len(symbols)
     while end and _is_constant(symbols[end - 1]):
         end -= 1
-    if not end or _name(symbols[end - 1]) not in _OUTSIDE:
+    if not end or keyword_name(symbols[end - 1]) not in _OUTSIDE:
         return ""
     start = end - 1
-    while start and _name(symbols[start - 1]) not in _CONDITIONS:
+    while start and keyword_name(symbols[start - 1]) not in _CONDITIONS:
         start -= 1
-    inside = {_name(symbol) for symbol in symbols[start : end - 1]}
-    name = _name(symbols[start])
+    inside = {keyword_name(symbol) for symbol in symbols[start : end - 1]}
+    name = keyword_name(symbols[start])
     return name if name in FUNCTIONS and not inside & {"select", "end"} else ""
 
 
@@ -148,10 +148,6 @@ def _of_date(part: str, said: str, number: float | None) -> str:
     if part != "year":
         number = MONTHS.get(said.casefold(), number)
     return f"{number:0{_PARTS[part]}d}" if isinstance(number, int) else said
-
-
-def _name(symbol: Symbol) -> str:
-    return symbol.name if isinstance(symbol, Keyword) else ""
 
 
 def _is_constant(symbol: Symbol) -> bool:

@@ -9,16 +9,16 @@ that was said (`dating.py`). “Last month” and its like are read the same way
 from __future__ import annotations
 
 import re
-from calendar import month_abbr, month_name, monthrange
+from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
 from sqlwright.local.form import ComparisonOperator
+from sqlwright.local.lexical import MONTHS
 
 _YEAR = r"(?P<year>(?:1[6-9]|20)\d\d)"
-_NAMES = sorted({*month_name[1:], *month_abbr[1:], "Sept"}, key=len, reverse=True)
-_MONTH = rf"(?P<month>{'|'.join(_NAMES)})\.?"
+_MONTH = rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _ABSOLUTE = tuple(
     re.compile(rf"(?<![\w.]){shape}(?!\w|\.\d|[T\s]+\d{{1,2}}:\d)", re.IGNORECASE)
@@ -31,14 +31,6 @@ _ABSOLUTE = tuple(
         rf"\s*,?\s+(?:of\s+|in\s+)?{_YEAR}",
     )
 )
-MONTHS = {
-    name.casefold(): number
-    for names in (month_name, month_abbr)
-    for number, name in enumerate(names)
-    if name
-} | {"sept": 9}
-"""The number of each month by its folded name."""
-
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 
 ON = re.compile(r"\bon\s+$", re.IGNORECASE)
@@ -87,6 +79,11 @@ class Moment:
     def year(self) -> str:
         """What the parser is asked with in its place."""
         return self.first[:4]
+
+    @property
+    def unit(self) -> str:
+        """How precise it is: year, month or day."""
+        return {4: "year", 7: "month", 10: "day"}[len(self.first)]
 
     def is_in(self, sql: str) -> bool:
         """Whether a query goes by it."""

@@ -17,13 +17,14 @@ import numpy.typing as npt
 
 from sqlwright.local.form import Literal
 from sqlwright.local.nodes import Node
-from sqlwright.local.symbols import Keyword, Symbol
+from sqlwright.local.symbols import Symbol, keyword_name
 from sqlwright.schema import ColumnRef
 
 Flags = npt.NDArray[np.bool_]
 
 _SCALES = frozenset({"+", "*", "/", "%", "ratio", "percent"})
 _ADDS_UP = frozenset({"sum", "avg", "total"})
+_WORKS_OUT = _SCALES | _ADDS_UP
 _DATED = frozenset({"year", "month", "day", "date", "time", "datetime"})
 _WORTH = re.compile(
     r"price|cost|rate|fee|perc|pct|growth|mortality|value|worth|tax|discount|wage|pay|fare",
@@ -46,15 +47,15 @@ class Operands:
     def possible(self, symbols: Sequence[Symbol]) -> Flags | None:
         """(N,) whether a node may come after these symbols; None when all may."""
         last = symbols[-1] if symbols else None
-        before = _name(symbols[-2]) if len(symbols) > 1 else ""
+        before = keyword_name(symbols[-2]) if len(symbols) > 1 else ""
         if isinstance(last, ColumnRef):  # the first of two operands
             if before == "*":
-                added = len(symbols) > 2 and _name(symbols[-3]) in _ADDS_UP
+                added = len(symbols) > 2 and keyword_name(symbols[-3]) in _ADDS_UP
                 return self._timeless & self._factors(last, added=added)
             return self._timeless if before in _SCALES else None
-        if _name(last) in _DATED or (isinstance(last, Literal) and before == "strftime"):
+        if keyword_name(last) in _DATED or (isinstance(last, Literal) and before == "strftime"):
             return self._numberless
-        return self._timeless if _name(last) in _SCALES | _ADDS_UP else None
+        return self._timeless if keyword_name(last) in _WORKS_OUT else None
 
     def _factors(self, first: ColumnRef, *, added: bool) -> Flags:
         """The columns that another one may be multiplied with; a sum of squares is never meant."""
@@ -73,7 +74,3 @@ def _pair(one: ColumnRef, other: ColumnRef) -> bool:
         _WORTH.search(worth.column) and _NUMBER.search(number.column)
         for worth, number in ((one, other), (other, one))
     )
-
-
-def _name(symbol: Symbol | None) -> str:
-    return symbol.name if isinstance(symbol, Keyword) else ""

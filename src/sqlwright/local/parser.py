@@ -186,12 +186,12 @@ class Parser:
             found = search.run(_Decoding(self._decoder, reading), run)
             return _written(found, view, dating)
 
-        if view.schema.is_crowd:
-            found = within(view.schema.groups)
-        else:
+        groups = view.schema.groups
+        found = within(groups if view.schema.is_crowd else None)
+        if not found and not view.schema.is_crowd and len(set(groups.values())) > 1:
             # Tables without a key to others are rarely asked about together with them: only where
             # nothing else can be written is each group of tables a database of its own.
-            found = within(None) or within(view.schema.groups)
+            found = within(groups)
         found = _heeding(found, named, by_time=bool(unit_of(question.text)))
         return [replace(one, values=tuple(map(retold.original, one.values))) for one in found]
 

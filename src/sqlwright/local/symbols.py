@@ -127,5 +127,11 @@ class TableSymbol(NamedTuple):
 
 Symbol = Keyword | ColumnRef | TableSymbol | Literal
 
+
+def keyword_name(symbol: Symbol | None) -> str:
+    """A keyword's name; empty for anything else."""
+    return symbol.name if isinstance(symbol, Keyword) else ""
+
+
 BY_NAME: dict[str, Keyword] = {name: Keyword(index) for index, name in enumerate(KEYWORDS)}
 """Every keyword by its name."""
