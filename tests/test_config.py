@@ -48,6 +48,7 @@ def test_the_default_recipe_is_link_write_check_judge() -> None:
         "schema_linking.embedded",
         "generation.embedded",
         "repair.execution_guided",
+        "repair.veto",
         "selection.critic",
     ]
 

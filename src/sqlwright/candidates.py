@@ -28,6 +28,9 @@ from sqlwright.types import Candidate, Cell, ExecutionResult, ValueMatch
 DIGITS = 9
 """Significant digits two numbers must share to be equal."""
 
+VETOED = 0.5
+"""What is left of the confidence in a candidate with a fault that was read in it."""
+
 _EXACT = 2**53
 """Integers a float can hold without loss."""
 
@@ -96,6 +99,11 @@ def hollow(candidate: Candidate) -> bool:
     if result.empty:
         return True
     return len(result.rows) == 1 and all(cell is None or cell == 0 for cell in result.rows[0])
+
+
+def held(candidate: Candidate, confidence: float) -> float:
+    """How probable it is that a candidate is right, given how probable it looks."""
+    return confidence * VETOED if candidate.vetoes else confidence
 
 
 def same_result(first: Candidate, second: Candidate) -> bool:

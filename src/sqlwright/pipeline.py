@@ -160,6 +160,8 @@ def _answered(
     if told and state.confidence is None:
         # The only query that ran has all of the score, which says nothing about the others.
         confidence = min(confidence, UNJUDGED)
+    if state.confidence is None:
+        confidence = pool.held(chosen, confidence)
     return replace(
         answer,
         status="answered",
@@ -171,7 +173,13 @@ def _answered(
         used_columns=columns,
         used_tables=_tables(chosen.sql, columns, workspace.schema),
         warnings=_once(
-            told, chosen.warnings, _remarks(result, confidence), state.warnings, workspace.notes
+            told,
+            tuple(veto.message for veto in chosen.vetoes),
+            tuple(veto.done for veto in chosen.mended),
+            chosen.warnings,
+            _remarks(result, confidence),
+            state.warnings,
+            workspace.notes,
         ),
     )
 

@@ -114,6 +114,23 @@ class ExecutionResult:
         return all(cell is None for row in self.rows for cell in row)
 
 
+VetoKind = Literal[
+    "value", "negation", "moment", "null", "name", "join", "text", "date", "constant", "year",
+    "operation", "place", "round", "unit",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Veto:
+    """A fault of a query that runs, read from its form: no right query has it."""
+
+    kind: VetoKind
+    message: str
+    """What is wrong."""
+    done: str = ""
+    """What was done about it, for faults that can be mended."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A proposed query. Repairs keep their parent, so a candidate's history is a chain."""
@@ -144,6 +161,10 @@ class Candidate:
     """What machine checks found; shown when the candidate is chosen."""
     confidence: float | None = None
     """Calibrated probability that it is right, where selection has judged it."""
+    vetoes: tuple[Veto, ...] = ()
+    """Faults that nobody mended; it isn't held to be right."""
+    mended: tuple[Veto, ...] = ()
+    """Faults of what it was made from, put right in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ _WORDS = {
     "repair.literals": "mending stored values",
     "repair.revise": "mending queries",
     "repair.execution_guided": "trying the queries",
+    "repair.veto": "looking for faults",
     "selection.critic": "choosing the best query",
     "selection.first_valid": "choosing the first query that runs",
     "selection.generate_tests": "writing unit tests",

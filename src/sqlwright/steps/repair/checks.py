@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local.form import Aggregate, Column, OrderTerm, Query, Select
+from sqlwright.local.form import Aggregate, Column, OrderTerm, Select
 from sqlwright.local.reader import read_sql
+from sqlwright.local.walking import own, own_tables, selects
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 
@@ -36,19 +36,18 @@ def findings(sql: str, workspace: Workspace) -> tuple[str, ...]:
         return ()
     profiles = {} if workspace.catalog is None else workspace.catalog.columns
     found: dict[str, None] = {}
-    for select in _selects(form):
+    for select in selects(form):
         found.update(dict.fromkeys(_fan_out(select, workspace.schema, profiles)))
         found.update(dict.fromkeys(_text_as_number(select, profiles)))
     return tuple(found)
 
 
 def _fan_out(select: Select, schema: Schema, profiles: Mapping[ColumnRef, Any]) -> Iterator[str]:
-    tables = {column.ref.table for column in _columns(select) if not column.outer}
-    tables |= {source.table for source in select.extra}
-    for aggregate in _own(select, Aggregate):
+    tables = own_tables(select)
+    for aggregate in own(select, Aggregate):
         if aggregate.function not in _SUMS or aggregate.distinct:
             continue
-        summed = {column.ref.table for column in _own(aggregate, Column)}
+        summed = {column.ref.table for column in own(aggregate, Column)}
         for key in schema.foreign_keys:
             if key.target_table not in summed or key.table not in tables - summed:
                 continue
@@ -69,7 +68,7 @@ def _many(key: ForeignKey, schema: Schema, profiles: Mapping[ColumnRef, Any]) ->
 
 
 def _text_as_number(select: Select, profiles: Mapping[ColumnRef, Any]) -> Iterator[str]:
-    for aggregate in _own(select, Aggregate):
+    for aggregate in own(select, Aggregate):
         if not isinstance(aggregate.operand, Column):
             continue
         ref, name = aggregate.operand.ref, aggregate.function
@@ -80,7 +79,7 @@ def _text_as_number(select: Select, profiles: Mapping[ColumnRef, Any]) -> Iterat
             yield f"{name} of {ref}, which holds text"
         if name in {"min", "max"} and written in _NUMBERS:
             yield f"{name} of {ref} goes by digits: its numbers are stored as text"
-    for term in _own(select, OrderTerm):
+    for term in own(select, OrderTerm):
         if isinstance(term.expression, Column):
             ref = term.expression.ref
             if _text_format(profiles.get(ref)) in _NUMBERS:
@@ -92,27 +91,3 @@ def _text_format(profile: Any) -> str | None:
     if profile is None or profile.main_storage != "text":
         return None
     return profile.formats[0].name if profile.formats else ""
-
-
-def _selects(form: Query) -> Iterator[Select]:
-    return _inside(form, Select, stop=())
-
-
-def _own(node: Any, kind: type[Any]) -> Iterator[Any]:
-    """Nodes of a kind that belong to this SELECT, not to one nested in it."""
-    yield from _inside(node, kind, stop=(Select,))
-
-
-def _columns(select: Select) -> Iterator[Column]:
-    return _own(select, Column)
-
-
-def _inside(node: Any, kind: type[Any], *, stop: tuple[type[Any], ...]) -> Iterator[Any]:
-    if isinstance(node, kind):
-        yield node
-    items = node if isinstance(node, tuple) else ()
-    if is_dataclass(node) and not isinstance(node, type):
-        items = tuple(getattr(node, f.name) for f in fields(node))
-    for item in items:
-        if isinstance(item, tuple) or (is_dataclass(item) and not isinstance(item, stop)):
-            yield from _inside(item, kind, stop=stop)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
-from sqlwright.candidates import group_by_result, rank, valid
+from sqlwright.candidates import group_by_result, held, rank, valid
 from sqlwright.protocols import Context
 from sqlwright.types import Candidate, Refusal, State
 
@@ -57,7 +57,7 @@ class CriticSelection:
         critic: Judge = context.models["critic"]
         if critic.caution:
             state = state.warn(critic.caution)
-        assessment = critic.assess(state, ran)
+        assessment = critic.assess(state, [_as_meant(candidate) for candidate in ran])
         judged = _agreed(ran, assessment.probabilities)
         by_sql = {candidate.sql: candidate for candidate in judged}
         decided = state.evolve(
@@ -80,18 +80,35 @@ class CriticSelection:
         )
 
 
+SAME_MEANING = frozenset({"name", "null", "place", "round", "unit"})
+"""Faults whose mending says the same in other constants and functions than the question's."""
+
+
+def _as_meant(candidate: Candidate) -> Candidate:
+    """The candidate as the critic, which knows what parsers write, can judge it: with its result,
+    and without what only says the same in SQL's terms."""
+    written = candidate
+    while written.parent and written.mended and written.mended[-1].kind in SAME_MEANING:
+        written = written.parent
+    first = written
+    while first.mended and first.parent:
+        first = first.parent
+    return replace(written, result=candidate.result, parent=first.parent)
+
+
 def _agreed(candidates: Sequence[Candidate], judgements: Sequence[float]) -> list[Candidate]:
     """The candidates with their probabilities, surest first; those with the same result get the
-    best of them: they are right or wrong together."""
+    best of them: they are right or wrong together. Those with a fault come behind."""
     order = sorted(range(len(candidates)), key=lambda place: -judgements[place])
     together: dict[int, float] = {}
     for group in group_by_result(candidates[place] for place in order):
         for candidate in group.candidates:
             together[id(candidate)] = float(judgements[_place(candidates, group.best)])
-    return [
-        replace(candidates[place], confidence=min(max(together[id(candidates[place])], 0.0), 1.0))
-        for place in order
+    sure = [
+        replace(one, confidence=held(one, min(max(together[id(one)], 0.0), 1.0)))
+        for one in (candidates[place] for place in order)
     ]
+    return sorted(sure, key=lambda one: -(one.confidence or 0.0))
 
 
 def _place(candidates: Sequence[Candidate], one: Candidate) -> int:

@@ -1,0 +1,130 @@
+"""Candidates with a fault that a machine can read in them are mended, or held to be wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from sqlwright.candidates import deduplicate, execute, grounded, hollow, stopped, valid
+from sqlwright.errors import UnsupportedQuery
+from sqlwright.local.form import Query
+from sqlwright.local.reader import read_sql
+from sqlwright.local.writer import write_sql
+from sqlwright.protocols import Context
+from sqlwright.schema import ColumnRef
+from sqlwright.steps.repair.vetoes.reading import Finding, Reading, joined
+from sqlwright.steps.repair.vetoes.rules import findings
+from sqlwright.tokens import quote_name
+from sqlwright.types import Candidate, State, Veto
+
+SOURCE = "repair.veto"
+
+
+@dataclass(frozen=True)
+class VetoRepair:
+    """Reads each executed candidate for faults that no right query has (`vetoes/rules.py`).
+
+    Where a rule can write the query without the fault, that one is executed and takes the
+    candidate's place, unless it finds nothing where the candidate found something; the candidate
+    stays its parent. Faults that remain are the candidate's `vetoes`: selection holds it to be
+    wrong, and the answer says what is wrong with it. Queries that the form can't say are left as
+    they are.
+    """
+
+    mends: int = 4
+    """Faults of one candidate that are mended at most."""
+    seconds: float = 2.0
+    """For all queries that are written here together."""
+
+    reads: ClassVar[frozenset[str]] = frozenset({"candidates"})
+    writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
+
+    def __call__(self, state: State, context: Context) -> State:
+        read = Reading(state, context.workspace, context.run.today)
+        deadline = context.run.clock() + self.seconds
+        done = [self._examined(one, read, context, deadline) for one in state.candidates]
+        return state.evolve(candidates=deduplicate(done))
+
+    def _examined(
+        self, candidate: Candidate, read: Reading, context: Context, deadline: float
+    ) -> Candidate:
+        if not valid(candidate) or not math.isfinite(candidate.score) or stopped(context.run):
+            return candidate
+        try:
+            form = read_sql(candidate.sql, read.schema)
+        except UnsupportedQuery:
+            return candidate
+        found = findings(form, read)
+        kept: dict[Veto, None] = {}
+        for _ in range(self.mends):
+            finding = next((f for f in found if f.mended is not None and f.veto not in kept), None)
+            if finding is None:
+                break
+            mended = self._mended(candidate, finding, read, context, deadline)
+            if mended is None:
+                kept[finding.veto] = None
+                continue
+            candidate, form = mended, read_sql(mended.sql, read.schema)
+            found = findings(form, read)
+        vetoes = [finding.veto for finding in found]
+        vetoes += _apart(form, candidate, context)
+        return replace(candidate, vetoes=tuple(dict.fromkeys(vetoes))) if vetoes else candidate
+
+    def _mended(
+        self,
+        candidate: Candidate,
+        finding: Finding,
+        read: Reading,
+        context: Context,
+        deadline: float,
+    ) -> Candidate | None:
+        """The candidate without the fault; None when it can't be written or finds less."""
+        assert finding.mended is not None
+        mended = (*candidate.mended, finding.veto)
+        left = deadline - context.run.clock()
+        try:
+            sql = write_sql(finding.mended, read.schema)
+            read_sql(sql, read.schema)
+        except UnsupportedQuery:
+            return None
+        if left <= 0 or sql == candidate.sql:
+            return None
+        new = Candidate(
+            sql=sql,
+            source=SOURCE,
+            score=candidate.score,
+            parent=candidate,
+            goal=candidate.goal,
+            sample=candidate.sample,
+            note="; ".join(veto.done for veto in mended),
+            warnings=candidate.warnings,
+            mended=mended,
+        )
+        new = grounded(new, (*candidate.values, *read.state.values), read.schema)
+        (new,) = execute([new], context.workspace.database, context.run, seconds=left)
+        if not valid(new) or (hollow(new) and not hollow(candidate)):
+            return None
+        return new
+
+
+def _apart(form: Query, candidate: Candidate, context: Context) -> Iterator[Veto]:
+    """Joins of a query that found nothing, over two columns that share no value."""
+    if not hollow(candidate):
+        return
+    for near, far in dict.fromkeys(joined(form, context.workspace.schema)):
+        if not _share(near, far, context):
+            yield Veto("join", f"{near} and {far} are joined and share no value")
+
+
+def _share(near: ColumnRef, far: ColumnRef, context: Context) -> bool:
+    """Whether some value stands in both columns; also where that can't be told in time."""
+    one, other = quote_name(near.column), quote_name(far.column)
+    query = Candidate(
+        f"SELECT 1 FROM {quote_name(near.table)} AS a JOIN {quote_name(far.table)} AS b "
+        f"ON a.{one} = b.{other} LIMIT 1",
+        SOURCE,
+    )
+    (query,) = execute([query], context.workspace.database, context.run, seconds=1.0)
+    return not valid(query) or bool(query.result and query.result.rows)

@@ -1,0 +1,66 @@
+"""Columns worked out with as what they don't hold: texts as numbers or as dates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlwright.local import form as f
+from sqlwright.local.walking import inside
+from sqlwright.steps.repair.vetoes.reading import Finding, Reading
+from sqlwright.types import Veto
+
+_SUMS = frozenset({"sum", "avg", "total"})
+_WORKED_OUT = frozenset({"+", "-", "*", "/", "%", "ratio", "percent"})
+_DATE_PARTS = frozenset({"year", "month", "day", "strftime", "date", "datetime", "julianday"})
+
+
+def text_as_number(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """SUM, AVG or arithmetic over texts that aren't numbers."""
+    for aggregate in inside(form, f.Aggregate):
+        column = aggregate.operand
+        if aggregate.function not in _SUMS or not isinstance(column, f.Column):
+            continue
+        if read.holds_words(column.ref):
+            told = f"{aggregate.function} of {column.ref}, which holds text"
+            yield Finding(Veto("text", told))
+    for operation in inside(form, f.Arithmetic):
+        for side in (operation.left, operation.right):
+            if operation.operator not in _WORKED_OUT or not isinstance(side, f.Column):
+                continue
+            if read.holds_words(side.ref):
+                told = f"{side.ref} holds text and is worked out with as a number"
+                yield Finding(Veto("text", told))
+
+
+def part_of_no_date(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """The year, month or day of a column that holds no dates that SQLite reads."""
+    for call in inside(form, f.Function):
+        if call.name not in _DATE_PARTS or not call.arguments:
+            continue
+        column = call.arguments[-1]
+        if isinstance(column, f.Column) and read.holds_dates(column.ref) is False:
+            told = (
+                f"{column.ref} doesn't hold dates as SQLite reads them, so it has no {_part(call)}"
+            )
+            yield Finding(Veto("date", told))
+
+
+def _part(call: f.Function) -> str:
+    return call.name if call.name in {"year", "month", "day"} else "date"
+
+
+def constants_only(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """An expression that no column plays a part in."""
+    del read
+    worked_out: list[f.Arithmetic | f.Aggregate] = list(inside(form, f.Arithmetic))
+    worked_out += [one for one in inside(form, f.Aggregate) if not isinstance(one.operand, f.Star)]
+    for one in worked_out:
+        if any(True for _ in inside(one, f.Literal)) and not _variable(one):
+            yield Finding(Veto("constant", "it works out constants only, none of them stored"))
+            return
+
+
+def _variable(node: object) -> bool:
+    return any(
+        True for kind in (f.Column, f.DerivedColumn, f.Star, f.Subquery) for _ in inside(node, kind)
+    ) or any(call.name == "now" for call in inside(node, f.Function))

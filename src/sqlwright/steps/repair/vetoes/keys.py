@@ -1,0 +1,145 @@
+"""Sets that SQL compares otherwise than people do: with NULLs, by names, between unrelated keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlwright.local import form as f
+from sqlwright.local.lexical import stem
+from sqlwright.local.walking import changed, inside
+from sqlwright.schema import ColumnRef
+from sqlwright.steps.repair.vetoes.reading import (
+    Finding,
+    Reading,
+    column_words,
+    conjunction,
+    conjuncts,
+)
+from sqlwright.types import Veto
+
+_NAMES = frozenset(map(stem, ("name", "title", "label")))
+
+
+def null_in_list(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """NOT IN over a column with NULLs is true of nothing; the NULLs are left out."""
+    for condition in inside(form, f.InQuery):
+        if not condition.negated or not isinstance(condition.query, f.Select):
+            continue
+        inner = condition.query
+        column = inner.items[0]
+        if not isinstance(column, f.Column) or inner.group_by or column.outer:
+            continue
+        profile = read.profile(column.ref)
+        if profile is None or not profile.nulls:
+            continue
+        there = f.IsNull(column, negated=True)
+        if any(part in (there, *_compared(column, part)) for part in conjuncts(inner.where)):
+            continue
+        sound = replace(inner, where=conjunction((*conjuncts(inner.where), there)))
+        mended = replace(condition, query=sound)
+        yield Finding(
+            Veto(
+                "null",
+                f"NOT IN finds nothing: {column.ref} has empty entries",
+                f"empty entries of {column.ref} are left out, or NOT IN would find nothing",
+            ),
+            _swapped(form, condition, mended),
+        )
+
+
+def _compared(column: f.Column, part: f.Condition) -> tuple[f.Condition, ...]:
+    """The part itself where it can't hold of a NULL in the column."""
+    match part:
+        case f.Comparison(_, left, right) if column in (left, right):
+            return (part,)
+        case f.Between(operand) | f.InList(operand) | f.Like(_, operand) if operand == column:
+            return (part,)
+    return ()
+
+
+def by_names(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """EXCEPT and NOT IN by a column that isn't unique, where its table has a key: what shares its
+    name with another is taken for the other."""
+    if isinstance(form, f.SetOperation):
+        if form.operator == "except":
+            yield from _difference(form, read)
+        return
+    for part in conjuncts(form.where):
+        if isinstance(part, f.InQuery) and part.negated and isinstance(part.query, f.Select):
+            yield from _not_among(form, part, part.query, read)
+
+
+def _difference(form: f.SetOperation, read: Reading) -> Iterator[Finding]:
+    left, right = form.left, form.right
+    if not isinstance(left, f.Select) or left.group_by or left.limit is not None or left.derived:
+        return
+    key = _shared_key(left.items, right.items, read)
+    if key is None or right.group_by or right.limit is not None:
+        return
+    among = f.InQuery(f.Column(key), replace(right, items=(f.Column(key),), distinct=False), True)
+    sound = replace(left, where=conjunction((*conjuncts(left.where), among)), distinct=False)
+    yield _by_key(key, left.items, sound)
+
+
+def _not_among(
+    form: f.Select, part: f.InQuery, inner: f.Select, read: Reading
+) -> Iterator[Finding]:
+    key = _shared_key((part.operand,), inner.items, read)
+    if key is None or inner.group_by or inner.limit is not None:
+        return
+    among = replace(
+        part, operand=f.Column(key), query=replace(inner, items=(f.Column(key),), distinct=False)
+    )
+    yield _by_key(key, (part.operand,), _swapped(form, part, among))
+
+
+def _by_key(
+    key: ColumnRef, items: tuple[f.Expression | f.Star, ...], mended: f.Query | None
+) -> Finding:
+    names = ", ".join(str(item.ref) for item in items if isinstance(item, f.Column))
+    return Finding(
+        Veto(
+            "name",
+            f"excluded by {names}, which several rows share; {key} tells them apart",
+            f"excluded by {key} instead of {names}, which several rows share",
+        ),
+        mended,
+    )
+
+
+def _shared_key(
+    left: tuple[f.Expression | f.Star, ...], right: tuple[f.Expression | f.Star, ...], read: Reading
+) -> ColumnRef | None:
+    """The key of the one table whose columns both sides compare, where these don't tell its rows
+    apart; else None."""
+    if left != right:
+        return None
+    columns = [item for item in left if isinstance(item, f.Column) and item.instance == 1]
+    tables = {column.ref.table for column in columns}
+    if len(columns) != len(left) or len(tables) != 1:
+        return None
+    table = read.schema.table(tables.pop())
+    if table is None or len(table.primary_key) != 1:
+        return None
+    key = ColumnRef(table.name, table.primary_key[0])
+    for column in columns:
+        if column.ref == key or column.ref in read.schema.referring:
+            return None
+        if not _names_rows(column.ref, read):
+            return None
+        profile = read.profile(column.ref)
+        if profile is None or profile.distinct >= profile.rows - profile.nulls:
+            return None
+    return key if len(columns) == 1 else None
+
+
+def _names_rows(ref: ColumnRef, read: Reading) -> bool:
+    """Whether a column stands for its table's rows, as a name does. One that the question asks for
+    itself, such as the countries that have no stadium, stands for its own values."""
+    words = column_words(ref)
+    return bool(words & _NAMES) or not words & {stem(word.text) for word in read.words}
+
+
+def _swapped(form: f.Query, old: f.Condition, new: f.Condition) -> f.Query:
+    return changed(form, lambda node: new if node == old else node)

@@ -1,0 +1,185 @@
+"""What the rules are given: a question, what was found for it, and what is known about columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import Protocol
+
+from sqlwright.errors import UnsupportedQuery
+from sqlwright.local import form as f
+from sqlwright.local.joins import plan_joins
+from sqlwright.local.lexical import Token, split_name, stem, tokens
+from sqlwright.local.nodes import type_feature
+from sqlwright.local.scoping import mentions
+from sqlwright.local.walking import inside, own, own_tables
+from sqlwright.protocols import Workspace
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.types import Cell, State, ValueMatch, Veto
+
+SUMMABLE = frozenset({"number_text", "year"})
+"""Formats of texts that SQLite adds up as the numbers they are."""
+
+
+class Written(Protocol):
+    """A way in which a column's values are written; `catalog.formats.Format` is one."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class Profile(Protocol):
+    """What the rules ask of a column's content; `catalog.records.ColumnProfile` is one."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def nulls(self) -> int: ...
+    @property
+    def distinct(self) -> int: ...
+    @property
+    def minimum(self) -> Cell: ...
+    @property
+    def maximum(self) -> Cell: ...
+    @property
+    def formats(self) -> Sequence[Written]: ...
+    @property
+    def main_storage(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A fault, and the form without it where a rule can write one."""
+
+    veto: Veto
+    mended: f.Query | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One question and its database, as the rules see them."""
+
+    state: State
+    workspace: Workspace
+    today: date | None = None
+    """The day that “last month” is reckoned from; None leaves such times unread."""
+
+    @property
+    def question(self) -> str:
+        return self.state.question.text
+
+    @property
+    def schema(self) -> Schema:
+        return self.workspace.schema
+
+    @cached_property
+    def words(self) -> tuple[Token, ...]:
+        """The question's words and numbers in reading order."""
+        return tuple(tokens(self.question))
+
+    @cached_property
+    def values(self) -> tuple[ValueMatch, ...]:
+        """Stored values that phrases of the question resemble, best first."""
+        return tuple(match for match in self.state.values if match.span is not None)
+
+    @cached_property
+    def _linked(self) -> Mapping[ColumnRef, float]:
+        return {link.column: link.score for link in self.state.columns}
+
+    def link(self, ref: ColumnRef) -> float:
+        """How likely the linker holds the question to need a column, in [0, 1]."""
+        return self._linked.get(ref, 0.0)
+
+    def profile(self, ref: ColumnRef) -> Profile | None:
+        """What a column holds; None when nobody looked."""
+        catalog = self.workspace.catalog
+        found: Profile | None = None if catalog is None else catalog.columns.get(ref)
+        return found
+
+    def holds_dates(self, ref: ColumnRef) -> bool | None:
+        """Whether SQLite's functions read a column's values as dates; None when that isn't known:
+        nobody looked, or it is empty."""
+        profile = self.profile(ref)
+        if profile is None or not profile.main_storage:
+            return None
+        if profile.main_storage != "text":
+            return False
+        return bool(self.workspace.catalog.dates.get(ref, False))
+
+    def is_date(self, ref: ColumnRef) -> bool:
+        """Whether a column holds dates, by its values or, where those aren't known, as declared."""
+        held = self.holds_dates(ref)
+        if held is not None:
+            return held
+        column = self.schema.column(ref)
+        return column is not None and type_feature(column.type) == "time-type"
+
+    def holds_words(self, ref: ColumnRef) -> bool:
+        """Whether a column holds texts that SQLite can't add up as numbers."""
+        profile = self.profile(ref)
+        if profile is None or profile.main_storage != "text":
+            return False
+        return not profile.formats or profile.formats[0].name not in SUMMABLE
+
+
+def column_words(ref: ColumnRef) -> frozenset[str]:
+    """The stems of the words of a column's name."""
+    return frozenset(map(stem, split_name(ref.column)))
+
+
+def named_words(form: f.Query, schema: Schema) -> frozenset[str]:
+    """The stems of all words in the names of a query's tables and columns, those it is joined by
+    included."""
+    names = {column.ref.column for column in inside(form, f.Column)}
+    names |= {end.column for pair in joined(form, schema) for end in pair}
+    names |= set(table_names(form))
+    return frozenset(stem(word) for name in names for word in split_name(name))
+
+
+def table_names(form: f.Query) -> Iterator[str]:
+    """The tables that a form's columns, stars and sources name."""
+    for select in inside(form, f.Select):
+        yield from own_tables(select)
+        yield from (star.table for star in own(select, f.Star) if star.table)
+
+
+def joined(form: f.Query, schema: Schema) -> Iterator[tuple[ColumnRef, ColumnRef]]:
+    """The pairs of columns that a query joins its tables by."""
+    for select in inside(form, f.Select):
+        try:
+            steps = plan_joins(mentions(select), schema, joins=select.joins, crossed=select.crossed)
+        except UnsupportedQuery:
+            continue
+        for join in (join for step in steps for join in step.on):
+            if isinstance(join.left, f.Column) and isinstance(join.right, f.Column):
+                yield join.left.ref, join.right.ref
+
+
+def texts(form: object) -> list[str]:
+    """The texts among a form's constants, without the formats of dates."""
+    formats = {
+        id(call.arguments[0])
+        for call in inside(form, f.Function)
+        if call.name == "strftime" and call.arguments
+    }
+    return [
+        literal.value
+        for literal in inside(form, f.Literal)
+        if isinstance(literal.value, str) and id(literal) not in formats
+    ]
+
+
+def conjuncts(condition: f.Condition | None) -> tuple[f.Condition, ...]:
+    """What a condition asks for, all of which must hold."""
+    if condition is None:
+        return ()
+    return condition.operands if isinstance(condition, f.And) else (condition,)
+
+
+def conjunction(parts: tuple[f.Condition, ...]) -> f.Condition | None:
+    """The condition that all parts hold."""
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return f.And(parts)

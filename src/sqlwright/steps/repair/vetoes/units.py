@@ -1,0 +1,163 @@
+"""Units: a number of minutes compared with milliseconds, a thousand taken for one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlwright.local import form as f
+from sqlwright.local.lexical import split_name
+from sqlwright.local.walking import changed, inside
+from sqlwright.schema import ColumnRef
+from sqlwright.steps.repair.vetoes.reading import Finding, Reading
+from sqlwright.types import Veto
+
+_DIMENSIONS: tuple[dict[str, float], ...] = (
+    {"millisecond": 0.001, "msec": 0.001, "ms": 0.001, "second": 1, "sec": 1, "secs": 1,
+     "minute": 60, "min": 60, "mins": 60, "hour": 3600, "hr": 3600, "hrs": 3600, "day": 86400,
+     "week": 604800},
+    {"byte": 1, "kilobyte": 1e3, "kb": 1e3, "megabyte": 1e6, "mb": 1e6, "gigabyte": 1e9, "gb": 1e9,
+     "terabyte": 1e12, "tb": 1e12},
+    {"milligram": 0.001, "mg": 0.001, "gram": 1, "kilogram": 1e3, "kg": 1e3, "kgs": 1e3,
+     "tonne": 1e6},
+    {"millimeter": 0.001, "millimetre": 0.001, "mm": 0.001, "centimeter": 0.01, "centimetre": 0.01,
+     "cm": 0.01, "meter": 1, "metre": 1, "kilometer": 1e3, "kilometre": 1e3, "km": 1e3},
+)  # fmt: skip
+"""Units of time, of data, of mass and of length by how many of the base unit they are."""
+
+_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
+_NUMBER = r"(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)"
+_UNITS = "|".join(sorted({unit for units in _DIMENSIONS for unit in units}, key=len, reverse=True))
+_MEASURED = re.compile(rf"(?<![\w.]){_NUMBER}[\s-]?(?P<unit>{_UNITS})s?(?!\w)", re.IGNORECASE)
+_SCALED = re.compile(rf"(?<![\w.]){_NUMBER}\s+(?P<scale>{'|'.join(_SCALES)})(?!\w)", re.IGNORECASE)
+_SHOWN = re.compile(rf"(?<!\w)in (?P<unit>{_UNITS})s?(?!\w)(?!\s+(?:of|\d))", re.IGNORECASE)
+"""A unit in which something is to be shown."""
+
+
+def measures(text: str) -> tuple[tuple[int, int], ...]:
+    """Where a text names a unit, as characters: with its number, or that something is shown in."""
+    shapes = (_MEASURED, _SCALED, _SHOWN)
+    return tuple(match.span() for shape in shapes for match in shape.finditer(text))
+
+
+def unit_as_value(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """A unit taken for a stored value: the megabytes of “100 MB” for the state MB."""
+    spans = measures(read.question)
+    for match in read.values if spans else ():
+        if match.span is None or not any(_within(match.span, span) for span in spans):
+            continue
+        compared = {f.Column(match.column), f.Literal(match.value)}
+        if any({one.left, one.right} == compared for one in inside(form, f.Comparison)):
+            told = f"“{match.phrase}” is a unit and is compared with {match.column}"
+            yield Finding(Veto("unit", told))
+
+
+def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
+    """Whether a range of characters is part of another one."""
+    return inner != outer and outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+def other_unit(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """A number with a unit, compared with a column that is named after another unit."""
+    for match in _MEASURED.finditer(read.question):
+        number, unit = _number(match), match.group("unit").casefold()
+        for comparison in _comparisons(form, number):
+            column = comparison.left
+            if not isinstance(column, f.Column):
+                continue
+            factor = _factor(unit, column.ref)
+            if factor is None or factor == 1:
+                continue
+            literal = f.Literal(_plain(number * factor))
+            yield Finding(
+                Veto(
+                    "unit",
+                    f"“{match.group()}” is compared with {column.ref} as {_plain(number)}",
+                    f"“{match.group()}” is {literal} in {column.ref}",
+                ),
+                _exchanged(form, comparison, replace(comparison, right=literal)),
+            )
+
+
+def unscaled(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """“5 thousand” compared as 5."""
+    for match in _SCALED.finditer(read.question):
+        number, scale = _number(match), _SCALES[match.group("scale").casefold()]
+        for comparison in _comparisons(form, number):
+            literal = f.Literal(_plain(number * scale))
+            yield Finding(
+                Veto(
+                    "unit",
+                    f"“{match.group()}” is compared as {_plain(number)}",
+                    f"“{match.group()}” is {literal}",
+                ),
+                _exchanged(form, comparison, replace(comparison, right=literal)),
+            )
+
+
+def shown_in_other_unit(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """“In minutes”, shown in the unit that the column is named after."""
+    match = _SHOWN.search(read.question)
+    if match is None or not isinstance(form, f.Select):
+        return
+    unit = match.group("unit").casefold()
+    items = tuple(_converted(item, unit) for item in form.items)
+    if items != form.items:
+        yield Finding(
+            Veto("unit", f"it isn't shown {match.group()}", f"shown {match.group()}"),
+            replace(form, items=items),
+        )
+
+
+def _converted(item: f.Expression | f.Star, unit: str) -> f.Expression | f.Star:
+    operand = item.operand if isinstance(item, f.Aggregate) else item
+    if isinstance(item, f.Aggregate) and item.function == "count":
+        return item
+    if not isinstance(operand, f.Column) or isinstance(item, f.Star):
+        return item
+    factor = _factor(unit, operand.ref)
+    if factor is None or factor == 1:
+        return item
+    if factor > 1:
+        return f.Arithmetic("ratio", item, f.Literal(_plain(factor)))
+    return f.Arithmetic("*", item, f.Literal(_plain(1 / factor)))
+
+
+def _factor(unit: str, ref: ColumnRef) -> float | None:
+    """How many of the unit that a column is named after one of the given unit is; None where the
+    name has no unit of the same kind, or several."""
+    words = [word.removesuffix("s") if len(word) > 3 else word for word in split_name(ref.column)]
+    for units in _DIMENSIONS:
+        if unit in units:
+            stored = {units[word] for word in words if word in units}
+            return units[unit] / stored.pop() if len(stored) == 1 else None
+    return None
+
+
+def _comparisons(form: f.Query, number: float) -> Iterator[f.Comparison]:
+    for comparison in inside(form, f.Comparison):
+        literal = comparison.right
+        if isinstance(literal, f.Literal) and _as_number(literal.value) == number:
+            yield comparison
+
+
+def _as_number(value: str | float) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _number(match: re.Match[str]) -> float:
+    return float(match.group("number").replace(",", ""))
+
+
+def _plain(number: float) -> int | float:
+    """Whole numbers as such; floats without the noise of their last digits."""
+    rounded = round(number, 9)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def _exchanged(form: f.Query, old: f.Comparison, new: f.Comparison) -> f.Query:
+    return changed(form, lambda node: new if node == old else node)

@@ -1,0 +1,192 @@
+"""Stored values that the question names: left out of the query, or taken for their opposite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+
+from sqlwright.local import form as f
+from sqlwright.local.lexical import FUNCTION_WORDS, OPERATION_WORDS, stem, tokens
+from sqlwright.local.moments import moments
+from sqlwright.local.walking import inside
+from sqlwright.steps.repair.vetoes.reading import (
+    Finding,
+    Reading,
+    column_words,
+    conjunction,
+    conjuncts,
+    named_words,
+    table_names,
+    texts,
+)
+from sqlwright.steps.repair.vetoes.units import measures
+from sqlwright.types import ValueMatch, Veto
+
+FOUND = 0.95
+"""Similarity from which a stored value is what a phrase of the question says."""
+
+_ALSO = re.compile(
+    r"\s*(?:[,/&]|\b(?:and|or|versus|vs|nor|compared|to|with|than|in|from|of|the)\b)"
+    r"(?:\s*\b(?:and|or|to|with|than|in|from|of|the|those|also)\b)*[\s\"'“”‘’]*",
+    re.IGNORECASE,
+)
+"""What stands between two values that are both meant."""
+
+_NEGATED = re.compile(
+    r"(?:\bnot|\bexcept|\bexcluding|\boutside|\bother than|\bneither|\bnor|n['’]t)"
+    r"(?:\s+(?:for|of|in|from|at|by|with|be|the|a|an|any))*\s*[\"'“‘]?$",
+    re.IGNORECASE,
+)
+"""What stands before a phrase that is excluded."""
+
+
+def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """A stored value that equals a phrase of the question, neither of them in the query."""
+    spans = [moment.span for moment in moments(read.question)]
+    spans += measures(read.question)
+    matches = [match for match in read.values if match.score >= FOUND and match.span]
+    used = [match for match in matches if _is_used(match, form)]
+    spans += [match.span for match in used if match.span]
+    matches.sort(key=lambda match: match.span or (0, 0))
+    tables = set(table_names(form))
+    for span, group in groupby(matches, key=lambda match: match.span or (0, 0)):
+        same = list(group)
+        if any(start < span[1] and span[0] < end for start, end in spans):
+            continue
+        best = _meant(same, form, read)
+        if _is_no_name(best, form, read):
+            continue
+        everyday = best.phrase.islower() and " " not in best.phrase
+        if everyday and not _is_near(best.column.table, tables, read):
+            continue
+        yield _finding(best, form, read)
+
+
+def _is_near(table: str, tables: set[str], read: Reading) -> bool:
+    """Whether a table is one of some, or a key joins it to one. An everyday word in lower case
+    that is a value further away is one by chance."""
+    keys = ({key.table, key.target_table} for key in read.schema.foreign_keys)
+    return table in tables or any(table in ends and ends & tables for ends in keys)
+
+
+def _is_used(match: ValueMatch, form: f.Query) -> bool:
+    """Whether a constant of the query holds the value or the phrase, or is part of them."""
+    value, phrase = match.value.strip().casefold(), match.phrase.strip().casefold()
+    for text in texts(form):
+        said = text.strip(" %").casefold()
+        if said and (value in said or phrase in said or said in value or said in phrase):
+            return True
+    return False
+
+
+def _is_no_name(match: ValueMatch, form: f.Query, read: Reading) -> bool:
+    """Whether a phrase asks for a thing, an operation or a number rather than naming a value."""
+    words = tokens(match.phrase)
+    if not words or all(word.is_number for word in words):
+        return True
+    dull = [word.text in FUNCTION_WORDS or word.text in OPERATION_WORDS for word in words]
+    start = match.span[0] if match.span else 0
+    if all(dull) and not (start > 0 and match.phrase[:1].isupper()):
+        return not _beside_its_column(match, read)
+    named = named_words(form, read.schema)
+    return all(
+        stem(word.text) in named or is_dull for word, is_dull in zip(words, dull, strict=True)
+    )
+
+
+def _beside_its_column(match: ValueMatch, read: Reading) -> bool:
+    """Whether the name of the value's column stands beside the phrase: the high of “high
+    priority”."""
+    start, end = match.span or (0, 0)
+    before = [word for word in read.words if word.end <= start][-1:]
+    after = [word for word in read.words if word.start >= end][:1]
+    return bool({stem(word.text) for word in (*before, *after)} & column_words(match.column))
+
+
+def _meant(matches: list[ValueMatch], form: f.Query, read: Reading) -> ValueMatch:
+    """Of the columns that hold a value, the one that is meant most probably: of a table that the
+    query reads, whose name the question says, then by the linker."""
+    tables = set(table_names(form))
+    asked = {stem(word.text) for word in read.words}
+
+    def weight(match: ValueMatch) -> tuple[bool, bool, float, float]:
+        said = bool(asked & column_words(match.column))
+        near = match.column.table in tables
+        return (near, said, read.link(match.column), match.score)
+
+    return max(matches, key=weight)
+
+
+def _finding(match: ValueMatch, form: f.Query, read: Reading) -> Finding:
+    negated = is_negated(read.question, match)
+    told = f"“{match.phrase}” isn't used: {match.column} holds {match.value!r}"
+    mended = _with_condition(form, match, read, negated=negated)
+    return Finding(Veto("value", told, f"“{match.phrase}” is read as {match.column} "
+                        f"{'≠' if negated else '='} {match.value!r}"), mended)  # fmt: skip
+
+
+def is_negated(question: str, match: ValueMatch) -> bool:
+    """Whether the question excludes what a phrase names."""
+    return match.span is not None and bool(_NEGATED.search(question[: match.span[0]]))
+
+
+def _both(literal: f.Literal, match: ValueMatch, read: Reading) -> bool:
+    """Whether the question names two values side by side, as in “Kenya or Norway”."""
+    if match.span is None:
+        return False
+    for other in read.values:
+        if other.column == match.column and other.value == literal.value and other.span:
+            first, second = sorted((match.span, other.span))
+            if _ALSO.fullmatch(read.question[first[1] : second[0]]):
+                return True
+    return False
+
+
+def _with_condition(
+    form: f.Query, match: ValueMatch, read: Reading, *, negated: bool
+) -> f.Query | None:
+    """The query that asks for the value, too; for either where it asks for one of the column."""
+    if not isinstance(form, f.Select) or form.derived:
+        return None
+    column, wanted = f.Column(match.column), f.Literal(match.value)
+    parts = conjuncts(form.where)
+    for place, part in enumerate(parts):
+        if isinstance(part, f.Comparison) and part.operator == "=" and part.left == column:
+            if (
+                negated
+                or not isinstance(part.right, f.Literal)
+                or not _both(part.right, match, read)
+            ):
+                return None
+            either = f.InList(column, (part.right, wanted))
+            return replace(form, where=conjunction((*parts[:place], either, *parts[place + 1 :])))
+        if column in set(inside(part, f.Column)):
+            return None
+    added = f.Comparison("!=" if negated else "=", column, wanted)
+    return replace(form, where=conjunction((*parts, added)))
+
+
+def taken_for_opposite(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """A value that the question excludes (“not shipped”, “outside the USA”) and the query wants."""
+    if not isinstance(form, f.Select):
+        return
+    parts = conjuncts(form.where)
+    for place, part in enumerate(parts):
+        match part:
+            case f.Comparison("=", f.Column(ref), f.Literal(str(text))):
+                named = [m for m in read.values if m.column == ref and m.value == text]
+                if not named or not all(is_negated(read.question, one) for one in named):
+                    continue
+                phrase = named[0].phrase
+                other = replace(part, operator="!=")
+                mended = (*parts[:place], other, *parts[place + 1 :])
+                yield Finding(
+                    Veto(
+                        "negation",
+                        f"the question excludes “{phrase}”, and this query wants it",
+                        f"“{phrase}” is excluded: {ref} ≠ {text!r}",
+                    ),
+                    replace(form, where=conjunction(mended)),
+                )
