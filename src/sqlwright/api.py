@@ -15,10 +15,15 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
+
+from pydantic import InstanceOf
 
 from sqlwright import config
+from sqlwright.arguments import AnyPath, Names, Positive, Private, Words, checked
+from sqlwright.catalog.descriptions import check_folder
 from sqlwright.database.address import parse_address
+from sqlwright.database.files import check_file
 from sqlwright.errors import ModelUnavailable
 from sqlwright.llm.models import Models
 from sqlwright.llm.options import LlmOptions
@@ -32,28 +37,41 @@ from sqlwright.spending import Budget, parse_budget
 
 __all__ = ["EmbeddedModels", "Session", "open"]
 
+AnyBudget = Annotated[
+    str | Budget, Words("an amount in a text, such as '$0.05, 20 calls', or a Budget")
+]
+ByRole = Annotated[
+    InstanceOf[Mapping[str, Any]] | None,
+    Words("a mapping from roles to models, or None"),
+    Private(),
+]
+Variables = Annotated[
+    Mapping[str, str] | None, Words("a mapping from texts to texts, or None"), Private()
+]
 
+
+@checked
 def open(  # noqa: A001 - sqlwright.open, as for a file
     url: str | Path,
     *,
-    recipe: str = "",
+    recipe: str | Path = "",
     overrides: Sequence[str] = (),
-    descriptions: str | Path | None = None,
-    tables: Sequence[str] | None = None,
+    descriptions: AnyPath | None = None,
+    tables: Names | None = None,
     limits: Limits | None = None,
-    seconds: float | None = None,
-    home: str | Path | None = None,
+    seconds: Positive | None = None,
+    home: AnyPath | None = None,
     model: str = "",
     base_url: str = "",
-    budget: str | Budget | None = None,
+    budget: AnyBudget | None = None,
     privacy: Privacy | None = None,
     cache: bool | None = None,
-    llm: LlmOptions | None = None,
-    models: Mapping[str, Any] | None = None,
+    llm: Annotated[LlmOptions | None, Private()] = None,
+    models: ByRole = None,
     seed: int = 0,
     record: bool = True,
     allow_code: bool = False,
-    environ: Mapping[str, str] | None = None,
+    environ: Variables = None,
 ) -> Session:
     """A session over the database at `url`: a path, or a `sqlite:///` URL.
 
@@ -71,17 +89,21 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     default where traces are. `llm` has all options of language models, the named ones come first.
     Keys are looked up in `environ`, by default the process's environment.
 
-    Raises ConfigError for a recipe, override or model that doesn't fit, and DatabaseUnavailable for
-    a URL that isn't supported.
+    Raises UserError for an argument that doesn't fit, of it ConfigError for a recipe, override or
+    model, DatabaseUnavailable for a file that isn't there or is no SQLite database, and
+    WorkspaceError for descriptions that aren't there.
     """
     address = str(url)
-    parse_address(address)
+    check_file(parse_address(address))
     place = Path(home).expanduser() if home is not None else default_home()
+    described = None if descriptions is None else Path(descriptions).expanduser()
+    if described is not None:
+        check_folder(described)
     options = llm or LlmOptions(cache=record)
     named: dict[str, Any] = {"base_url": base_url, "privacy": privacy, "cache": cache}
     named |= {"model": model, "budget": parse_budget(budget) if isinstance(budget, str) else budget}
     options = replace(options, **{k: v for k, v in named.items() if v not in {None, ""}})
-    chosen = recipe or default_recipe(options.model)
+    chosen = str(recipe) or default_recipe(options.model)
     loaded = config.load_recipe(chosen, overrides, allow_code=allow_code)
     chosen_models = Models(
         ChainMap(cast("Any", models or {}), cast("Any", EmbeddedModels())),
@@ -95,7 +117,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
         Target(
             address,
             folder=None if home is None else place / "databases" / prepared_folder(address).name,
-            descriptions=None if descriptions is None else Path(descriptions).expanduser(),
+            descriptions=described,
             tables=None if tables is None else tuple(tables),
         ),
         loaded,

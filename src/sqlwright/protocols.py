@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from sqlwright.arguments import Count, Positive, checked_fields
 from sqlwright.errors import Cancelled
 from sqlwright.messages import Capabilities, Privacy, Request, Sample
 from sqlwright.schema import Schema
@@ -24,17 +25,19 @@ EMBEDDER = "embedder"
 """The role of the embedded embedder, and what roles of others begin with."""
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one query may take. Every limit is on by default."""
 
-    seconds: float = 10.0
-    rows: int = 1_000
-    result_bytes: int = 16 * 1024 * 1024
-    cell_bytes: int = 1024 * 1024
-    memory_bytes: int = 1024 * 1024 * 1024
+    seconds: Positive = 10.0
+    rows: Count = 1_000
+    result_bytes: Count = 16 * 1024 * 1024
+    cell_bytes: Count = 1024 * 1024
+    memory_bytes: Count = 1024 * 1024 * 1024
 
 
+@runtime_checkable
 class EventSink(Protocol):
     """Where a run's events go: a trace file, a progress display, both, nowhere."""
 

@@ -16,13 +16,14 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Annotated, Any
 
 import sqlwright
 from sqlwright import trace
+from sqlwright.arguments import Positive, Words, checked
 from sqlwright.combinators import leaves
 from sqlwright.config import Recipe
-from sqlwright.errors import Cancelled, ConfigError, ModelUnavailable
+from sqlwright.errors import Cancelled, ConfigError, ModelUnavailable, UserError
 from sqlwright.llm.models import Models
 from sqlwright.messages import Privacy
 from sqlwright.pipeline import Pipeline
@@ -36,6 +37,8 @@ from sqlwright.types import Answer, Question, State, StepTime, Turn
 
 POLL = 0.02
 """Seconds between looks at whether the run was cancelled while models load."""
+
+OnEvent = Annotated[EventSink, Words("a function that takes a kind and a payload")]
 
 
 @dataclass(frozen=True)
@@ -109,17 +112,19 @@ class Session:
     @property
     def workspace(self) -> Workspace:
         """The open database with what is known about it. Opens it. Raises DatabaseUnavailable."""
+        self._check_open()
         with self._opening:
             return self._current().workspace
 
+    @checked
     def ask(
         self,
         question: str,
         *,
         evidence: str = "",
         history: Sequence[Turn] = (),
-        seconds: float | None = None,
-        on_event: EventSink = no_events,
+        seconds: Positive | None = None,
+        on_event: OnEvent = no_events,
         cancelled: threading.Event | None = None,
     ) -> Answer:
         """Answer a question.
@@ -128,7 +133,8 @@ class Session:
         earlier questions with their SQL. After `seconds`, or when `cancelled` is set, the best
         candidate at hand is the answer. `on_event` is told what happens as it happens.
 
-        Raises DatabaseUnavailable; anything else that goes wrong is in the answer.
+        Raises UserError for arguments that don't fit and after `close`, and DatabaseUnavailable;
+        anything else that goes wrong is in the answer.
         """
         answer, _ = self.run(
             question,
@@ -140,14 +146,15 @@ class Session:
         )
         return answer
 
+    @checked
     def run(
         self,
         question: str,
         *,
         evidence: str = "",
         history: Sequence[Turn] = (),
-        seconds: float | None = None,
-        on_event: EventSink = no_events,
+        seconds: Positive | None = None,
+        on_event: OnEvent = no_events,
         cancelled: threading.Event | None = None,
     ) -> tuple[Answer, State]:
         """`ask`, and the state the answer was drawn from: every candidate, link and value."""
@@ -165,17 +172,18 @@ class Session:
             writer = None if self._traces is None else TraceWriter(self._traces, run.id)
             if writer is not None:
                 stack.callback(writer.close)
-            run.events = _both(writer, on_event)
+            run.events = trace.both(writer, on_event)
             run.events("start", self._description(asked, workspace, run))
             answer, state = self._pipeline.run(asked, workspace, self.models, run)
-            run.events("answer", _outcome(answer, run))
+            run.events("answer", trace.outcome(answer, run))
             return _recorded(answer, run, writer), state
 
+    @checked
     def run_sql(
         self,
         sql: str,
         *,
-        seconds: float | None = None,
+        seconds: Positive | None = None,
         cancelled: threading.Event | None = None,
     ) -> Answer:
         """Run a query of your own under the same guard and limits as a generated one.
@@ -214,6 +222,7 @@ class Session:
 
         Raises DatabaseUnavailable and ModelUnavailable.
         """
+        self._check_open()
         with self._opening:
             self._current()
         for role in self._roles():
@@ -250,7 +259,14 @@ class Session:
         steps = leaves(self.recipe.step)
         return list(dict.fromkeys(role for step in steps for role in getattr(step, "roles", ())))
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise UserError(
+                "the session is closed", hint="Open the database again with sqlwright.open."
+            )
+
     def _begin(self, seconds: float | None, cancelled: threading.Event | None) -> Run:
+        self._check_open()
         now = datetime.now(UTC)
         return Run(
             id=f"{now:%Y%m%d-%H%M%S}{now.microsecond // 1000:03d}-{secrets.token_hex(2)}",
@@ -348,37 +364,6 @@ class Session:
             "python": platform.python_version(),
             "notes": workspace.notes,
         }
-
-
-def _both(writer: TraceWriter | None, other: EventSink) -> EventSink:
-    if writer is None:
-        return other
-
-    def sink(kind: str, payload: Mapping[str, Any]) -> None:
-        writer(kind, payload)
-        other(kind, payload)
-
-    return sink
-
-
-def _outcome(answer: Answer, run: Run) -> dict[str, Any]:
-    """The last line of a trace."""
-    return {
-        "status": answer.status,
-        "sql": answer.sql,
-        "confidence": answer.confidence,
-        "message": answer.message,
-        "suggestion": answer.suggestion,
-        "columns": answer.columns,
-        "row_count": len(answer.rows),
-        "truncated": answer.truncated,
-        "warnings": answer.warnings,
-        "times": answer.times,
-        "usage": answer.usage,
-        "usage_by_step": answer.usage_by_step,
-        "alternatives": [candidate.sql for candidate in answer.alternatives],
-        "seconds": run.clock() - run.started,
-    }
 
 
 def _recorded(answer: Answer, run: Run, writer: TraceWriter | None) -> Answer:

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from sqlwright.arguments import Amount, Natural, checked_fields
 from sqlwright.errors import ConfigError
 from sqlwright.types import Usage
 
@@ -22,14 +23,15 @@ _AMOUNT = re.compile(
 _SCALES = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True)
 class Budget:
     """The most a question may cost; None is no limit."""
 
-    calls: int | None = None
-    tokens: int | None = None
+    calls: Natural | None = None
+    tokens: Natural | None = None
     """Prompt and reply together."""
-    cost: float | None = None
+    cost: Amount | None = None
     """US dollars."""
 
     @property

@@ -22,8 +22,9 @@ from typing import Any
 from sqlwright.errors import WorkspaceError
 from sqlwright.messages import Message
 from sqlwright.presentation import candidate_to_dict, plain, readable, result_to_dict, to_json
+from sqlwright.protocols import EventSink, Run
 from sqlwright.schema import Detail, SchemaView
-from sqlwright.types import Candidate, ExecutionResult, State
+from sqlwright.types import Answer, Candidate, ExecutionResult, State
 
 FORMAT = "sqlwright-trace"
 VERSION = 1
@@ -162,6 +163,38 @@ def read_trace(path: Path) -> Trace:
     ends = [event for event in events if event["kind"] == "answer"]
     middle = tuple(e for e in events if e["kind"] not in {"start", "answer"})
     return Trace(path.stem, start, middle, ends[-1] if ends else {})
+
+
+def both(writer: TraceWriter | None, other: EventSink) -> EventSink:
+    """A sink that writes to a trace, if there is one, and then tells another."""
+    if writer is None:
+        return other
+
+    def sink(kind: str, payload: Mapping[str, Any]) -> None:
+        writer(kind, payload)
+        other(kind, payload)
+
+    return sink
+
+
+def outcome(answer: Answer, run: Run) -> dict[str, Any]:
+    """The last line of a trace."""
+    return {
+        "status": answer.status,
+        "sql": answer.sql,
+        "confidence": answer.confidence,
+        "message": answer.message,
+        "suggestion": answer.suggestion,
+        "columns": answer.columns,
+        "row_count": len(answer.rows),
+        "truncated": answer.truncated,
+        "warnings": answer.warnings,
+        "times": answer.times,
+        "usage": answer.usage,
+        "usage_by_step": answer.usage_by_step,
+        "alternatives": [candidate.sql for candidate in answer.alternatives],
+        "seconds": run.clock() - run.started,
+    }
 
 
 def _lines(text: str) -> Iterator[dict[str, Any]]:

@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from sqlwright.arguments import Natural, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
 
 Cell = None | int | float | str | bytes
 """One value of a result, as the database stores it."""
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True)
 class Turn:
     """An earlier question of a conversation and the SQL that answered it."""
@@ -287,7 +289,8 @@ class Answer:
 
         return answer_to_dict(self)
 
-    def to_json(self, *, indent: int | None = 2) -> str:
+    @checked
+    def to_json(self, *, indent: Natural | None = 2) -> str:
         """JSON text that is safe to print and to embed."""
         from sqlwright.presentation import answer_to_json
 

@@ -64,13 +64,18 @@ def find_descriptions(database: Path) -> Path | None:
     return next((path for path in folders if path.name.casefold() == FOLDER), None)
 
 
-def read_descriptions(folder: Path) -> Descriptions:
-    """Read every CSV file of a folder. Raises `WorkspaceError` when there is no such folder."""
+def check_folder(folder: Path) -> None:
+    """Raise `WorkspaceError` when there is no such folder."""
     if not folder.is_dir():
         raise WorkspaceError(
             f"{folder} is not a folder of description files",
             hint="Give the folder that holds one CSV file per table.",
         )
+
+
+def read_descriptions(folder: Path) -> Descriptions:
+    """Read every CSV file of a folder. Raises `WorkspaceError` when there is no such folder."""
+    check_folder(folder)
     tables: dict[str, tuple[DescribedColumn, ...]] = {}
     notes: list[str] = []
     for path in sorted(folder.iterdir()):

@@ -40,6 +40,8 @@ _PATIENCE_SECONDS = 0.5
 programs may need it gone to remove the log or change the journal's mode."""
 _SPARE_BYTES = 256 * 1024 * 1024
 """Address space beside SQLite's heap: the rows in Python and their packed form."""
+_LARGEST_MEMORY = 2**62
+"""Bytes; the system's calls take no larger number."""
 
 
 def main(control: int) -> None:
@@ -166,7 +168,7 @@ def _shorten(cell: Any, most: int) -> Any:
 
 
 def _set_limits(request: dict[str, Any]) -> None:
-    memory = request["memory_bytes"]
+    memory = min(request["memory_bytes"], _LARGEST_MEMORY)
     set_heap_limit(memory)
     if resource is None:
         return

@@ -131,7 +131,7 @@ def _language_model(options: LlmOptions) -> dict[str, Any]:
     """What about a language model makes two runs comparable or not; nothing without one."""
     if not options.model and options.replay is None:
         return {}
-    replay = None if options.replay is None else options.replay.name
+    replay = None if options.replay is None else Path(options.replay).name
     return {
         "model": options.model,
         "budget": str(options.budget),

@@ -148,7 +148,7 @@ class Models(Mapping[str, Any]):
         self._made: dict[str, GatedModel] = {}
         self._embedders: dict[str, GatedEmbedder] = {}
         self._prices: Prices | None = None
-        replay, record = self._options.replay, self._options.record
+        replay, record = map(_path, (self._options.replay, self._options.record))
         self._replay: Recording | None = None if replay is None else read_recording(replay)
         self._recorder = None if record is None else Recorder(record)
         kept = cache is not None and self._options.cache and replay is None
@@ -240,7 +240,7 @@ class Models(Mapping[str, Any]):
 
     def _price(self, service: Service) -> Price | None:
         if self._prices is None:
-            self._prices = load_prices(self._options.prices)
+            self._prices = load_prices(_path(self._options.prices))
         price = price_of(service, self._prices)
         if price is None and self._options.budget.cost is not None:
             raise ConfigError(
@@ -250,6 +250,10 @@ class Models(Mapping[str, Any]):
                 "SQLWRIGHT_LLM_PRICES. Or give the budget in calls or tokens.",
             )
         return price
+
+
+def _path(named: str | Path | None) -> Path | None:
+    return None if named is None else Path(named).expanduser()
 
 
 def _with_slash(name: str) -> str:

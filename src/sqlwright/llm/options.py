@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Annotated
 
+from sqlwright.arguments import AnyPath, Count, Positive, Predicate, Words, checked_fields
 from sqlwright.llm.endpoint import Throttle
-from sqlwright.messages import Privacy
+from sqlwright.messages import Capabilities, Privacy
 from sqlwright.spending import Budget
 
 
+def _are_capabilities(pairs: Sequence[tuple[str, bool | int]]) -> bool:
+    known: Mapping[str, type] = {f.name: type(f.default) for f in fields(Capabilities)}
+    return all(
+        type(value) is known.get(name) and (value is False or value > 0) for name, value in pairs
+    )
+
+
+@checked_fields
 @dataclass(frozen=True, slots=True)
 class LlmOptions:
     """Which model, where, at what price and under which limits."""
@@ -18,31 +28,37 @@ class LlmOptions:
     """`provider/model`, used where a step names no other; empty is none."""
     base_url: str = ""
     """Another address for the provider of `model`; for `openai-compatible` without one."""
-    budget: Budget = Budget()  # noqa: RUF009 - frozen
+    budget: Annotated[
+        Budget, Words("a Budget, such as sqlwright.spending.parse_budget('$0.05, 20 calls')")
+    ] = Budget()  # noqa: RUF009 - frozen
     """Of one question."""
     privacy: Privacy = "full"
     """What may leave this machine."""
     cache: bool = True
     """Whether replies are kept on disk and used again."""
-    prices: Path | None = None
+    prices: AnyPath | None = None
     """A TOML file with prices of the user's own."""
     revision: str = ""
     """The model's, for the cache: another one is another model. Many servers report theirs."""
-    concurrency: int = Throttle().concurrency
+    concurrency: Count = Throttle().concurrency
     """Requests in flight at once to one model."""
-    timeout: float = Throttle().seconds
+    timeout: Positive = Throttle().seconds
     """Seconds one request may take; a large model on a small machine needs more."""
-    retrying: float = Throttle().retrying
+    retrying: Positive = Throttle().retrying
     """Seconds a reply may wait in all between attempts that failed, before it is given up."""
-    requests_per_minute: float | None = None
-    tokens_per_minute: float | None = None
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
     """Prompt and reply together."""
-    capabilities: tuple[tuple[str, bool | int], ...] = ()
+    capabilities: Annotated[
+        tuple[tuple[str, bool | int], ...],
+        Predicate(_are_capabilities),
+        Words("a tuple of capabilities and what they are, such as (('seed', False),)"),
+    ] = ()
     """What the server of `model` can do, where that isn't known rightly: fields of
     `messages.Capabilities` by name."""
-    record: Path | None = None
+    record: AnyPath | None = None
     """A file to put requests and replies on record in."""
-    replay: Path | None = None
+    replay: AnyPath | None = None
     """A recording to take replies from, with no model at all."""
 
     @property
