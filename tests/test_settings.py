@@ -96,6 +96,7 @@ def test_somebody_elses_broken_pyproject_is_not_our_business(tmp_path: Path) -> 
         ("recipe = 5", "recipe takes a text in quotes, not 5"),
         ("overrides = 'a'", "overrides takes a list of texts in quotes, not 'a'"),
         ("overrides = [1]", "overrides takes a list of texts in quotes, not 1"),
+        ("tables = []", r"tables takes a list of texts in quotes, at least one, not \[\]"),
         ("limits = 5", "limits takes a table of limits, not 5"),
         ("[limits]\nrows = 2.5", r"limits\.rows takes a whole number greater than 0, not 2\.5"),
         ("allow_code = true", "unknown key 'allow_code'"),

@@ -112,7 +112,7 @@ class _ProjectFile(BaseModel):
     recipe: str | None = None
     overrides: list[str] | None = None
     descriptions: str | None = None
-    tables: list[str] | None = None
+    tables: list[str] | None = Field(default=None, min_length=1)
     home: str | None = None
     seconds: float | None = Field(default=None, gt=0)
     limits: _LimitValues = Field(default_factory=_LimitValues)
@@ -255,6 +255,8 @@ def _unfit(where: str, name: str, given: object) -> ConfigError:
         takes = " or ".join(map(repr, _CHOICES[kind])) if kind is Privacy else "true or false"
     else:
         takes = "a text in quotes" if kind is str else "a list of texts in quotes"
+    if given == []:
+        takes += ", at least one"
     return ConfigError(f"{where} takes {takes}, not {given!r}")
 
 
