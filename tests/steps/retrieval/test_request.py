@@ -1,32 +1,79 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from sqlwright.steps.retrieval.request import MAX_CHARACTERS, screen_request
-from sqlwright.types import Question
+from sqlwright.combinators import leaves
+from sqlwright.config import load_recipe, recipe_names
+from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.schema import SchemaView
+from sqlwright.session import Session
+from sqlwright.steps.retrieval.request import MAX_CHARACTERS, ScreenRequest, screen_request
+from sqlwright.types import Question, State
 
 CASES = Path(__file__).parents[2] / "cases" / "request"
+READS: dict[str, list[str]] = yaml.safe_load((CASES / "reads.yaml").read_text("utf-8"))
+ENGLISH_ONLY = ("local", "local-unscored")
 
 
-def cases() -> list[object]:
-    found = []
-    for path in sorted(CASES.glob("*.yaml")):
-        found += [
-            pytest.param(case["ask"], case["refuse"], id=f"{path.stem}: {case['ask'][:60]}")
-            for case in yaml.safe_load(path.read_text("utf-8"))
-        ]
-    return found
+def cases(*names: str) -> list[Any]:
+    return [
+        pytest.param(case["ask"], case["refuse"], id=f"{name}: {case['ask'][:60]}")
+        for name in names
+        for case in yaml.safe_load((CASES / f"{name}.yaml").read_text("utf-8"))
+    ]
 
 
-@pytest.mark.parametrize(("ask", "reason"), cases())
+@pytest.mark.parametrize(("ask", "reason"), cases("language", "small_talk", "write"))
 def test_a_request_is_refused_for_the_right_reason_or_let_through(
     ask: str, reason: str | None
 ) -> None:
-    refusal = screen_request(Question(ask))
+    refusal = screen_request(Question(ask), english_only=True)
     assert (refusal.reason if refusal else None) == reason
+
+
+@pytest.mark.parametrize(("ask", "reason"), cases("language"))
+def test_other_languages_pass_where_they_can_be_read(ask: str, reason: str | None) -> None:
+    assert screen_request(Question(ask)) is None
+
+
+@pytest.mark.parametrize("recipe", recipe_names())
+def test_no_recipe_refuses_a_question_that_only_reads(
+    recipe: str, shop_workspace: Workspace
+) -> None:
+    (screen,) = [s for s in leaves(load_recipe(recipe).step) if isinstance(s, ScreenRequest)]
+    asked = [question for group in READS.values() for question in group]
+    assert len(set(asked)) >= 300
+    context = Context(shop_workspace, Run())
+    view = SchemaView(shop_workspace.schema)
+    ended = [(ask, screen(State(Question(ask), view), context).refusal) for ask in asked]
+    assert [(ask, refusal) for ask, refusal in ended if refusal is not None] == []
+
+
+@pytest.mark.parametrize("recipe", recipe_names())
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wie viele Kunden gibt es in jeder Stadt?",
+        "¿Cuántos clientes hay en Madrid?",
+        "每个城市有多少客户?",
+    ],
+)
+def test_only_recipes_of_the_embedded_parser_want_english(
+    question: str, recipe: str, open_scripted: Callable[..., Session]
+) -> None:
+    with open_scripted("SELECT count(*) FROM customers", recipe=recipe) as session:
+        answer = session.ask(question)
+    if recipe in ENGLISH_ONLY:
+        assert answer.status == "refused"
+        assert "English only" in answer.message
+    else:
+        assert answer.status == "answered"
+        assert answer.sql == "SELECT count(*) FROM customers"
 
 
 def test_a_question_may_have_ten_thousand_characters_and_no_more() -> None:
@@ -38,20 +85,31 @@ def test_a_question_may_have_ten_thousand_characters_and_no_more() -> None:
     assert "10,001" in refusal.message
 
 
-def test_a_refused_write_suggests_to_look_instead() -> None:
-    refusal = screen_request(Question("Please delete all orders from 2019."))
+@pytest.mark.parametrize(
+    ("order", "look"),
+    [
+        ("Please delete all orders from 2019.", "show all orders from 2019"),
+        ("Set the price of product 7 to 12.50", "show the price of product 7"),
+        ("could you remove the album 'Facelift'?", "show the album 'Facelift'"),
+        ("Remove all customers with no orders", "show all customers with no orders"),
+    ],
+)
+def test_a_refused_write_suggests_to_look_instead(order: str, look: str) -> None:
+    refusal = screen_request(Question(order))
     assert refusal is not None
-    assert refusal.suggestion.endswith("show all orders from 2019")
+    assert refusal.suggestion.endswith(look)
 
 
 def test_every_refusal_says_what_to_do() -> None:
-    for ask in ("", "hello", "drop table x", "Wie viele Kunden gibt es?", "x" * 20_000):
-        refusal = screen_request(Question(ask))
+    for ask in ("", "drop table x", "Wie viele Kunden gibt es?", "x" * 20_000):
+        refusal = screen_request(Question(ask), english_only=True)
         assert refusal is not None
         assert refusal.message
         assert refusal.suggestion
 
 
 def test_screening_hostile_text_takes_no_long_search() -> None:
-    for piece in ("please ", "update the ", "find and then ", "give a ", '"', "create a ", "hi "):
-        screen_request(Question(piece * (MAX_CHARACTERS // len(piece))))
+    pieces = ("please ", "update the ", "find and then ", "give a ", '"', "create a ", "hi ", "; ",
+              "and delete the ", "drop table ", "'; ", " ")  # fmt: skip
+    for piece in pieces:
+        screen_request(Question(piece * (MAX_CHARACTERS // len(piece) - 1) + "x"))
