@@ -249,7 +249,7 @@ def test_a_key_that_an_endpoint_repeats_is_masked(leak: Callable[[str], str]) ->
     endpoint = ScriptedEndpoint(
         Script([When("bad", Missing("rejected", leak(key)))], otherwise=leak(key))
     )
-    with gate(endpoint=endpoint, secrets=[key]) as (model, _):
+    with gate(endpoint=endpoint, key=key) as (model, _):
         run = a_run(events=events)
         found = model.complete([request("bad"), request("good")], run, step="s")
     assert key not in repr(found)

@@ -25,6 +25,7 @@ from sqlwright.llm.cache import ReplyCache
 from sqlwright.llm.digest import call_form, digest
 from sqlwright.llm.endpoint import Call, Endpoint, Outcome, PlainMessage
 from sqlwright.llm.engine import Engine
+from sqlwright.llm.keys import error_without_key, reply_without_key
 from sqlwright.llm.metering import SpendingMeter
 from sqlwright.llm.prices import Price
 from sqlwright.llm.recording import Recorder, Recording
@@ -104,10 +105,10 @@ class GatedModel:
         cache: ReplyCache | None = None,
         recorder: Recorder | None = None,
         replay: Recording | None = None,
-        secrets: Sequence[str] = (),
+        key: str = "",
     ) -> None:
         """`line` is None where there is only a replay. `revision` is the model's as configured.
-        `secrets` are masked wherever they turn up in what an endpoint says."""
+        `key` is the endpoint's, which is told nowhere; see `keys`."""
         self._name = name
         self._capabilities = capabilities
         self._line = line
@@ -117,7 +118,7 @@ class GatedModel:
         self._cache = cache
         self._recorder = recorder
         self._replay = replay or Recording({}, {})
-        self._secrets = tuple(secret for secret in secrets if secret)
+        self._key_sent = key
 
     @property
     def name(self) -> str:
@@ -231,12 +232,15 @@ class GatedModel:
         for number, sample in enumerate(outcome.samples, start=part.first):
             if isinstance(sample, Missing):
                 if sample.kind != "budget":
-                    one.samples[number] = replace(sample, message=self._masked(sample.message))
+                    message = error_without_key(sample.message, self._key_sent)
+                    one.samples[number] = replace(sample, message=message)
                 continue
             calls = tuple(
-                replace(each, arguments=self._masked(each.arguments)) for each in sample.tool_calls
+                replace(each, arguments=reply_without_key(each.arguments, self._key_sent))
+                for each in sample.tool_calls
             )
-            reply = replace(sample, text=self._masked(sample.text), tool_calls=calls)
+            text = reply_without_key(sample.text, self._key_sent)
+            reply = replace(sample, text=text, tool_calls=calls)
             one.samples[number] = reply
             cut_by_budget = reply.finish == "length" and part.call.max_tokens < one.call.max_tokens
             if self._cache is not None and not cut_by_budget:
@@ -264,11 +268,6 @@ class GatedModel:
             "seconds": one.seconds,
         }
         run.events("call", payload)
-
-    def _masked(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
 
 
 def _of_sample(key: str, number: int) -> str:

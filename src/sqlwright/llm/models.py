@@ -208,7 +208,7 @@ class Models(Mapping[str, Any]):
             revision=self._options.revision,
             cache=self.cache,
             recorder=self._recorder,
-            secrets=[service.key] if service.key else [],
+            key=service.key or "",
         )
 
     def _embedder(self, name: str) -> Any:
