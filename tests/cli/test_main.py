@@ -232,6 +232,33 @@ def test_doctor_says_what_is_wrong(sqlwright: Command, home: Path) -> None:
     assert "doesn't exist" in outcome.out
 
 
+@pytest.mark.parametrize(
+    ("project", "said"),
+    [
+        ("", "nothing is sent: the recipe local asks embedded models only"),
+        (
+            '[llm]\nmodel = "ollama/m"\nbase_url = "http://127.0.0.1:9/v1"\n',
+            "only what is asked of ollama/m at http://127.0.0.1:9/v1 is sent",
+        ),
+        (
+            'recipe = "local"\n[llm]\nmodel = "ollama/m"\n',
+            "nothing is sent: the recipe local asks embedded models only",
+        ),
+        (
+            'recipe = "baseline"\n',
+            "nothing is sent: the recipe baseline asks a language model, and none is named",
+        ),
+    ],
+)
+def test_doctor_says_what_is_sent(sqlwright: Command, home: Path, project: str, said: str) -> None:
+    Path("sqlwright.toml").write_text(project)
+    report = json.loads(sqlwright("doctor", "--json").out)
+    (network,) = [check for check in report["checks"] if check["name"] == "network"]
+    assert network["state"] == "good"
+    assert network["found"] == f"{said}; onnxruntime's telemetry is off"
+    assert said in sqlwright("doctor").out
+
+
 def test_doctor_blames_a_blocked_folder_once(sqlwright: Command, shop: Path, home: Path) -> None:
     home.write_text("not a folder")
     report = json.loads(sqlwright("doctor", shop, "--json").out)

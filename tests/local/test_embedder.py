@@ -7,7 +7,8 @@ import pytest
 
 import sqlwright
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.embedder import FILES, MAX_PIECES, OnnxEmbedder, open_session
+from sqlwright.local.embedder import FILES, MAX_PIECES, OnnxEmbedder
+from sqlwright.local.runtime import open_session
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.protocols import Embedder
 

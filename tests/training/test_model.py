@@ -185,7 +185,7 @@ def test_the_rate_warms_up_and_decays(tmp_path: Path) -> None:
 def test_exported_graphs_give_what_the_model_gives(
     model: ParserModel, pieces: WordPieces, packed: Packed, tmp_path: Path
 ) -> None:
-    import onnxruntime
+    from sqlwright.local.runtime import open_session
 
     model.eval()
     export(model, tmp_path, int8=False)
@@ -201,7 +201,7 @@ def test_exported_graphs_give_what_the_model_gives(
         if owner >= 0:
             pool[0, owner, piece] = 1.0
     pool /= np.maximum(pool.sum(-1, keepdims=True), 1.0)
-    session = onnxruntime.InferenceSession(tmp_path / "parser_encoder.onnx")
+    session = open_session(tmp_path / "parser_encoder.onnx")
     found = session.run(
         ["link", "memory"],
         {
@@ -219,7 +219,7 @@ def test_exported_graphs_give_what_the_model_gives(
 def test_stepwise_decoding_agrees_with_teacher_forcing(
     model: ParserModel, packed: Packed, tmp_path: Path
 ) -> None:
-    import onnxruntime
+    from sqlwright.local.runtime import open_session
 
     model.eval()
     export(model, tmp_path, int8=False)
@@ -237,7 +237,7 @@ def test_stepwise_decoding_agrees_with_teacher_forcing(
             states, None, model.decoder.split_memory(memory), (causal, bias)
         )
         expected = model.decoder.logits(states, keys)[0, :, : FIRST_NODE + nodes].numpy()
-    session = onnxruntime.InferenceSession(tmp_path / "parser_decoder.onnx")
+    session = open_session(tmp_path / "parser_decoder.onnx")
     sizes = model.sizes
     past = np.zeros((2 * sizes.decoder_layers, 1, sizes.heads, 0, 384 // sizes.heads), np.float32)
     for step in range(steps):

@@ -70,6 +70,7 @@ def checks(database: str | None, settings: Settings) -> Iterator[Check]:
     yield from _libraries()
     yield _models()
     yield _language_models(settings, os.environ)
+    yield _network(settings, os.environ)
     yield _folder(home_of(settings))
     yield from _guard()
     if database is not None:
@@ -169,6 +170,36 @@ def _language_models(settings: Settings, environ: Mapping[str, str]) -> Check:
         return Check(name, "bad", f"{service.name} at {where}: there is no key for it", advice)
     keyless = "" if service.sendable_key else ", without a key"
     return Check(name, "good", f"{service.name} at {where}{keyless}; {found}")
+
+
+def _network(settings: Settings, environ: Mapping[str, str]) -> Check:
+    """What a question sends anywhere. Nothing is sent to find out."""
+    from sqlwright.local.runtime import SILENCE, is_silent
+
+    try:
+        sent = _sent(settings, environ)
+    except ConfigError as error:
+        return Check("network", "bad", str(error), error.hint)
+    if not is_silent():
+        return Check("network", "bad", f"{sent}; onnxruntime may report to its vendor",
+                     f"Set {SILENCE}=1.")  # fmt: skip
+    return Check("network", "good", f"{sent}; onnxruntime's telemetry is off")
+
+
+def _sent(settings: Settings, environ: Mapping[str, str]) -> str:
+    from sqlwright.config import load_recipe
+    from sqlwright.llm.models import service_for
+    from sqlwright.protocols import EMBEDDER
+
+    recipe = load_recipe(settings.recipe, settings.overrides)
+    if not recipe.asks:
+        return f"nothing is sent: the recipe {recipe.name} asks embedded models only"
+    named = [name.removeprefix(f"{EMBEDDER}/") or settings.llm.model for name in recipe.asks]
+    services = [service_for(name, settings.llm, environ) for name in dict.fromkeys(named) if name]
+    if not services:
+        return f"nothing is sent: the recipe {recipe.name} asks a language model, and none is named"
+    asked = " and ".join(f"{service.name} at {service.address}" for service in services)
+    return f"only what is asked of {asked} is sent"
 
 
 def _folder(home: Path) -> Check:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sqlwright.errors import ModelUnavailable
+from sqlwright.local.runtime import open_session
 from sqlwright.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -172,35 +173,6 @@ def encode_texts(
     if len(texts) <= FEW:
         return [tokenizer.encode(text, add_special_tokens=special) for text in texts]
     return list(tokenizer.encode_batch(list(texts), add_special_tokens=special))
-
-
-def open_session(path: Path, *, threads: int = 1) -> onnxruntime.InferenceSession:
-    """An ONNX graph on the CPU. Raises ModelUnavailable when it is missing or damaged."""
-    import onnxruntime
-    from onnxruntime.capi import onnxruntime_pybind11_state as failures
-
-    settings = onnxruntime.SessionOptions()
-    settings.intra_op_num_threads = threads
-    settings.inter_op_num_threads = 1
-    settings.log_severity_level = 3
-    # Without VNNI, products of unsigned and signed bytes overflow in the processor's 16 bits, and
-    # answers differ from one machine to another. The slower way is taken there, and only there.
-    settings.add_session_config_entry("session.x64quantprecision", "1")
-    try:
-        return onnxruntime.InferenceSession(
-            path.read_bytes(), settings, providers=["CPUExecutionProvider"]
-        )
-    except (
-        OSError,
-        RuntimeError,
-        failures.Fail,
-        failures.InvalidArgument,
-        failures.InvalidGraph,
-        failures.InvalidProtobuf,
-        failures.NotImplemented,
-        failures.RuntimeException,
-    ) as error:
-        raise _unavailable(path.parent, error) from error
 
 
 def _unavailable(folder: Path, error: Exception) -> ModelUnavailable:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.local.beam import Floats, Hypothesis, Search
 from sqlwright.local.dating import Dating, unit_of
-from sqlwright.local.embedder import LOWER, TextFront, WordTable, open_session
+from sqlwright.local.embedder import LOWER, TextFront, WordTable
 from sqlwright.local.encode import encode
 from sqlwright.local.form import Query
 from sqlwright.local.grammar import delinearize
@@ -23,6 +23,7 @@ from sqlwright.local.literals import Grounding
 from sqlwright.local.moments import Moment, moments
 from sqlwright.local.nodes import FEATURES, Budget, Encoded, TableNode, ValueNode, WordPieces
 from sqlwright.local.retelling import Retelling, untold
+from sqlwright.local.runtime import open_session
 from sqlwright.local.sense import is_senseless, mixes_types
 from sqlwright.local.symbols import TableSymbol
 from sqlwright.local.words import Word

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sqlwright.local.runtime import quantization
 from sqlwright.training.minilm import HIDDEN, MiniLm
 from sqlwright.training.model import Decoder, DecoderLayer, Encoder, ParserModel, Sizes
 
@@ -140,9 +141,7 @@ def write_graph(
     int8: bool,
 ) -> None:
     """Trace a module, quantise its matrix products where asked, write aside and rename."""
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-    from onnxruntime.quantization.shape_inference import quant_pre_process
-
+    tools = quantization()
     with tempfile.TemporaryDirectory() as scratch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         plain, ready = Path(scratch) / "plain.onnx", Path(scratch) / "ready.onnx"
@@ -157,13 +156,13 @@ def write_graph(
             dynamic_axes=axes,
             **options,
         )
-        quant_pre_process(str(plain), str(ready), skip_symbolic_shape=True)
+        tools.shape_inference.quant_pre_process(str(plain), str(ready), skip_symbolic_shape=True)
         if int8:
-            quantize_dynamic(
+            tools.quantize_dynamic(
                 str(ready),
                 str(final),
                 per_channel=True,
-                weight_type=QuantType.QInt8,
+                weight_type=tools.QuantType.QInt8,
                 op_types_to_quantize=["MatMul", "Gemm"],
                 nodes_to_exclude=_stacked_products(ready),
             )

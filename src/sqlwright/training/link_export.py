@@ -21,6 +21,7 @@ import torch
 from tokenizers import Tokenizer
 
 from sqlwright.local.embedder import OnnxEmbedder
+from sqlwright.local.runtime import quantization
 from sqlwright.training.lower import divide
 from sqlwright.training.minilm import (
     Pretrained,
@@ -39,9 +40,7 @@ def quantize_rows(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def export_graph(model: torch.nn.Module, path: Path, *, int8: bool = True) -> None:
     """Export a module that takes (words, mask), quantised dynamically per channel."""
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-    from onnxruntime.quantization.shape_inference import quant_pre_process
-
+    tools = quantization()
     sample = (torch.zeros(2, 7, 384), torch.ones(2, 7))
     with tempfile.TemporaryDirectory() as scratch:
         plain, ready = Path(scratch) / "plain.onnx", Path(scratch) / "ready.onnx"
@@ -64,12 +63,12 @@ def export_graph(model: torch.nn.Module, path: Path, *, int8: bool = True) -> No
         if not int8:
             shutil.copyfile(plain, path)
             return
-        quant_pre_process(str(plain), str(ready), skip_symbolic_shape=True)
-        quantize_dynamic(
+        tools.shape_inference.quant_pre_process(str(plain), str(ready), skip_symbolic_shape=True)
+        tools.quantize_dynamic(
             str(ready),
             str(path),
             per_channel=True,
-            weight_type=QuantType.QInt8,
+            weight_type=tools.QuantType.QInt8,
             op_types_to_quantize=["MatMul", "Gemm"],
         )
 
