@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.errors import Cancelled, DatabaseUnavailable, WorkspaceError
+from sqlwright.errors import Cancelled, ConfigError, DatabaseUnavailable, WorkspaceError
 from sqlwright.local.models import load
 from sqlwright.prepare import Progress, open_workspace, prepare, prepared_folder, purge
 from sqlwright.prepare.opening import FilteredIndex
@@ -348,10 +348,21 @@ def test_a_missing_database(tmp_path: Path, home: Path) -> None:
     assert not home.exists()
 
 
-def test_an_empty_database(tmp_path: Path, opened: Callable[..., Workspace]) -> None:
+def test_a_database_without_tables_is_refused(
+    tmp_path: Path, shop: Path, opened: Callable[..., Workspace]
+) -> None:
     path = tmp_path / "empty.db"
-    change(path, "VACUUM")
     change(path, "CREATE TABLE t (a); DROP TABLE t")
+    for use in (opened, lambda path: prepare(str(path))):
+        with pytest.raises(DatabaseUnavailable, match="has no tables"):
+            use(path)
+    with pytest.raises(ConfigError, match="tables lists none"):
+        open_workspace(str(shop), tables=[])
+
+
+def test_a_database_without_rows(tmp_path: Path, opened: Callable[..., Workspace]) -> None:
+    path = tmp_path / "empty.db"
+    change(path, "CREATE TABLE t (a)")
     assert prepare(str(path)).values == 0
     assert values_of(opened(path), "x") == []
 

@@ -237,10 +237,8 @@ def _clipped(confidence: float | None) -> float:
 
 
 def _remarks(result: ExecutionResult, confidence: float) -> tuple[str, ...]:
-    """What to know about the rows before relying on them."""
+    """What to know about the rows before relying on them. That they are cut, `truncated` says."""
     remarks = []
-    if result.truncated:
-        remarks.append(f"only the first {len(result.rows):,} rows were fetched; there are more")
     if not result.rows:
         remarks.append("the query found no rows")
     elif result.empty:

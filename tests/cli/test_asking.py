@@ -5,10 +5,12 @@ import io
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -189,3 +191,29 @@ def test_a_demo_database_that_cant_be_written_is_a_plain_error(tmp_path: Path) -
     assert "SQLWRIGHT_HOME" in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not list((tmp_path / "demo").iterdir())
+
+
+@pytest.mark.parametrize(("rows", "told"), [(999, 0), (1000, 0), (1001, 1)])
+@pytest.mark.parametrize("form", ["", "--csv"])
+def test_a_cut_result_is_told_once_and_a_whole_one_never(
+    sqlwright: Command, home: Path, rows: int, told: int, form: str
+) -> None:
+    with closing(sqlite3.connect("items.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT)")
+        names = [(f"item {number}",) for number in range(rows)]
+        connection.executemany("INSERT INTO items (name) VALUES (?)", names)
+    options = [form] if form else []
+    outcome = sqlwright("ask", "items.sqlite", "Show the name of all items", *options, *RECIPE)
+    assert "item 998" in outcome.out
+    assert (outcome.out + outcome.err).count("there are more") == told
+
+
+@pytest.mark.parametrize("command", ["ask", "chat", "prepare"])
+def test_a_database_without_tables_says_so(sqlwright: Command, home: Path, command: str) -> None:
+    with closing(sqlite3.connect("bare.sqlite")) as connection:
+        connection.executescript("CREATE TABLE t (a); DROP TABLE t;")
+    words = ["How many?"] if command == "ask" else []
+    outcome = sqlwright(command, "bare.sqlite", *words)
+    assert outcome.code == 3
+    assert "has no tables, so there is nothing to ask about" in outcome.err
+    assert "hint" in outcome.err

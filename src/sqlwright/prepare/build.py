@@ -51,6 +51,7 @@ from sqlwright.prepare.sources import (
     described_schema,
     description_folder,
     descriptions_digest,
+    require_tables,
     within_room,
 )
 from sqlwright.prepare.stages import load_stage, save_stage
@@ -119,6 +120,7 @@ def prepare(
     started = time.monotonic()
     place = folder if folder is not None else prepared_folder(url)
     with open_database(url) as database:
+        require_tables(database, database.schema())
         make_private(place)
 
         def waiting(holder: str) -> None:

@@ -19,7 +19,12 @@ from sqlwright.prepare.manifest import Manifest, read_catalog, read_manifest
 from sqlwright.prepare.notes import pressing_notes
 from sqlwright.prepare.places import is_trustworthy, prepared_folder
 from sqlwright.prepare.quick import learn_quickly
-from sqlwright.prepare.sources import described_schema, description_folder, descriptions_digest
+from sqlwright.prepare.sources import (
+    described_schema,
+    description_folder,
+    descriptions_digest,
+    require_tables,
+)
 from sqlwright.prepare.texts import prepared_texts
 from sqlwright.protocols import Run, ValueIndex, Workspace
 from sqlwright.schema import ColumnRef
@@ -81,8 +86,8 @@ def open_workspace(
     Prepared and unchanged: at once. Prepared and changed since: the same, with a fresh schema and a
     note. Never prepared, or the prepared folder can't be used: what can be learnt within `seconds`
     (default 2, for large files 4), held in memory, with notes on what that leaves out. Raises
-    `DatabaseUnavailable`, `ConfigError` (tables that aren't there), `WorkspaceError` (only for a
-    description folder that was given and isn't there), `Cancelled`.
+    `DatabaseUnavailable` (no tables included), `ConfigError` (tables that aren't there),
+    `WorkspaceError` (only for a description folder that was given and isn't there), `Cancelled`.
     """
     run = run or Run()
     database = open_database(url, tables=tables)
@@ -91,6 +96,7 @@ def open_workspace(
         place = folder if folder is not None else prepared_folder(url)
         opened, problem = _prepared(database, place, described)
         if opened is not None:
+            require_tables(database, opened.schema)
             return opened
         if seconds is None:
             seconds = FIRST_SECONDS[database.path.stat().st_size > SMALL_FILE]
@@ -215,6 +221,7 @@ def _unprepared(
     database: SqliteDatabase, described: Path | None, run: Run, seconds: float, problem: str
 ) -> Workspace:
     schema, notes = described_schema(database, described)
+    require_tables(database, schema)
     glimpse = learn_quickly(database, schema, run, seconds)
     catalog = replace(glimpse.catalog, notes=(*notes, *glimpse.catalog.notes))
     said = [problem] if problem else []

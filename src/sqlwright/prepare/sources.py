@@ -15,6 +15,7 @@ from sqlwright.catalog.descriptions import (
 )
 from sqlwright.catalog.scan import ColumnScan
 from sqlwright.database.sqlite import SqliteDatabase
+from sqlwright.errors import ConfigError, DatabaseUnavailable
 from sqlwright.schema import ColumnRef, Schema
 
 
@@ -39,6 +40,22 @@ def descriptions_digest(folder: Path | None) -> str:
     except OSError:
         return ""
     return digest.hexdigest()
+
+
+def require_tables(database: SqliteDatabase, schema: Schema) -> None:
+    """Raise DatabaseUnavailable where there is nothing to ask about, and ConfigError where that is
+    so because no table may be read."""
+    if schema.tables:
+        return
+    if database.tables is not None:
+        raise ConfigError(
+            f"no table of {database.path} may be read: tables lists none",
+            hint="List those that may be read, or leave the setting out.",
+        )
+    raise DatabaseUnavailable(
+        f"{database.path} has no tables, so there is nothing to ask about.",
+        hint="Check that it is the file you mean; else make and fill its tables first.",
+    )
 
 
 def described_schema(
