@@ -57,6 +57,42 @@ def test_missing_with_near_misses(tmp_path: Path) -> None:
     assert not (tmp_path / "custmers.sqlite").exists()
 
 
+@pytest.mark.parametrize("name", ["shopp.sqlite", "shop.sqlit", "shop", "shop.db", "SHOP.SQLITE"])
+def test_only_databases_with_a_near_name_are_proposed(tmp_path: Path, name: str) -> None:
+    make_database(tmp_path / "shop.sqlite", "CREATE TABLE a (b)")
+    make_database(tmp_path / "warehouse.sqlite", "CREATE TABLE a (b)")
+    (tmp_path / "shop.sqlite.md").write_text("notes")
+    (tmp_path / "shops.db").write_text("no database")
+    if (tmp_path / name).exists():
+        pytest.skip("names are the same in either case here")
+    assert refusal(tmp_path / name).hint == "Did you mean shop.sqlite?"
+
+
+def test_nothing_is_proposed_where_nothing_is_near(tmp_path: Path) -> None:
+    make_database(tmp_path / "warehouse.sqlite", "CREATE TABLE a (b)")
+    (tmp_path / "shop.sqlite.md").write_text("notes")
+    assert refusal(tmp_path / "shop.sqlite").hint == "Check the path's spelling."
+
+
+def test_a_folder_proposes_databases_only(tmp_path: Path) -> None:
+    for number in range(4):
+        make_database(tmp_path / f"plain{number}", "CREATE TABLE a (b)")
+    make_database(tmp_path / "shop.sqlite", "CREATE TABLE a (b)")
+    (tmp_path / "fake.db").write_text("no database")
+    (tmp_path / "nil.db").touch()
+    (tmp_path / "readme.md").write_text("notes")
+    with pytest.raises(DatabaseUnavailable, match="is a folder") as caught:
+        open_database(str(tmp_path))
+    assert caught.value.hint == "It holds shop.sqlite, plain0, plain1: name one."
+
+
+def test_a_folder_without_databases_says_so(tmp_path: Path) -> None:
+    (tmp_path / "fake.db").write_text("no database")
+    with pytest.raises(DatabaseUnavailable, match="is a folder") as caught:
+        open_database(str(tmp_path))
+    assert caught.value.hint == "There is no SQLite file in it: name one elsewhere."
+
+
 def test_missing_without_any(tmp_path: Path) -> None:
     assert "doesn't exist" in str(refusal(tmp_path / "shop.db"))
     assert "folder" in str(refusal(tmp_path / "nowhere" / "shop.db"))

@@ -15,11 +15,13 @@ How a file is opened depends on what lies beside it, because SQLite may only rea
 from __future__ import annotations
 
 import difflib
+import itertools
 import os
 import shutil
 import stat
 import tempfile
 import weakref
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -39,6 +41,12 @@ _MAGIC = (
     (4, b"Standard ACE DB", "an Access database"),
     (0, b"%PDF", "a PDF document"),
 )
+_ENDINGS = (".db", ".sqlite", ".sqlite3", ".db3")
+_NEAR = 0.7
+"""Names at least so alike are proposed for one that isn't there."""
+_PROPOSED = 3
+_LOOKED_INTO = 500
+"""Files of a folder that are opened at most, to see which are databases."""
 Token = tuple[int, ...]
 Mode = Literal["shared", "immutable", "live", "copy"]
 
@@ -226,16 +234,46 @@ def _missing(path: Path) -> DatabaseUnavailable:
         return DatabaseUnavailable(
             f"{path} doesn't exist, nor does its folder.", hint="Check the path's spelling."
         )
-    near = difflib.get_close_matches(path.name, _names(folder), n=3, cutoff=0.7)
+    alike = ((_likeness(path.name, name), name) for name in _names(folder))
+    ranked = sorted((pair for pair in alike if pair[0] >= _NEAR), key=lambda pair: -pair[0])
+    near = _databases(folder, [name for _, name in ranked])
     hint = f"Did you mean {' or '.join(near)}?" if near else "Check the path's spelling."
     return DatabaseUnavailable(f"{path} doesn't exist.", hint=hint)
 
 
 def _directory(path: Path) -> DatabaseUnavailable:
-    endings = (".db", ".sqlite", ".sqlite3", ".db3")
-    inside = [name for name in _names(path) if name.lower().endswith(endings)][:3]
-    hint = f"It holds {', '.join(inside)}: name one." if inside else "Name the file in it."
+    names = _names(path)
+    inside = _databases(path, sorted(names, key=lambda name: not name.lower().endswith(_ENDINGS)))
+    hint = (
+        f"It holds {', '.join(inside)}: name one."
+        if inside
+        else "There is no SQLite file in it: name one elsewhere."
+    )
     return DatabaseUnavailable(f"{path} is a folder, not a SQLite file.", hint=hint)
+
+
+def _likeness(name: str, other: str) -> float:
+    """How alike two file names are, 0 to 1, in letters of either case; that of the names without
+    their endings counts, too."""
+    pairs = [(name, other), (Path(name).stem, Path(other).stem)]
+    return max(difflib.SequenceMatcher(None, a.casefold(), b.casefold()).ratio() for a, b in pairs)
+
+
+def _databases(folder: Path, names: Iterable[str]) -> list[str]:
+    """The first few that are SQLite's files by what they begin with; by their ending, where they
+    can't be read."""
+    found: list[str] = []
+    for name in itertools.islice(names, _LOOKED_INTO):
+        try:
+            with (folder / name).open("rb") as file:
+                ours = file.read(len(HEADER)) == HEADER
+        except OSError:
+            ours = name.lower().endswith(_ENDINGS)
+        if ours:
+            found.append(name)
+        if len(found) == _PROPOSED:
+            break
+    return found
 
 
 def _names(folder: Path, most: int = 2_000) -> list[str]:
