@@ -204,7 +204,8 @@ def checked_tokens(sql: str) -> list[Token]:
         raise UnreadableQuery("the query's text is not valid Unicode")
     tokens = tokenize(sql)
     if not tokens:
-        raise UnreadableQuery("there is no query")
+        written = sql.strip().strip(";").strip()
+        raise UnreadableQuery(f"there is no query{', only comments' if written else ''}")
     _check_start(tokens[0])
     if len(tokens) > TOKENS:
         raise UnsafeQuery(f"the query has more than {TOKENS:,} words and signs")

@@ -94,6 +94,56 @@ def test_a_query_of_ones_own(sqlwright: Command, shop: Path) -> None:
     assert not outcome.err
 
 
+COMMENTED = "-- how many -- there are\nSELECT count(*) FROM orders -- all of them"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        COMMENTED,
+        "--json\nSELECT count(*) FROM orders",
+        "--no-option=1\nSELECT count(*) FROM orders",
+        "--\nSELECT count(*) FROM orders",
+        "/* how many */ SELECT count(*) FROM orders",
+        "-- x\r\nSELECT count(*) FROM orders",
+    ],
+)
+def test_a_query_that_begins_with_a_comment(
+    sqlwright: Command, shop: Path, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    for words in (
+        ("sql", shop, query, "--csv"),
+        ("sql", "--csv", shop, query),
+        ("sql", "-d", shop, query, "--csv"),
+        ("sql", f"-d{shop}", "--csv", query),
+        ("sql", "--csv", "--", shop, query),
+    ):
+        outcome = sqlwright(*words)
+        assert (outcome.code, outcome.out.split()[-1:]) == (0, ["4"]), outcome.err
+    for option in ("--check", "--explain"):
+        assert sqlwright("sql", shop, option, query).code == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO(query))
+    assert sqlwright("sql", shop, "--csv").out.split()[-1] == "4"
+
+
+@pytest.mark.parametrize("query", ["-- only a comment", "/* only */", "-- a\n/* b */ -- c"])
+def test_a_query_of_comments_only(
+    sqlwright: Command, shop: Path, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    for words in ((query,), ("--check", query), ("--explain", query)):
+        outcome = sqlwright("sql", shop, *words)
+        assert outcome.code in {7, 12}
+        assert "there is no query, only comments" in outcome.err
+    monkeypatch.setattr("sys.stdin", io.StringIO(query))
+    assert "there is no query, only comments" in sqlwright("sql", shop).err
+
+
+def test_a_question_that_begins_with_a_dash_is_no_option(sqlwright: Command, home: Path) -> None:
+    outcome = sqlwright("ask", "missing.sqlite", "- how many orders are open?")
+    assert "doesn't exist" in outcome.err
+    assert "No such option: --nonsense" in sqlwright("ask", "a.db", "q", "--nonsense").err
+
+
 def test_a_query_from_standard_input(
     sqlwright: Command, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

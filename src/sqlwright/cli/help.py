@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -28,7 +28,17 @@ sqlwright demo"""
 
 
 class CalmCommand(TyperCommand):
-    """A command whose help is ours."""
+    """A command whose help is ours, and that takes a text which begins with dashes for a text."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        known = {name for parameter in self.get_params(ctx) for name in parameter.opts}
+        known |= {name for parameter in self.get_params(ctx) for name in parameter.secondary_opts}
+        known |= set(ctx.help_option_names)
+        dashes = args.index("--") if "--" in args else len(args)
+        # A blank before it changes neither a query nor a question, and makes it no option.
+        texts = [f" {word}" if _is_text(word, known) else word for word in args[:dashes]]
+        parsed: list[str] = super().parse_args(ctx, texts + args[dashes:])
+        return parsed
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(_page(self, ctx))
@@ -39,6 +49,15 @@ class CalmGroup(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(_page(self, ctx))
+
+
+def _is_text(word: str, known: Collection[str]) -> bool:
+    """Whether a word that begins with a dash can't be meant as an option: its name would hold
+    blanks, or it has several lines. SQL's comments begin so."""
+    name = word.partition("=")[0]
+    if not word.startswith("-") or name in known or (word[1] != "-" and word[:2] in known):
+        return False
+    return any(letter.isspace() for letter in name) or "\n" in word
 
 
 def _page(command: Any, ctx: Any) -> str:

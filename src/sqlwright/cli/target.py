@@ -105,7 +105,7 @@ def _names_a_missing_file(words: Sequence[str]) -> bool:
 
 def _text(words: Sequence[str], what: str) -> str:
     if words and list(words) != ["-"]:
-        return readable(" ".join(words))
+        return readable(" ".join(words)).strip()
     if sys.stdin is None or (sys.stdin.isatty() and not words):
         raise UsageError(
             f"no {what} was given",
