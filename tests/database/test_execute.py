@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -269,3 +271,18 @@ def test_a_slow_query_does_not_hold_up_others(database: SqliteDatabase) -> None:
     assert slow.is_alive()
     run.cancelled.set()
     slow.join()
+
+
+def test_a_query_needs_no_worker_started_ahead(database: SqliteDatabase) -> None:
+    program = (
+        "import sys, threading; threading.stack_size(1 << 47); from pathlib import Path\n"
+        "from sqlwright.database.sqlite import SqliteDatabase\n"
+        "from sqlwright.protocols import Run\n"
+        "with SqliteDatabase(Path(sys.argv[1])) as database:\n"
+        "    print(database.execute('SELECT 1', Run()).rows)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(database.path)],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("((1,),)\n", "")

@@ -258,6 +258,8 @@ def _guard() -> Iterator[Check]:
             "good",
             f"an endless query was stopped after {duration(endless.elapsed)}; the next one worked",
         )
+    elif works.error is not None and works.error.kind == "unavailable":
+        yield Check("limits", "bad", works.error.message)
     else:
         yield Check(
             "limits", "bad", "an endless query was not stopped cleanly", "Please report it."

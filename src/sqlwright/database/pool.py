@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import select
 import signal
@@ -183,12 +184,16 @@ class Pool:
     def start_ahead(self) -> None:
         """Start a worker in the background when none is waiting."""
         if self._workers.reserve_spare():
-            threading.Thread(
+            starting = threading.Thread(
                 target=_start_spare,
                 args=(self._workers, self._warm),
                 name="sqlwright-worker",
                 daemon=True,
-            ).start()
+            )
+            try:
+                starting.start()
+            except RuntimeError:  # no further thread: the next query starts its worker itself
+                self._workers.started()
 
     def ask(self, fields: dict[str, Any], stop: Stop) -> Reply:
         """Have a worker answer; wait while all are busy. Raises WorkerDied, WorkerStopped.
@@ -345,7 +350,20 @@ def _start_spare(workers: _Workers, warm: Callable[[], dict[str, Any]]) -> None:
         workers.started()
 
 
+def start_failure(error: OSError) -> str:
+    """Why no worker can be started, and what to do."""
+    what = "the query's process can't be started: "
+    if error.errno in {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}:
+        advice = "end other programs, or raise the limits on processes, memory and open files"
+        return f"{what}{error.strerror}; {advice} (ulimit -u, -v, -n)"
+    interpreter = sys.executable or "which Python doesn't know here"
+    why = error.strerror or error
+    return f"{what}{why}; it is run by the interpreter, sys.executable: {interpreter}"
+
+
 def _command(control: int) -> list[str]:
+    if not sys.executable:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     # Isolated and without site: starts in a fraction of the time, and finds exactly the modules
     # this process uses, however they were installed.
     places = [str(Path(__file__).parents[2]), binding_folder()]

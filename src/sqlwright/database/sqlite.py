@@ -20,7 +20,7 @@ from sqlwright.database.connection import (
 )
 from sqlwright.database.files import DatabaseFile, Source, Token
 from sqlwright.database.introspect import read_schema
-from sqlwright.database.pool import Pool, Stop, WorkerDied, WorkerStopped
+from sqlwright.database.pool import Pool, Stop, WorkerDied, WorkerStopped, start_failure
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
@@ -119,7 +119,7 @@ class SqliteDatabase:
         except WorkerDied as error:
             result = self._died(error)
         except OSError as error:
-            result = _failed("unavailable", f"the query's process can't be started: {error}")
+            result = _failed("unavailable", start_failure(error))
         return replace(result, elapsed=time.monotonic() - started)
 
     def fingerprint(self) -> str:
