@@ -109,6 +109,120 @@ def test_ctrl_c_ends_a_query_at_once_and_leaves_no_process(shop: Path) -> None:
     assert not any(_alive(worker) for worker in workers)
 
 
+FULL = Path("/dev/full")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no device here that is always full")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["sql", "shop.sqlite", "SELECT 1"],
+        ["sql", "shop.sqlite", "SELECT 1", "--json"],
+        ["sql", "shop.sqlite", MANY, "--csv"],
+        ["sql", "shop.sqlite", "SELECT 1", "--check"],
+        ["recipes"],
+        ["recipes", "show", "local"],
+        ["trace"],
+        ["--help"],
+        ["--version"],
+        ["ask", "shop.sqlite", "How many customers are there?"],
+        ["ask", "shop.sqlite", "How many customers are there?", "--json"],
+        ["ask", "shop.sqlite", "How many customers are there?", "--csv"],
+        ["ask", "shop.sqlite", "How many customers are there?", "--sql-only"],
+        ["ask", "shop.sqlite", "How many customers are there?", "--explain"],
+        ["chat", "shop.sqlite"],
+    ],
+    ids=" ".join,
+)
+def test_output_that_cant_be_written(shop: Path, arguments: list[str]) -> None:
+    with FULL.open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, *arguments],
+            input="How many customers are there?\n",
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    errors = [line for line in done.stderr.splitlines() if not line.startswith("note")]
+    assert done.returncode == 13
+    assert errors[0] == "error       the output can't be written: No space left on device"
+    assert errors[1].startswith("hint")
+    assert len(errors) == 2
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no device here that is always full")
+def test_messages_that_cant_be_written_change_nothing(shop: Path) -> None:
+    query = "SELECT count(*) FROM orders"
+    for arguments, code, said in (
+        (["sql", "shop.sqlite", query, "--csv"], 0, "count(*)\n4\n"),
+        (["sql", "shop.sqlite", MANY, "--csv", "-d", "missing.sqlite"], 3, ""),
+        (["ask", "--nonsense"], 2, ""),
+    ):
+        with FULL.open("w") as full:
+            done = subprocess.run(
+                [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=full, text=True, check=False
+            )
+        assert (done.returncode, done.stdout) == (code, said)
+
+
+@pytest.mark.parametrize("closed", ["1", "2", "1 2", "0 1 2"])
+def test_closed_streams_are_no_error(shop: Path, closed: str) -> None:
+    close = "; ".join(f"os.close({number})" for number in closed.split())
+    done = subprocess.run(
+        [sys.executable, "-c", f"import os, sys; {close}; os.execv(sys.argv[1], sys.argv[1:])",
+         *COMMAND, "sql", str(shop), "SELECT 1 AS one", "--csv"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout == ("" if "1" in closed else "one\n1\n")
+
+
+BROKEN = """
+import sys, threading
+{break_it}
+from sqlwright.cli.main import run
+run()
+"""
+STARTS = {
+    "missing": "sys.executable = '/missing/python'",
+    "nameless": "sys.executable = ''",
+    "unknown": "sys.executable = None",
+    "no program": "sys.executable = '/etc/hostname'",
+}
+
+
+@pytest.mark.parametrize("how", STARTS)
+def test_a_process_that_cant_be_started(shop: Path, how: str) -> None:
+    program = BROKEN.format(break_it=STARTS[how])
+    for arguments, code in (
+        (["sql", str(shop), "SELECT 1"], 12),
+        (["ask", str(shop), "How many customers are there?", "--json"], 11),
+        (["doctor", "--json"], 12),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            capture_output=True, text=True, check=False, timeout=60,
+            env={**os.environ, "COLUMNS": "500"},
+        )  # fmt: skip
+        assert done.returncode == code
+        assert "the query's process can't be started" in done.stdout + done.stderr
+        assert "interpreter" in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_thread_that_cant_be_started(shop: Path) -> None:
+    program = BROKEN.format(break_it="threading.stack_size(1 << 47)")
+    done = subprocess.run(
+        [sys.executable, "-c", program, "sql", str(shop), "SELECT 1"],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "no further thread" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def _children(pid: int) -> list[int]:
     listed = subprocess.run(
         ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False

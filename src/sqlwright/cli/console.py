@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -99,8 +100,10 @@ class Screen:
         _print(self.out, lines)
 
     def say(self, lines: Iterable[Text]) -> None:
-        """Print lines that are not results: progress, notes, messages."""
-        _print(self.err, lines)
+        """Print lines that are not results: progress, notes, messages. Where they can't be
+        written, the results still can."""
+        with contextlib.suppress(OSError):
+            _print(self.err, lines)
 
     def note(self, message: str, style: str = "quiet") -> None:
         """Print one such message. `message` is clean already."""

@@ -9,12 +9,14 @@
 | 10 | the question was refused, with a reason |
 | 11 | the question was tried and not answered |
 | 12 | a check found something wrong (doctor, sql with an SQL error) |
+| 13 | the output couldn't be written |
 | 130 | interrupted with Ctrl-C |
 | 141 | whoever read the output closed it |
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -40,6 +42,12 @@ class UsageError(UserError):
     exit_code = USAGE
 
 
+class OutputLost(SqlwrightError):
+    """Results can't be written to standard output: a full disk, a limit, a device that fails."""
+
+    exit_code = 13
+
+
 def report(error: BaseException, *, debug: bool) -> int:
     """Say on standard error what happened and what to do; give the exit code."""
     if isinstance(error, KeyboardInterrupt | Cancelled):
@@ -52,6 +60,13 @@ def report(error: BaseException, *, debug: bool) -> int:
         return error.exit_code
     if isinstance(error, MemoryError):
         _say("error", "this machine has too little memory free for that", "")
+        return UNFORESEEN
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        _say(
+            "error",
+            "this machine lets sqlwright start no further thread",
+            "End other programs, or raise the limits on processes and memory (ulimit -u, -v).",
+        )
         return UNFORESEEN
     if isinstance(error, OSError) and error.strerror:
         where = f": {error.filename}" if error.filename else ""
@@ -76,10 +91,11 @@ _OS_HINTS = {
 
 
 def _say(label: str, message: str, hint: str) -> None:
-    from sqlwright.cli.console import Screen
+    from sqlwright.cli.console import PipeClosed, Screen
 
     screen = Screen.open()
-    screen.say(_lines(label, message, hint, max(20, screen.err.width)))
+    with contextlib.suppress(PipeClosed):  # the exit code still tells
+        screen.say(_lines(label, message, hint, max(20, screen.err.width)))
 
 
 def _lines(label: str, message: str, hint: str, width: int) -> Iterator[Text]:

@@ -5,10 +5,11 @@ Nothing heavy is imported at the top, so that Ctrl-C is heard from the first mom
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     import threading
@@ -44,17 +45,66 @@ def run() -> NoReturn:
     import signal
     import threading
 
-    from sqlwright.cli.failure import PIPE_CLOSED
-
     threading.excepthook = _in_the_background
+    _settle_streams()
     code = main()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os._exit(_flushed(code))
+
+
+class _OutputError(OSError):
+    """Standard output takes no more."""
+
+
+class _Output(io.FileIO):
+    """Standard output, whose failures can be told from those of other files."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _OutputError(error.errno, error.strerror) from error
+
+
+def _settle_streams() -> None:
+    """Put something in the place of closed streams, whoever closed them wants nothing of them: a
+    file opened next would take it, and what is printed would end up there."""
+    if sys.stdin is None:
+        os.open(os.devnull, os.O_RDONLY)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+    before = sys.stdout
+    if isinstance(before, io.TextIOWrapper) and before is sys.__stdout__:
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(_Output(before.fileno(), "wb", closefd=False)),
+            encoding=before.encoding,
+            errors=before.errors,
+            line_buffering=before.line_buffering,
+            write_through=before.write_through,
+        )
+
+
+def _flushed(code: int) -> int:
+    """The exit code, once everything printed has arrived or can't."""
+    from sqlwright.cli.failure import PIPE_CLOSED, OutputLost
+
     try:
         sys.stdout.flush()
+    except BrokenPipeError:
+        return PIPE_CLOSED
+    except OSError as error:
+        if code != OutputLost.exit_code:
+            code = _failed(error, debug=False)
+    try:
         sys.stderr.flush()
     except BrokenPipeError:
-        code = PIPE_CLOSED
-    os._exit(code)
+        return PIPE_CLOSED
+    except OSError:
+        return code  # a message that can't be written changes nothing
+    return code
 
 
 def _in_the_background(failure: threading.ExceptHookArgs) -> None:
@@ -68,7 +118,7 @@ def _in_the_background(failure: threading.ExceptHookArgs) -> None:
 def _failed(error: BaseException, debug: bool) -> int:
     import signal
 
-    from sqlwright.cli.failure import PIPE_CLOSED, UNFORESEEN, UsageError, report
+    from sqlwright.cli.failure import PIPE_CLOSED, UNFORESEEN, OutputLost, UsageError, report
 
     if isinstance(error, KeyboardInterrupt):
         # Once is enough: what is left to do is to say so.
@@ -81,6 +131,10 @@ def _failed(error: BaseException, debug: bool) -> int:
         return error.code if isinstance(error.code, int) else UNFORESEEN
     if isinstance(error, BrokenPipeError) or type(error).__name__ == "PipeClosed":
         return PIPE_CLOSED
+    if isinstance(error, _OutputError):
+        hint = "What arrived is cut off. Make room there or send it elsewhere."
+        lost = OutputLost(f"the output can't be written: {error.strerror}", hint=hint)
+        return report(lost, debug=debug)
     import typer
 
     if isinstance(error, typer.Exit):
