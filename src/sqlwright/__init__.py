@@ -3,7 +3,7 @@
     import sqlwright
 
     with sqlwright.open("shop.sqlite") as shop:
-        answer = shop.ask("How many orders are still open?")
+        answer = shop.ask("How many support tickets are still open?")
 
 Nothing else is imported before a name below is used.
 """

@@ -217,3 +217,17 @@ def test_a_database_without_tables_says_so(sqlwright: Command, home: Path, comma
     assert outcome.code == 3
     assert "has no tables, so there is nothing to ask about" in outcome.err
     assert "hint" in outcome.err
+
+
+def test_the_demo_business_as_a_file(sqlwright: Command, home: Path) -> None:
+    outcome = sqlwright("demo", "--save", "my shop.sqlite")
+    assert outcome.code == 0
+    assert "sqlwright chat 'my shop.sqlite'" in outcome.out
+    assert sqlwright("sql", "my shop.sqlite", "SELECT count(*) FROM orders").code == 0
+    assert not home.exists()
+    before = Path("my shop.sqlite").read_bytes()
+    again = sqlwright("demo", "--save", "my shop.sqlite")
+    assert again.code == 2
+    assert "my shop.sqlite is there already" in again.err
+    assert Path("my shop.sqlite").read_bytes() == before
+    assert "there is no folder nowhere" in sqlwright("demo", "--save", "nowhere/a.sqlite").err

@@ -11,11 +11,11 @@ from sqlwright.cli.options import one_form
 from sqlwright.cli.target import read_target
 
 EXAMPLES = """\
-sqlwright ask shop.sqlite "How many orders were cancelled last year?"
-sqlwright ask shop.sqlite --csv "Revenue by country" > revenue.csv
-echo "Who are our five best customers?" | sqlwright ask shop.sqlite --sql-only
+sqlwright ask shop.sqlite "How many orders were cancelled in 2024?"
+sqlwright ask shop.sqlite --csv "Total amount paid by customers in each country" > paid.csv
+echo "Which five customers have the most orders?" | sqlwright ask shop.sqlite --sql-only
 sqlwright ask shop.sqlite --explain "Average price per category"
-sqlwright ask shop.sqlite -r baseline -m openai/gpt-4.1 --budget '$0.05' "Open orders per country"
+sqlwright ask shop.sqlite -r baseline -m openai/gpt-4.1 "Number of pending orders per country"
 """
 
 

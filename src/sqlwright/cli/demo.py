@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from sqlwright.cli import options
 EXAMPLES = """\
 sqlwright demo
 sqlwright demo --all
+sqlwright demo --save shop.sqlite
 """
 
 
@@ -19,6 +21,14 @@ def command(
     everything: Annotated[
         bool, typer.Option("--all", help="Show all thirty questions, one line each.")
     ] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            "--save",
+            metavar="FILE",
+            help="Only write the business's database to a file, for questions of your own.",
+        ),
+    ] = None,
     recipe: options.Recipe = None,
 ) -> int:
     """See it answer thirty questions about a made-up business.
@@ -26,7 +36,9 @@ def command(
     Five are answered in full; all thirty are scored against known answers.
     """
     from sqlwright.cli.console import Screen, settle_streams
-    from sqlwright.cli.showcase import run_demo
+    from sqlwright.cli.showcase import run_demo, save_business
 
     settle_streams()
+    if save is not None:
+        return save_business(Screen.open(), save)
     return run_demo(Screen.open(), recipe=recipe, everything=everything)

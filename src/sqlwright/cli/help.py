@@ -21,10 +21,10 @@ GROUPS = (
     ("Try and measure", ("demo", "evaluate")),
 )
 GROUP_EPILOG = """\
-sqlwright ask shop.sqlite "Which customers in Munich ordered most?"
+sqlwright demo --save shop.sqlite
+sqlwright ask shop.sqlite "Which customer in Munich has the most orders?"
 sqlwright chat shop.sqlite
-sqlwright sql shop.sqlite "SELECT count(*) FROM orders" --check
-sqlwright demo"""
+sqlwright sql shop.sqlite "SELECT count(*) FROM orders" --check"""
 
 
 class CalmCommand(TyperCommand):

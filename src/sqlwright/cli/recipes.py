@@ -14,7 +14,7 @@ EXAMPLES = """\
 sqlwright recipes
 sqlwright recipes show local
 sqlwright recipes show local > mine.yaml
-sqlwright ask shop.sqlite --recipe mine.yaml "How many orders are open?"
+sqlwright ask shop.sqlite --recipe mine.yaml "How many support tickets are still open?"
 """
 
 

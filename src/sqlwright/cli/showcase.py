@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import shutil
 import time
 from collections.abc import Sequence
@@ -15,11 +16,12 @@ from rich.text import Text
 
 from sqlwright.cli.answer import Look, answer_lines, duration
 from sqlwright.cli.console import Glyphs, Screen
+from sqlwright.cli.failure import UsageError
 from sqlwright.cli.interrupt import interruptible
 from sqlwright.cli.layout import labelled, shorten
 from sqlwright.cli.progress import Spinner
 from sqlwright.cli.session import Asking, Finding, home_of, opener, settled, warmed
-from sqlwright.cli.text import clean
+from sqlwright.cli.text import clean, readable
 
 if TYPE_CHECKING:
     from sqlwright.api import Session
@@ -76,6 +78,26 @@ def run_demo(screen: Screen, *, recipe: str | None, everything: bool) -> int:
                 if everything:
                     screen.show([_line(outcome, look)])
     screen.show(_closing(scored, path, look))
+    return 0
+
+
+def save_business(screen: Screen, path: Path) -> int:
+    """Write the demo's database to `path` and say what can be done with it. Raises UsageError where
+    something is there already, or no folder is, and WorkspaceError when it can't be written."""
+    from sqlwright.demo.business import write_business
+
+    named = readable(str(path))
+    if path.exists():
+        raise UsageError(f"{named} is there already", hint="Name another file, or remove it.")
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {readable(str(path.parent))}", hint="Make it first.")
+    with Spinner(screen, "making the demo database"):
+        write_business(path)
+    shown = clean(shlex.quote(named), 400)
+    lines = [Text.assemble((clean(named, 400), "strong"), ": Harbor & Pine, a made-up wholesaler")]
+    commands = [f'sqlwright ask {shown} "{SHOWN[0]}"', f"sqlwright chat {shown}"]
+    lines += labelled("your turn", map(Text, commands), screen.width)
+    screen.show(lines)
     return 0
 
 

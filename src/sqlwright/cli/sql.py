@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 sqlwright sql shop.sqlite "SELECT country, count(*) FROM customers GROUP BY 1"
 sqlwright sql shop.sqlite --check < report.sql
-sqlwright sql shop.sqlite --explain "SELECT * FROM orders WHERE total > 100"
+sqlwright sql shop.sqlite --explain "SELECT * FROM payments WHERE amount > 1000"
 """
 
 

@@ -65,7 +65,7 @@ def read_target(words: Sequence[str], database: str | None, *, what: str = "ques
         raise UsageError(
             "no database was named",
             hint=f"Write it before the {what}, as in: sqlwright ask shop.sqlite 'How many orders "
-            "are open?' A path, a URL, SQLWRIGHT_DATABASE, DATABASE_URL and the project file "
+            "are there?' A path, a URL, SQLWRIGHT_DATABASE, DATABASE_URL and the project file "
             "sqlwright.toml all work.",
         )
     return Target(database, _text(rest, what), note)

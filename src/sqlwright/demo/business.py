@@ -42,7 +42,7 @@ def write_business(path: Path, seed: int = SEED) -> None:
         if isinstance(error, sqlite3.Error):
             raise WorkspaceError(
                 f"The demo database {path} can't be written: {error}.",
-                hint="Make room, or choose another place with SQLWRIGHT_HOME.",
+                hint="Make room, or choose another place with SQLWRIGHT_HOME or --save.",
             ) from error
         raise
 
