@@ -14,7 +14,6 @@ import pytest
 
 from sqlwright.presentation import (
     VERSION,
-    answer_to_csv,
     answer_to_dict,
     answer_to_json,
     answer_to_text,
@@ -22,6 +21,7 @@ from sqlwright.presentation import (
     to_json,
     visible,
 )
+from sqlwright.presentation_csv import answer_to_csv
 from sqlwright.presentation_html import answer_to_html
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Answer, Candidate, ExecutionResult, StepTime, Usage, ValueMatch
@@ -141,8 +141,8 @@ def test_hostile_text_is_not_interpreted_by_json(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ALL, ids=[name[:40] for name in NAMES])
-def test_hostile_text_is_not_interpreted_by_csv(text: str) -> None:
-    shown = answer_to_csv(poisoned(text))
+def test_hostile_text_is_not_interpreted_by_spreadsheets(text: str) -> None:
+    shown = answer_to_csv(poisoned(text), safe=True)
     assert not acting(shown) - {"\n", "\t"}
     shown.encode("utf-8")
     limit = csv.field_size_limit(10 * 1024 * 1024)
@@ -197,9 +197,20 @@ def test_json_is_utf8_and_keeps_letters_readable() -> None:
     assert "Ødegård 山田" in answer_to_json(answer(question="Ødegård 山田"))
 
 
-def test_csv_leaves_numbers_alone_and_marks_only_text() -> None:
+@pytest.mark.parametrize("text", ALL, ids=[name[:40] for name in NAMES])
+def test_csv_holds_every_text_as_it_is(text: str) -> None:
+    limit = csv.field_size_limit(10 * 1024 * 1024)
+    try:
+        rows = list(csv.reader(io.StringIO(answer_to_csv(poisoned(text)), newline="")))
+    finally:
+        csv.field_size_limit(limit)
+    kept = "".join("\ufffd" if 0xD800 <= ord(c) <= 0xDFFF else c for c in text)
+    assert rows == [[kept, "b"], [kept, "1"], [kept, kept]]
+
+
+def test_csv_for_spreadsheets_leaves_numbers_alone_and_marks_only_text() -> None:
     rows = ((-1, "-1"), (-2.5, "plain"), (None, 'it\'s, "quoted"'))
-    lines = answer_to_csv(answer(rows=rows)).splitlines()
+    lines = answer_to_csv(answer(rows=rows), safe=True).splitlines()
     assert lines == ["a,b", "-1,'-1", "-2.5,plain", ',"it\'s, ""quoted"""']
 
 
@@ -280,7 +291,9 @@ def test_an_answer_shows_itself() -> None:
     assert whole._repr_html_() == answer_to_html(whole)
     assert whole.to_dict() == answer_to_dict(whole)
     assert json.loads(whole.to_json()) == json.loads(answer_to_json(whole))
-    assert whole.to_csv() == answer_to_csv(whole)
+    formula = answer(rows=(("=1", 2),))
+    assert formula.to_csv() == "a,b\n'=1,2\n"
+    assert formula.to_csv(safe=False) == "a,b\n=1,2\n"
 
 
 def test_printed_it_is_read_like_text() -> None:

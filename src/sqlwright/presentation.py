@@ -1,4 +1,4 @@
-"""An answer as JSON, CSV, HTML and plain text.
+"""An answer as JSON and plain text; `presentation_csv` and `presentation_html` have the others.
 
 Everything an answer holds was written by somebody else: stored values, names, comments, questions.
 None of it may act on whatever shows it:
@@ -7,8 +7,8 @@ None of it may act on whatever shows it:
   line separators, lone surrogates) and whatever could end a script element it is pasted into. The
   data is unchanged: a JSON reader gets back exactly what was stored, except that lone surrogates,
   which UTF-8 can't carry, become U+FFFD.
-- CSV puts an apostrophe before text a spreadsheet would take for a formula and shows controls as
-  symbols; numbers are left alone.
+- CSV is exact, for programs; made safe for spreadsheets, it puts an apostrophe before text that one
+  would take for a formula and shows controls as symbols.
 - HTML escapes everything, has no script, link or image, and cuts long cells and results.
 
 Not covered: look-alike letters of different scripts.
@@ -17,9 +17,7 @@ Not covered: look-alike letters of different scripts.
 from __future__ import annotations
 
 import base64
-import csv
 import dataclasses
-import io
 import json
 import math
 import re
@@ -42,12 +40,12 @@ _UNSEEN = re.compile(
 )
 """Characters that act instead of being seen; tab and line feed are left to each form."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_FORMULA = re.compile(r"^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]|^sep=", re.IGNORECASE)
 _SCRIPT = re.compile("<(?=[!/?a-zA-Z])")
 
 
-def answer_to_dict(answer: Answer) -> dict[str, Any]:
-    """The answer as JSON types, keys in a fixed order."""
+def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]:
+    """The answer as JSON types with at most `rows` rows, keys in a fixed order; `row_count` counts
+    all rows that were fetched."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -56,10 +54,11 @@ def answer_to_dict(answer: Answer) -> dict[str, Any]:
         "sql": None if answer.sql is None else readable(answer.sql),
         "dialect": answer.dialect,
         "columns": [readable(name) for name in answer.columns],
-        "rows": [[cell_to_json(cell) for cell in row] for row in answer.rows],
+        "rows": [[cell_to_json(cell) for cell in row] for row in answer.rows[:rows]],
         "row_count": len(answer.rows),
         "truncated": answer.truncated,
         "confidence": answer.confidence,
+        "refusal": answer.extra.get("refusal"),
         "message": readable(answer.message),
         "suggestion": readable(answer.suggestion),
         "warnings": [readable(warning) for warning in answer.warnings],
@@ -154,18 +153,9 @@ def to_json(value: Any, *, indent: int | None = None) -> str:
     return _UNSEEN.sub(_escaped, text)
 
 
-def answer_to_json(answer: Answer, *, indent: int | None = 2) -> str:
+def answer_to_json(answer: Answer, *, indent: int | None = 2, rows: int | None = None) -> str:
     """The answer as JSON text."""
-    return to_json(answer_to_dict(answer), indent=indent)
-
-
-def answer_to_csv(answer: Answer) -> str:
-    """The rows as CSV with a header line; NULL is an empty field, bytes are base64."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([_csv_text(name) for name in answer.columns])
-    writer.writerows([_csv_cell(cell) for cell in row] for row in answer.rows)
-    return out.getvalue()
+    return to_json(answer_to_dict(answer, rows=rows), indent=indent)
 
 
 def answer_to_text(answer: Answer, *, rows: int = 20, width: int = 40) -> str:
@@ -178,7 +168,9 @@ def answer_to_text(answer: Answer, *, rows: int = 20, width: int = 40) -> str:
     if answer.sql:
         lines += ["", visible(answer.sql, limit=20_000, lines=True)]
     if answer.columns and answer.status == "answered":
-        lines += ["", *_text_table(answer, rows, width), f"confidence {percent(answer.confidence)}"]
+        lines += ["", *_text_table(answer, rows, width)]
+        if answer.confidence is not None:
+            lines.append(f"confidence {percent(answer.confidence)}")
     lines += [f"note: {visible(warning, limit=LONGEST)}" for warning in answer.warnings]
     return "\n".join(lines)
 
@@ -238,19 +230,6 @@ def _symbol(match: re.Match[str]) -> str:
     if code == 0x7F:
         return "\u2421"
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
-
-
-def _csv_cell(cell: Cell) -> str:
-    if cell is None:
-        return ""
-    if isinstance(cell, bytes):
-        return "base64:" + base64.b64encode(cell).decode("ascii")
-    return _csv_text(cell) if isinstance(cell, str) else str(cell)
-
-
-def _csv_text(text: str) -> str:
-    guarded = f"'{text}" if _FORMULA.search(text) else text
-    return _UNSEEN.sub(_symbol, readable(guarded).replace("\r\n", "\n"))
 
 
 def _text_table(answer: Answer, rows: int, width: int) -> list[str]:

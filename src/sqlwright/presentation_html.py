@@ -86,8 +86,8 @@ def _summary(answer: Answer) -> str:
     count = len(answer.rows)
     rows = f"{count:,} row{'' if count == 1 else 's'}"
     cut = ", cut short" if answer.truncated else ""
-    sure = f"{percent(answer.confidence)} sure"
-    return f'<p style="margin:.2em 0;{_FAINT}">{rows}{cut} \u00b7 {sure}</p>'
+    sure = "" if answer.confidence is None else f" \u00b7 {percent(answer.confidence)} sure"
+    return f'<p style="margin:.2em 0;{_FAINT}">{rows}{cut}{sure}</p>'
 
 
 def _details(title: str, body: str) -> str:

@@ -203,6 +203,7 @@ class Session:
                 truncated=result.truncated,
                 times=(StepTime("execute", result.elapsed),),
                 seconds=result.elapsed,
+                confidence=None,
                 message="" if result.error is None else result.error.message,
                 extra={} if result.error is None else {"error": result.error.kind},
             )
@@ -210,7 +211,6 @@ class Session:
                 return answer
             return replace(
                 answer,
-                confidence=1.0,
                 used_tables=tables_used(sql),
                 used_columns=columns_used(sql, workspace.schema),
             )

@@ -260,8 +260,8 @@ class Answer:
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
     truncated: bool = False
-    confidence: float = 0.0
-    """In [0, 1]."""
+    confidence: float | None = 0.0
+    """In [0, 1]; None for a query of the user's own, which nobody had to guess."""
     message: str = ""
     """Why it was refused or failed; empty when answered."""
     suggestion: str = ""
@@ -296,11 +296,12 @@ class Answer:
 
         return answer_to_json(self, indent=indent)
 
-    def to_csv(self) -> str:
-        """The rows as CSV that no spreadsheet takes for formulas."""
-        from sqlwright.presentation import answer_to_csv
+    def to_csv(self, *, safe: bool = True) -> str:
+        """The rows as CSV that no spreadsheet takes for formulas, like `--csv-safe`; exact as by
+        `--csv` where `safe` is false."""
+        from sqlwright.presentation_csv import answer_to_csv
 
-        return answer_to_csv(self)
+        return answer_to_csv(self, safe=safe)
 
     def __str__(self) -> str:
         """The question, the query, the first rows, how sure it is, and what to know about it."""

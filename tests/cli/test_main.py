@@ -363,7 +363,7 @@ def test_hostile_values_and_names_of_a_real_database(sqlwright: Command, home: P
             connection.execute(f'INSERT INTO "{names[0]}" VALUES ({row})', [text] * len(names))
         connection.commit()
     query = f'SELECT * FROM "{names[0]}"'
-    for options in ((), ("--json",), ("--csv",), ("--explain",), ("--check",)):
+    for options in ((), ("--json",), ("--csv-safe",), ("--explain",), ("--check",)):
         outcome = sqlwright("sql", path, query, *options)
         assert outcome.code == 0
         assert acting(outcome.out + outcome.err) <= {"\n", "\t"}

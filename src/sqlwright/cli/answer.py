@@ -203,7 +203,7 @@ def _count_lines(answer: Answer, look: Look) -> Iterator[Text]:
 
 
 def _certainty_lines(answer: Answer, look: Look) -> Iterator[Text]:
-    if answer.status == "answered":
+    if answer.status == "answered" and answer.confidence is not None:
         yield from labelled(
             "how sure", [confidence_text(answer.confidence, look.glyphs)], look.width
         )

@@ -30,6 +30,7 @@ def command(
     database: options.Database = None,
     as_json: options.AsJson = False,
     as_csv: options.AsCsv = False,
+    as_csv_safe: options.AsCsvSafe = False,
     sql_only: Annotated[bool, typer.Option("--sql-only", help="Print the query alone.")] = False,
     explain: Annotated[
         bool,
@@ -60,7 +61,7 @@ def command(
     names one; the question comes after it, or from standard input. The answer goes to standard
     output, everything else to standard error.
     """
-    form = one_form(json=as_json, csv=as_csv, sql=sql_only)
+    form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, sql=sql_only)
     target = read_target(words or (), database)
 
     from sqlwright.cli.console import Screen, settle_streams

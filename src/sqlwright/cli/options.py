@@ -140,11 +140,17 @@ MaxRows = Annotated[
         "--max-rows",
         metavar="N",
         parser=count,
-        help="Rows to show; 20 on a terminal, all that were fetched otherwise.",
+        help="Rows to show or print; without it 20 on a terminal, all that were fetched otherwise.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print the rows as CSV, exactly as stored.")]
+AsCsvSafe = Annotated[
+    bool,
+    typer.Option(
+        "--csv-safe", help="Print the rows as CSV in which a spreadsheet sees no formulas."
+    ),
+]
 
 
 def llm_flags(
@@ -171,7 +177,7 @@ def llm_flags(
 
 def one_form(**chosen: bool) -> str:
     """The machine-readable form asked for, or an empty string. Raises UsageError for two."""
-    forms = [name for name, wanted in chosen.items() if wanted]
+    forms = [name.replace("_", "-") for name, wanted in chosen.items() if wanted]
     if len(forms) > 1:
         raise UsageError(
             f"only one form of output at a time, not {' and '.join(forms)}",

@@ -80,7 +80,7 @@ def result_answer(sql: str, result: ExecutionResult) -> Answer:
         columns=result.columns,
         rows=result.rows,
         truncated=result.truncated,
-        confidence=1.0,
+        confidence=None,
         times=(StepTime("execute", result.elapsed),),
     )
 

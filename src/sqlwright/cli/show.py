@@ -12,6 +12,7 @@ from sqlwright.cli.explain import explain_lines
 from sqlwright.cli.failure import INTERRUPTED, STATUS_CODES
 from sqlwright.cli.layout import labelled
 from sqlwright.cli.session import Finding
+from sqlwright.cli.table import shape
 from sqlwright.cli.text import portable_sql
 from sqlwright.types import Answer
 
@@ -25,18 +26,16 @@ def show(
     max_rows: int | None = None,
     more: str = "--max-rows",
 ) -> None:
-    """Print an answer: `form` is 'json', 'csv', 'sql', or empty for reading."""
+    """Print an answer: `form` is 'json', 'csv', 'csv-safe', 'sql', or empty for reading."""
     answer = finding.answer
     if form == "json":
         from sqlwright.presentation import answer_to_json
 
-        write_result(answer_to_json(answer).rstrip("\n") + "\n")
-    elif form == "csv":
-        from sqlwright.presentation import answer_to_csv
-
-        _explain_absence(screen, answer)
+        write_result(answer_to_json(answer, rows=max_rows).rstrip("\n") + "\n")
+    elif form in {"csv", "csv-safe"}:
+        _explain_absence(screen, answer, max_rows)
         if answer.columns:
-            write_result(answer_to_csv(answer))
+            write_result(_csv(screen, answer, safe=form == "csv-safe", rows=max_rows))
     elif form == "sql":
         _explain_absence(screen, answer)
         if answer.sql:
@@ -65,18 +64,30 @@ def show_found(
 def show_rows(screen: Screen, answer: Answer, form: str, *, max_rows: int | None) -> None:
     """Print the rows of a query nobody had to guess."""
     if form:
-        show(screen, Finding(answer), form)
+        show(screen, Finding(answer), form, max_rows=max_rows)
         return
     look = Look.of(screen, max_rows)
     screen.show(result_lines(answer, look))
 
 
-def _explain_absence(screen: Screen, answer: Answer) -> None:
+def _csv(screen: Screen, answer: Answer, *, safe: bool, rows: int | None) -> str:
+    """Exact where it goes to a program or a file; on a terminal nothing in it acts."""
+    from sqlwright.presentation import visible
+    from sqlwright.presentation_csv import answer_to_csv
+
+    text = answer_to_csv(answer, safe=safe, rows=rows)
+    return visible(text, lines=True) if screen.interactive else text
+
+
+def _explain_absence(screen: Screen, answer: Answer, rows: int | None = None) -> None:
     """What rows or a query alone would keep silent about goes to standard error."""
     look = Look(max(screen.err.width, 20), screen.glyphs, screen.coloured, 0)
     screen.say(verdict_lines(answer, look))
     screen.say(warning_lines(answer.warnings, look))
-    if answer.truncated:
+    if rows is not None and rows < len(answer.rows):
+        more = f"{len(answer.rows) - rows:,} more of {shape(1, len(answer.rows))}: --max-rows"
+        screen.say(labelled("note", [Text(more)], look.width))
+    elif answer.truncated:
         screen.say(
             labelled(
                 "note",

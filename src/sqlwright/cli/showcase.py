@@ -153,7 +153,7 @@ def _ask(screen: Screen, session: Session, question: DemoQuestion) -> _Scored:
 def _line(outcome: _Scored, look: Look) -> Text:
     sign = _sign(outcome.right, look.glyphs)
     line = Text.assemble((f"{sign} ", "good" if outcome.right else "bad"))
-    line.append(f"{outcome.finding.answer.confidence:4.0%}  ", style="quiet")
+    line.append(f"{outcome.finding.answer.confidence or 0:4.0%}  ", style="quiet")
     line.append(shorten(outcome.question.text, max(look.width - 10, 20), look.glyphs))
     return line
 

@@ -46,6 +46,7 @@ def command(
     ] = False,
     as_json: options.AsJson = False,
     as_csv: options.AsCsv = False,
+    as_csv_safe: options.AsCsvSafe = False,
     tables: options.Tables = None,
     max_rows: options.MaxRows = None,
     timeout: options.Timeout = None,
@@ -55,7 +56,7 @@ def command(
     The guard is that of generated queries: only one query that reads is ever run, within limits
     of time, memory and rows. Ends with code 7 when the guard refuses, 12 on an SQL error.
     """
-    form = one_form(json=as_json, csv=as_csv, check=check, explain=explain)
+    form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, check=check, explain=explain)
     target = read_target(words or (), database, what="query")
 
     from sqlwright.cli.answer import Look

@@ -40,7 +40,7 @@ class Scorer:
             gold_sql=example.gold_sql,
             sql=answer.sql,
             status=answer.status,
-            confidence=answer.confidence,
+            confidence=answer.confidence or 0.0,
             candidates=len(state.candidates),
             seconds=seconds,
             times=_by_step(answer.times),
