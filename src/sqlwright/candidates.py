@@ -235,7 +235,8 @@ class _Rows:
         self.ok = result is not None and result.ok
         self.stored = result.rows if result is not None else ()
         width = len(result.columns) if result is not None else 0
-        self.shape = (len(self.stored), width, result is not None and result.truncated)
+        cut = result is not None and bool(result.truncated or result.shortened)
+        self.shape = (len(self.stored), width, cut)
 
     @cached_property
     def keys(self) -> tuple[Row, ...]:

@@ -16,6 +16,7 @@ from typing import Any
 from sqlwright import candidates as pool
 from sqlwright.branching import LEFT_OUT
 from sqlwright.errors import Cancelled, SqlwrightError, UserError
+from sqlwright.presentation import shortened_words
 from sqlwright.protocols import Context, EventSink, Run, Step, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql import columns_used, tables_used
@@ -168,6 +169,7 @@ def _answered(
         columns=result.columns,
         rows=result.rows,
         truncated=result.truncated,
+        shortened=result.shortened,
         confidence=confidence,
         values=tuple(match for match in chosen.values if match.column in columns),
         used_columns=columns,
@@ -239,6 +241,7 @@ def _clipped(confidence: float | None) -> float:
 def _remarks(result: ExecutionResult, confidence: float) -> tuple[str, ...]:
     """What to know about the rows before relying on them. That they are cut, `truncated` says."""
     remarks = []
+    remarks += shortened_words(result)
     if not result.rows:
         remarks.append("the query found no rows")
     elif result.empty:

@@ -57,6 +57,7 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "rows": [[cell_to_json(cell) for cell in row] for row in answer.rows[:rows]],
         "row_count": len(answer.rows),
         "truncated": answer.truncated,
+        "shortened": [list(place) for place in answer.shortened],
         "confidence": answer.confidence,
         "refusal": answer.extra.get("refusal"),
         "message": readable(answer.message),
@@ -104,6 +105,7 @@ def result_to_dict(result: ExecutionResult, *, rows: int | None = None) -> dict[
         "rows": [[cell_to_json(cell) for cell in row] for row in result.rows[:rows]],
         "row_count": len(result.rows),
         "truncated": result.truncated,
+        "shortened": [list(place) for place in result.shortened],
         "seconds": round(result.elapsed, 6),
         "error": None
         if error is None
@@ -250,6 +252,23 @@ def hidden_rows(count: int, truncated: bool) -> str:
         return "\u2026 more rows, not fetched" if truncated else ""
     least = "at least " if truncated else ""
     return f"\u2026 {least}{count:,} more row{'' if count == 1 and not truncated else 's'}"
+
+
+def shortened_words(result: ExecutionResult) -> tuple[str, ...]:
+    """A note on the values that the limit of one cell cut, the first three by their places."""
+    if not result.shortened:
+        return ()
+    sizes = {_size(result.rows[row][column]) for row, column in result.shortened}
+    places = [f"{result.columns[c]} in row {r + 1:,}" for r, c in result.shortened[:3]]
+    if rest := len(result.shortened) - len(places):
+        places.append(f"{rest:,} more")
+    many = "a value is" if len(result.shortened) == 1 else f"{len(result.shortened):,} values are"
+    return (f"{many} cut after {max(sizes):,} bytes: {', '.join(places)}",)
+
+
+def _size(cell: Cell) -> int:
+    """Bytes that a text or blob takes in UTF-8."""
+    return len(cell if isinstance(cell, bytes) else str(cell).encode("utf-8", "replace"))
 
 
 def usage_words(usage: Usage) -> str:

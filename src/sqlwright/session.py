@@ -28,6 +28,7 @@ from sqlwright.llm.models import Models
 from sqlwright.messages import Privacy
 from sqlwright.pipeline import Pipeline
 from sqlwright.prepare import open_workspace
+from sqlwright.presentation import shortened_words
 from sqlwright.protocols import EventSink, Limits, Run, Workspace, no_events
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.spending import Budget, Spending
@@ -201,6 +202,8 @@ class Session:
                 columns=result.columns,
                 rows=result.rows,
                 truncated=result.truncated,
+                shortened=result.shortened,
+                warnings=shortened_words(result),
                 times=(StepTime("execute", result.elapsed),),
                 seconds=result.elapsed,
                 confidence=None,

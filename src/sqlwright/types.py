@@ -104,7 +104,9 @@ class ExecutionResult:
     elapsed: float = 0.0
     """Seconds."""
     truncated: bool = False
-    """True when a row or byte limit cut the rows short."""
+    """True when a row or byte limit left out rows."""
+    shortened: tuple[tuple[int, int], ...] = ()
+    """Row and column, from 0, of each value that the limit of one cell cut."""
 
     @property
     def ok(self) -> bool:
@@ -260,6 +262,9 @@ class Answer:
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
     truncated: bool = False
+    """True when a limit left out rows."""
+    shortened: tuple[tuple[int, int], ...] = ()
+    """Row and column, from 0, of each value that the limit of one cell cut."""
     confidence: float | None = 0.0
     """In [0, 1]; None for a query of the user's own, which nobody had to guess."""
     message: str = ""

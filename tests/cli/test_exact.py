@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import sqlwright as package
 from sqlwright.cli.session import Finding
 from sqlwright.cli.show import show
 from tests.cli import hostile
@@ -158,3 +159,31 @@ def test_json_of_a_refusal_names_its_kind(sqlwright: Command, stored: Path) -> N
 def test_a_refusal_has_no_rows_in_any_form(capsys: pytest.CaptureFixture[str]) -> None:
     show(screen(), Finding(REFUSED), "csv-safe")
     assert not capsys.readouterr().out
+
+
+def test_a_value_beyond_the_limit_is_told_as_cut_and_no_row_as_missing(
+    sqlwright: Command, stored: Path
+) -> None:
+    query = "SELECT 7 AS n, printf('%.*c', 1500000, 'x') AS big"
+    told = "cut after 1,048,576 bytes: big in row 1"
+    whole = json.loads(sqlwright("sql", stored, query, "--json").out)
+    assert whole["truncated"] is False
+    assert whole["shortened"] == [[0, 1]]
+    assert len(whole["rows"][0][1]) == 1 << 20
+    assert sum(told in warning for warning in whole["warnings"]) == 1
+    for options in ((), ("--csv",)):
+        outcome = sqlwright("sql", stored, query, *options)
+        assert (outcome.out + outcome.err).count(told) == 1
+        assert "there are more" not in outcome.out + outcome.err
+    with package.open(stored) as session:
+        answer = session.sql(query)
+    assert not answer.truncated
+    shown = (answer._repr_html_(), str(answer))
+    assert all(one.count(told) == 1 and "cut short" not in one for one in shown)
+
+
+def test_a_value_shortened_for_reading_is_no_missing_row(sqlwright: Command, stored: Path) -> None:
+    outcome = sqlwright("sql", stored, "SELECT v FROM t WHERE n = 22")
+    assert "(+4,000 characters)" in outcome.out
+    assert "there are more" not in outcome.out
+    assert LONG in sqlwright("sql", stored, "SELECT v FROM t WHERE n = 22", "--csv").out

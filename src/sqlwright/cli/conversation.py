@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
-from sqlwright.cli.answer import Look, result_lines, sql_lines
+from sqlwright.cli.answer import Look, result_lines, sql_lines, warning_lines
 from sqlwright.cli.console import Screen, write_result
 from sqlwright.cli.explain import reasoning_lines
 from sqlwright.cli.failure import report
@@ -199,6 +199,7 @@ class Conversation:
     def _show_result(self, answer: Answer) -> None:
         self._result = answer
         self._screen.show(result_lines(answer, self._look))
+        self._screen.say(warning_lines(answer.warnings, self._look))
 
     def _show_rows(self, number: str) -> None:
         if self._result is None:

@@ -13,6 +13,7 @@ from rich.text import Text
 from sqlwright.cli.answer import Look, sql_lines
 from sqlwright.cli.layout import labelled
 from sqlwright.cli.text import clean
+from sqlwright.presentation import shortened_words
 from sqlwright.types import Answer, ExecutionResult, StepTime
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def result_answer(sql: str, result: ExecutionResult) -> Answer:
         columns=result.columns,
         rows=result.rows,
         truncated=result.truncated,
+        shortened=result.shortened,
+        warnings=shortened_words(result),
         confidence=None,
         times=(StepTime("execute", result.elapsed),),
     )

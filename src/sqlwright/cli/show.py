@@ -68,6 +68,7 @@ def show_rows(screen: Screen, answer: Answer, form: str, *, max_rows: int | None
         return
     look = Look.of(screen, max_rows)
     screen.show(result_lines(answer, look))
+    screen.say(warning_lines(answer.warnings, look))
 
 
 def _csv(screen: Screen, answer: Answer, *, safe: bool, rows: int | None) -> str:

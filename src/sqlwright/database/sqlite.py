@@ -256,7 +256,12 @@ class SqliteDatabase:
                     continue
             if "error" in head:
                 return _failed(head["error"], head["message"])
-            return ExecutionResult(tuple(head["names"]), rows, truncated=head["truncated"])
+            return ExecutionResult(
+                tuple(head["names"]),
+                rows,
+                truncated=head["truncated"],
+                shortened=tuple((row, column) for row, column in head["shortened"]),
+            )
         return _failed("unavailable", "the database is being changed all the time; try again")
 
     def _died(self, error: WorkerDied) -> ExecutionResult:

@@ -92,14 +92,14 @@ class _Worker:
             self._holds_locks = request["holds_locks"]
             if "sql" not in request:
                 return pack_reply({}, ())
-            names, kept, truncated = self._run(request)
-            return pack_reply({"names": names, "truncated": truncated}, kept)
+            names, kept, cuts = self._run(request)
+            return pack_reply({"names": names, **cuts}, kept)
         except (Refused, *FAILURES) as error:
             kind, message = explain_failure(error)
             head = {"error": kind, "message": message, "copy": needs_copy(error)}
         return pack_reply(head, ())
 
-    def _run(self, request: dict[str, Any]) -> tuple[tuple[str, ...], list[Row], bool]:
+    def _run(self, request: dict[str, Any]) -> tuple[tuple[str, ...], list[Row], dict[str, Any]]:
         assert self._connection is not None
         with self._lock:
             self._running = request["id"]
@@ -127,17 +127,19 @@ class _Worker:
         self._holds_locks = False
 
 
-def _take(rows: Iterator[Row], limits: dict[str, Any]) -> tuple[list[Row], bool]:
-    """Rows up to the limits, and whether anything was cut."""
+def _take(rows: Iterator[Row], limits: dict[str, Any]) -> tuple[list[Row], dict[str, Any]]:
+    """Rows up to the limits, whether others were left out, and where values were cut."""
     most, room, cell_most = limits["rows"], limits["result_bytes"], limits["cell_bytes"]
     kept: list[Row] = []
-    truncated = False
+    shortened: list[tuple[int, int]] = []
+    full = {"truncated": True, "shortened": shortened}
     for found in rows:
         row = found
         if len(kept) >= most:
-            return kept, True
+            return kept, full
         size = 0
         large = False
+        cut: list[int] = []
         for cell in row:
             if isinstance(cell, (str, bytes)):
                 length = len(cell)
@@ -146,16 +148,16 @@ def _take(rows: Iterator[Row], limits: dict[str, Any]) -> tuple[list[Row], bool]
             else:
                 size += 8
         if large:
-            shortened = tuple(_shorten(cell, cell_most) for cell in row)
-            if shortened != row:
-                truncated = True
-                row = shortened
+            row = tuple(_shorten(cell, cell_most) for cell in row)
+            cut = [column for column, cell in enumerate(found) if cell != row[column]]
+            if cut:
                 size = sum(len(c) if isinstance(c, (str, bytes)) else 8 for c in row)
         room -= size
         if room < 0:
-            return kept, True
+            return kept, full
+        shortened += [(len(kept), column) for column in cut]
         kept.append(row)
-    return kept, truncated
+    return kept, {**full, "truncated": False}
 
 
 def _shorten(cell: Any, most: int) -> Any:

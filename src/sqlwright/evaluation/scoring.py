@@ -49,7 +49,7 @@ class Scorer:
             difficulty=example.difficulty,
         )
         gold = self.execute(example.gold_sql)
-        if not gold.ok or gold.truncated:
+        if not gold.ok or gold.truncated or gold.shortened:
             problem = gold.error.message if gold.error else "the gold result is too large"
             return replace(record, status="gold", message=problem)
         ordered = orders(example.gold_sql)
@@ -101,7 +101,7 @@ class _Verdicts:
         return self._known[sql]
 
     def _judge(self, result: ExecutionResult) -> tuple[bool, bool]:
-        if not result.ok or result.truncated:
+        if not result.ok or result.truncated or result.shortened:
             return (False, False)
         return (
             spider_match(result.rows, self._gold.rows, ordered=self._ordered),
