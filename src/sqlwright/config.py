@@ -70,6 +70,15 @@ class Recipe:
         roles = [role for step in steps for role in getattr(step, "roles", ())]
         return tuple(dict.fromkeys([*models, *(r for r in roles if r.startswith(f"{EMBEDDER}/"))]))
 
+    @property
+    def uses_history(self) -> bool:
+        """Whether earlier questions can matter: prompts show them to language models, and steps of
+        others may do anything; the embedded models read each question on its own."""
+        return any(
+            hasattr(step, "sampling") or not type(step).__module__.startswith("sqlwright.")
+            for step in combinators.leaves(self.step)
+        )
+
 
 @dataclass(frozen=True)
 class Override:

@@ -131,8 +131,9 @@ class Session:
         """Answer a question.
 
         `evidence` is knowledge that the question needs and the database lacks; `history` are
-        earlier questions with their SQL. After `seconds`, or when `cancelled` is set, the best
-        candidate at hand is the answer. `on_event` is told what happens as it happens.
+        earlier questions with their SQL, which language models are shown and `local` isn't. After
+        `seconds`, or when `cancelled` is set, the best candidate at hand is the answer. `on_event`
+        is told what happens as it happens.
 
         Raises UserError for arguments that don't fit and after `close`, and DatabaseUnavailable;
         anything else that goes wrong is in the answer.

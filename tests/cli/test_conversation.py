@@ -3,9 +3,11 @@
 import io
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+import sqlwright
 from sqlwright.api import Session
 from sqlwright.cli.conversation import HELP, Conversation
 from sqlwright.cli.session import Finding
@@ -208,3 +210,27 @@ def test_the_best_at_hand_after_an_interrupt() -> None:
     nothing = screen()
     assert show_found(nothing, Finding(REFUSED), True) == 130
     assert not printed(nothing)
+
+
+def greeting(session: Session, *, interactive: bool) -> str:
+    talk = Talk(session)
+    talk.conversation.greet(interactive)
+    assert isinstance(talk.screen.err.file, io.StringIO)
+    return talk.screen.err.file.getvalue()
+
+
+@pytest.mark.parametrize("interactive", [True, False])
+def test_a_recipe_that_reads_each_question_alone_says_so(
+    open_scripted: Open, *, interactive: bool
+) -> None:
+    session = open_scripted("SELECT name FROM customers")
+    said = greeting(session, interactive=interactive)
+    assert said.count(f"{session.recipe.name} reads each question on its own") == 1
+
+
+def test_a_recipe_that_shows_earlier_questions_to_a_model_says_nothing_of_the_kind(
+    shop: Path,
+) -> None:
+    with sqlwright.open(shop, recipe="baseline", model="ollama/any") as session:
+        assert "on its own" not in greeting(session, interactive=True)
+        assert not greeting(session, interactive=False)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sqlwright.protocols import Limits
 
 REMEMBERED = 5
-"""Earlier questions handed on with a new one."""
+"""Earlier questions handed on with a new one, for recipes that show them to a language model."""
 
 HELP = {
     ":sql": "the last query, ready to copy",
@@ -43,7 +43,7 @@ HELP = {
     ":tables [PART]": "all tables and views, or those with that in their name",
     ":columns TABLE": "a table's columns, keys and descriptions",
     ":json": "the last answer as JSON",
-    ":new": "forget the questions so far",
+    ":new": "forget the last answer and all before it",
     ":help": "this list",
     ":quit": "leave (Ctrl-D does too)",
 }
@@ -94,8 +94,12 @@ class Conversation:
         }
 
     def greet(self, interactive: bool) -> None:
-        """Say what is open, to a person."""
+        """Say what is open, to a person, and to anybody that questions can't build on others."""
+        recipe = self._session.recipe
+        alone = "" if recipe.uses_history else f"{recipe.name} reads each question on its own."
         if not interactive:
+            if alone:
+                self._screen.note(clean(alone, 100))
             return
         schema = self._session.workspace.schema
         tables = len(schema.tables)
@@ -103,6 +107,8 @@ class Conversation:
             f"{clean(schema.name, 100)}: {tables:,} table{'' if tables == 1 else 's'}, "
             f"{schema.column_count:,} columns. Ask away; :help lists the commands."
         )
+        if alone:
+            self._screen.note(clean(alone, 100))
         for note in self._session.workspace.notes:
             self._screen.note(clean(note, 400), style="warning")
 
@@ -266,7 +272,7 @@ class Conversation:
     def _forget(self, _: str) -> None:
         self._turns.clear()
         self._last = self._result = None
-        self._screen.note("forgotten; the next question starts afresh")
+        self._screen.note("forgotten")
 
     def _show_help(self, _: str) -> None:
         self._screen.show(
