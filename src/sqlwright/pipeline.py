@@ -19,6 +19,7 @@ from sqlwright.errors import Cancelled, SqlwrightError, UserError
 from sqlwright.presentation import shortened_words
 from sqlwright.protocols import Context, EventSink, Run, Step, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
+from sqlwright.second_question import second_question_note
 from sqlwright.sql import columns_used, tables_used
 from sqlwright.types import Answer, Candidate, ExecutionResult, Question, State, StepTime
 
@@ -48,6 +49,8 @@ class Pipeline:
     ) -> tuple[Answer, State]:
         """The answer and the state it was drawn from. Raises UserError and nothing else of ours."""
         start = State(question, SchemaView(workspace.schema))
+        if note := second_question_note(question.text):
+            start = start.warn(note)
         context = Context(workspace, run, models)
         stopped, began = "", run.clock()
         with _recording(run, start) as record:

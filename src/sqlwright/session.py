@@ -213,11 +213,8 @@ class Session:
             )
             if not result.ok:
                 return answer
-            return replace(
-                answer,
-                used_tables=tables_used(sql),
-                used_columns=columns_used(sql, workspace.schema),
-            )
+            used = columns_used(sql, workspace.schema)
+            return replace(answer, used_tables=tables_used(sql), used_columns=used)
 
     sql = run_sql
 

@@ -231,3 +231,12 @@ def test_the_demo_business_as_a_file(sqlwright: Command, home: Path) -> None:
     assert "my shop.sqlite is there already" in again.err
     assert Path("my shop.sqlite").read_bytes() == before
     assert "there is no folder nowhere" in sqlwright("demo", "--save", "nowhere/a.sqlite").err
+
+
+def test_a_second_question_is_told(sqlwright: Command, shop: Path) -> None:
+    asked = "How many customers are there? Who has the highest total?"
+    told = "one query answers one question: ask “Who has the highest total?” on its own"
+    for options in ((), ("--csv",), ("--json",)):
+        outcome = sqlwright("ask", shop, asked, *RECIPE, *options)
+        assert (outcome.out + outcome.err).count(told) == 1
+    assert "on its own" not in sqlwright("ask", shop, QUESTION, *RECIPE).out

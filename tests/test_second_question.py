@@ -1,0 +1,27 @@
+"""A second question in one text is told; what belongs to one request isn't."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sqlwright.second_question import second_question
+
+CASES = Path(__file__).parent / "cases" / "questions"
+ONE: list[str] = yaml.safe_load((CASES / "one.yaml").read_text("utf-8"))
+TWO: dict[str, str] = yaml.safe_load((CASES / "two.yaml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("text", ONE)
+def test_one_request_in_several_sentences_is_one(text: str) -> None:
+    assert second_question(text) == ""
+
+
+@pytest.mark.parametrize("text", TWO)
+def test_a_second_question_is_noticed(text: str) -> None:
+    assert second_question(text) == TWO[text]
+
+
+@pytest.mark.parametrize("text", ["", "?", "? ?", "a" * 100_000, "? " * 50_000, '"' * 9_999])
+def test_any_text_will_do(text: str) -> None:
+    assert second_question(text) == ""
