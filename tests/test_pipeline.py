@@ -107,11 +107,7 @@ def test_confidence_is_always_between_zero_and_one(
     assert answer.confidence == expected
 
 
-def test_an_empty_result_a_cut_one_and_doubt_are_said(shop_workspace: Workspace) -> None:
-    empty = answer_of(
-        shop_workspace, writes("SELECT 1 WHERE 0"), ExecutionGuidedRepair(), FirstValid()
-    )
-    assert any("no rows" in warning for warning in empty.warnings)
+def test_an_empty_result_and_a_cut_one_are_said(shop_workspace: Workspace) -> None:
     null = answer_of(
         shop_workspace, writes("SELECT MAX(1) WHERE 0"), ExecutionGuidedRepair(), FirstValid()
     )
@@ -125,9 +121,47 @@ def test_an_empty_result_a_cut_one_and_doubt_are_said(shop_workspace: Workspace)
     )
     assert cut.truncated
     assert cut.warnings == ()  # `truncated` says it, and each form of the answer tells it once
-    doubt = Does(lambda state, _: state.evolve(confidence=0.2))
-    unsure = answer_of(shop_workspace, writes(COUNT), ExecutionGuidedRepair(), FirstValid(), doubt)
-    assert any("not sure" in warning for warning in unsure.warnings)
+
+
+def judged(*confidences: float, warnings: tuple[str, ...] = (), answerable: float = 1.0) -> Does:
+    """Selects the first candidate; each has its confidence."""
+
+    def act(state: State, _: Context) -> State:
+        rated = [
+            replace(one, confidence=sure)
+            for one, sure in zip(state.candidates, confidences, strict=True)
+        ]
+        rated[0] = replace(rated[0], warnings=warnings)
+        return state.evolve(
+            selected=rated[0],
+            candidates=tuple(rated),
+            confidence=confidences[0],
+            answerable=answerable,
+        )
+
+    return Does(act)
+
+
+def test_doubt_has_its_main_reason_and_that_is_told_once(shop_workspace: Workspace) -> None:
+    def doubt(*sql: str, step: Does) -> tuple[str, tuple[str, ...]]:
+        answer = answer_of(shop_workspace, writes(*sql), ExecutionGuidedRepair(), step)
+        return answer.doubt, answer.warnings
+
+    two = (COUNT, "SELECT 77")
+    assert doubt(*two, step=judged(0.5, 0.4, warnings=("odd",))) == ("", ("odd",))
+    told, others = doubt(*two, step=judged(0.4, 0.1, warnings=("odd", "new")))
+    assert (told, others) == ("odd", ("new",))
+    told, _ = doubt("SELECT 1 WHERE 0", step=judged(0.4))
+    assert told == "the query found no rows"
+    told, others = doubt("SELECT MAX(1) WHERE 0", step=judged(0.4))
+    assert told == "the query found nothing but NULL"
+    assert told not in others
+    told, _ = doubt(*two, step=judged(0.4, 0.3))
+    assert told == "another query with another result is about as likely (30%)"
+    told, _ = doubt(*two, step=judged(0.4, 0.1, answerable=0.3))
+    assert told == "the database may not hold what is asked"
+    told, _ = doubt(*two, step=judged(0.4, 0.1))
+    assert told == "no query that was tried fits the question well"
 
 
 def test_what_is_not_indexed_yet_is_said(shop_workspace: Workspace) -> None:

@@ -235,6 +235,21 @@ def test_html_shows_the_rows_of_an_answer_and_the_reason_of_a_refusal() -> None:
     assert "<table" not in refused
 
 
+def test_doubt_stands_above_the_rows_and_few_are_shown() -> None:
+    many = tuple((f"row {i}.", i) for i in range(30))
+    doubted = answer(confidence=0.31, doubt="another one is as likely", rows=many)
+    for shown in (answer_to_html(doubted), answer_to_text(doubted)):
+        assert shown.count("Not sure (31%): another one is as likely") == 1
+        assert shown.count("31%") == 1
+        assert shown.index("Not sure") < shown.index("row 0.")
+        assert "row 4." in shown
+        assert "row 5." not in shown
+        assert "25 more rows" in shown
+    assert answer_to_dict(doubted)["doubt"] == "another one is as likely"
+    assert len(answer_to_dict(doubted)["rows"]) == 30
+    assert answer_to_dict(answer())["doubt"] == ""
+
+
 def test_html_says_what_models_took_and_each_step_once() -> None:
     times = tuple(StepTime("repair.revise", 0.5) for _ in range(3))
     shown = answer_to_html(answer(usage=Usage(4, 1_200, 80, None), times=times))

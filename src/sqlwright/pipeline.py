@@ -16,7 +16,7 @@ from typing import Any
 from sqlwright import candidates as pool
 from sqlwright.branching import LEFT_OUT
 from sqlwright.errors import Cancelled, SqlwrightError, UserError
-from sqlwright.presentation import shortened_words
+from sqlwright.presentation import percent, shortened_words
 from sqlwright.protocols import Context, EventSink, Run, Step, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.second_question import second_question_note
@@ -29,6 +29,8 @@ GRACE = 0.3
 """Seconds a run that ran out of time gets to execute its best candidate, if none was."""
 DOUBTFUL = 0.5
 """Below this confidence the answer says so."""
+AS_LIKELY = 2 / 3
+"""Of the confidence: another result that has this much is told as a reason for doubt."""
 UNJUDGED = 0.5
 """Confidence at most of an answer that was cut short before anything judged it."""
 
@@ -166,6 +168,16 @@ def _answered(
         confidence = min(confidence, UNJUDGED)
     if state.confidence is None:
         confidence = pool.held(chosen, confidence)
+    doubt = _doubt(state, chosen, answer.alternatives, confidence, told)
+    warnings = _once(
+        told,
+        tuple(veto.message for veto in chosen.vetoes),
+        tuple(veto.done for veto in chosen.mended),
+        chosen.warnings,
+        _remarks(result),
+        state.warnings,
+        workspace.notes,
+    )
     return replace(
         answer,
         status="answered",
@@ -174,19 +186,36 @@ def _answered(
         truncated=result.truncated,
         shortened=result.shortened,
         confidence=confidence,
+        doubt=doubt,
         values=tuple(match for match in chosen.values if match.column in columns),
         used_columns=columns,
         used_tables=_tables(chosen.sql, columns, workspace.schema),
-        warnings=_once(
-            told,
-            tuple(veto.message for veto in chosen.vetoes),
-            tuple(veto.done for veto in chosen.mended),
-            chosen.warnings,
-            _remarks(result, confidence),
-            state.warnings,
-            workspace.notes,
-        ),
+        warnings=tuple(warning for warning in warnings if warning != doubt),
     )
+
+
+def _doubt(
+    state: State,
+    chosen: Candidate,
+    others: tuple[Candidate, ...],
+    confidence: float,
+    told: tuple[str, ...],
+) -> str:
+    """The main reason for being less than half sure; empty otherwise. What it tells is no note."""
+    if confidence >= DOUBTFUL:
+        return ""
+    result = chosen.result or ExecutionResult()
+    found = told or tuple(veto.message for veto in chosen.vetoes)
+    found = found or (() if result.rows else ("the query found no rows",))
+    found = found or chosen.warnings or _nothing(result)
+    if found:
+        return found[0]
+    if state.answerable is not None and state.answerable < DOUBTFUL:
+        return "the database may not hold what is asked"
+    rival = max((other.confidence or 0.0 for other in others), default=0.0)
+    if rival and rival >= confidence * AS_LIKELY:
+        return f"another query with another result is about as likely ({percent(rival)})"
+    return "no query that was tried fits the question well"
 
 
 def _failure(chosen: Candidate | None, stopped: str, warnings: tuple[str, ...]) -> tuple[str, str]:
@@ -241,17 +270,15 @@ def _clipped(confidence: float | None) -> float:
     return min(confidence, 1.0) if confidence is not None and confidence > 0 else 0.0
 
 
-def _remarks(result: ExecutionResult, confidence: float) -> tuple[str, ...]:
+def _remarks(result: ExecutionResult) -> tuple[str, ...]:
     """What to know about the rows before relying on them. That they are cut, `truncated` says."""
     remarks = []
     remarks += shortened_words(result)
-    if not result.rows:
-        remarks.append("the query found no rows")
-    elif result.empty:
-        remarks.append("the query found nothing but NULL")
-    if confidence < DOUBTFUL:
-        remarks.append("not sure that this is what was asked; compare the alternatives")
-    return tuple(remarks)
+    return (*remarks, *_nothing(result))
+
+
+def _nothing(result: ExecutionResult) -> tuple[str, ...]:
+    return ("the query found nothing but NULL",) if result.rows and result.empty else ()
 
 
 def _tables(sql: str, columns: tuple[ColumnRef, ...], schema: Schema) -> tuple[str, ...]:

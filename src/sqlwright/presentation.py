@@ -59,6 +59,7 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "truncated": answer.truncated,
         "shortened": [list(place) for place in answer.shortened],
         "confidence": answer.confidence,
+        "doubt": readable(answer.doubt),
         "refusal": answer.extra.get("refusal"),
         "message": readable(answer.message),
         "suggestion": readable(answer.suggestion),
@@ -160,21 +161,39 @@ def answer_to_json(answer: Answer, *, indent: int | None = 2, rows: int | None =
     return to_json(answer_to_dict(answer, rows=rows), indent=indent)
 
 
-def answer_to_text(answer: Answer, *, rows: int = 20, width: int = 40) -> str:
-    """The answer as plain text for a console, cells cut at `width` characters."""
+def answer_to_text(answer: Answer, *, rows: int | None = None, width: int = 40) -> str:
+    """The answer as plain text for a console: at most `rows` rows (20, of a doubtful answer 5),
+    cells cut at `width` characters."""
+    rows = shown_rows(answer, 20) if rows is None else rows
     lines = [visible(answer.question, limit=LONGEST)]
     if answer.message:
         lines.append(f"{answer.status}: {visible(answer.message, limit=LONGEST)}")
     if answer.suggestion:
         lines.append(visible(answer.suggestion, limit=LONGEST))
+    if answer.doubt:
+        lines.append(visible(doubt_words(answer), limit=LONGEST))
     if answer.sql:
         lines += ["", visible(answer.sql, limit=20_000, lines=True)]
     if answer.columns and answer.status == "answered":
         lines += ["", *_text_table(answer, rows, width)]
-        if answer.confidence is not None:
+        if answer.confidence is not None and not answer.doubt:
             lines.append(f"confidence {percent(answer.confidence)}")
     lines += [f"note: {visible(warning, limit=LONGEST)}" for warning in answer.warnings]
     return "\n".join(lines)
+
+
+DOUBTED_ROWS = 5
+"""Rows of an answer that is less than half sure, where a person looks at it."""
+
+
+def shown_rows(answer: Answer, rows: int) -> int:
+    """Rows to show a person who would be shown `rows` of an answer that is likely right."""
+    return min(rows, DOUBTED_ROWS) if answer.doubt else rows
+
+
+def doubt_words(answer: Answer) -> str:
+    """How unsure an answer is and why, in a sentence."""
+    return f"Not sure ({percent(answer.confidence or 0.0)}): {answer.doubt}"
 
 
 def readable(text: str) -> str:
@@ -240,6 +259,8 @@ def _text_table(answer: Answer, rows: int, width: int) -> list[str]:
     widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
     table = ["  ".join(t.ljust(w) for t, w in zip(r, widths, strict=True)).rstrip() for r in
              [header, ["-" * w for w in widths], *body]]  # fmt: skip
+    if not answer.rows:
+        table.append("no rows")
     if hidden := hidden_rows(len(answer.rows) - rows, answer.truncated):
         table.append(hidden)
     return table

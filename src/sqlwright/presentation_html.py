@@ -10,7 +10,15 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
-from sqlwright.presentation import cell_to_text, hidden_rows, percent, usage_words, visible
+from sqlwright.presentation import (
+    cell_to_text,
+    doubt_words,
+    hidden_rows,
+    percent,
+    shown_rows,
+    usage_words,
+    visible,
+)
 
 if TYPE_CHECKING:
     from sqlwright.types import Answer, Candidate, Cell
@@ -21,8 +29,10 @@ _MONO = "font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.92em"
 _CELL = f"padding:.2em .7em;border-bottom:{_LINE};vertical-align:top"
 
 
-def answer_to_html(answer: Answer, *, rows: int = 50, cell: int = 300) -> str:
-    """The answer as one `div`: at most `rows` rows, each cell cut at `cell` characters."""
+def answer_to_html(answer: Answer, *, rows: int | None = None, cell: int = 300) -> str:
+    """The answer as one `div`: at most `rows` rows (50, of a doubtful answer 5), each cell cut at
+    `cell` characters."""
+    rows = shown_rows(answer, 50) if rows is None else rows
     parts = [f'<p style="margin:.2em 0;font-weight:600">{_text(answer.question)}</p>']
     if answer.message:
         parts.append(
@@ -30,6 +40,8 @@ def answer_to_html(answer: Answer, *, rows: int = 50, cell: int = 300) -> str:
         )
     if answer.suggestion:
         parts.append(f'<p style="margin:.2em 0">{_text(answer.suggestion)}</p>')
+    if answer.doubt:
+        parts.append(f'<p style="margin:.2em 0;font-weight:600">{_text(doubt_words(answer))}</p>')
     if answer.sql:
         parts.append(_sql(answer.sql))
     if answer.columns and answer.status == "answered":
@@ -86,7 +98,11 @@ def _summary(answer: Answer) -> str:
     count = len(answer.rows)
     rows = f"{count:,} row{'' if count == 1 else 's'}"
     cut = ", cut short" if answer.truncated else ""
-    sure = "" if answer.confidence is None else f" \u00b7 {percent(answer.confidence)} sure"
+    sure = (
+        ""
+        if answer.confidence is None or answer.doubt
+        else f" \u00b7 {percent(answer.confidence)} sure"
+    )
     return f'<p style="margin:.2em 0;{_FAINT}">{rows}{cut}{sure}</p>'
 
 

@@ -183,6 +183,7 @@ def outcome(answer: Answer, run: Run) -> dict[str, Any]:
         "status": answer.status,
         "sql": answer.sql,
         "confidence": answer.confidence,
+        "doubt": answer.doubt,
         "message": answer.message,
         "suggestion": answer.suggestion,
         "columns": answer.columns,

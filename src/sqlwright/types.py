@@ -267,6 +267,8 @@ class Answer:
     """Row and column, from 0, of each value that the limit of one cell cut."""
     confidence: float | None = 0.0
     """In [0, 1]; None for a query of the user's own, which nobody had to guess."""
+    doubt: str = ""
+    """Why it is less than half sure, in the first place; empty for other answers."""
     message: str = ""
     """Why it was refused or failed; empty when answered."""
     suggestion: str = ""

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from sqlwright.cli.answer import answer_lines, confidence_text, one_line_sql
+from sqlwright.cli.answer import Look, answer_lines, confidence_text, one_line_sql
 from sqlwright.cli.console import Glyphs
 from sqlwright.cli.explain import explain_lines
 from sqlwright.types import (
@@ -18,7 +18,7 @@ from sqlwright.types import (
 )
 from tests.cli.answers import ANSWER, CITY, REFUSED, SQL, STATE, hostile_answer, hostile_state
 from tests.cli.hostile import acting, texts
-from tests.cli.rendering import look, rendered
+from tests.cli.rendering import look, rendered, screen
 
 TEXTS = texts()
 WIDTHS = [32, 40, 60, 80, 120, 200]
@@ -122,12 +122,39 @@ def test_an_alternative_shows_where_it_differs() -> None:
         (0.9, "very likely"),
         (0.8, "80% likely right"),
         (0.5, "more likely right than not"),
-        (0.3, "doubtful"),
-        (0.0, "0% a guess"),
     ],
 )
 def test_confidence_in_words(confidence: float, words: str) -> None:
     assert words in rendered(answer_lines(replace(ANSWER, confidence=confidence), look(80)), 80)
+
+
+DOUBTED = replace(ANSWER, confidence=0.31, doubt="another query is about as likely (28%)")
+
+
+@pytest.mark.parametrize("width", [*WIDTHS, None])
+def test_doubt_stands_above_the_query_and_its_rows_and_once(width: int | None) -> None:
+    text = rendered(answer_lines(DOUBTED, look(width)), width)
+    whole = " ".join(text.split())
+    assert whole.count("Not sure (31%): another query is about as likely (28%)") == 1
+    assert text.index("Not sure (31%)") < text.index("SELECT") < text.index("Wholesale")
+    assert "how sure" not in text
+    assert whole.count("31%") == 1
+
+
+def test_few_rows_of_a_doubtful_answer_are_shown_on_a_terminal() -> None:
+    many = replace(DOUBTED, rows=tuple((f"s{i}", i, float(i)) for i in range(300)))
+    shown = {width: screen(width) for width in (80, None)}
+    texts = {
+        width: rendered(answer_lines(many, Look.of(one)), width) for width, one in shown.items()
+    }
+    assert "s4 " in texts[80]
+    assert "s5 " not in texts[80]
+    assert "… 295 more of 300 rows: --max-rows" in texts[80]
+    assert "s299 " in texts[None]
+    asked = rendered(answer_lines(many, Look.of(shown[80], 12)), 80)
+    assert "s11 " in asked
+    sure = rendered(answer_lines(replace(many, doubt="", confidence=0.5), Look.of(shown[80])), 80)
+    assert "s19 " in sure
 
 
 def test_the_confidence_bar_is_told_without_colour() -> None:

@@ -10,6 +10,7 @@ import math
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +100,6 @@ def test_csv_for_spreadsheets_holds_no_formula(sqlwright: Command, stored: Path)
 
 
 def test_csv_on_a_terminal_acts_on_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    from dataclasses import replace
-
     answer = replace(ANSWER, columns=("v",), rows=(("\x1b[31m=1",), ("=2",)))
     show(screen(80), Finding(answer), "csv")
     shown = capsys.readouterr().out
@@ -187,3 +186,17 @@ def test_a_value_shortened_for_reading_is_no_missing_row(sqlwright: Command, sto
     assert "(+4,000 characters)" in outcome.out
     assert "there are more" not in outcome.out
     assert LONG in sqlwright("sql", stored, "SELECT v FROM t WHERE n = 22", "--csv").out
+
+
+def test_doubt_is_told_beside_rows_for_a_program(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = screen()
+    show(shown, Finding(replace(ANSWER, confidence=0.31, doubt="it may be another")), "csv")
+    assert isinstance(shown.err.file, io.StringIO)
+    assert "Not sure (31%): it may be another" in shown.err.file.getvalue()
+    assert len(capsys.readouterr().out.splitlines()) == 1 + len(ANSWER.rows)
+
+
+def test_no_rows_is_told_once(sqlwright: Command, stored: Path) -> None:
+    for options in ((), ("--csv",)):
+        outcome = sqlwright("sql", stored, "SELECT n FROM t WHERE n < 0", *options)
+        assert (outcome.out + outcome.err).count("no rows") == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -13,7 +13,7 @@ from sqlwright.cli.highlight import highlighted, in_clauses
 from sqlwright.cli.layout import LABEL_WIDTH, NARROW, PROSE, indented, labelled, shorten, wrapped
 from sqlwright.cli.table import SHOWN_ROWS, cell_text, shape, table_lines
 from sqlwright.cli.text import clean, clean_block
-from sqlwright.presentation import percent, usage_words
+from sqlwright.presentation import DOUBTED_ROWS, doubt_words, percent, usage_words
 from sqlwright.types import Answer, Candidate, ExecutionResult, ValueMatch
 
 BAR = 10
@@ -36,6 +36,8 @@ class Look:
     coloured: bool
     rows: int
     """Rows shown at most."""
+    doubted: int = UNLIMITED
+    """Rows shown at most of an answer that is less than half sure."""
     more: str = "--max-rows"
     """What shows more of them; may be empty."""
 
@@ -45,14 +47,20 @@ class Look:
         rows = (
             max_rows if max_rows is not None else (SHOWN_ROWS if screen.interactive else UNLIMITED)
         )
-        return cls(screen.width, screen.glyphs, screen.coloured, rows, more)
+        few = max_rows is None and screen.interactive
+        doubted = DOUBTED_ROWS if few else UNLIMITED
+        return cls(screen.width, screen.glyphs, screen.coloured, rows, doubted, more)
 
 
 def answer_lines(answer: Answer, look: Look) -> Iterator[Text]:
-    """Everything about an answer, blocks divided by blank lines."""
+    """Everything about an answer, blocks divided by blank lines. Doubt comes before what it is
+    about, and few rows are shown then."""
+    if answer.doubt:
+        look = replace(look, rows=min(look.rows, look.doubted))
     blocks = [
         understood_lines(answer, look),
         verdict_lines(answer, look),
+        doubt_lines(answer, look),
         sql_lines(answer.sql, look) if answer.sql else iter(()),
         result_lines(answer, look),
         _certainty_lines(answer, look),
@@ -185,6 +193,13 @@ def verdict_lines(answer: Answer, look: Look) -> Iterator[Text]:
         yield from labelled("instead", [Text(clean_block(answer.suggestion, 2_000))], look.width)
 
 
+def doubt_lines(answer: Answer, look: Look) -> Iterator[Text]:
+    """How unsure an answer is, and the main reason; nothing if it is likely right."""
+    if answer.doubt:
+        line = Text(clean(doubt_words(answer), 600), style="fair")
+        yield from wrapped(line, look.width)
+
+
 def _count_lines(answer: Answer, look: Look) -> Iterator[Text]:
     total = len(answer.rows)
     if not total:
@@ -203,7 +218,7 @@ def _count_lines(answer: Answer, look: Look) -> Iterator[Text]:
 
 
 def _certainty_lines(answer: Answer, look: Look) -> Iterator[Text]:
-    if answer.status == "answered" and answer.confidence is not None:
+    if answer.status == "answered" and answer.confidence is not None and not answer.doubt:
         yield from labelled(
             "how sure", [confidence_text(answer.confidence, look.glyphs)], look.width
         )

@@ -6,7 +6,14 @@ from typing import Any
 
 from rich.text import Text
 
-from sqlwright.cli.answer import Look, answer_lines, result_lines, verdict_lines, warning_lines
+from sqlwright.cli.answer import (
+    Look,
+    answer_lines,
+    doubt_lines,
+    result_lines,
+    verdict_lines,
+    warning_lines,
+)
 from sqlwright.cli.console import Screen, write_result
 from sqlwright.cli.explain import explain_lines
 from sqlwright.cli.failure import INTERRUPTED, STATUS_CODES
@@ -84,6 +91,9 @@ def _explain_absence(screen: Screen, answer: Answer, rows: int | None = None) ->
     """What rows or a query alone would keep silent about goes to standard error."""
     look = Look(max(screen.err.width, 20), screen.glyphs, screen.coloured, 0)
     screen.say(verdict_lines(answer, look))
+    screen.say(doubt_lines(answer, look))
+    if answer.status == "answered" and not answer.rows and not answer.doubt:
+        screen.say(labelled("note", [Text("no rows")], look.width))
     screen.say(warning_lines(answer.warnings, look))
     if rows is not None and rows < len(answer.rows):
         more = f"{len(answer.rows) - rows:,} more of {shape(1, len(answer.rows))}: --max-rows"
