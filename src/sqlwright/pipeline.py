@@ -16,7 +16,7 @@ from typing import Any
 from sqlwright import candidates as pool
 from sqlwright.branching import LEFT_OUT
 from sqlwright.errors import Cancelled, SqlwrightError, UserError
-from sqlwright.presentation import percent, shortened_words
+from sqlwright.presentation import NO_ROWS, percent, shortened_words
 from sqlwright.protocols import Context, EventSink, Run, Step, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.second_question import second_question_note
@@ -206,7 +206,7 @@ def _doubt(
         return ""
     result = chosen.result or ExecutionResult()
     found = told or tuple(veto.message for veto in chosen.vetoes)
-    found = found or (() if result.rows else ("the query found no rows",))
+    found = found or (() if result.rows else (NO_ROWS,))
     found = found or chosen.warnings or _nothing(result)
     if found:
         return found[0]
@@ -272,9 +272,7 @@ def _clipped(confidence: float | None) -> float:
 
 def _remarks(result: ExecutionResult) -> tuple[str, ...]:
     """What to know about the rows before relying on them. That they are cut, `truncated` says."""
-    remarks = []
-    remarks += shortened_words(result)
-    return (*remarks, *_nothing(result))
+    return (*shortened_words(result), *_nothing(result))
 
 
 def _nothing(result: ExecutionResult) -> tuple[str, ...]:

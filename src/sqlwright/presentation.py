@@ -182,6 +182,7 @@ def answer_to_text(answer: Answer, *, rows: int | None = None, width: int = 40) 
     return "\n".join(lines)
 
 
+NO_ROWS = "the query found no rows"
 DOUBTED_ROWS = 5
 """Rows of an answer that is less than half sure, where a person looks at it."""
 
@@ -259,7 +260,7 @@ def _text_table(answer: Answer, rows: int, width: int) -> list[str]:
     widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
     table = ["  ".join(t.ljust(w) for t, w in zip(r, widths, strict=True)).rstrip() for r in
              [header, ["-" * w for w in widths], *body]]  # fmt: skip
-    if not answer.rows:
+    if not answer.rows and answer.doubt != NO_ROWS:
         table.append("no rows")
     if hidden := hidden_rows(len(answer.rows) - rows, answer.truncated):
         table.append(hidden)

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from sqlwright.cli.answer import Look, answer_lines, confidence_text, one_line_sql
 from sqlwright.cli.console import Glyphs
 from sqlwright.cli.explain import explain_lines
+from sqlwright.presentation import NO_ROWS
 from sqlwright.types import (
     Answer,
     Candidate,
@@ -139,6 +140,11 @@ def test_doubt_stands_above_the_query_and_its_rows_and_once(width: int | None) -
     assert text.index("Not sure (31%)") < text.index("SELECT") < text.index("Wholesale")
     assert "how sure" not in text
     assert whole.count("31%") == 1
+
+
+def test_no_rows_as_the_reason_for_doubt_is_told_once() -> None:
+    doubted = replace(DOUBTED, rows=(), doubt=NO_ROWS)
+    assert rendered(answer_lines(doubted, look(80)), 80).count("no rows") == 1
 
 
 def test_few_rows_of_a_doubtful_answer_are_shown_on_a_terminal() -> None:

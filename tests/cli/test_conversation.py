@@ -16,6 +16,7 @@ from sqlwright.protocols import Limits
 from tests.cli.answers import ANSWER, REFUSED
 from tests.cli.hostile import acting, texts
 from tests.cli.rendering import printed, screen
+from tests.scripted import scripted_models
 
 Open = Callable[..., Session]
 
@@ -234,3 +235,16 @@ def test_a_recipe_that_shows_earlier_questions_to_a_model_says_nothing_of_the_ki
     with sqlwright.open(shop, recipe="baseline", model="ollama/any") as session:
         assert "on its own" not in greeting(session, interactive=True)
         assert not greeting(session, interactive=False)
+
+
+def test_a_note_about_the_database_is_told_once(shop: Path) -> None:
+    folder = shop.parent / "described"
+    folder.mkdir()
+    (folder / "nowhere.csv").write_text("original_column_name,column_name\na,b\n")
+    models = scripted_models("SELECT name FROM customers")
+    with sqlwright.open(shop, descriptions=folder, models=models) as session:
+        talk = Talk(session)
+        first, second = talk.say("Which customers?"), talk.say("Which ones?")
+        assert first.count("nowhere.csv fits no table") == 1
+        assert "nowhere.csv" not in second
+        assert "Ada" in second

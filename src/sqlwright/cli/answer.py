@@ -13,7 +13,7 @@ from sqlwright.cli.highlight import highlighted, in_clauses
 from sqlwright.cli.layout import LABEL_WIDTH, NARROW, PROSE, indented, labelled, shorten, wrapped
 from sqlwright.cli.table import SHOWN_ROWS, cell_text, shape, table_lines
 from sqlwright.cli.text import clean, clean_block
-from sqlwright.presentation import DOUBTED_ROWS, doubt_words, percent, usage_words
+from sqlwright.presentation import DOUBTED_ROWS, NO_ROWS, doubt_words, percent, usage_words
 from sqlwright.types import Answer, Candidate, ExecutionResult, ValueMatch
 
 BAR = 10
@@ -58,9 +58,9 @@ def answer_lines(answer: Answer, look: Look) -> Iterator[Text]:
     if answer.doubt:
         look = replace(look, rows=min(look.rows, look.doubted))
     blocks = [
+        doubt_lines(answer, look),
         understood_lines(answer, look),
         verdict_lines(answer, look),
-        doubt_lines(answer, look),
         sql_lines(answer.sql, look) if answer.sql else iter(()),
         result_lines(answer, look),
         _certainty_lines(answer, look),
@@ -203,7 +203,8 @@ def doubt_lines(answer: Answer, look: Look) -> Iterator[Text]:
 def _count_lines(answer: Answer, look: Look) -> Iterator[Text]:
     total = len(answer.rows)
     if not total:
-        yield Text("no rows", style="quiet")
+        if answer.doubt != NO_ROWS:
+            yield Text("no rows", style="quiet")
         return
     shown = min(total, look.rows)
     words = shape(1, total)

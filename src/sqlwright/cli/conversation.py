@@ -78,6 +78,8 @@ class Conversation:
         self._result: Answer | None = None
         """The rows shown last: an answer's, an alternative's or those of a query of one's own."""
         self._turns: list[Turn] = []
+        self._told: set[str] = set()
+        """Notes about the database, which hold for every answer and are told once."""
         self.exit_code = 0
         """That of the last question, so that scripts can tell."""
         self._commands: dict[str, Callable[[str], None]] = {
@@ -111,6 +113,7 @@ class Conversation:
             self._screen.note(clean(alone, 100))
         for note in self._session.workspace.notes:
             self._screen.note(clean(note, 400), style="warning")
+            self._told.add(note)
 
     def repeat(self, line: str) -> None:
         """Show a piped line above its answer."""
@@ -160,14 +163,21 @@ class Conversation:
             finding, interrupted = interruptible(
                 lambda: asking.ask(self._session, spinner), asking.cancel
             )
+        shown = replace(finding, answer=self._without_told(finding.answer))
         self.exit_code = show_found(
-            self._screen, finding, interrupted, max_rows=self._max_rows, more=":rows N"
+            self._screen, shown, interrupted, max_rows=self._max_rows, more=":rows N"
         )
         if interrupted and finding.answer.status != "answered":
             return
         self._last, self._result = finding, finding.answer
         if finding.answer.sql and finding.answer.status == "answered":
             self._turns.append(Turn(question, finding.answer.sql))
+
+    def _without_told(self, answer: Answer) -> Answer:
+        """The answer without the notes about the database that were told before."""
+        kept = tuple(note for note in answer.warnings if note not in self._told)
+        self._told.update(self._session.workspace.notes)
+        return replace(answer, warnings=kept)
 
     def _finding(self) -> Finding | None:
         if self._last is None:

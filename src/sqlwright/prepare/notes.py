@@ -30,12 +30,17 @@ def pressing_notes(catalog: Catalog, *, sampled: bool = True) -> tuple[str, ...]
     return catalog_notes(tables, columns)
 
 
+def unreadable(tables: Iterable[TableProfile]) -> tuple[str, ...]:
+    """Notes on tables that couldn't be read."""
+    return tuple(f"{profile.note}." for profile in tables if profile.note)
+
+
 def catalog_notes(
     tables: Mapping[str, TableProfile], columns: Mapping[ColumnRef, ColumnProfile]
 ) -> tuple[str, ...]:
     """Notes on tables that couldn't be read, on samples, and on columns whose values can't be
     looked up."""
-    notes = [f"{profile.note}." for profile in tables.values() if profile.note]
+    notes = list(unreadable(tables.values()))
     looked_at = {ref.table for ref, profile in columns.items() if profile.rows}
     unread = [name for name, profile in tables.items() if profile.sampled and not profile.note]
     sampled = [name for name in unread if name in looked_at]

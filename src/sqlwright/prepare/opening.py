@@ -16,7 +16,7 @@ from sqlwright.errors import WorkspaceError
 from sqlwright.indexes.values import ColumnValues, open_value_index
 from sqlwright.prepare.descriptions import stored_vectors
 from sqlwright.prepare.manifest import Manifest, read_catalog, read_manifest
-from sqlwright.prepare.notes import pressing_notes
+from sqlwright.prepare.notes import pressing_notes, unreadable
 from sqlwright.prepare.places import is_trustworthy, prepared_folder
 from sqlwright.prepare.quick import learn_quickly
 from sqlwright.prepare.sources import (
@@ -227,12 +227,11 @@ def _unprepared(
     said = [problem] if problem else []
     if not glimpse.whole:
         said.append(
-            "This database isn't prepared: not all of its values are known yet. "
-            f"To learn them all: {_command(database)}"
+            f"not all values of this database are known yet; to learn them: {_command(database)}"
         )
     values: ValueIndex = glimpse.values
     if glimpse.uncounted:
         values = FilteredIndex(values, None, glimpse.uncounted)
-    return Workspace(
-        database, catalog.schema, values, catalog, (*said, *notes, *pressing_notes(catalog))
-    )
+    # That a part was looked at is said already; which part, the catalog's own notes tell.
+    pressing = pressing_notes(catalog) if glimpse.whole else unreadable(catalog.tables.values())
+    return Workspace(database, catalog.schema, values, catalog, (*said, *notes, *pressing))
