@@ -1,10 +1,13 @@
 import ast
 import re
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 from sqlwright.cli import failure
 from sqlwright.cli.conversation import HELP
 from sqlwright.errors import SqlwrightError
+from sqlwright.presentation import answer_to_dict
+from sqlwright.types import Answer, Refusal
 from tests.cli.reference import FILE, current, reference
 
 
@@ -44,3 +47,13 @@ def test_every_environment_variable_is_documented() -> None:
                 names.update(variable.findall(node.value))
     assert names
     assert all(f"`{name}`" in text for name in names)
+
+
+def test_every_key_of_a_json_answer_is_documented() -> None:
+    section = FILE.read_text("utf-8").partition("## CSV and JSON")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`.+?) \|", section, re.MULTILINE)
+    documented = {key for row in rows for key in re.findall(r"`(\w+)`", row)}
+    assert documented == set(answer_to_dict(Answer("answered", "", None, "sqlite")))
+    reasons = get_args(get_type_hints(Refusal)["reason"])
+    assert reasons
+    assert all(f"`{reason}`" in section for reason in reasons)
