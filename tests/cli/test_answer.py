@@ -7,7 +7,9 @@ from rich.cells import cell_len
 from sqlwright.cli.answer import Look, answer_lines, confidence_text, one_line_sql
 from sqlwright.cli.console import Glyphs
 from sqlwright.cli.explain import explain_lines
+from sqlwright.cli.past import trace_lines
 from sqlwright.presentation import NO_ROWS
+from sqlwright.trace import Trace
 from sqlwright.types import (
     Answer,
     Candidate,
@@ -246,3 +248,9 @@ def test_hostile_text_is_never_interpreted(name: str) -> None:
 def test_hostile_text_stays_within_the_terminal(name: str, width: int) -> None:
     text = rendered(explain_lines(hostile_answer(TEXTS[name]), None, look(width)), width)
     assert max(cell_len(line) for line in text.split("\n")) <= width
+
+
+def test_a_trace_tells_the_reason_for_doubt() -> None:
+    answer = {"status": "answered", "confidence": 0.2, "doubt": "it is odd"}
+    shown = rendered(trace_lines(Trace("t", answer=answer), look(80)), 80)
+    assert "because     it is odd" in shown

@@ -137,6 +137,8 @@ def _answer_lines(answer: Mapping[str, Any], look: Look) -> Iterator[Text]:
         yield from labelled(
             "how sure", [confidence_text(float(confidence), look.glyphs)], look.width
         )
+    if answer.get("doubt"):
+        yield from labelled("because", [Text(clean(str(answer["doubt"]), 600))], look.width)
 
 
 def _style(status: str) -> str:
