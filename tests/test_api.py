@@ -107,6 +107,8 @@ def test_a_query_of_ones_own_runs_under_the_same_guard(open_scripted: Open) -> N
     answer = shop.run_sql("SELECT product FROM lines")
     assert (answer.status, len(answer.rows), answer.truncated) == ("answered", 2, True)
     assert answer.used_tables == ("lines",)
+    told = shop.run_sql("SELECT product FROM lines WHERE quantity > 1").reading
+    assert [part.text for part in told] == ["lines.quantity > 1"]
     for bad in ("DELETE FROM orders", "SELECT nope FROM orders", "SELECT 1; SELECT 2"):
         refused = shop.sql(bad)
         assert refused.status == "failed"

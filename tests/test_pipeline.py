@@ -21,7 +21,7 @@ from sqlwright.protocols import Context, Limits, Run, Workspace
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
 from sqlwright.steps.selection.first_valid import FirstValid
-from sqlwright.types import Answer, Candidate, Question, Refusal, State, TableLink
+from sqlwright.types import Answer, Candidate, Question, Refusal, State, TableLink, ValueMatch
 
 MODELS: Mapping[str, Any] = {}
 COUNT = "SELECT COUNT(*) FROM orders"
@@ -64,6 +64,21 @@ def test_an_answer_says_what_it_rests_on(shop_workspace: Workspace) -> None:
     assert set(answer.used_tables) == {"customers", "orders"}
     assert ColumnRef("orders", "total") in answer.used_columns
     assert [time.step for time in answer.times] == ["Does", "ExecutionGuidedRepair", "FirstValid"]
+
+
+def test_an_answer_says_what_its_query_says(shop_workspace: Workspace) -> None:
+    sql = "SELECT name FROM customers WHERE city != 'München' AND id > 1"
+    held = ValueMatch("munich", ColumnRef("customers", "city"), "München", 1.0, 2)
+    other = ValueMatch("bonn", ColumnRef("customers", "city"), "Bonn", 0.7, 1)
+    written = Candidate(sql, "test", values=(held, other))
+    step = Does(lambda state, _: state.evolve(candidates=(written,)))
+    answer = answer_of(shop_workspace, step, ExecutionGuidedRepair(), FirstValid())
+    assert [part.text for part in answer.reading] == [
+        "customers.city != 'München'",
+        "customers.id > 1",
+    ]
+    # A value in a column of the query is not understood when the query doesn't hold it.
+    assert answer.values == (held,)
 
 
 def test_alternatives_are_one_per_other_result(shop_workspace: Workspace) -> None:

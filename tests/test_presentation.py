@@ -18,13 +18,23 @@ from sqlwright.presentation import (
     answer_to_json,
     answer_to_text,
     cell_to_json,
+    rows_words,
     to_json,
     visible,
 )
 from sqlwright.presentation_csv import answer_to_csv
 from sqlwright.presentation_html import answer_to_html
 from sqlwright.schema import ColumnRef
-from sqlwright.types import Answer, Candidate, ExecutionResult, StepTime, Usage, ValueMatch
+from sqlwright.types import (
+    Answer,
+    Candidate,
+    ExecutionResult,
+    QueryCondition,
+    QueryPart,
+    StepTime,
+    Usage,
+    ValueMatch,
+)
 from tests.cli import hostile
 
 TEXTS = hostile.texts()
@@ -68,6 +78,7 @@ def poisoned(text: str) -> Answer:
     """An answer that holds a text wherever somebody else's text can stand."""
     result = ExecutionResult((text,), ((text,),))
     match = ValueMatch(text, ColumnRef(text, text), text, 1.0)
+    condition = QueryCondition(text, "=", (text,), (match.column,), (match,))
     return answer(
         question=text,
         sql=f"SELECT '{text}'",
@@ -77,10 +88,56 @@ def poisoned(text: str) -> Answer:
         suggestion=text,
         warnings=(text,),
         values=(match,),
+        reading=(QueryPart("query", text), QueryPart("where", text, 1, condition)),
         used_tables=(text,),
         used_columns=(ColumnRef(text, text),),
         alternatives=(Candidate(text, "test", result=result, note=text, warnings=(text,)),),
     )
+
+
+def test_what_a_query_says_is_in_json_and_html() -> None:
+    match = ValueMatch("munich", ColumnRef("customers", "city"), "München", 1.0, 2)
+    condition = QueryCondition("customers.city", "!=", ("'München'",), (match.column,), (match,))
+    parts = (
+        QueryPart("query", "t is (customers.city from customers):"),
+        QueryPart("where", "customers.city != 'München'", 1, condition),
+    )
+    told = answer(values=(match,), reading=parts)
+    first, second = answer_to_dict(told)["reading"]
+    assert first == {"kind": "query", "depth": 0, "text": parts[0].text, "condition": None}
+    assert second["condition"] == {
+        "subject": "customers.city",
+        "operator": "!=",
+        "operands": ["'München'"],
+        "columns": [{"table": "customers", "column": "city"}],
+        "values": answer_to_dict(told)["values"],
+    }
+    reader = Reader()
+    reader.feed(answer_to_html(told))
+    assert "munich → customers.city != 'München' (2 rows have it)" in "".join(reader.text)
+
+
+@pytest.mark.parametrize(
+    ("operator", "operands", "rows", "words"),
+    [
+        ("=", ("'a'",), (3,), "3 rows"),
+        ("=", ("'a'",), (1,), "1 row"),
+        ("=", ("'a'",), (None,), ""),
+        ("!=", ("'a'",), (1,), "1 row has it"),
+        ("in", ("'a'", "'b'"), (3, 4), "7 rows"),
+        ("in", ("'a'", "'b'", "'c'"), (3, 4), "7 rows have them"),
+        ("not in", ("'a'", "'b'"), (3, None), ""),
+        ("is null", (), (), ""),
+    ],
+)
+def test_how_many_rows_hold_a_value(
+    operator: str, operands: tuple[str, ...], rows: tuple[int | None, ...], words: str
+) -> None:
+    column = ColumnRef("t", "c")
+    matches = tuple(
+        ValueMatch("it", column, value, 1.0, n) for value, n in zip("ab", rows, strict=False)
+    )
+    assert rows_words(QueryCondition("t.c", operator, operands, (column,), matches)) == words
 
 
 def acting(shown: str) -> set[str]:

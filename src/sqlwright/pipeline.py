@@ -21,7 +21,16 @@ from sqlwright.protocols import Context, EventSink, Run, Step, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.second_question import second_question_note
 from sqlwright.sql import columns_used, tables_used
-from sqlwright.types import Answer, Candidate, ExecutionResult, Question, State, StepTime
+from sqlwright.types import (
+    Answer,
+    Candidate,
+    ExecutionResult,
+    QueryPart,
+    Question,
+    State,
+    StepTime,
+    ValueMatch,
+)
 
 ALTERNATIVES = 4
 """Other results shown at most."""
@@ -160,8 +169,12 @@ def _assembled(state: State, workspace: Workspace, stopped: str) -> Answer:
 def _answered(
     answer: Answer, state: State, chosen: Candidate, workspace: Workspace, told: tuple[str, ...]
 ) -> Answer:
+    from sqlwright.query_reading import read_query
+
     result = chosen.result or ExecutionResult()
     columns = chosen.columns or columns_used(chosen.sql, workspace.schema)
+    reading = read_query(chosen.sql, workspace.schema, chosen.values)
+    told_values = {match for part in reading for match in _matches(part)}
     confidence = _confidence(state, chosen)
     if told and state.confidence is None:
         # The only query that ran has all of the score, which says nothing about the others.
@@ -187,7 +200,8 @@ def _answered(
         shortened=result.shortened,
         confidence=confidence,
         doubt=doubt,
-        values=tuple(match for match in chosen.values if match.column in columns),
+        values=tuple(match for match in chosen.values if match in told_values),
+        reading=reading,
         used_columns=columns,
         used_tables=_tables(chosen.sql, columns, workspace.schema),
         warnings=tuple(warning for warning in warnings if warning != doubt),
@@ -216,6 +230,11 @@ def _doubt(
     if rival and rival >= confidence * AS_LIKELY:
         return f"another query with another result is about as likely ({percent(rival)})"
     return "no query that was tried fits the question well"
+
+
+def _matches(part: QueryPart) -> tuple[ValueMatch, ...]:
+    """The phrases behind a condition of the query."""
+    return () if part.condition is None else part.condition.matches
 
 
 def _failure(chosen: Candidate | None, stopped: str, warnings: tuple[str, ...]) -> tuple[str, str]:

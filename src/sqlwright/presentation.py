@@ -25,7 +25,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sqlwright.types import Answer, Candidate, Cell, ExecutionResult, Usage, ValueMatch
+    from sqlwright.types import (
+        Answer,
+        Candidate,
+        Cell,
+        ExecutionResult,
+        QueryCondition,
+        QueryPart,
+        Usage,
+        ValueMatch,
+    )
 
 FORMAT = "sqlwright-answer"
 VERSION = 1
@@ -65,6 +74,7 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "suggestion": readable(answer.suggestion),
         "warnings": [readable(warning) for warning in answer.warnings],
         "values": [_value(match) for match in answer.values],
+        "reading": [_part(part) for part in answer.reading],
         "used_tables": [readable(name) for name in answer.used_tables],
         "used_columns": [
             {"table": readable(ref.table), "column": readable(ref.column)}
@@ -240,6 +250,28 @@ def _value(match: ValueMatch) -> dict[str, Any]:
     }
 
 
+def _part(part: QueryPart) -> dict[str, Any]:
+    condition = part.condition
+    told = None
+    if condition is not None:
+        told = {
+            "subject": readable(condition.subject),
+            "operator": condition.operator,
+            "operands": [readable(operand) for operand in condition.operands],
+            "columns": [
+                {"table": readable(ref.table), "column": readable(ref.column)}
+                for ref in condition.columns
+            ],
+            "values": [_value(match) for match in condition.matches],
+        }
+    return {
+        "kind": part.kind,
+        "depth": part.depth,
+        "text": readable(part.text),
+        "condition": told,
+    }
+
+
 def _escaped(match: re.Match[str]) -> str:
     units = match.group().encode("utf-16-be").hex()
     return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
@@ -291,6 +323,19 @@ def shortened_words(result: ExecutionResult) -> tuple[str, ...]:
 def _size(cell: Cell) -> int:
     """Bytes that a text or blob takes in UTF-8."""
     return len(cell if isinstance(cell, bytes) else str(cell).encode("utf-8", "replace"))
+
+
+def rows_words(condition: QueryCondition) -> str:
+    """How many rows hold the values that phrases stand for; empty when not counted."""
+    counts = {match.value: match.row_count for match in condition.matches}
+    rows = [count for count in counts.values() if count is not None]
+    if not rows or len(rows) < len(counts):
+        return ""
+    total = sum(rows)
+    words = f"{total:,} row{'' if total == 1 else 's'}"
+    if condition.operator in {"=", "in"} and len(counts) == len(condition.operands):
+        return words
+    return f"{words} {'has' if total == 1 else 'have'} {'it' if len(counts) == 1 else 'them'}"
 
 
 def usage_words(usage: Usage) -> str:

@@ -15,13 +15,14 @@ from sqlwright.presentation import (
     doubt_words,
     hidden_rows,
     percent,
+    rows_words,
     shown_rows,
     usage_words,
     visible,
 )
 
 if TYPE_CHECKING:
-    from sqlwright.types import Answer, Candidate, Cell
+    from sqlwright.types import Answer, Candidate, Cell, QueryPart
 
 _FAINT = "opacity:.7"
 _LINE = "1px solid rgba(128,128,128,.35)"
@@ -113,13 +114,20 @@ def _details(title: str, body: str) -> str:
 
 
 def _understanding(answer: Answer) -> str:
-    values = "".join(
-        f"<li>{_text(m.phrase)} \u2192 {_text(str(m.column))} = {_text(m.value, 300)}</li>"
-        for m in answer.values
-    )
+    said = "".join(map(_part, answer.reading))
     tables = ", ".join(_text(name) for name in answer.used_tables)
-    body = (f"<li>tables: {tables}</li>" if tables else "") + values
+    body = (f"<li>tables: {tables}</li>" if tables else "") + said
     return _details("How it was understood", f"<ul>{body}</ul>" if body else "")
+
+
+def _part(part: QueryPart) -> str:
+    inset = f' style="margin-left:{1.4 * min(part.depth, 8):.1f}em"' if part.depth else ""
+    text = _text(part.text)
+    if part.condition is not None and part.condition.matches:
+        phrases = dict.fromkeys(match.phrase for match in part.condition.matches)
+        rows = rows_words(part.condition)
+        text = f"{', '.join(map(_text, phrases))} \u2192 {text}{f' ({rows})' if rows else ''}"
+    return f"<li{inset}>{text}</li>"
 
 
 def _alternatives(candidates: tuple[Candidate, ...]) -> str:

@@ -213,8 +213,14 @@ class Session:
             )
             if not result.ok:
                 return answer
-            used = columns_used(sql, workspace.schema)
-            return replace(answer, used_tables=tables_used(sql), used_columns=used)
+            from sqlwright.query_reading import read_query
+
+            return replace(
+                answer,
+                reading=read_query(sql, workspace.schema),
+                used_tables=tables_used(sql),
+                used_columns=columns_used(sql, workspace.schema),
+            )
 
     sql = run_sql
 

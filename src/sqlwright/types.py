@@ -51,6 +51,48 @@ class ValueMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryCondition:
+    """What a query asks of a column or an expression, negations resolved."""
+
+    subject: str
+    """A column by its stored names, or an expression as SQL; empty for EXISTS."""
+    operator: str
+    """`=`, `!=`, `<`, `between`, `in`, `contains`, `is null`, `there is no row in` and the like;
+    empty where the subject is the condition."""
+    operands: tuple[str, ...] = ()
+    """What it is compared with, as SQL: literals in their quotes, columns, expressions."""
+    columns: tuple[ColumnRef, ...] = ()
+    """The stored columns in it, those of queries within it excepted."""
+    matches: tuple[ValueMatch, ...] = ()
+    """The phrases of the question that its literals stand for."""
+
+    @property
+    def object(self) -> str:
+        """The operands as one text; empty when there are none."""
+        if self.operator.endswith("between"):
+            return " and ".join(self.operands)
+        joined = ", ".join(self.operands)
+        return f"({joined})" if self.operator in {"in", "not in"} else joined
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPart:
+    """One thing that a query says, in words."""
+
+    kind: Literal["query", "join", "where", "having", "case", "shown", "order", "other"]
+    """Conditions by where they stand (`case` is within an expression); `query` introduces a query
+    within the query; `shown` is what is worked out and per what; `other` is SQL without words."""
+    text: str
+    """All of it in one line."""
+    depth: int = 0
+    """Queries and alternatives it stands within: it belongs to the last part before it that stands
+    in one fewer."""
+    condition: QueryCondition | None = None
+    lead: str = ""
+    """`either` or `or` before an alternative, as in the text."""
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnLink:
     """How likely the question needs a column, in [0, 1]."""
 
@@ -276,6 +318,8 @@ class Answer:
     """Other candidates with their results, one per different result, best first."""
     values: tuple[ValueMatch, ...] = ()
     """Stored values the query rests on."""
+    reading: tuple[QueryPart, ...] = ()
+    """What the query says, all of it but plain columns, tables and joins over keys."""
     used_columns: tuple[ColumnRef, ...] = ()
     used_tables: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlwright.query_reading import read_query
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.types import (
     Answer,
@@ -11,6 +12,8 @@ from sqlwright.types import (
     ColumnLink,
     ExecutionError,
     ExecutionResult,
+    QueryCondition,
+    QueryPart,
     Question,
     Refusal,
     State,
@@ -27,6 +30,13 @@ WHERE c.city = 'München' AND o.status = 'SHIPPED'
 GROUP BY c.segment
 ORDER BY revenue DESC"""
 
+SCHEMA = Schema(
+    "shop",
+    (
+        Table("customers", (Column("id", "INTEGER"), Column("city", "TEXT")), ("id",)),
+        Table("orders", (Column("id", "INTEGER"), Column("total", "REAL"), Column("status"))),
+    ),
+)
 CITY = ValueMatch("munich", ColumnRef("customers", "city"), "München", 0.93, 412)
 STATUS = ValueMatch("shipped", ColumnRef("orders", "status"), "SHIPPED", 1.0, 8120)
 
@@ -56,6 +66,7 @@ ANSWER = Answer(
         ),
     ),
     values=(CITY, STATUS),
+    reading=read_query(SQL, SCHEMA, (CITY, STATUS)),
     used_tables=("customers", "orders"),
     warnings=("customers.notes isn't indexed yet: run `sqlwright prepare`",),
     times=(StepTime("retrieval.values", 0.02), StepTime("generation.embedded", 0.09)),
@@ -72,14 +83,6 @@ REFUSED = Answer(
     message="This asks to change data, and sqlwright only reads.",
     suggestion="Ask which rows it would concern.",
     recipe="local",
-)
-
-SCHEMA = Schema(
-    "shop",
-    (
-        Table("customers", (Column("id", "INTEGER"), Column("city", "TEXT")), ("id",)),
-        Table("orders", (Column("id", "INTEGER"), Column("total", "REAL"))),
-    ),
 )
 
 STATE = State(
@@ -118,12 +121,25 @@ def hostile_answer(text: str) -> Answer:
             Candidate(sql, text, result=ExecutionResult((text,), ((text,),))),
         ),
         values=(match,),
+        reading=hostile_reading(text),
         used_columns=(ref,),
         used_tables=(text, text),
         warnings=(text,),
         times=(StepTime(text, 0.1),),
         recipe=text,
         trace_id=text,
+    )
+
+
+def hostile_reading(text: str) -> tuple[QueryPart, ...]:
+    """What a query says that holds a foreign text wherever one can stand."""
+    ref = ColumnRef(text, text)
+    match = ValueMatch(text, ref, text, 0.9, 3)
+    condition = QueryCondition(text, "=", (text, text), (ref,), (match,))
+    return (
+        QueryPart("query", text),
+        QueryPart("where", f"either {text} = {text}, {text}", 1, condition, "either"),
+        QueryPart("other", text, 1),
     )
 
 

@@ -9,6 +9,7 @@ from sqlwright.cli.console import Glyphs
 from sqlwright.cli.explain import explain_lines
 from sqlwright.cli.past import trace_lines
 from sqlwright.presentation import NO_ROWS
+from sqlwright.query_reading import read_query
 from sqlwright.trace import Trace
 from sqlwright.types import (
     Answer,
@@ -18,8 +19,19 @@ from sqlwright.types import (
     StepTime,
     UnitTest,
     Usage,
+    ValueMatch,
 )
-from tests.cli.answers import ANSWER, CITY, REFUSED, SQL, STATE, hostile_answer, hostile_state
+from tests.cli.answers import (
+    ANSWER,
+    CITY,
+    REFUSED,
+    SCHEMA,
+    SQL,
+    STATE,
+    STATUS,
+    hostile_answer,
+    hostile_state,
+)
 from tests.cli.hostile import acting, texts
 from tests.cli.rendering import look, rendered, screen
 
@@ -47,11 +59,63 @@ def test_an_answer_tells_everything_in_reading_order() -> None:
     assert places == sorted(places)
 
 
-def test_a_value_in_a_column_the_query_leaves_alone_was_not_understood() -> None:
-    answer = replace(ANSWER, used_columns=(CITY.column,))
-    text = rendered(answer_lines(answer, look(80)), 80)
-    assert "'München' (412 rows)" in text
-    assert "(8,120 rows)" not in text
+def understood(sql: str, *values: ValueMatch, width: int | None = None) -> str:
+    """What is shown as understood of a query."""
+    answer = replace(ANSWER, sql=sql, values=values, reading=read_query(sql, SCHEMA, values))
+    text = rendered(answer_lines(answer, look(width)), width)
+    return text.split("from        ")[0]
+
+
+def test_the_operator_is_that_of_the_query() -> None:
+    sql = "SELECT id FROM customers WHERE city <> 'München'"
+    assert understood(sql, CITY) == (
+        "understood  \"munich\" → customers.city != 'München' (412 rows have it)\n"
+    )
+
+
+def test_conditions_without_a_phrase_are_told_too() -> None:
+    sql = (
+        "SELECT city, SUM(total) FROM orders, customers WHERE city IN ('München', 'Bonn') AND"
+        " (total > 5 OR customers.id = orders.id) GROUP BY city ORDER BY 2 DESC LIMIT 3"
+    )
+    assert understood(sql, CITY).splitlines() == [
+        "understood  \"munich\" → customers.city in ('München', 'Bonn') (412 rows have it)",
+        "            either orders.total > 5",
+        "            or customers.id = orders.id",
+        "            SUM(orders.total) per customers.city",
+        "            highest SUM(orders.total) first, only the first 3 rows",
+    ]
+
+
+def test_what_is_within_is_set_in() -> None:
+    sql = (
+        "SELECT id FROM customers WHERE id NOT IN (SELECT id FROM orders WHERE status = 'SHIPPED')"
+    )
+    assert understood(sql, STATUS).splitlines() == [
+        "understood  customers.id not in (orders.id from orders):",
+        "              \"shipped\" → orders.status = 'SHIPPED' (8,120 rows)",
+    ]
+
+
+def test_a_value_that_the_query_does_not_hold_was_not_understood() -> None:
+    sql = "SELECT id FROM customers WHERE city = 'Bonn'"
+    assert understood(sql, CITY) == "understood  customers.city = 'Bonn'\n"
+
+
+def test_a_query_without_conditions_says_nothing() -> None:
+    assert understood("SELECT city FROM customers") == ""
+
+
+def test_a_long_reading_is_cut_and_says_so() -> None:
+    conditions = " AND ".join(f"id <> {number}" for number in range(20))
+    shown = understood(f"SELECT city FROM customers WHERE {conditions}")
+    assert "customers.id != 7\n            and 12 more\n" in shown
+    assert "customers.id != 8" not in shown
+
+
+def test_the_reasoning_does_not_repeat_what_the_query_says() -> None:
+    text = rendered(explain_lines(ANSWER, STATE, look(100)), 100)
+    assert text.count("highest SUM(orders.total) first") == 1
 
 
 def test_a_refusal_says_why_and_what_instead() -> None:

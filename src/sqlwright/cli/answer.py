@@ -13,6 +13,7 @@ from sqlwright.cli.highlight import highlighted, in_clauses
 from sqlwright.cli.layout import LABEL_WIDTH, NARROW, PROSE, indented, labelled, shorten, wrapped
 from sqlwright.cli.table import SHOWN_ROWS, cell_text, shape, table_lines
 from sqlwright.cli.text import clean, clean_block
+from sqlwright.cli.understood import part_line
 from sqlwright.presentation import DOUBTED_ROWS, NO_ROWS, doubt_words, percent, usage_words
 from sqlwright.types import Answer, Candidate, ExecutionResult, ValueMatch
 
@@ -24,7 +25,7 @@ SQL_LIMIT = 10_000
 """Characters of a query shown for reading; --sql-only prints all of it."""
 SQL_LINES = 200
 MENTIONED = 8
-"""Values, tables and warnings named before the rest is only counted."""
+"""Parts of a reading, tables and warnings named before the rest is only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +79,9 @@ def answer_lines(answer: Answer, look: Look) -> Iterator[Text]:
 
 
 def understood_lines(answer: Answer, look: Look) -> Iterator[Text]:
-    """Which stored values and tables the question was taken to mean."""
-    used = set(answer.used_columns)
-    # A value that was found, but in a column the query doesn't touch, is not what it understood.
-    values = [match for match in answer.values if match.column in used or not used]
-    entries = [value_line(match, look.glyphs) for match in values[:MENTIONED]]
-    entries += _rest(len(values) - MENTIONED)
+    """What the query says in words, and which tables it reads."""
+    entries = [part_line(part, look.glyphs) for part in answer.reading[:MENTIONED]]
+    entries += _rest(len(answer.reading) - MENTIONED)
     yield from labelled("understood", entries, look.width, hang=2)
     if answer.used_tables:
         names = Text(", ").join(

@@ -1,0 +1,325 @@
+"""Conditions and expressions of a query in words, for `query_reading`.
+
+Negations are resolved: NOT (a = b) is told as a != b, NOT (a AND b) as either of both negated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+from sqlglot import exp
+
+from sqlwright.query_names import Names, literal_text
+from sqlwright.schema import ColumnRef
+from sqlwright.types import QueryCondition, QueryPart, ValueMatch
+
+Place = Literal["join", "where", "having", "case"]
+
+_COMPARISONS: dict[type[exp.Expr], tuple[str, str, str]] = {
+    exp.EQ: ("=", "!=", "="),
+    exp.NEQ: ("!=", "=", "!="),
+    exp.LT: ("<", ">=", ">"),
+    exp.LTE: ("<=", ">", ">="),
+    exp.GT: (">", "<=", "<"),
+    exp.GTE: (">=", "<", "<="),
+    exp.NullSafeEQ: ("is", "is not", "is"),
+    exp.NullSafeNEQ: ("is not", "is", "is not"),
+}
+"""The operator, its negation, and the one that says the same with its sides exchanged."""
+
+_PATTERNS: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.Like: ("is like", "is not like"),
+    exp.ILike: ("is like", "is not like"),
+    exp.Glob: ("matches the pattern", "doesn't match the pattern"),
+    exp.RegexpLike: ("matches the expression", "doesn't match the expression"),
+    exp.Match: ("matches", "doesn't match"),
+}
+
+_MOMENTS = {
+    "%Y": "year",
+    "%m": "month",
+    "%d": "day of the month",
+    "%Y-%m": "year and month",
+    "%Y-%m-%d": "day",
+    "%H": "hour",
+    "%M": "minute",
+    "%S": "second",
+    "%w": "weekday",
+    "%W": "week",
+    "%j": "day of the year",
+    "%m-%d": "month and day",
+    "%H:%M": "hour and minute",
+}
+"""What STRFTIME takes from a moment, by its format."""
+
+
+class Told(NamedTuple):
+    """What a query within a query shows and reads, and all else that it says."""
+
+    head: str
+    tables: str
+    parts: tuple[QueryPart, ...]
+
+
+class Worded(NamedTuple):
+    """An expression as text, and what is said within it, one step deeper."""
+
+    text: str
+    columns: tuple[ColumnRef, ...] = ()
+    literals: tuple[str, ...] = ()
+    within: tuple[QueryPart, ...] = ()
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Puts expressions and conditions in words."""
+
+    matches: Sequence[ValueMatch]
+    tell: Callable[[exp.Expr, Names], Told]
+    """Reads a query within the query."""
+
+    def worded(self, node: exp.Expr, names: Names) -> Worded:
+        """An expression as SQL whose columns have their stored names and whose queries are told
+        by what they show."""
+        if isinstance(node, exp.Literal):
+            text = str(node.this)
+            return Worded(literal_text(text) if node.is_string else text, (), (text,))
+        texts: dict[int, str] = {}
+        columns: dict[ColumnRef, None] = {}
+        literals: list[str] = []
+        within: list[QueryPart] = []
+        waiting = [node]
+        while waiting:
+            one = waiting.pop()
+            part = self._replaced(one, names, whole=one is node)
+            if part is not None:
+                texts[id(one)] = part.text
+                columns.update(dict.fromkeys(part.columns))
+                literals += part.literals
+                within += part.within
+                continue
+            if isinstance(one, exp.Literal):
+                literals.append(str(one.this))
+            within += self._matched_case(one, names)
+            waiting += reversed(list(one.iter_expressions()))
+        return Worded(_with_texts(node, texts), tuple(columns), tuple(literals), tuple(within))
+
+    def condition(
+        self, node: exp.Expr, names: Names, place: Place, *, negated: bool = False
+    ) -> list[QueryPart]:
+        """What a condition says: one part for each of those that must hold together, alternatives
+        with `either` and `or` before them."""
+        while isinstance(node, (exp.Paren, exp.Not)):
+            negated ^= isinstance(node, exp.Not)
+            node = node.this
+        if isinstance(node, (exp.And, exp.Or)):
+            operands = list(node.flatten())
+            told = [self.condition(one, names, place, negated=negated) for one in operands]
+            if isinstance(node, exp.Or) != negated:
+                return list(_alternatives(told, place))
+            return [part for parts in told for part in parts]
+        condition, within = self._one(node, names, negated=negated)
+        return introducing(_part(condition, place), within)
+
+    def _one(
+        self, node: exp.Expr, names: Names, *, negated: bool
+    ) -> tuple[QueryCondition, tuple[QueryPart, ...]]:
+        """A condition without AND, OR and NOT around it."""
+        kind = type(node)
+        if kind in _COMPARISONS:
+            return self._comparison(node, names, negated=negated)
+        if kind in _PATTERNS:
+            return self._pattern(node, names, negated=negated)
+        if isinstance(node, exp.Between):
+            operator = "not between" if negated else "between"
+            return self._made(node.this, operator, [node.args["low"], node.args["high"]], names)
+        if isinstance(node, exp.In):
+            return self._in(node, names, "not in" if negated else "in")
+        if isinstance(node, exp.Is):
+            operator = "is not" if negated else "is"
+            if isinstance(node.expression, exp.Null):
+                return self._made(node.this, f"{operator} null", [], names)
+            return self._made(node.this, operator, [node.expression], names)
+        if isinstance(node, exp.Exists):
+            told = self.tell(node.this, names)
+            operator = f"there is {'no' if negated else 'a'} row"
+            if not told.tables:
+                return QueryCondition("", operator), told.parts
+            return QueryCondition("", f"{operator} in", (told.tables,)), told.parts
+        if isinstance(node, (exp.Column, exp.Literal, exp.Func, exp.Case)):
+            return self._made(node, "is false" if negated else "is true", [], names)
+        worded = self.worded(node, names)
+        if negated:
+            worded = worded._replace(text=f"NOT ({worded.text})")
+        return self._joined(worded, "", [])
+
+    def _comparison(
+        self, node: exp.Expr, names: Names, *, negated: bool
+    ) -> tuple[QueryCondition, tuple[QueryPart, ...]]:
+        plain, opposite, exchanged = _COMPARISONS[type(node)]
+        left, right = node.this, node.expression
+        if not _has_names(left, names) and _has_names(right, names):
+            left, right = right, left
+            plain = exchanged
+            opposite = next(o for p, o, _ in _COMPARISONS.values() if p == plain)
+        return self._made(left, opposite if negated else plain, [right], names)
+
+    def _pattern(
+        self, node: exp.Expr, names: Names, *, negated: bool
+    ) -> tuple[QueryCondition, tuple[QueryPart, ...]]:
+        negated ^= bool(node.args.get("negate"))
+        operator = _PATTERNS[type(node)][negated]
+        pattern = self.worded(node.expression, names)
+        operand = pattern.text
+        if isinstance(node, exp.Like) and pattern.literals and operand.startswith("'"):
+            text = pattern.literals[0]
+            inner = text.strip("%")
+            shape = (text.startswith("%"), text.endswith("%"))
+            plain = literal_text(text) == operand
+            if plain and inner and any(shape) and not {"%", "_"} & set(inner):
+                operator = _CONTAINING[shape][negated]
+                operand = literal_text(inner)
+        subject = self.worded(node.this, names)
+        return self._joined(subject, operator, [pattern._replace(text=operand)])
+
+    def _in(
+        self, node: exp.In, names: Names, operator: str
+    ) -> tuple[QueryCondition, tuple[QueryPart, ...]]:
+        query, field = node.args.get("query"), node.args.get("field")
+        subject = self.worded(node.this, names)
+        if query is not None:
+            told = self.tell(query, names)
+            return self._joined(subject, operator, [Worded(told.head, within=told.parts)])
+        if isinstance(field, (exp.Column, exp.Table)):
+            return self._joined(subject, operator, [Worded(field.sql(dialect="sqlite"))])
+        given = [field] if field is not None else node.expressions
+        return self._joined(subject, operator, [self.worded(one, names) for one in given])
+
+    def _made(
+        self, subject: exp.Expr, operator: str, operands: Iterable[exp.Expr], names: Names
+    ) -> tuple[QueryCondition, tuple[QueryPart, ...]]:
+        worded = [self.worded(one, names) for one in operands]
+        return self._joined(self.worded(subject, names), operator, worded)
+
+    def _joined(
+        self, subject: Worded, operator: str, operands: Sequence[Worded]
+    ) -> tuple[QueryCondition, tuple[QueryPart, ...]]:
+        sides = (subject, *operands)
+        columns = tuple(dict.fromkeys(ref for side in sides for ref in side.columns))
+        literals = {text.strip("%").casefold() for side in sides for text in side.literals}
+        matches = tuple(
+            match
+            for match in self.matches
+            if match.column in columns and match.value.strip("%").casefold() in literals
+        )
+        texts = tuple(operand.text for operand in operands)
+        within = tuple(part for side in sides for part in side.within)
+        return QueryCondition(subject.text, operator, texts, columns, matches), within
+
+    def _replaced(self, node: exp.Expr, names: Names, *, whole: bool) -> Worded | None:
+        """A part of an expression that isn't told as SQL; None for all others."""
+        if isinstance(node, exp.Column):
+            named = names.find(node)
+            if named.behind is not None:
+                inner = self.worded(named.behind, names.stored())
+                single = whole or isinstance(named.behind, (exp.Column, exp.Func))
+                return inner if single else inner._replace(text=f"({inner.text})")
+            literals = () if named.literal is None else (named.literal,)
+            return Worded(named.text, () if named.column is None else (named.column,), literals)
+        if isinstance(node, exp.Query):
+            told = self.tell(node, names)
+            held = isinstance(node.parent, (exp.Exists, exp.In)) and not whole
+            return Worded(told.head if held else f"({told.head})", within=told.parts)
+        moment = _moment(node)
+        if moment is not None:
+            inner = self.worded(moment[1], names)
+            return inner._replace(text=f"{moment[0]} of {inner.text}")
+        return None
+
+    def _matched_case(self, node: exp.Expr, names: Names) -> Iterator[QueryPart]:
+        """A condition within an expression, where a phrase of the question stands behind it."""
+        if not self.matches or not isinstance(node, (*_COMPARISONS, *_PATTERNS, exp.In)):
+            return
+        if isinstance(node, exp.In) and node.args.get("query") is not None:
+            return
+        negated = isinstance(node.parent, exp.Not)
+        condition, _ = self._one(node, names, negated=negated)
+        if condition.matches:
+            yield _part(condition, "case")
+
+
+_CONTAINING = {
+    (True, True): ("contains", "doesn't contain"),
+    (False, True): ("starts with", "doesn't start with"),
+    (True, False): ("ends with", "doesn't end with"),
+}
+
+
+def deeper(parts: Iterable[QueryPart]) -> list[QueryPart]:
+    """The parts, one step deeper."""
+    return [replace(part, depth=part.depth + 1) for part in parts]
+
+
+def introducing(part: QueryPart, within: Sequence[QueryPart]) -> list[QueryPart]:
+    """A part and what is within it, told so by a colon."""
+    if not within:
+        return [part]
+    return [replace(part, text=f"{part.text}:"), *deeper(within)]
+
+
+def _part(condition: QueryCondition, place: Place) -> QueryPart:
+    words = (condition.subject, condition.operator, condition.object)
+    return QueryPart(place, " ".join(word for word in words if word), condition=condition)
+
+
+def _alternatives(told: Iterable[list[QueryPart]], place: Place) -> Iterator[QueryPart]:
+    for number, parts in enumerate(told):
+        lead = "or" if number else "either"
+        if sum(part.depth == 0 for part in parts) == 1 and not parts[0].lead:
+            yield replace(parts[0], text=f"{lead} {parts[0].text}", lead=lead)
+            yield from parts[1:]
+        else:
+            yield QueryPart(place, f"{lead} all of:", lead=lead)
+            yield from deeper(parts)
+
+
+def _has_names(node: exp.Expr, names: Names) -> bool:
+    """Whether there is anything in it but literals and what is worked out of them."""
+    if isinstance(node, exp.Column):
+        return names.find(node).literal is None
+    return any(
+        not isinstance(one, exp.Column) or names.find(one).literal is None
+        for one in node.find_all(exp.Column, exp.Query, exp.AggFunc)
+    )
+
+
+def _moment(node: exp.Expr) -> tuple[str, exp.Expr] | None:
+    """What part of which moment STRFTIME gives, as a text or cast to a number."""
+    while isinstance(node, exp.Cast):
+        node = node.this
+    if isinstance(node, exp.TimeToStr):
+        inner, form = node.this, node.args.get("format")
+        while isinstance(inner, exp.TsOrDsToTimestamp):
+            inner = inner.this
+    elif isinstance(node, exp.Anonymous) and node.name.lower() == "strftime":
+        if len(node.expressions) != 2:
+            return None
+        form, inner = node.expressions
+    else:
+        return None
+    words = _MOMENTS.get(form.name) if isinstance(form, exp.Literal) else None
+    return None if words is None else (words, inner)
+
+
+def _with_texts(node: exp.Expr, texts: Mapping[int, str]) -> str:
+    """The expression as SQL with some of its parts replaced by texts."""
+    if id(node) in texts:
+        return texts[id(node)]
+    copy = node.copy()
+    pairs = list(zip(node.walk(), copy.walk(), strict=True))
+    for mine, theirs in pairs:
+        if id(mine) in texts:
+            theirs.replace(exp.Var(this=texts[id(mine)]))
+    return copy.sql(dialect="sqlite")

@@ -1,0 +1,237 @@
+"""What the names in a query stand for: stored columns, columns of queries within it, texts.
+
+SQLite takes a name in double quotes that names nothing for a text; so does this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from sqlwright.schema import ColumnRef, Schema, Table
+
+Columns = Mapping[str, ColumnRef | None] | None
+"""Names in lower case, each with the stored column it passes on; None when they can't be told."""
+
+
+UNNAMED = "a list"
+"""How a query in FROM without a name is called."""
+
+
+class Source(NamedTuple):
+    """What a SELECT reads: a stored table, a query within it, or a function that gives rows."""
+
+    alias: str
+    node: exp.Expr
+    table: Table | None
+    columns: Columns
+
+
+class Named(NamedTuple):
+    """What a name stands for, and how it is written for a reader."""
+
+    text: str
+    column: ColumnRef | None = None
+    literal: str | None = None
+    """The text that a name in double quotes turned out to be."""
+    behind: exp.Expr | None = None
+    """The shown expression that it is another name of."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that can be used at one place of a query."""
+
+    schema: Schema
+    sources: tuple[Source, ...] = ()
+    outer: Names | None = None
+    queries: Mapping[str, Columns] = field(default_factory=dict)
+    """Common table expressions and their columns."""
+    shown: Mapping[str, exp.Expr] = field(default_factory=dict)
+    """What is shown, by the names that were given to it."""
+    doubled: frozenset[int] = frozenset()
+    """Sources, by the identity of their nodes, that their table's name alone doesn't tell."""
+
+    def within(self, query: exp.Query) -> Names:
+        """The names in a SELECT that stands where these hold."""
+        queries = self._with(query)
+        sources = tuple(self._source(node, queries) for node in source_nodes(query))
+        shown = {
+            item.alias.lower(): item.this
+            for item in query.expressions
+            if isinstance(item, exp.Alias)
+        }
+        outer = self if self.sources or self.outer else None
+        return Names(self.schema, sources, outer, queries, shown, self.doubled)
+
+    def with_queries(self, query: exp.Expr) -> Names:
+        """These, and the common table expressions of a query."""
+        queries = self._with(query)
+        return Names(self.schema, self.sources, self.outer, queries, self.shown, self.doubled)
+
+    def stored(self) -> Names:
+        """These without the names that were given to what is shown."""
+        return Names(self.schema, self.sources, self.outer, self.queries, {}, self.doubled)
+
+    def find(self, node: exp.Column) -> Named:
+        """What a column's name stands for; as it is written when that can't be told."""
+        name, alias = node.name.lower(), node.table.lower()
+        at: Names | None = self
+        vague = False
+        while at is not None:
+            for source in at.sources:
+                vague = vague or source.columns is None
+                if alias not in {"", source.alias.lower()}:
+                    continue
+                if source.columns is None and alias:
+                    return Named(node.sql(dialect="sqlite"))
+                if source.columns is not None and name in source.columns:
+                    return self._named(node, source)
+            if not alias and name in at.shown:
+                return Named(node.name, behind=at.shown[name])
+            at = at.outer
+        quoted = isinstance(node.this, exp.Identifier) and node.this.args.get("quoted")
+        if quoted and not alias and not vague and node.name:
+            return Named(literal_text(node.name), literal=node.name)
+        return Named(node.sql(dialect="sqlite"))
+
+    def describe(self, source: Source) -> str:
+        """A source by its stored name, its alias added where there are two of that name."""
+        if source.table is None:
+            return source.alias or UNNAMED
+        if id(source.node) in self.doubled and source.alias != source.table.name:
+            return f"{source.table.name} as {source.alias}"
+        return source.table.name
+
+    def _named(self, node: exp.Column, source: Source) -> Named:
+        ref = None if source.columns is None else source.columns[node.name.lower()]
+        if source.table is None or ref is None:
+            return Named(f"{source.alias}.{node.name}" if source.alias else node.name, ref)
+        doubled = id(source.node) in self.doubled
+        return Named(f"{source.alias}.{ref.column}" if doubled else str(ref), ref)
+
+    def _with(self, query: exp.Expr) -> dict[str, Columns]:
+        queries = dict(self.queries)
+        for cte in common_tables(query):
+            queries[cte.alias.lower()] = self._shown_by(cte, queries)
+        return queries
+
+    def _source(self, node: exp.Expr, queries: Mapping[str, Columns]) -> Source:
+        alias = node.alias_or_name
+        if isinstance(node, exp.Table):
+            name = node.name.lower()
+            if name in queries:
+                return Source(alias, node, None, queries[name])
+            table = self.schema.table(node.name)
+            if table is not None and isinstance(node.this, exp.Identifier):
+                refs = {c.name.lower(): ColumnRef(table.name, c.name) for c in table.columns}
+                return Source(alias, node, table, refs)
+            return Source(alias, node, None, None)
+        return Source(alias, node, None, self._shown_by(node, queries))
+
+    def _shown_by(self, node: exp.Expr, queries: Mapping[str, Columns]) -> Columns:
+        """The columns that a common table expression or a query within FROM gives."""
+        select = first_select(node)
+        given = node.args.get("alias")
+        if isinstance(given, exp.TableAlias) and given.columns:
+            return dict.fromkeys(name.name.lower() for name in given.columns)
+        if select is None:
+            return None
+        compound = isinstance(select.parent, exp.SetOperation)
+        inside = Names(self.schema, queries=queries).within(select)
+        columns: dict[str, ColumnRef | None] = {}
+        for item in select.expressions:
+            if not is_star(item):
+                bare = item.unalias()
+                passed = isinstance(bare, exp.Column) and not compound
+                ref = inside.find(bare).column if passed else None
+                columns[item.alias_or_name.lower()] = ref
+                continue
+            for source in inside.sources:
+                if source.columns is None:
+                    return None
+                columns.update(source.columns)
+        return columns
+
+
+def literal_text(text: str) -> str:
+    """A text as a literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def is_star(node: exp.Expr) -> bool:
+    """Whether it is `*` or `t.*`."""
+    return isinstance(node, exp.Star) or (
+        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    )
+
+
+def common_tables(query: exp.Expr) -> list[exp.CTE]:
+    """The common table expressions that stand before a query."""
+    given = query.args.get("with_") or query.args.get("with")
+    return [] if given is None else [cte for cte in given.expressions if isinstance(cte, exp.CTE)]
+
+
+def first_select(node: exp.Expr) -> exp.Select | None:
+    """The SELECT whose columns a query, its wrapping or a set operation gives."""
+    while isinstance(node, (exp.CTE, exp.Subquery, exp.SetOperation, exp.Paren)):
+        node = node.this
+    return node if isinstance(node, exp.Select) else None
+
+
+def read_from(select: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
+    """What a SELECT reads from, each with the join that brings it in."""
+    start = select.args.get("from_") or select.args.get("from")
+    if start is not None:
+        yield from _flat(start.this, None)
+    for join in select.args.get("joins") or ():
+        yield from _flat(join.this, join)
+
+
+def source_nodes(select: exp.Expr) -> Iterator[exp.Expr]:
+    """What a SELECT reads from."""
+    return (node for node, _ in read_from(select))
+
+
+def _flat(node: exp.Expr, join: exp.Join | None) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
+    """A source, or those that parentheses join."""
+    inner = node
+    while isinstance(inner, (exp.Subquery, exp.Paren)) and isinstance(
+        inner.this, (exp.Table, exp.Subquery, exp.Paren)
+    ):
+        inner = inner.this
+    yield inner, join
+    held = (node, inner) if inner is not node else (node,)
+    for one in held:
+        for more in one.args.get("joins") or ():
+            yield from _flat(more.this, more)
+
+
+def doubled_sources(tree: exp.Expr, schema: Schema) -> frozenset[int]:
+    """Sources that share their table with another one of the same SELECT, or with one of a query
+    around it whose columns it uses."""
+    found: set[int] = set()
+    for select in tree.find_all(exp.Select):
+        tables: dict[str, list[exp.Expr]] = {}
+        for node in source_nodes(select):
+            if isinstance(node, exp.Table) and schema.table(node.name) is not None:
+                tables.setdefault(node.name.lower(), []).append(node)
+        found.update(id(one) for group in tables.values() if len(group) > 1 for one in group)
+        found.update(_shared_with_outer(select, tables))
+    return frozenset(found)
+
+
+def _shared_with_outer(select: exp.Select, tables: Mapping[str, list[exp.Expr]]) -> Iterator[int]:
+    around = select.parent_select
+    while around is not None:
+        used = {column.table.lower() for column in select.find_all(exp.Column)}
+        for node in source_nodes(around):
+            own = tables.get(node.name.lower(), ()) if isinstance(node, exp.Table) else ()
+            aliases = {one.alias_or_name.lower() for one in own}
+            if own and node.alias_or_name.lower() in used - aliases:
+                yield id(node)
+                yield from map(id, own)
+        around = around.parent_select
