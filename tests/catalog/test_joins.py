@@ -22,9 +22,10 @@ CASES = Path(__file__).parents[1] / "cases" / "joins" / "inferred.yaml"
 CROWDED = CASES.with_name("crowded.yaml")
 
 
-def inferred(opened: Opened) -> tuple[ForeignKey, ...]:
+def inferred(opened: Opened, caps: Caps | None = None) -> tuple[ForeignKey, ...]:
     schema, reading = opened
-    columns = [c for table in schema.tables for c in scan_table(reading, table, Caps()).columns]
+    caps = caps or Caps()
+    columns = [c for table in schema.tables for c in scan_table(reading, table, caps).columns]
     return infer_joins(schema, {c.ref: c.profile for c in columns}, reading)
 
 
@@ -76,6 +77,35 @@ def test_inferred_ones_stand_behind_declared_ones(opened: Callable[..., Opened])
     assert [key.inferred for key in keys] == [False, True]
 
 
+@pytest.mark.parametrize(
+    ("last", "joins"),
+    [
+        ("999", []),
+        ("4000 + n % 2", ["orders.customer_id → customers.id"]),
+        ("NULL", ["orders.customer_id → customers.id"]),
+    ],
+)
+def test_a_sample_of_nulls_is_no_empty_column(
+    last: str, joins: list[str], opened: Callable[..., Opened]
+) -> None:
+    """The values are all in the last rows, which the sample doesn't reach."""
+    made = opened(
+        "CREATE TABLE customers (id INTEGER PRIMARY KEY);"
+        "CREATE TABLE orders (no INTEGER PRIMARY KEY, customer_id INTEGER);"
+        "INSERT INTO customers VALUES (4000), (4001);"
+        "WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < 9000)"
+        f" INSERT INTO orders SELECT n, CASE WHEN n > 8990 THEN {last} END FROM i"
+    )
+    (profile,) = (
+        column.profile
+        for column in scan_table(made[1], made[0].tables[1], Caps(rows=200)).columns
+        if column.ref.column == "customer_id"
+    )
+    assert profile.sampled
+    assert profile.rows == profile.nulls
+    assert [written(key) for key in inferred(made, Caps(rows=200))] == joins
+
+
 def test_no_time_no_joins(opened: Callable[..., Opened]) -> None:
     schema, reading = opened(
         "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id); INSERT INTO a VALUES (1)"
@@ -109,9 +139,23 @@ def test_words_of_a_name(name: str, expected: tuple[str, ...]) -> None:
         ("address", "address"),
         ("status", "status"),
         ("people", "person"),
-        ("series", "sery"),
-        ("movies", "movy"),
+        ("series", "series"),
+        ("species", "species"),
+        ("movies", "movie"),
+        ("cookies", "cookie"),
+        ("cities", "city"),
+        ("ties", "tie"),
         ("bus", "bus"),
+        ("buses", "bus"),
+        ("statuses", "status"),
+        ("houses", "house"),
+        ("courses", "course"),
+        ("heroes", "hero"),
+        ("shoes", "shoe"),
+        ("prizes", "prize"),
+        ("quizzes", "quiz"),
+        ("classes", "class"),
+        ("matches", "match"),
     ],
 )
 def test_singular(plural: str, one: str) -> None:

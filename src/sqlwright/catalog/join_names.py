@@ -6,6 +6,7 @@ Names only propose; `joins` lets the stored values decide.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -20,6 +21,15 @@ _GENERIC = frozenset(
     "index version latitude longitude start end startdate enddate result detail otherdetail".split()
 )
 _IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman"}
+_UNCHANGED = frozenset({"series", "species"})
+_ENDING_IN_IE = frozenset(
+    "birdie brownie calorie collie cookie genie goalie hoodie movie necktie prairie rookie "  # noqa: SIM905
+    "selfie smoothie sortie veggie zombie".split()
+)
+"""What the ending -ies doesn't tell from company and city."""
+_IN_ES = re.compile(r"(?:ss|x|ch|sh|zz|(?<!sh)(?<!can)o)es\Z")
+_US_IN_ES = re.compile(r"[^aeo]uses\Z")
+"""Buses and statuses, unlike houses and causes."""
 NAMED_AFTER = "it is named after the table"
 STRONG = 0.8
 """Names that score so much are telling."""
@@ -65,15 +75,19 @@ def _word_ranges(name: str) -> Iterator[tuple[int, int]]:
 def singular(word: str) -> str:
     """The singular of an English noun by its ending, good enough to compare names.
 
-    >>> singular("companies"), singular("boxes"), singular("address")
-    ('company', 'box', 'address')
+    >>> singular("companies"), singular("movies"), singular("buses"), singular("address")
+    ('company', 'movie', 'bus', 'address')
     """
     if word in _IRREGULAR:
         return _IRREGULAR[word]
+    if word in _UNCHANGED:
+        return word
+    if word[:-1] in _ENDING_IN_IE:
+        return word[:-1]
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes", "zes")):
-        return word[:-2]
+    if len(word) > 4 and (_IN_ES.search(word) or _US_IN_ES.search(word)):
+        return word[: -3 if word.endswith("zzes") else -2]
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
@@ -90,7 +104,8 @@ def propose(
     `is_unique` says whether a column's values are known to be all different, `admits` which
     proposals count, `kinship` what ranks those whose names are equally telling.
     """
-    keys = _keys_by_form(schema, is_unique)
+    prefixes = _prefixes(schema)
+    keys = _keys_by_form(schema, is_unique, prefixes)
     declared = {
         ref.table.casefold() + "\0" + ref.column.casefold()
         for key in schema.foreign_keys
@@ -101,7 +116,7 @@ def propose(
             ref = ColumnRef(table.name, column.name)
             if f"{table.name}\0{column.name}".casefold() in declared:
                 continue
-            found = [one for one in _for_column(ref, table, keys) if admits(one)]
+            found = [one for one in _for_column(ref, table, keys, prefixes) if admits(one)]
             if found:
                 ranked = sorted(found, key=lambda one: kinship(one.near, one.far), reverse=True)
                 yield sorted(ranked, key=lambda one: -one.score)[:MOST_TARGETS]
@@ -125,7 +140,9 @@ Forms = dict[str, list[tuple[_Key, float, str, bool]]]
 """Keys by a form of name that refers to them, with how telling it is, why, and whether exact."""
 
 
-def _keys_by_form(schema: Schema, is_unique: Callable[[ColumnRef], bool]) -> Forms:
+def _keys_by_form(
+    schema: Schema, is_unique: Callable[[ColumnRef], bool], prefixes: frozenset[str]
+) -> Forms:
     """Keys by every form of name a referring column may have."""
     forms: Forms = {}
     initials: dict[str, list[_Key]] = {}
@@ -137,15 +154,29 @@ def _keys_by_form(schema: Schema, is_unique: Callable[[ColumnRef], bool]) -> For
             primary = sole_key(table, column.name)
             if not primary and (column.name in table.primary_key or not is_unique(ref)):
                 continue  # part of a key is no key, even where its few values differ
-            key = _Key(ref, primary, words(table.name), "".join(words(column.name)))
+            owner, parts = words(table.name), words(column.name)
+            key = _Key(ref, primary, owner, "".join(parts))
             for form, score, reason, exact in _forms(key):
                 forms.setdefault(form, []).append((key, score, reason, exact))
+            if len(parts) > 1 and owner[:1] == parts[:1] and owner[0] in prefixes:
+                bare = _Key(ref, primary, owner[1:], "".join(parts[1:]))
+                for form, score, reason, _ in _forms(bare):
+                    forms.setdefault(form, []).append((key, score, reason, False))
             if primary and key.owner and key.column in _KEY_WORDS:
                 initials.setdefault(key.owner[0] + key.column, []).append(key)
     for form, sharing in initials.items():
         if len(sharing) == 1 and form not in forms:
             forms[form] = [(sharing[0], 0.5, "it starts like the table's name", False)]
     return forms
+
+
+def _prefixes(schema: Schema) -> frozenset[str]:
+    """Words that names begin with by custom, as in sbTicker and sbCustomer: more than one table's
+    name does, and no table is called by it alone."""
+    names = [words(table.name) for table in schema.tables]
+    begins = Counter(name[0] for name in names if len(name) > 1)
+    alone = {name[0] for name in names if len(name) == 1}
+    return frozenset(word for word, tables in begins.items() if tables > 1 and word not in alone)
 
 
 def _forms(key: _Key) -> Iterator[tuple[str, float, str, bool]]:
@@ -209,16 +240,19 @@ def _same_key(near: Table, far: Table) -> bool:
     }
 
 
-def _for_column(ref: ColumnRef, table: Table, keys: Forms) -> list[Proposal]:
+def _for_column(
+    ref: ColumnRef, table: Table, keys: Forms, prefixes: frozenset[str]
+) -> list[Proposal]:
     own_key = sole_key(table, ref.column)
     owner, parts = "".join(words(table.name)), words(ref.column)
+    prefixed = parts[:1] == words(table.name)[:1] and bool(prefixes & {*parts[:1]})
     ranges = list(_word_ranges(ref.column))
     counts = bool(parts) and ref.column[slice(*ranges[-1])].casefold() != parts[-1]
     own_name = parts[-1:] and parts[-1] in _KEY_WORDS and "".join(parts[:-1]) == owner
     best: dict[ColumnRef, Proposal] = {}
-    for form, factor, remark in _readings(ref.column):
+    for form, factor, remark in _readings(ref.column, prefixed=prefixed):
         for key, score, reason, exact in keys.get(form, ()):
-            if key.ref.table == ref.table and (own_key or not remark):
+            if key.ref == ref or (key.ref.table == ref.table and (own_key or not remark)):
                 continue
             # order_items.order_item_id is no key of orders, nor chains.store_chain_id of stores.
             if remark and (own_name or (own_key and remark.startswith("without"))):
@@ -239,9 +273,9 @@ def _for_column(ref: ColumnRef, table: Table, keys: Forms) -> list[Proposal]:
     return list(best.values())
 
 
-def _readings(name: str) -> Iterator[tuple[str, float, str]]:
+def _readings(name: str, *, prefixed: bool) -> Iterator[tuple[str, float, str]]:
     """What a column's name may say it refers to: a form, how much less sure that is than the whole
-    name, and what was left out."""
+    name, and what was left out. A `prefixed` name begins with a word that says nothing."""
     parts = words(name)
     yield "".join(parts), 1.0, ""
     starts = [start for start, _ in _word_ranges(name)]
@@ -253,7 +287,7 @@ def _readings(name: str) -> Iterator[tuple[str, float, str]]:
         if form not in _GENERIC:
             yield form, 0.8, f"after '{name[: starts[start]]}'"
     if len(parts) > 2 and parts[-1] in _KEY_WORDS:
-        for stop in range(1, len(parts) - 1):
+        for stop in range(2 if prefixed else 1, len(parts) - 1):
             left_out = name[starts[stop] : starts[len(parts) - 1]]
             yield "".join(parts[:stop]) + parts[-1], 0.7, f"without '{left_out}'"
 

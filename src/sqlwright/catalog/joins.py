@@ -3,6 +3,12 @@
 A join is inferred when the names suggest it, the target's values are all different, and (nearly)
 all values looked at on the near side are found on the far side. Where a table is empty there is
 nothing to confirm, and only names that leave no doubt count.
+
+Values alone never join: small numbers are found in every key that counts from one. A name with
+something before it (home_team_id, TxTickerId) must still end in all that the key is called: its
+table and key word, or a name that is more than a key word. It is weaker than the whole name, so
+every value must be found, two different ones at least, five where nothing says that the target is
+its table's key.
 """
 
 from __future__ import annotations
@@ -11,7 +17,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlwright.catalog.join_groups import Groups, Kinship
-from sqlwright.catalog.join_names import STRONG, Proposal, propose, propose_composite
+from sqlwright.catalog.join_names import (
+    STRONG,
+    Proposal,
+    names_its_table,
+    propose,
+    propose_composite,
+)
 from sqlwright.catalog.reading import OutOfTime, Reading, Unreadable, quoted
 from sqlwright.catalog.records import ColumnProfile
 from sqlwright.errors import DatabaseUnavailable
@@ -25,7 +37,7 @@ NEARLY = 0.95
 `NEARLY` all of many. Real keys have some rows without a partner."""
 FEW, FEW_TO_KEY = 5, 2
 """Fewer values than that may be all different, and all found, by chance; a primary key is at least
-known to be one."""
+known to be one, and a column with its table's name is likely one."""
 _NUMERIC = frozenset({"integer", "real"})
 
 
@@ -130,26 +142,40 @@ def _best(
         if near is None or far is None:
             continue
         kinship = groups.kinship(proposal.near, proposal.far)
-        if near.rows == near.nulls:
-            key = _by_names(proposal, near)
-            rank = (proposal.score, kinship, 0.0, far.rows)
-        else:
-            if far.rows == 0 or not _comparable(near, far):
-                continue
-            overlap = _overlap(
-                proposal.near.table,
-                proposal.far.table,
-                [(proposal.near.column, proposal.far.column)],
-                reading,
-                seconds,
-            )
-            if overlap is None or not _convincing(proposal, overlap, near, far):
-                continue
-            key = _confirmed(proposal, overlap, far)
-            rank = (proposal.score, kinship, overlap.share, far.rows)
-        if key is not None and (best is None or rank > best[0]):
+        held = _held(proposal, near, far, reading, seconds)
+        if held is None:
+            continue
+        key, share = held
+        rank = (proposal.score, kinship, share, far.rows)
+        if best is None or rank > best[0]:
             best = rank, key
     return best[1] if best else None
+
+
+def _held(
+    proposal: Proposal, near: ColumnProfile, far: ColumnProfile, reading: Reading, seconds: float
+) -> tuple[ForeignKey, float] | None:
+    """The join, if it holds, and the share of the near side's values that were found."""
+    empty = near.rows == near.nulls
+    overlap = None
+    if not empty or (near.sampled and near.rows):  # a sample may have missed what there is
+        if far.rows == 0 or not (empty or _comparable(near, far)):
+            return None
+        overlap = _overlap(
+            proposal.near.table,
+            proposal.far.table,
+            [(proposal.near.column, proposal.far.column)],
+            reading,
+            seconds,
+        )
+        if overlap is None:
+            return None
+    if empty and (overlap is None or not overlap.looked):
+        key = _by_names(proposal, near)
+        return None if key is None else (key, 0.0)
+    if overlap is None or not _convincing(proposal, overlap, near, far):
+        return None
+    return _confirmed(proposal, overlap, far), overlap.share
 
 
 def _composite(
@@ -242,7 +268,8 @@ def _convincing(
 
 def _needed(proposal: Proposal) -> int:
     """Different values that must be there before finding them all says anything."""
-    return FEW_TO_KEY if proposal.primary else FEW
+    far = proposal.far
+    return FEW_TO_KEY if proposal.primary or names_its_table(far.table, far.column) else FEW
 
 
 def _flag(profile: ColumnProfile) -> bool:
