@@ -5,6 +5,7 @@
     python benchmarks/prepare.py --wide               a schema of 4,000 columns
     python benchmarks/prepare.py --joins              inferred joins against Spider's declared ones
     python benchmarks/prepare.py --files A.db B.db    any files
+    python benchmarks/prepare.py --cost A.db B.db     the constants of prepare/cost.py, fitted anew
 
 First opening is timed in a process of its own, imports included, with nothing prepared. `--joins`
 hides the declared keys of the databases that are fit for training and infers them again; it needs
@@ -18,12 +19,17 @@ import json
 import os
 import re
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlwright.prepare.cost import Work
 
 SYLLABLES = re.findall("..", "bacodafegihojukalominaperasativuwexiyozabudyferiglek")
 CITIES = ("Aachen", "Bergen", "Cork", "Evora", "Fresno", "Ghent", "Hanoi", "Kyoto", "Malmö")
@@ -164,6 +170,68 @@ def measure(path: Path) -> None:
         purge(str(path))
 
 
+def fit_cost(paths: list[Path], most: float = 0.99) -> None:
+    """Fit what `prepare/cost.py` estimates by to the processor time of preparing these files.
+
+    The time per column is split by preparing once more with the names embedded already.
+    """
+    import numpy as np
+
+    work, first, again = [], [], []
+    for path in paths:
+        one, *seconds = costs(path)
+        work.append([1.0, one.columns, one.columns, one.cells, one.size])
+        first.append(seconds[0])
+        again.append(seconds[1])
+        print(f"  {seconds[0]:6.2f} s, {one.seconds:6.2f} s as it is estimated now: {path.name}")
+    features, target = np.array(work * 2), np.array(first + again)
+    features[len(first) :, 2] = 0.0
+    kept, weights = list(range(features.shape[1])), np.ones(len(target))
+    constants = np.zeros(features.shape[1])
+    for _ in range(300):  # an expectile of the relative error; none of the constants negative
+        scale = np.sqrt(weights) / target
+        found = np.linalg.lstsq(features[:, kept] * scale[:, None], target * scale, rcond=None)[0]
+        if (found < 0).any():
+            kept = [at for at, value in zip(kept, found, strict=True) if value >= 0]
+            continue
+        constants[:] = 0
+        constants[kept] = found
+        weights = np.where(target > features @ constants, most, 1 - most)
+    names = ("FIXED", "PER_COLUMN", "PER_NEW_COLUMN", "PER_CELL", "PER_BYTE")
+    for name, value in zip(names, constants.tolist(), strict=True):
+        print(f"  {name} = {value:.1e}")
+    share = float(np.mean(target <= features @ constants))
+    print(f"  {share:.0%} of {len(target)} took at most what they say")
+
+
+def costs(path: Path) -> tuple[Work, float, float]:
+    """What there is to do for a file, and the processor seconds of preparing it for the first time
+    and of reading it all again with its names known; the lesser of two each."""
+    from sqlwright.catalog.reading import Reading
+    from sqlwright.database import open_database
+    from sqlwright.prepare import prepare, prepared_folder
+    from sqlwright.prepare.cost import work_on
+    from sqlwright.protocols import Run
+
+    took: list[list[float]] = [[], []]
+    for _ in range(2):
+        with tempfile.TemporaryDirectory() as home:
+            os.environ["SQLWRIGHT_HOME"] = home
+            for times in took:
+                started = time.process_time()
+                prepare(str(path))
+                times.append(time.process_time() - started)
+                shutil.rmtree(prepared_folder(str(path)) / "stages")
+                (prepared_folder(str(path)) / "manifest.json").unlink()
+    with (
+        open_database(str(path)) as database,
+        database.reader() as reader,
+        Reading(reader, Run()) as reading,
+    ):
+        work = work_on(reading, database.schema(), path.stat().st_size)
+    return work, min(took[0]), min(took[1])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--large", action="store_true", help="a file of about 1 GB as well")
@@ -171,6 +239,7 @@ def main() -> None:
     parser.add_argument("--joins", action="store_true", help="inferred joins against declared ones")
     parser.add_argument("--part", default="fit", choices=["fit", "valid"], help="for --joins")
     parser.add_argument("--files", nargs="*", type=Path, default=None)
+    parser.add_argument("--cost", nargs="*", type=Path, help="files to fit the estimate to")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -178,6 +247,9 @@ def main() -> None:
         from join_quality import report  # beside this file
 
         report(Path(os.environ["SQLWRIGHT_DATA"]), options.part)
+        return
+    if options.cost:
+        fit_cost(options.cost)
         return
     if options.files is not None:
         for path in options.files:

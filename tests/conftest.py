@@ -22,6 +22,9 @@ settings.register_profile("new", deadline=None)
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.load_profile("same" if os.environ.get("CI") else "new")
 
+# Preparing by the way has tests of its own; elsewhere it would take time and change what is tested.
+os.environ["SQLWRIGHT_PREPARE"] = "false"
+
 DATABASES = Path(__file__).parent / "databases"
 
 

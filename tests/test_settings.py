@@ -209,3 +209,15 @@ def test_who_names_a_model_and_no_recipe_gets_one_that_asks_it(tmp_path: Path) -
     assert load_settings().recipe == "local"
     assert load_settings({"llm.model": "openai/x"}).recipe == "chess-ir-ss-cg"
     assert load_settings({"llm.model": "openai/x", "recipe": "local"}).recipe == "local"
+
+
+def test_preparing_by_the_way_can_be_switched_off(tmp_path: Path) -> None:
+    assert load_settings(folder=tmp_path).prepare
+    (tmp_path / "sqlwright.toml").write_text("prepare = false\n")
+    assert not load_settings(folder=tmp_path).prepare
+    assert load_settings(environ={"SQLWRIGHT_PREPARE": "yes"}, folder=tmp_path).prepare
+    environ = {"SQLWRIGHT_PREPARE": "true"}
+    assert not load_settings({"prepare": False}, environ=environ, folder=tmp_path).prepare
+    (tmp_path / "sqlwright.toml").write_text("prepare = 0\n")
+    with pytest.raises(ConfigError, match="prepare takes true or false, not 0"):
+        load_settings(folder=tmp_path)

@@ -33,6 +33,7 @@ from sqlwright.prepare.places import home as default_home
 from sqlwright.protocols import Limits
 from sqlwright.registry import default_recipe
 from sqlwright.session import Defaults, Session, Target
+from sqlwright.settings import prepares
 from sqlwright.spending import Budget, parse_budget
 
 __all__ = ["EmbeddedModels", "Session", "open"]
@@ -61,6 +62,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     limits: Limits | None = None,
     seconds: Positive | None = None,
     home: AnyPath | None = None,
+    prepare: bool | None = None,
     model: str = "",
     base_url: str = "",
     budget: AnyBudget | None = None,
@@ -88,6 +90,11 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     `privacy="schema-only"` no stored value leaves this machine. Replies are kept with `cache`, by
     default where traces are. `llm` has all options of language models, the named ones come first.
     Keys are looked up in `environ`, by default the process's environment.
+
+    A small database is prepared when it is opened, as `sqlwright prepare` does, and kept so when it
+    changes; what would take two seconds or more, or has no place to write to, isn't. With
+    `prepare=False`, or SQLWRIGHT_PREPARE=false where nothing is said, nothing is written for it.
+    It is logged as information, and `on_event` of a question is told it as `"prepared"`.
 
     Raises UserError for an argument that doesn't fit, of it ConfigError for a recipe, override or
     model, DatabaseUnavailable for a file that isn't there or is no SQLite database, and
@@ -119,6 +126,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
             folder=None if home is None else place / "databases" / prepared_folder(address).name,
             descriptions=described,
             tables=None if tables is None else tuple(tables),
+            prepare=prepares(os.environ) if prepare is None else prepare,
         ),
         loaded,
         models=chosen_models,

@@ -51,6 +51,8 @@ class Target:
     descriptions: Path | None
     tables: tuple[str, ...] | None = None
     """The only tables that may be known of and read; None for all."""
+    prepare: bool = False
+    """Whether it is prepared by the way, if it is small."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,7 @@ class Session:
         """`ask`, and the state the answer was drawn from: every candidate, link and value."""
         asked = Question(question, evidence, tuple(history))
         run = self._begin(seconds, cancelled)
+        run.events = on_event
         with self._cancellable(run), ExitStack() as stack:
             loading = self._preload()
             try:
@@ -224,14 +227,14 @@ class Session:
 
     sql = run_sql
 
-    def warm(self) -> None:
-        """Open the database and load the models now instead of with the first question.
-
-        Raises DatabaseUnavailable and ModelUnavailable.
-        """
+    def warm(
+        self, *, on_event: EventSink = no_events, cancelled: threading.Event | None = None
+    ) -> None:
+        """Open the database and load the models now instead of with the first question. Raises
+        DatabaseUnavailable, ModelUnavailable and Cancelled."""
         self._check_open()
         with self._opening:
-            self._current()
+            self._current(Run(events=on_event, cancelled=cancelled or threading.Event()))
         for role in self._roles():
             self.models[role]
 

@@ -8,6 +8,7 @@ working folder or the nearest one above it:
     overrides = ["generation.embedded.beam=4"]
     descriptions = "data/descriptions"
     tables = ["orders", "customers"]
+    prepare = false
     seconds = 20
 
     [limits]
@@ -57,6 +58,8 @@ class Settings:
     tables: tuple[str, ...] | None = None
     """The only tables that may be known of and read; None for all."""
     home: Path | None = None
+    prepare: bool = True
+    """Whether a small database is prepared without being asked."""
     seconds: float | None = None
     limits: Limits = field(default_factory=Limits)
     llm: LlmOptions = field(default_factory=LlmOptions)
@@ -114,6 +117,7 @@ class _ProjectFile(BaseModel):
     descriptions: str | None = None
     tables: list[str] | None = Field(default=None, min_length=1)
     home: str | None = None
+    prepare: bool | None = None
     seconds: float | None = Field(default=None, gt=0)
     limits: _LimitValues = Field(default_factory=_LimitValues)
     llm: _LlmValues = Field(default_factory=_LlmValues)
@@ -149,6 +153,13 @@ def load_settings(
     if "recipe" not in origins:
         settings = replace(settings, recipe=default_recipe(settings.llm.model))
     return replace(settings, overrides=tuple(overrides), origins=origins)
+
+
+def prepares(environ: Mapping[str, str]) -> bool:
+    """Whether small databases are prepared without being asked, where nothing else says so: the
+    variable alone. Raises ConfigError."""
+    text = environ.get(_variable("prepare"), "")
+    return Settings.prepare if not text else bool(_read("prepare", text))
 
 
 def _with(settings: Settings, name: str, value: Any) -> Settings:
@@ -267,6 +278,7 @@ _KINDS: Mapping[str, Any] = {
     "descriptions": str,
     "tables": Sequence[str],
     "home": str,
+    "prepare": bool,
     "seconds": float,
     **{f"limits.{f.name}": float if f.name == "seconds" else int for f in fields(Limits)},
     "llm.model": str,

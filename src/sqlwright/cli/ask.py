@@ -51,6 +51,7 @@ def command(
     timeout: options.Timeout = None,
     descriptions: options.Descriptions = None,
     tables: options.Tables = None,
+    no_prepare: options.NoPrepare = False,
     record: options.Record = None,
     replay: options.Replay = None,
     allow_code: options.AllowCode = False,
@@ -81,6 +82,7 @@ def command(
         tables=tables,
         timeout=timeout,
         max_rows=max_rows,
+        prepare=False if no_prepare else None,
         llm=options.llm_flags(
             model=model,
             base_url=base_url,

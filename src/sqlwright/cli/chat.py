@@ -35,6 +35,7 @@ def command(
     timeout: options.Timeout = None,
     descriptions: options.Descriptions = None,
     tables: options.Tables = None,
+    no_prepare: options.NoPrepare = False,
     allow_code: options.AllowCode = False,
     history: Annotated[
         bool,
@@ -54,10 +55,9 @@ def command(
 
     from sqlwright.cli.console import Screen, settle_streams
     from sqlwright.cli.conversation import Conversation
-    from sqlwright.cli.interrupt import interruptible
     from sqlwright.cli.progress import Spinner
     from sqlwright.cli.prompt import Prompt
-    from sqlwright.cli.session import check_asked, destination, opener, settled, warmed
+    from sqlwright.cli.session import check_asked, destination, opener, settled, warm_session
 
     settle_streams()
     screen = Screen.open()
@@ -68,6 +68,7 @@ def command(
         tables=tables,
         timeout=timeout,
         max_rows=max_rows,
+        prepare=False if no_prepare else None,
         llm=options.llm_flags(
             model=model,
             base_url=base_url,
@@ -80,8 +81,8 @@ def command(
     if leaving := destination(chosen):
         screen.note(clean(leaving, 400), style="warning")
     open_session = opener(target, chosen, allow_code=allow_code)
-    with Spinner(screen, "opening the database and loading the models"):
-        session, _ = interruptible(lambda: warmed(open_session()), lambda: None)
+    with Spinner(screen, "opening the database and loading the models") as spinner:
+        session = warm_session(open_session, spinner)
     with session, Prompt(screen, keep=history) as prompt:
         talk = Conversation(
             screen, session, limits=chosen.limits, evidence=readable(evidence), max_rows=max_rows

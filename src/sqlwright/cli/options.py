@@ -82,6 +82,12 @@ Tables = Annotated[
         help="The only tables that may be known of and read, with commas between them.",
     ),
 ]
+NoPrepare = Annotated[
+    bool,
+    typer.Option(
+        "--no-prepare", help="Don't prepare a small database by the way; nothing is kept of it."
+    ),
+]
 Model = Annotated[
     str | None,
     typer.Option(

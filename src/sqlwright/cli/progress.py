@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from rich.status import Status
 from rich.text import Text
 
+from sqlwright.cli.answer import duration
 from sqlwright.cli.console import Screen
 from sqlwright.cli.layout import shorten
 from sqlwright.cli.text import clean
@@ -83,6 +85,14 @@ class Spinner:
 
     def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
         """Take an event of a run: the step that begins is shown, and how far branches are."""
+        if kind == "preparing":
+            self.tell(f"preparing {_file_name(payload)}")
+            return
+        if kind == "prepared":
+            self.tell("opening the database")
+            if payload["first"]:
+                self._screen.note(prepared_words(payload))
+            return
         words = step_words(str(payload.get("step", "")))
         if kind == "progress" and "of" in payload:
             self._message = self._message if payload["ended"] else ""
@@ -113,6 +123,21 @@ class Spinner:
         return shorten(
             clean(message, 200), max(self._screen.err.width - 4, 10), self._screen.glyphs
         )
+
+
+def prepared_words(payload: Mapping[str, Any]) -> str:
+    """That a database was prepared, how long it took, where that is kept and how to remove it."""
+    kept = Path(str(payload["folder"])).parents[1]
+    home = Path.home()
+    shown = f"~/{kept.relative_to(home)}" if kept.is_relative_to(home) else str(kept)
+    return (
+        f"prepared {_file_name(payload)} in {duration(payload['seconds'])} "
+        f"(kept in {clean(shown, 200)}; 'sqlwright purge' removes it)"
+    )
+
+
+def _file_name(payload: Mapping[str, Any]) -> str:
+    return clean(Path(str(payload["database"])).name, 80)
 
 
 def step_words(step: str) -> str:

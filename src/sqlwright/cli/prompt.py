@@ -10,6 +10,7 @@ from types import TracebackType
 
 from sqlwright.cli.console import Screen
 from sqlwright.cli.text import readable
+from sqlwright.folders import make_folder
 
 LINE_LIMIT = 100_000
 HISTORY_LINES = 1_000
@@ -50,7 +51,7 @@ class Prompt:
         with contextlib.suppress(ImportError, OSError):
             import readline
 
-            self._history.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(self._history.parent)
             self._history.touch(mode=0o600)
             readline.write_history_file(self._history)
             self._history.chmod(0o600)

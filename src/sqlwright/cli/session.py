@@ -38,6 +38,7 @@ def settled(
     tables: str | None = None,
     timeout: float | None = None,
     max_rows: int | None = None,
+    prepare: bool | None = None,
     llm: Mapping[str, Any] | None = None,
 ) -> Settings:
     """What holds for this command: options, then environment, then project file.
@@ -52,6 +53,7 @@ def settled(
         "descriptions": None if descriptions is None else str(descriptions),
         "tables": None if tables is None else tuple(tables.split(",")),
         "seconds": timeout,
+        "prepare": prepare,
         **(llm or {}),
     }
     settings = load_settings(flags, environ=os.environ, folder=Path.cwd())
@@ -143,6 +145,7 @@ def opener(database: str, settings: Settings, *, allow_code: bool = False) -> Op
             limits=settings.limits,
             seconds=settings.seconds,
             home=settings.home,
+            prepare=settings.prepare,
             llm=settings.llm,
             allow_code=allow_code,
         )
@@ -150,15 +153,30 @@ def opener(database: str, settings: Settings, *, allow_code: bool = False) -> Op
     return open_session
 
 
-def warmed(session: Session) -> Session:
-    """The session with its database open. A model that can't be loaded is told with a question."""
-    try:
-        session.warm()
-    except ModelUnavailable:
+def warm_session(open_session: Opener, spinner: Spinner) -> Session:
+    """A session with its database open. A model that can't be loaded is told with a question.
+
+    Raises KeyboardInterrupt on Ctrl-C.
+    """
+    from sqlwright.cli.interrupt import interruptible
+
+    cancelled = threading.Event()
+
+    def warmed() -> Session:
+        session = open_session()
+        try:
+            session.warm(on_event=spinner, cancelled=cancelled)
+        except ModelUnavailable:
+            return session
+        except BaseException:
+            session.close()
+            raise
         return session
-    except BaseException:
+
+    session, interrupted = interruptible(warmed, cancelled.set)
+    if interrupted:
         session.close()
-        raise
+        raise KeyboardInterrupt
     return session
 
 

@@ -20,7 +20,7 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.cli.interrupt import interruptible
 from sqlwright.cli.layout import labelled, shorten
 from sqlwright.cli.progress import Spinner
-from sqlwright.cli.session import Asking, Finding, home_of, opener, settled, warmed
+from sqlwright.cli.session import Asking, Finding, home_of, opener, settled, warm_session
 from sqlwright.cli.text import clean, readable
 
 if TYPE_CHECKING:
@@ -56,9 +56,8 @@ def run_demo(screen: Screen, *, recipe: str | None, everything: bool) -> int:
     questions = demo_questions()
     with Spinner(screen, "making the demo database"):
         path = demo_database(home_of(settings) / "demo")
-    with Spinner(screen, "opening the database and loading the models"):
-        open_session = opener(str(path), settings)
-        session, _ = interruptible(lambda: warmed(open_session()), lambda: None)
+    with Spinner(screen, "opening the database and loading the models") as spinner:
+        session = warm_session(opener(str(path), settings), spinner)
     with session:
         _introduce(screen, session, path)
         look = Look.of(screen, ROWS, more="")

@@ -89,6 +89,7 @@ def _answer(examples: Sequence[Example], settings: Settings) -> Iterator[Record]
             models=models,
             llm=settings.llm,
             home=settings.home,
+            prepare=False,  # what is measured doesn't depend on what was measured before
             record=False,
         ) as session:
             session.warm()

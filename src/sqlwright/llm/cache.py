@@ -22,6 +22,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from sqlwright.folders import make_folder
 from sqlwright.llm.digest import reply_form, reply_from
 from sqlwright.messages import Reply
 
@@ -87,7 +88,7 @@ class ReplyCache:
         return self.folder / key[:2] / f"{key}.json"
 
     def _write(self, path: Path, content: Any) -> None:
-        self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # names databases
+        make_folder(self.folder.parent)  # names databases
         for folder in (self.folder, path.parent):
             folder.mkdir(mode=0o700, exist_ok=True)
             _check_private(folder)

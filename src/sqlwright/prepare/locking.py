@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sqlwright.folders import make_folder
 from sqlwright.prepare.places import LOCK, told
 from sqlwright.protocols import Run
 
@@ -38,7 +39,7 @@ def locked(folder: Path, run: Run, waiting: Callable[[str], None]) -> Iterator[N
 def _acquired(path: Path, run: Run, waiting: Callable[[str], None]) -> int:
     said = False
     while True:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if not _taken(descriptor):

@@ -26,6 +26,7 @@ from sqlwright.prepare.sources import (
     require_tables,
 )
 from sqlwright.prepare.texts import prepared_texts
+from sqlwright.prepare.unasked import prepare_unasked
 from sqlwright.protocols import Run, ValueIndex, Workspace
 from sqlwright.schema import ColumnRef
 from sqlwright.types import ValueMatch
@@ -78,6 +79,7 @@ def open_workspace(
     folder: Path | None = None,
     descriptions: Path | None = None,
     tables: Collection[str] | None = None,
+    prepare: bool = False,
     seconds: float | None = None,
     run: Run | None = None,
 ) -> Workspace:
@@ -85,7 +87,8 @@ def open_workspace(
 
     Prepared and unchanged: at once. Prepared and changed since: the same, with a fresh schema and a
     note. Never prepared, or the prepared folder can't be used: what can be learnt within `seconds`
-    (default 2, for large files 4), held in memory, with notes on what that leaves out. Raises
+    (default 2, for large files 4), held in memory, with notes on what that leaves out. With
+    `prepare` the last two are prepared first where that takes next to no time. Raises
     `DatabaseUnavailable` (no tables included), `ConfigError` (tables that aren't there),
     `WorkspaceError` (only for a description folder that was given and isn't there), `Cancelled`.
     """
@@ -94,7 +97,9 @@ def open_workspace(
     try:
         described = description_folder(database, descriptions)
         place = folder if folder is not None else prepared_folder(url)
-        opened, problem = _prepared(database, place, described)
+        opened, problem, fresh = _prepared(database, place, described)
+        if prepare and not fresh and prepare_unasked(url, place, descriptions, run):
+            opened, problem, _ = _prepared(database, place, described)
         if opened is not None:
             require_tables(database, opened.schema)
             return opened
@@ -109,30 +114,32 @@ def open_workspace(
 
 def _prepared(
     database: SqliteDatabase, place: Path, described: Path | None
-) -> tuple[Workspace | None, str]:
-    """The prepared workspace, or why there is none to use (empty when nothing was prepared)."""
+) -> tuple[Workspace | None, str, bool]:
+    """The prepared workspace, or why there is none to use (empty when nothing was prepared), and
+    whether it is what the database holds today."""
     if not place.exists():
-        return None, ""
+        return None, "", False
     if not is_trustworthy(place):
-        return None, f"What is prepared in {place} was not used: others may write there."
+        return None, f"What is prepared in {place} was not used: others may write there.", False
     problem = ""
     for _ in range(_ATTEMPTS):  # a prepare finishing meanwhile replaces the files a manifest names
         try:
             manifest = read_manifest(place)
             if manifest is None:
-                return None, ""
+                return None, "", False
             catalog = read_catalog(place, manifest)
             index = open_value_index(place / manifest.values_folder)
         except WorkspaceError as error:
             problem = f"What was prepared can't be used: {error}"
             continue
-        if _fresh(database, manifest, described):
+        fresh = _fresh(database, manifest, described)
+        if fresh:
             opened = _whole(database, catalog, index, manifest.warnings)
         else:
             opened = _stale(database, catalog, index, described)
         described_by = stored_vectors(place, opened.schema)
-        return replace(opened, descriptions=described_by, texts=prepared_texts(place)), ""
-    return None, problem
+        return replace(opened, descriptions=described_by, texts=prepared_texts(place)), "", fresh
+    return None, problem, False
 
 
 def _whole(
@@ -185,18 +192,17 @@ def _stale(
         (*notes, *catalog.notes),
     )
     added = [ref for ref in schema.columns if ref not in catalog.columns]
-    said = [
-        "The database has changed since it was prepared. "
+    more = f", {len(added)} column{' is' if len(added) == 1 else 's are'} new" if added else ""
+    said = (
+        f"The database has changed since it was prepared{more}. "
         f"To find new values, too: {_command(database)}"
-    ]
-    if added:
-        said.append(f"{len(added)} columns are new since then and not indexed.")
+    )
     return Workspace(
         database,
         schema,
         FilteredIndex(index, exists),
         current,
-        (*said, *notes, *pressing_notes(current, sampled=False)),
+        (said, *notes, *pressing_notes(current, sampled=False)),
     )
 
 

@@ -18,17 +18,20 @@ from pathlib import Path
 
 from sqlwright.database.address import parse_address
 from sqlwright.errors import WorkspaceError
+from sqlwright.folders import make_folder
 
 HOME_VARIABLE = "SQLWRIGHT_HOME"
 MANIFEST = "manifest.json"
 LOCK = "lock"
 STAGES = "stages"
 TEXTS = "texts.vectors"
+LATE = "late"
+"""Marks that preparing without being asked took too long."""
 ASIDE = ".aside-"
 NEEDED_ROOM = 1_000_000
 """With less left on the disk, bytes, a failure to write is a full disk, whatever it says."""
 _OURS = re.compile(
-    r"(?:manifest\.json|lock|stages|texts\.vectors|catalog-[0-9a-f]+\.json|values-[0-9a-f]+|"
+    r"(?:manifest\.json|lock|late|stages|texts\.vectors|catalog-[0-9a-f]+\.json|values-[0-9a-f]+|"
     r"descriptions-[0-9a-f]+|endpoint-[0-9a-f]+\.vectors|\.aside-.*|\.values-.*)\Z"
 )
 
@@ -52,10 +55,10 @@ def prepared_folder(url: str) -> Path:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder only its owner can enter. Raises `WorkspaceError`."""
+    """Make a folder only its owner can enter, those above it that are missing likewise. Raises
+    `WorkspaceError`."""
     with told(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder.mkdir(exist_ok=True, mode=0o700)
+        make_folder(folder)
         found = folder.stat()
         if found.st_uid != os.getuid():
             raise WorkspaceError(

@@ -1,0 +1,100 @@
+"""Preparing a database without being asked, where that takes next to no time.
+
+It is done while a database is opened, so nothing about it may fail an opening: where the folder
+can't be written, or the time is up, opening goes on without it. What was done by then is kept, and
+an explicit `prepare` goes on from there.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+from sqlwright.catalog.reading import OutOfTime, Reading
+from sqlwright.database import open_database
+from sqlwright.errors import Cancelled, DatabaseUnavailable, WorkspaceError
+from sqlwright.prepare.build import Prepared, prepare
+from sqlwright.prepare.cost import PER_BYTE, work_on
+from sqlwright.prepare.manifest import read_catalog, read_manifest
+from sqlwright.prepare.places import LATE, MANIFEST, is_trustworthy, write_private
+from sqlwright.protocols import Run, no_events
+from sqlwright.schema import ColumnRef
+
+MOST_SECONDS = 2.0
+"""What is estimated to take longer waits for `sqlwright prepare`."""
+DEADLINE = 4.0
+"""What takes longer than that is stopped, however short the estimate was."""
+SHARE = 0.5
+"""Part of a question's time that may go into it at most."""
+ESTIMATING = 0.3
+LATE_SECONDS = 86_400.0
+"""Time after which what was stopped is tried again."""
+
+
+def prepare_unasked(url: str, place: Path, descriptions: Path | None, run: Run) -> Prepared | None:
+    """Prepare a database if it is small enough; None when it isn't, or it could not be done.
+
+    The run's events are told "preparing" before and "prepared" after, with whether it was the first
+    time. Raises `Cancelled` when the run ends.
+    """
+    seconds = min(DEADLINE, run.remaining() * SHARE)
+    if _was_late(place) or (place.exists() and not is_trustworthy(place)):
+        return None
+    try:
+        if _estimate(url, place, run) > min(MOST_SECONDS, seconds):
+            return None
+        first = not (place / MANIFEST).exists()
+        run.events("preparing", {"database": url})
+        made = prepare(
+            url, folder=place, descriptions=descriptions, run=run.fork(no_events, seconds=seconds)
+        )
+    except Cancelled:
+        run.check()
+        if seconds >= DEADLINE:
+            with suppress(WorkspaceError):
+                write_private(place / LATE, b"")
+        return None
+    except (OutOfTime, WorkspaceError, DatabaseUnavailable):
+        return None
+    told = {
+        "database": url,
+        "folder": str(made.folder),
+        "seconds": made.seconds,
+        "values": made.values,
+        "first": first and bool(made.read),
+    }
+    logging.getLogger("sqlwright").info(
+        "prepared %s in %.1f s, kept in %s", url, made.seconds, made.folder
+    )
+    run.events("prepared", told)
+    return made
+
+
+def _was_late(place: Path) -> bool:
+    """Whether it was stopped not long ago: it would be again."""
+    try:
+        return abs(time.time() - (place / LATE).stat().st_mtime) < LATE_SECONDS
+    except OSError:
+        return False
+
+
+def _estimate(url: str, place: Path, run: Run) -> float:
+    """About how many seconds it takes."""
+    with open_database(url) as whole:
+        size = whole.path.stat().st_size
+        if size * PER_BYTE > MOST_SECONDS:
+            return size * PER_BYTE
+        with whole.reader() as reader, Reading(reader, run, ESTIMATING) as reading:
+            return work_on(reading, whole.schema(), size, _known(place)).seconds
+
+
+def _known(place: Path) -> Collection[ColumnRef]:
+    """The columns that were prepared before."""
+    try:
+        manifest = read_manifest(place)
+        return () if manifest is None else set(read_catalog(place, manifest).schema.columns)
+    except WorkspaceError:
+        return ()
