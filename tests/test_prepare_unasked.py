@@ -361,6 +361,15 @@ def test_the_estimate_grows_with_what_there_is_to_do(
 ) -> None:
     assert estimate(shop) < 0.5
     assert estimate(large) > 2
+    bare = tmp_path / "bare.sqlite"
+    shutil.copyfile(shop, bare)
+    change(
+        bare,
+        "CREATE TABLE empty (a, b, c); CREATE TABLE keyed (k TEXT PRIMARY KEY) WITHOUT ROWID;"
+        "CREATE TABLE notes (body TEXT); INSERT INTO notes VALUES (zeroblob(9000000));"
+        "CREATE VIEW both AS SELECT * FROM empty, keyed",
+    )
+    assert estimate(bare) < 0.6  # large, but few rows
     gaps = tmp_path / "gaps.sqlite"
     shutil.copyfile(shop, gaps)
     change(gaps, "INSERT INTO customers VALUES (9000000000, 'far', 'off')")

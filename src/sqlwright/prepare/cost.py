@@ -9,24 +9,26 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlwright.catalog.reading import Reading, Unreadable
+from sqlwright.catalog.reading import Reading, Unreadable, quoted
 from sqlwright.catalog.scan import estimated_rows
 from sqlwright.prepare.build import VIEW_ROWS
-from sqlwright.schema import ColumnRef, Schema
+from sqlwright.schema import ColumnRef, Schema, Table
 
 # Fitted to the processor time of `prepare` on 48 databases of 0.02 to 44 MB, 1 to 60 tables and 3
 # to 1,040 columns: samples, Spider's, and made ones of numbers, names or long texts; on one core of
-# a virtual AMD EPYC. An expectile of 0.99, so that nearly all took less; the number of tables told
-# nothing more. `python benchmarks/prepare.py --cost FILES` fits them anew.
+# a virtual AMD EPYC. An expectile of 0.99, rounded up, so that 19 of 20 took less; the number of
+# tables told nothing more. `python benchmarks/prepare.py --cost FILES` fits them anew.
 FIXED = 0.25
-PER_COLUMN = 4e-4
-PER_NEW_COLUMN = 1e-3
+PER_COLUMN = 3e-4
+PER_NEW_COLUMN = 1.1e-3
 """What is embedded once, on top."""
-PER_CELL = 8e-7
+PER_CELL = 1.2e-6
 PER_BYTE = 1e-8
 CELL_BYTES = 3
 """A cell takes that much of the file on average, at least: where row numbers have gaps there are
 fewer rows than they say."""
+COUNTED = 100_000
+"""Rows that are counted where there are no row numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,20 @@ class Work:
         )
 
 
+def _rows(reading: Reading, table: Table) -> int | None:
+    """About how many rows a table has; None for a large one without row numbers."""
+    try:
+        rows = estimated_rows(reading, table)
+        if rows is not None:
+            return rows
+        (counted,) = reading.one(
+            f"SELECT count(*) FROM (SELECT 1 FROM {quoted(table.name)} LIMIT {COUNTED})"
+        )
+    except Unreadable:
+        return 0  # nor can it be read later
+    return counted if isinstance(counted, int) and counted < COUNTED else None
+
+
 def work_on(reading: Reading, schema: Schema, size: int, known: Collection[ColumnRef] = ()) -> Work:
     """What there is to do for a database of `size` bytes some columns of which are `known`.
 
@@ -65,10 +81,7 @@ def work_on(reading: Reading, schema: Schema, size: int, known: Collection[Colum
         if table.kind == "view":
             shown += len(table.columns)
             continue
-        try:
-            rows = estimated_rows(reading, table)
-        except Unreadable:
-            rows = None
+        rows = _rows(reading, table)
         cells = most if rows is None else min(float(rows * len(table.columns)), most)
         longest = max(longest, cells / max(len(table.columns), 1))
         stored += cells
