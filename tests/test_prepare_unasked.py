@@ -268,8 +268,8 @@ def test_what_takes_longer_than_thought_is_stopped_and_left_to_prepare(
     assert list((place / "stages").iterdir())
     assert (place / "late").exists()
     assert names(asked(opened(shop))) == []  # nor tried again soon
-    yesterday = time.time() - 100_000
-    os.utime(place / "late", (yesterday, yesterday))
+    before = time.time() - 100_000
+    os.utime(place / "late", (before, before))
     change(shop, "DROP VIEW endless")
     assert names(asked(opened(shop))) == ["preparing", "prepared"]
     assert not (place / "late").exists()

@@ -30,7 +30,7 @@ DEADLINE = 4.0
 SHARE = 0.5
 """Part of a question's time that may go into it at most."""
 ESTIMATING = 0.3
-LATE_SECONDS = 86_400.0
+LATE_SECONDS = 3_600.0
 """Time after which what was stopped is tried again."""
 
 
