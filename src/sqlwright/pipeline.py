@@ -156,7 +156,7 @@ def _assembled(state: State, workspace: Workspace, stopped: str) -> Answer:
             message=state.refusal.message,
             suggestion=state.refusal.suggestion,
             confidence=_clipped(state.confidence),
-            warnings=_once(told, state.warnings),
+            warnings=_once(told, state.warnings, workspace.notes),
             extra={**answer.extra, "refusal": state.refusal.reason},
         )
     if chosen is not None and chosen.result is not None and chosen.result.ok:

@@ -162,7 +162,7 @@ class ExecutionResult:
 
 VetoKind = Literal[
     "value", "negation", "moment", "null", "name", "join", "text", "date", "constant", "year",
-    "operation", "place", "round", "unit",
+    "operation", "place", "round", "shown", "unit",
 ]  # fmt: skip
 
 

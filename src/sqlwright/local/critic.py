@@ -28,9 +28,10 @@ from sqlwright.local.critic_features import (
 )
 from sqlwright.local.critic_zones import Zones
 from sqlwright.local.embedder import OnnxEmbedder, WordTable
+from sqlwright.local.lexical import stem, tokens
 from sqlwright.local.link_schema import SchemaShelf
 from sqlwright.local.static import StaticEmbedder
-from sqlwright.local.support import senses, support
+from sqlwright.local.support import Senses, Support, senses, support
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.types import Candidate, Refusal, State
 
@@ -117,7 +118,8 @@ class Assessment:
     answerable: float
     """Probability that the database holds what is asked."""
     missing: tuple[str, ...]
-    """Words of the question that nothing in the database explains."""
+    """Words of the question that nothing in the database, its descriptions and the evidence
+    explains."""
 
 
 JUDGED = ("parser_encoder.onnx", "parser_decoder.onnx", "linker.npz")
@@ -201,7 +203,8 @@ class Critic:
         """
         if not candidates:
             return Assessment((), 0.0, ())
-        described, missing = self.describe(state, candidates)
+        described, found, alike = self.describe(state, candidates)
+        missing = found.unexplained(alike, _told(state))
         described = add_ranking(described, self._networks.ranking.logits(described), candidates)
         right = self._networks.right.probabilities(described)
         answerable = self._networks.answerable.probabilities([with_right(described, right)])
@@ -211,17 +214,12 @@ class Critic:
         return Assessment(tuple(float(p) for p in sure), float(answerable[0]), missing)
 
     def refusal(self, state: State, assessment: Assessment) -> Refusal | None:
-        """A refusal when the question is too improbable to be answerable; else None.
-
-        Where every word is explained, the doubt must be four times as strong.
-        """
-        score = float(lenient(assessment.answerable, bool(assessment.missing)))
-        if score >= self.refuse_below:
+        """A refusal when the question is too improbable to be answerable, naming what wasn't found;
+        None where everything was found: what stands on it is shown with its doubt."""
+        if float(lenient(assessment.answerable, bool(assessment.missing))) >= self.refuse_below:
             return None
-        message = "This database doesn't seem to hold what the question asks for."
-        if assessment.missing:
-            words = ", ".join(f"“{word}”" for word in assessment.missing[:3])
-            message = f"Nothing in this database seems to match {words}."
+        words = ", ".join(f"“{word}”" for word in assessment.missing[:3])
+        message = f"Nothing in this database seems to match {words}."
         nearest = [link.table for link in state.tables[:3]]
         if not nearest:
             nearest = [table.name for table in state.view.schema.tables[:3]]
@@ -230,8 +228,8 @@ class Critic:
 
     def describe(
         self, state: State, candidates: Sequence[Candidate]
-    ) -> tuple[list[Features], tuple[str, ...]]:
-        """The features the models look at, and words that nothing explains; training uses it."""
+    ) -> tuple[list[Features], Support, Senses]:
+        """The features the models look at, and what explains the question's words."""
         schema = state.view.schema
         arrays = self._shelf.encode(schema)
         found = support(state.question, arrays, state.values, self._static)
@@ -242,13 +240,23 @@ class Critic:
         alike = senses(found, arrays, [*columns[:NEAR], *used], tables[:NEAR])
         zones = Zones(state.question.text, found, arrays, state.values, used)
         described = candidate_features(state, candidates, found, alike, zones)
-        return described, found.missing(alike)
+        return described, found, alike
 
 
 def lenient(answerable: float | FloatArray, missing: bool | FloatArray) -> FloatArray:
-    """What is compared with the threshold: the probability of being answerable, four times as much
-    where every word is explained, so that the doubt must be four times as strong."""
-    return np.where(missing, answerable, np.minimum(np.multiply(answerable, 4.0), 1.0))
+    """What is compared with the threshold: the probability of being answerable, 1 where every word
+    is explained."""
+    return np.where(missing, answerable, 1.0)
+
+
+def _told(state: State) -> frozenset[str]:
+    """The stems of the words that the evidence and the descriptions of tables and columns say."""
+    texts = [state.question.evidence]
+    for table in state.view.schema.tables:
+        texts += (table.label, table.description)
+        for column in table.columns:
+            texts += (column.label, column.description, column.value_description)
+    return frozenset(stem(token.text) for text in texts if text for token in tokens(text))
 
 
 def best_ranked(described: Sequence[Features]) -> int:

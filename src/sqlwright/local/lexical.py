@@ -249,7 +249,16 @@ CUES: dict[str, tuple[str, ...]] = {
     "year"), "published": ("publish", "publication", "year", "date"), "capacity": ("capacity",
     "seating"), "worth": ("value", "price", "amount"), "spent": ("amount", "cost", "price"),
     "spend": ("amount", "cost", "price"), "weigh": ("weight",), "weighs": ("weight",),
-    "aged": ("age",), "located": ("location", "city", "country", "address", "state"),
+    "revenue": ("sales", "amount", "total", "price", "payment"), "turnover": ("sales", "revenue",
+    "amount", "total", "price"), "sales": ("amount", "total", "price", "revenue"), "income":
+    ("amount", "revenue", "earnings", "salary"), "earnings": ("income", "salary", "revenue"),
+    "duration": ("length", "time", "milliseconds", "seconds", "minutes", "hours", "runtime"),
+    "length": ("duration", "milliseconds", "seconds", "minutes", "runtime"), "size": ("bytes",
+    "area", "capacity"), "age": ("birth", "birthday", "dob", "born"), "weekday": ("date", "time",
+    "timestamp", "datetime"), "weekdays": ("date", "time", "timestamp", "datetime"), "weekend":
+    ("date", "time", "timestamp", "datetime"), "weekends": ("date", "time", "timestamp",
+    "datetime"), "hour": ("time", "timestamp", "datetime"), "aged": ("age",),
+    "located": ("location", "city", "country", "address", "state"),
 }  # fmt: skip
 """Question words that ask for a quantity or property by another name."""
 

@@ -7,12 +7,13 @@ by a name that means something like it. Words that ask for an operation need no 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sqlwright.local.lexical import FUNCTION_WORDS, OPERATION_WORDS, Token, vocabulary
+from sqlwright.local.lacking import asked_operations
+from sqlwright.local.lexical import FUNCTION_WORDS, OPERATION_WORDS, Token, stem, vocabulary
 from sqlwright.local.link_features import QuestionArrays, WordMatches, encode_question, match_words
 from sqlwright.local.link_schema import SchemaArrays
 from sqlwright.local.moments import moments
@@ -23,6 +24,9 @@ from sqlwright.types import Question, ValueMatch
 
 EXPLAINED = 0.6
 """Support from which a word counts as explained."""
+
+FOUND = 0.95
+"""Similarity of a stored value that a phrase equals."""
 
 KNOWN_SENSE = 0.5
 """Encoder similarity of a word and a name from which the word isn't called missing."""
@@ -70,6 +74,8 @@ class Support:
     """Match with a word of a table's or column's name, in [0, 1]."""
     by_value: FloatArray
     """Score of a stored value that the word is part of, in [0, 1]."""
+    by_cue: FloatArray
+    """Whether a name is one of those that the word asks for (`lexical.CUES`), 0 or 1."""
     by_meaning: FloatArray
     """Static similarity to the nearest word of a name, in [0, 1]."""
     by_meant_value: FloatArray
@@ -91,6 +97,26 @@ class Support:
         """As `best`, without values that may be there by chance."""
         parts = (self.by_name, self.by_meant_value, self.by_meaning)
         return np.asarray(np.maximum.reduce(parts), dtype=np.float32)
+
+    def unexplained(self, senses: Senses, told: Collection[str] = ()) -> tuple[str, ...]:
+        """The words that were really not found: no name, no stored value that they are part of or
+        equal, in whatever case and place, no operation, and none whose stem is `told` elsewhere."""
+        operations = list(asked_operations(self.asked.text))
+        return tuple(
+            token.text
+            for token, name, value, alike in zip(
+                self.tokens,
+                np.maximum.reduce((self.by_name, self.by_cue, self.by_meaning)),
+                np.maximum(self.by_meant_value, np.where(self.by_value >= FOUND, 1.0, 0.0)),
+                senses.best,
+                strict=True,
+            )
+            if max(name, value) < EXPLAINED
+            and alike < KNOWN_SENSE
+            and stem(token.text) not in told
+            and not any(token.within(span) for span in operations)
+            and not self.asked.text[: token.start][-1:].isdigit()  # the end of 90th
+        )
 
     def missing(self, senses: Senses | None = None) -> tuple[str, ...]:
         """Words that nothing in the database explains, but for chance."""
@@ -180,6 +206,7 @@ def support(
         by_name=matches.best.max(axis=1, initial=0.0)[keep],
         by_value=by_value[keep],
         by_meant_value=by_meant_value[keep],
+        by_cue=matches.cue.max(axis=1, initial=0.0)[keep],
         by_meaning=matches.static.max(axis=1, initial=0.0)[keep],
         names_missing=_names_missing(question.text, values),
         matches=matches,

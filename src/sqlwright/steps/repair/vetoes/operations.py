@@ -2,87 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlwright.local import form as f
+from sqlwright.local.lacking import OPERATIONS, cue
 from sqlwright.local.lexical import stem
 from sqlwright.local.walking import inside
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading, named_words
 from sqlwright.types import Veto
 
 
-@dataclass(frozen=True)
-class Operation:
-    """Words that ask for an operation, and how a form says it if it can."""
-
-    name: str
-    asked: re.Pattern[str]
-    said: Callable[[f.Query], bool] | None = None
-    """None where it can't."""
-    names: tuple[str, ...] = ()
-    """Words that name it: where a column is called so, the column is meant."""
-
-
-def _cue(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE)
-
-
-def _divides(form: f.Query) -> bool:
-    return any(one.operator in {"/", "ratio", "percent"} for one in inside(form, f.Arithmetic))
-
-
-def _sets_side_by_side(form: f.Query) -> bool:
-    return isinstance(form, f.SetOperation) or bool(form.group_by or form.derived)
-
-
 def _rounds(form: f.Query) -> bool:
     return any(one.name in {"round", "round_to", "integer"} for one in inside(form, f.Function))
-
-
-OPERATIONS = (
-    Operation("median", _cue(r"median"), names=("median",)),
-    Operation(
-        "standard deviation",
-        _cue(r"standard deviations?|std\.? ?dev\w*|variance"),
-        names=("deviation", "variance", "std", "stddev"),
-    ),
-    Operation(
-        "percentile",
-        _cue(r"\w*percentiles?|quartiles?|deciles?|quantiles?"),
-        names=("percentile", "quartile", "decile", "quantile"),
-    ),
-    Operation(
-        "running total",
-        _cue(r"running (?:total|sum|count|average)\w*|cumulative\w*"),
-        names=("running", "cumulative"),
-    ),
-    Operation(
-        "change over time",
-        _cue(r"growth|(?:year|month|week|quarter)[- ](?:over|on)[- ](?:year|month|week|quarter)"
-             r"|yoy|mom"),
-        names=("growth", "grow", "yoy", "mom"),
-    ),
-    Operation(
-        "ranking within each group",
-        _cue(r"(?:top|best|first|last|bottom|worst) (?:\d+|two|three|four|five|ten)(?:\s+\S+){1,6}?"
-             r"\s+(?:in|per|for|of|within|by|from) (?:each|every)"
-             r"|(?:top|best|bottom) (?:\d+|two|three|four|five|ten)(?:\s+\S+){1,4}?\s+per"),
-    ),
-    Operation(
-        "comparison",
-        _cue(r"compared? (?:\S+ ){0,6}(?:with|to|against|and)|compared|versus|vs\.?"),
-        _sets_side_by_side,
-    ),
-    Operation(
-        "share",
-        _cue(r"percentage|what percent|percent of|share of|proportion of|ratio (?:of|between)"),
-        _divides,
-        names=("percent", "percentage", "pct", "share", "proportion", "ratio", "rate"),
-    ),
-)  # fmt: skip
-"""What is looked for. The form says the last two in some ways; none of the others."""
 
 
 def lacking(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -99,7 +31,7 @@ def lacking(form: f.Query, read: Reading) -> Iterator[Finding]:
 
 
 _PLACES = {"second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5}
-_NTH = _cue(rf"(?P<place>{'|'.join(_PLACES)})[- ](?:most|least|fewest|\w+est|best|worst)")
+_NTH = cue(rf"(?P<place>{'|'.join(_PLACES)})[- ](?:most|least|fewest|\w+est|best|worst)")
 
 
 def later_place(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -120,7 +52,7 @@ def later_place(form: f.Query, read: Reading) -> Iterator[Finding]:
     )
 
 
-_ROUNDED = _cue(
+_ROUNDED = cue(
     r"round(?:ed)?(?: off)?(?: (?:to|at) (?P<digits>\d|zero|one|two|three|four)"
     r"(?: (?:decimals?|digits?|places?))+)?"
 )

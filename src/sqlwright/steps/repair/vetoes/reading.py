@@ -19,6 +19,8 @@ from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.types import Cell, State, ValueMatch, Veto
 
+SEARCHED = 20
+"""Stored values looked at for a name that the query doesn't use."""
 SUMMABLE = frozenset({"number_text", "year"})
 """Formats of texts that SQLite adds up as the numbers they are."""
 
@@ -87,6 +89,10 @@ class Reading:
     @cached_property
     def _linked(self) -> Mapping[ColumnRef, float]:
         return {link.column: link.score for link in self.state.columns}
+
+    def search(self, phrase: str) -> list[ValueMatch]:
+        """Stored values that a phrase resembles or is part of, best first."""
+        return self.workspace.values.search(phrase, SEARCHED)
 
     def link(self, ref: ColumnRef) -> float:
         """How likely the linker holds the question to need a column, in [0, 1]."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from sqlwright.local.form import Query
-from sqlwright.steps.repair.vetoes import amounts, keys, operations, times, units, values
+from sqlwright.steps.repair.vetoes import amounts, keys, operations, shown, times, units, values
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 
 Rule = Callable[[Query, Reading], Iterator[Finding]]
@@ -15,10 +15,12 @@ RULES: tuple[Rule, ...] = (
     times.left_out,
     values.taken_for_opposite,
     values.left_out,
+    values.unused_name,
     units.unit_as_value,
     units.other_unit,
     units.unscaled,
     units.shown_in_other_unit,
+    shown.measure_for_thing,
     keys.null_in_list,
     keys.by_names,
     operations.later_place,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from sqlwright.local import form as f
-from sqlwright.local.lexical import FUNCTION_WORDS, OPERATION_WORDS, stem, tokens
+from sqlwright.local.lexical import FUNCTION_WORDS, MONTHS, OPERATION_WORDS, stem, tokens
 from sqlwright.local.moments import moments
 from sqlwright.local.walking import inside
 from sqlwright.steps.repair.vetoes.reading import (
@@ -119,8 +119,16 @@ def _meant(matches: list[ValueMatch], form: f.Query, read: Reading) -> ValueMatc
     return max(matches, key=weight)
 
 
-def _finding(match: ValueMatch, form: f.Query, read: Reading) -> Finding:
+def _finding(
+    match: ValueMatch, form: f.Query, read: Reading, wanted: f.Like | None = None
+) -> Finding:
+    """That a value isn't used; `wanted` is the condition that asks for it, by default equality."""
     negated = is_negated(read.question, match)
+    if wanted is not None:
+        told = f"“{match.phrase}” isn't used: {match.column} holds {match.value!r}"
+        done = f"“{match.phrase}” is looked for in {match.column}"
+        added = replace(wanted, negated=negated)
+        return Finding(Veto("value", told, done), _with(form, added))
     told = f"“{match.phrase}” isn't used: {match.column} holds {match.value!r}"
     mended = _with_condition(form, match, read, negated=negated)
     return Finding(Veto("value", told, f"“{match.phrase}” is read as {match.column} "
@@ -142,6 +150,12 @@ def _both(literal: f.Literal, match: ValueMatch, read: Reading) -> bool:
             if _ALSO.fullmatch(read.question[first[1] : second[0]]):
                 return True
     return False
+
+
+def _with(form: f.Query, condition: f.Condition) -> f.Query | None:
+    if not isinstance(form, f.Select) or form.derived:
+        return None
+    return replace(form, where=conjunction((*conjuncts(form.where), condition)))
 
 
 def _with_condition(
@@ -166,6 +180,46 @@ def _with_condition(
             return None
     added = f.Comparison("!=" if negated else "=", column, wanted)
     return replace(form, where=conjunction((*parts, added)))
+
+
+_NAMES = re.compile(
+    r"\"(?P<double>[^\"]+)\"|“(?P<curly>[^”]+)”|(?<!\w)'(?P<single>[^']+)'(?!\w)"
+    r"|(?<=[a-z,] )(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*)"
+)
+"""What is quoted, and what is written as a name inside a sentence."""
+
+
+def unused_name(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """A name or quotation of the question that stored values hold among other words, and that
+    nothing in the query stands for."""
+    told = [moment.span for moment in moments(read.question, read.today)]
+    told += measures(read.question)
+    told += [match.span for match in read.values if match.span and _is_used(match, form)]
+    told += [match.span for match in read.values if match.span and match.score >= FOUND]
+    known = named_words(form, read.schema)
+    said = " ".join(texts(form)).casefold()
+    for found in _NAMES.finditer(read.question):
+        name, span = found[found.lastgroup or ""], found.span(found.lastgroup or "")
+        words = [word for word in tokens(name) if word.text not in FUNCTION_WORDS]
+        if any(low < span[1] and span[0] < high for low, high in told):
+            continue
+        if not words or any(stem(word.text) in known or word.text in said for word in words):
+            continue
+        if any(word.text in OPERATION_WORDS or word.text in MONTHS for word in words):
+            continue
+        holding = [match for match in read.search(name) if _holds_words(match.value, name)]
+        if holding:
+            best = _meant([replace(match, phrase=name, span=span) for match in holding], form, read)
+            yield _finding(
+                best, form, read, f.Like("contains", f.Column(best.column), f.Literal(name))
+            )
+
+
+def _holds_words(value: str, name: str) -> bool:
+    """Whether the words of a name stand in a value, one after another, among others."""
+    held, wanted = ([word.text for word in tokens(text)] for text in (value, name))
+    starts = range(len(held) - len(wanted) + 1)
+    return any(held[start : start + len(wanted)] == wanted for start in starts)
 
 
 def taken_for_opposite(form: f.Query, read: Reading) -> Iterator[Finding]:
