@@ -70,6 +70,8 @@ OPEN: list[Case] = [
     ("seconds", math.inf, f"{NUMBER}, or None", "not inf"),
     ("seconds", True, f"{NUMBER}, or None", "not True"),
     ("seconds", -(10**5000), f"{NUMBER}, or None", "not a value of type int"),
+    ("prepare", "no", f"{FLAG}, or None", "not 'no'"),
+    ("prepare", 0, f"{FLAG}, or None", "not 0"),
     ("home", 5, PATH, "not 5"),
     ("home", "", PATH, "not ''"),
     ("home", "~nobody-of-that-name/x", PATH, "not '~nobody-of-that-name/x'"),

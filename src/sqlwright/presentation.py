@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         QueryPart,
         Usage,
         ValueMatch,
+        Veto,
     )
 
 FORMAT = "sqlwright-answer"
@@ -103,8 +104,18 @@ def candidate_to_dict(candidate: Candidate, *, rows: int = 5) -> dict[str, Any]:
         "plan": readable(candidate.plan),
         "note": readable(candidate.note),
         "warnings": [readable(warning) for warning in candidate.warnings],
+        "vetoes": [_veto(veto) for veto in candidate.vetoes],
+        "mended": [_veto(veto) for veto in candidate.mended],
         "result": None if candidate.result is None else result_to_dict(candidate.result, rows=rows),
         "parent": None if candidate.parent is None else readable(candidate.parent.sql),
+    }
+
+
+def _veto(veto: Veto) -> dict[str, str]:
+    return {
+        "kind": veto.kind,
+        "message": readable(veto.message),
+        "done": readable(veto.done),
     }
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from sqlwright import registry
 from sqlwright.candidates import execute
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Context, Run, Step, Workspace
-from sqlwright.schema import SchemaView
+from sqlwright.schema import Schema, SchemaView
 from sqlwright.types import Candidate, Question, State, UnitTest
 from tests.scripted import scripted_models
 
@@ -82,18 +81,10 @@ def test_a_step_is_total_pure_deterministic_and_writes_what_it_says(
     assert changed <= step.writes | {"warnings"}
 
 
-def test_a_step_on_a_database_without_tables_is_total(step: Step, tmp_path: Path) -> None:
-    path = tmp_path / "empty.sqlite"
-    connection = sqlite3.connect(path)
-    connection.executescript("CREATE TABLE gone (x); DROP TABLE gone")
-    connection.close()
-    workspace = open_workspace(str(path), folder=tmp_path / "absent")
-    try:
-        view = SchemaView(workspace.schema)
-        for text in ("", "How many?"):
-            step(State(Question(text), view), context(workspace))
-    finally:
-        workspace.database.close()
+def test_a_step_on_a_schema_without_tables_is_total(step: Step, shop_workspace: Workspace) -> None:
+    bare = replace(shop_workspace, schema=Schema("bare", ()))
+    for text in ("", "How many?"):
+        step(State(Question(text), SchemaView(bare.schema)), context(bare))
 
 
 def test_a_step_is_a_frozen_dataclass_with_documented_options(step: Step) -> None:
