@@ -138,7 +138,7 @@ def stem(word: str) -> str:
     word = _IRREGULAR.get(word, word)
     if len(word) <= 3 or not word.isalpha():
         return word
-    word = _singular(word)
+    word = singular(word)
     for ending in ("ing", "ed"):
         base = word.removesuffix(ending)
         if base != word and len(base) >= 3 and _VOWELS & set(base):
@@ -153,7 +153,8 @@ def stem(word: str) -> str:
     return word
 
 
-def _singular(word: str) -> str:
+def singular(word: str) -> str:
+    """A word without its plural ending, by rule."""
     if not word.endswith("s") or word.endswith(_KEEP_S):
         return word
     if word.endswith("ies") and len(word) > 4:

@@ -9,7 +9,13 @@ from sqlwright.local import form as f
 from sqlwright.local.lacking import OPERATIONS, cue
 from sqlwright.local.lexical import stem
 from sqlwright.local.walking import inside
-from sqlwright.steps.repair.vetoes.reading import Finding, Reading, named_words
+from sqlwright.steps.repair.vetoes.reading import (
+    Finding,
+    Reading,
+    conjunction,
+    conjuncts,
+    named_words,
+)
 from sqlwright.types import Veto
 
 
@@ -57,6 +63,30 @@ _ROUNDED = cue(
     r"(?: (?:decimals?|digits?|places?))+)?"
 )
 _DIGITS = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4}
+
+
+def digits_as_value(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """How many digits are wanted, taken for what a column is to equal."""
+    match = _ROUNDED.search(read.question)
+    said = match.group("digits") if match else None
+    if said is None or not isinstance(form, f.Select):
+        return
+    digits = _DIGITS.get(said.casefold(), said)
+    parts = conjuncts(form.where)
+    kept = tuple(part for part in parts if not _equals(part, str(digits)))
+    if len(kept) < len(parts):
+        told = f"“{said}” of “{match.group() if match else said}” is taken for a stored value"
+        done = f"“{said}” is how many decimals are wanted"
+        yield Finding(Veto("round", told, done), replace(form, where=conjunction(kept)))
+
+
+def _equals(part: f.Condition, number: str) -> bool:
+    match part:
+        case f.Comparison(_, f.Column(), f.Literal(value)):
+            return str(value).strip(" %") == number
+        case f.Like(_, f.Column(), f.Literal(value)):
+            return str(value).strip(" %") == number
+    return False
 
 
 def unrounded(form: f.Query, read: Reading) -> Iterator[Finding]:

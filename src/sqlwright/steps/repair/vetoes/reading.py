@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -135,13 +135,13 @@ def column_words(ref: ColumnRef) -> frozenset[str]:
     return frozenset(map(stem, split_name(ref.column)))
 
 
-def named_words(form: f.Query, schema: Schema) -> frozenset[str]:
-    """The stems of all words in the names of a query's tables and columns, those it is joined by
-    included."""
+def named_words(form: f.Query, schema: Schema, base: Callable[[str], str] = stem) -> frozenset[str]:
+    """All words in the names of a query's tables and columns, those it is joined by included, each
+    as its stem or another `base`."""
     names = {column.ref.column for column in inside(form, f.Column)}
     names |= {end.column for pair in joined(form, schema) for end in pair}
     names |= set(table_names(form))
-    return frozenset(stem(word) for name in names for word in split_name(name))
+    return frozenset(base(word) for name in names for word in split_name(name))
 
 
 def table_names(form: f.Query) -> Iterator[str]:

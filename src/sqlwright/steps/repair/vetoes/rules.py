@@ -24,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     keys.null_in_list,
     keys.by_names,
     operations.later_place,
+    operations.digits_as_value,
     operations.unrounded,
     operations.lacking,
     amounts.text_as_number,

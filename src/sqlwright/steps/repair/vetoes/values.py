@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from sqlwright.local import form as f
-from sqlwright.local.lexical import FUNCTION_WORDS, MONTHS, OPERATION_WORDS, stem, tokens
+from sqlwright.local.lexical import FUNCTION_WORDS, MONTHS, OPERATION_WORDS, singular, stem, tokens
 from sqlwright.local.moments import moments
 from sqlwright.local.walking import inside
 from sqlwright.steps.repair.vetoes.reading import (
@@ -90,9 +90,10 @@ def _is_no_name(match: ValueMatch, form: f.Query, read: Reading) -> bool:
     start = match.span[0] if match.span else 0
     if all(dull) and not (start > 0 and match.phrase[:1].isupper()):
         return not _beside_its_column(match, read)
-    named = named_words(form, read.schema)
+    named = named_words(form, read.schema, singular)
+    # By more than the stem: open tickets name no column “opened”.
     return all(
-        stem(word.text) in named or is_dull for word, is_dull in zip(words, dull, strict=True)
+        singular(word.text) in named or is_dull for word, is_dull in zip(words, dull, strict=True)
     )
 
 
