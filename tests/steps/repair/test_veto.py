@@ -46,7 +46,7 @@ def looked_at(case: dict[str, Any], workspace: Workspace, run: Run) -> Candidate
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{c['question']} {c['sql'][:40]}" for c in CASES])
 def test_faults(desk: Workspace, case: dict[str, Any]) -> None:
-    run = Run()
+    run = Run(today=case["today"]) if "today" in case else Run()
     candidate = looked_at(case, desk, run)
     assert [veto.message for veto in candidate.vetoes] == case.get("vetoes", [])
     assert sorted(veto.done for veto in candidate.mended) == sorted(case.get("done", []))

@@ -19,7 +19,7 @@ from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.types import Cell, State, ValueMatch, Veto
 
-SEARCHED = 20
+SEARCHED = 60
 """Stored values looked at for a name that the query doesn't use."""
 SUMMABLE = frozenset({"number_text", "year"})
 """Formats of texts that SQLite adds up as the numbers they are."""
@@ -49,6 +49,10 @@ class Profile(Protocol):
     def formats(self) -> Sequence[Written]: ...
     @property
     def main_storage(self) -> str: ...
+    @property
+    def indexing(self) -> str: ...
+    @property
+    def storage(self) -> Mapping[str, int]: ...
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,13 @@ class Reading:
             return held
         column = self.schema.column(ref)
         return column is not None and type_feature(column.type) == "time-type"
+
+    def knows_all(self, ref: ColumnRef) -> bool:
+        """Whether every text of a column is in the index of values."""
+        profile = self.profile(ref)
+        return (
+            profile is not None and profile.indexing == "whole" and set(profile.storage) == {"text"}
+        )
 
     def holds_words(self, ref: ColumnRef) -> bool:
         """Whether a column holds texts that SQLite can't add up as numbers."""

@@ -16,6 +16,7 @@ RULES: tuple[Rule, ...] = (
     values.taken_for_opposite,
     values.left_out,
     values.unused_name,
+    values.not_stored,
     units.unit_as_value,
     units.other_unit,
     units.unscaled,

@@ -104,6 +104,7 @@ def _goes_by(part: f.Condition, date: ColumnRef, year: str) -> bool:
 def misplaced_year(form: f.Query, read: Reading) -> Iterator[Finding]:
     """A year of the question compared with a key or an amount, although a date is there."""
     years = {token.text for token in read.words if _YEAR.fullmatch(token.text)}
+    years |= {moment.year for moment in moments(read.question, read.today)}
     if not years:
         return
     for comparison in inside(form, f.Comparison):
@@ -111,10 +112,12 @@ def misplaced_year(form: f.Query, read: Reading) -> Iterator[Finding]:
         if not isinstance(column, f.Column) or not isinstance(literal, f.Literal):
             continue
         year = str(literal.value).strip(" %")
-        if year not in years or _may_hold_years(column.ref, read):
+        if year not in years or _may_hold_years(column.ref, year, read):
             continue
         date = date_beside(form, read, column.ref.table)
         if date is None:
+            if read.profile(column.ref) is not None and column.ref not in read.schema.all_keys:
+                yield Finding(Veto("year", f"{column.ref} holds no years, such as {year}"))
             continue
         meant = f.Comparison(
             comparison.operator, f.Function("year", (f.Column(date),)), f.Literal(year)
@@ -129,7 +132,8 @@ def _exchanged(form: f.Query, old: f.Comparison, new: f.Comparison) -> f.Query:
     return changed(form, lambda node: new if node == old else node)
 
 
-def _may_hold_years(ref: ColumnRef, read: Reading) -> bool:
+def _may_hold_years(ref: ColumnRef, year: str, read: Reading) -> bool:
+    """Whether a column may be compared with a year: it holds times, or a value with this one."""
     if _TIMES & set(split_name(ref.column)) or read.is_date(ref):
         return True
     profile = read.profile(ref)
@@ -142,7 +146,9 @@ def _may_hold_years(ref: ColumnRef, read: Reading) -> bool:
     low, high = profile.minimum, profile.maximum
     if isinstance(low, int | float) and isinstance(high, int | float):
         return _NUMBERS[0] <= low and high <= _NUMBERS[1]
-    return profile.main_storage == "text"
+    if profile.main_storage != "text" or any("date" in form.name for form in profile.formats):
+        return True
+    return any(match.column == ref for match in read.values if year in match.value)
 
 
 def date_beside(form: f.Query, read: Reading, table: str = "") -> ColumnRef | None:

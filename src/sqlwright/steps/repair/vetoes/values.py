@@ -10,7 +10,7 @@ from itertools import groupby
 from sqlwright.local import form as f
 from sqlwright.local.lexical import FUNCTION_WORDS, MONTHS, OPERATION_WORDS, singular, stem, tokens
 from sqlwright.local.moments import moments
-from sqlwright.local.walking import inside
+from sqlwright.local.walking import inside, selects
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,
     Reading,
@@ -221,6 +221,15 @@ def _holds_words(value: str, name: str) -> bool:
     held, wanted = ([word.text for word in tokens(text)] for text in (value, name))
     starts = range(len(held) - len(wanted) + 1)
     return any(held[start : start + len(wanted)] == wanted for start in starts)
+
+
+def not_stored(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """A column that must equal a text that it doesn't hold, all of its texts being known."""
+    for part in (part for select in selects(form) for part in conjuncts(select.where)):
+        match part:
+            case f.Comparison("=", f.Column(ref), f.Literal(str(text))) if read.knows_all(ref):
+                if not any(one.column == ref and one.value == text for one in read.search(text)):
+                    yield Finding(Veto("value", f"{ref} holds no {text!r}"))
 
 
 def taken_for_opposite(form: f.Query, read: Reading) -> Iterator[Finding]:
