@@ -161,8 +161,8 @@ class ExecutionResult:
 
 
 VetoKind = Literal[
-    "value", "negation", "moment", "null", "name", "join", "text", "date", "constant", "year",
-    "operation", "place", "round", "shown", "unit",
+    "all", "constant", "date", "join", "moment", "name", "negation", "null", "operation", "place",
+    "round", "shown", "text", "unit", "value", "year",
 ]  # fmt: skip
 
 

@@ -58,6 +58,22 @@ def _compared(column: f.Column, part: f.Condition) -> tuple[f.Condition, ...]:
     return ()
 
 
+def excludes_all(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """EXCEPT and NOT IN by all rows of the table itself, which leave nothing."""
+    del read
+    pairs: list[tuple[tuple[f.Expression | f.Star, ...], f.Query]] = [
+        ((one.operand,), one.query) for one in inside(form, f.InQuery) if one.negated
+    ]
+    pairs += [
+        (query.left.items, query.right)
+        for query in inside(form, f.SetOperation)
+        if query.operator == "except" and isinstance(query.left, f.Select)
+    ]
+    for items, among in pairs:
+        if isinstance(among, f.Select) and among == f.Select(items, distinct=among.distinct):
+            yield Finding(Veto("all", "all rows are excluded, so nothing is left"))
+
+
 def by_names(form: f.Query, read: Reading) -> Iterator[Finding]:
     """EXCEPT and NOT IN by a column that isn't unique, where its table has a key: what shares its
     name with another is taken for the other."""

@@ -22,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     units.unscaled,
     units.shown_in_other_unit,
     shown.measure_for_thing,
+    keys.excludes_all,
     keys.null_in_list,
     keys.by_names,
     operations.later_place,
