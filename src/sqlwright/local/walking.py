@@ -53,6 +53,11 @@ def changed(node: _Node, change: Callable[[Any], Any]) -> _Node:
     return change(rebuilt)  # type: ignore[no-any-return]
 
 
+def exchanged(form: _Node, old: object, new: object) -> _Node:
+    """The form with a node, wherever it stands, replaced by another."""
+    return changed(form, lambda node: new if node == old else node)
+
+
 def _parts(node: object) -> Iterator[object]:
     if isinstance(node, tuple) and not isinstance(node, ColumnRef):
         yield from node

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlwright.local import form as f
 from sqlwright.local.lexical import stem
-from sqlwright.local.walking import changed, inside
+from sqlwright.local.walking import exchanged, inside
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,
@@ -44,7 +44,7 @@ def null_in_list(form: f.Query, read: Reading) -> Iterator[Finding]:
                 f"NOT IN finds nothing: {column.ref} has empty entries",
                 f"empty entries of {column.ref} are left out, or NOT IN would find nothing",
             ),
-            _swapped(form, condition, mended),
+            exchanged(form, condition, mended),
         )
 
 
@@ -107,7 +107,7 @@ def _not_among(
     among = replace(
         part, operand=f.Column(key), query=replace(inner, items=(f.Column(key),), distinct=False)
     )
-    yield _by_key(key, (part.operand,), _swapped(form, part, among))
+    yield _by_key(key, (part.operand,), exchanged(form, part, among))
 
 
 def _by_key(
@@ -155,7 +155,3 @@ def _names_rows(ref: ColumnRef, read: Reading) -> bool:
     itself, such as the countries that have no stadium, stands for its own values."""
     words = column_words(ref)
     return bool(words & _NAMES) or not words & {stem(word.text) for word in read.words}
-
-
-def _swapped(form: f.Query, old: f.Condition, new: f.Condition) -> f.Query:
-    return changed(form, lambda node: new if node == old else node)

@@ -11,7 +11,7 @@ from sqlwright.local.dating import Dating
 from sqlwright.local.lexical import split_name
 from sqlwright.local.moments import Moment, moments
 from sqlwright.local.retelling import untold
-from sqlwright.local.walking import changed, inside
+from sqlwright.local.walking import exchanged, inside
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,
@@ -124,12 +124,8 @@ def misplaced_year(form: f.Query, read: Reading) -> Iterator[Finding]:
         )
         told = f"{year} is compared with {column.ref}, which holds no years; {date} holds dates"
         done = f"{year} is read as the year of {date}"
-        yield Finding(Veto("year", told, done), _exchanged(form, comparison, meant))
+        yield Finding(Veto("year", told, done), exchanged(form, comparison, meant))
         return
-
-
-def _exchanged(form: f.Query, old: f.Comparison, new: f.Comparison) -> f.Query:
-    return changed(form, lambda node: new if node == old else node)
 
 
 def _may_hold_years(ref: ColumnRef, year: str, read: Reading) -> bool:

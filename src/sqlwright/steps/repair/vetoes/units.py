@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sqlwright.local import form as f
 from sqlwright.local.lexical import split_name
-from sqlwright.local.walking import changed, inside
+from sqlwright.local.walking import exchanged, inside
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 from sqlwright.types import Veto
@@ -64,36 +64,29 @@ def other_unit(form: f.Query, read: Reading) -> Iterator[Finding]:
         number, unit = _number(match), match.group("unit").casefold()
         for comparison in _comparisons(form, number):
             column = comparison.left
-            if not isinstance(column, f.Column):
-                continue
-            factor = _factor(unit, column.ref)
-            if factor is None or factor == 1:
-                continue
-            literal = f.Literal(_plain(number * factor))
-            yield Finding(
-                Veto(
-                    "unit",
-                    f"“{match.group()}” is compared with {column.ref} as {_plain(number)}",
-                    f"“{match.group()}” is {literal} in {column.ref}",
-                ),
-                _exchanged(form, comparison, replace(comparison, right=literal)),
-            )
+            factor = _factor(unit, column.ref) if isinstance(column, f.Column) else None
+            if isinstance(column, f.Column) and factor is not None and factor != 1:
+                yield _times(factor, comparison, match.group(), form, column.ref)
 
 
 def unscaled(form: f.Query, read: Reading) -> Iterator[Finding]:
     """“5 thousand” compared as 5."""
     for match in _SCALED.finditer(read.question):
-        number, scale = _number(match), _SCALES[match.group("scale").casefold()]
-        for comparison in _comparisons(form, number):
-            literal = f.Literal(_plain(number * scale))
-            yield Finding(
-                Veto(
-                    "unit",
-                    f"“{match.group()}” is compared as {_plain(number)}",
-                    f"“{match.group()}” is {literal}",
-                ),
-                _exchanged(form, comparison, replace(comparison, right=literal)),
-            )
+        for comparison in _comparisons(form, _number(match)):
+            scale = _SCALES[match.group("scale").casefold()]
+            yield _times(scale, comparison, match.group(), form)
+
+
+def _times(
+    factor: float, comparison: f.Comparison, said: str, form: f.Query, ref: ColumnRef | None = None
+) -> Finding:
+    """That a number has to be compared as `factor` times as much."""
+    number = _as_number(comparison.right.value) if isinstance(comparison.right, f.Literal) else None
+    literal = f.Literal(_plain((number or 0.0) * factor))
+    told = f"“{said}” is compared {f'with {ref} ' if ref else ''}as {_plain(number or 0.0)}"
+    done = f"“{said}” is {literal}{f' in {ref}' if ref else ''}"
+    mended = exchanged(form, comparison, replace(comparison, right=literal))
+    return Finding(Veto("unit", told, done), mended)
 
 
 def shown_in_other_unit(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -157,7 +150,3 @@ def _plain(number: float) -> int | float:
     """Whole numbers as such; floats without the noise of their last digits."""
     rounded = round(number, 9)
     return int(rounded) if rounded == int(rounded) else rounded
-
-
-def _exchanged(form: f.Query, old: f.Comparison, new: f.Comparison) -> f.Query:
-    return changed(form, lambda node: new if node == old else node)
