@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, TypeVar, cast
 
-from sqlwright.local.form import Column, Query, Select
+from sqlwright.local.form import Column, DerivedColumn, Literal, Query, Select, Source, Star
 from sqlwright.schema import ColumnRef
 
 _Node = TypeVar("_Node")
@@ -18,7 +19,7 @@ def inside(node: object, kind: type[_Node], *, stop: tuple[type[Any], ...] = ())
     if isinstance(node, kind):
         yield node
     for part in _parts(node):
-        if isinstance(part, tuple) or not isinstance(part, stop):
+        if type(part) is tuple or not isinstance(part, stop):
             yield from inside(part, kind, stop=stop)
 
 
@@ -58,11 +59,25 @@ def exchanged(form: _Node, old: object, new: object) -> _Node:
     return changed(form, lambda node: new if node == old else node)
 
 
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    """The fields of a kind of node that may hold other nodes."""
+    if kind in {Column, DerivedColumn, Literal, Star, Source} or not is_dataclass(kind):
+        return ()
+    return tuple(field.name for field in fields(kind))
+
+
 def _parts(node: object) -> Iterator[object]:
-    if isinstance(node, tuple) and not isinstance(node, ColumnRef):
-        yield from node
-    elif is_dataclass(node) and not isinstance(node, type):
-        for field in fields(node):
-            value = getattr(node, field.name)
-            if isinstance(value, tuple) or is_dataclass(value):
-                yield value
+    kind: Any = type(node)
+    if kind is tuple:
+        yield from cast("tuple[object, ...]", node)
+        return
+    for name in _names(kind):
+        value: Any = getattr(node, name)
+        if type(value) is tuple or _is_node(value.__class__):
+            yield value
+
+
+@cache
+def _is_node(kind: Any) -> bool:
+    return is_dataclass(kind)

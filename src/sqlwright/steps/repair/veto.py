@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import ClassVar
 
 from sqlwright.candidates import deduplicate, execute, grounded, hollow, stopped, valid
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local.form import Query
 from sqlwright.local.reader import read_sql
 from sqlwright.local.writer import write_sql
 from sqlwright.protocols import Context
@@ -44,7 +44,9 @@ class VetoRepair:
     def __call__(self, state: State, context: Context) -> State:
         read = Reading(state, context.workspace, context.run.today)
         deadline = context.run.clock() + self.seconds
+        share = cache(partial(_share, context))
         done = [self._examined(one, read, context, deadline) for one in state.candidates]
+        done = [_with_joins(one, read, share) for one in done]
         return state.evolve(candidates=deduplicate(done))
 
     def _examined(
@@ -69,7 +71,6 @@ class VetoRepair:
             candidate, form = mended, read_sql(mended.sql, read.schema)
             found = findings(form, read)
         vetoes = [finding.veto for finding in found]
-        vetoes += _apart(form, candidate, context)
         return replace(candidate, vetoes=tuple(dict.fromkeys(vetoes))) if vetoes else candidate
 
     def _mended(
@@ -109,16 +110,25 @@ class VetoRepair:
         return new
 
 
-def _apart(form: Query, candidate: Candidate, context: Context) -> Iterator[Veto]:
-    """Joins of a query that found nothing, over two columns that share no value."""
+def _with_joins(
+    candidate: Candidate, read: Reading, share: Callable[[ColumnRef, ColumnRef], bool]
+) -> Candidate:
+    """A candidate that found nothing, with its joins over two columns that share no value."""
     if not hollow(candidate):
-        return
-    for near, far in dict.fromkeys(joined(form, context.workspace.schema)):
-        if not _share(near, far, context):
-            yield Veto("join", f"{near} and {far} are joined and share no value")
+        return candidate
+    try:
+        pairs = dict.fromkeys(joined(read_sql(candidate.sql, read.schema), read.schema))
+    except UnsupportedQuery:
+        return candidate
+    apart = [
+        Veto("join", f"{near} and {far} are joined and share no value")
+        for near, far in pairs
+        if not share(near, far)
+    ]
+    return replace(candidate, vetoes=(*candidate.vetoes, *apart)) if apart else candidate
 
 
-def _share(near: ColumnRef, far: ColumnRef, context: Context) -> bool:
+def _share(context: Context, near: ColumnRef, far: ColumnRef) -> bool:
     """Whether some value stands in both columns; also where that can't be told in time."""
     one, other = quote_name(near.column), quote_name(far.column)
     query = Candidate(

@@ -25,12 +25,11 @@ def _rounds(form: f.Query) -> bool:
 
 def lacking(form: f.Query, read: Reading) -> Iterator[Finding]:
     """An operation that the question asks for and the query doesn't work out."""
-    named = named_words(form, read.schema)
     for operation in OPERATIONS:
         match = operation.asked.search(read.question)
         if match is None or (operation.said is not None and operation.said(form)):
             continue
-        if named & set(map(stem, operation.names)):
+        if named_words(form, read.schema) & set(map(stem, operation.names)):
             continue
         told = f"“{match.group()}” asks for a {operation.name}, which this query doesn't work out"
         yield Finding(Veto("operation", told))

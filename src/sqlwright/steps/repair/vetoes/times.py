@@ -52,6 +52,8 @@ class _Time:
 def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
     """A day, month, quarter or year of the question that the query doesn't go by."""
     named = untold(moments(read.question, read.today), read.values)
+    if not named and not any(_YEAR.fullmatch(word.text) for word in read.words):
+        return
     said = texts(form)
     for moment in named:
         if moment.first not in said and moment.last not in said:

@@ -44,9 +44,11 @@ _NEGATED = re.compile(
 
 def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
     """A stored value that equals a phrase of the question, neither of them in the query."""
+    matches = [match for match in read.values if match.score >= FOUND and match.span]
+    if not matches:
+        return
     spans = [moment.span for moment in moments(read.question)]
     spans += measures(read.question)
-    matches = [match for match in read.values if match.score >= FOUND and match.span]
     used = [match for match in matches if _is_used(match, form)]
     spans += [match.span for match in used if match.span]
     matches.sort(key=lambda match: match.span or (0, 0))
@@ -193,6 +195,8 @@ _NAMES = re.compile(
 def unused_name(form: f.Query, read: Reading) -> Iterator[Finding]:
     """A name or quotation of the question that stored values hold among other words, and that
     nothing in the query stands for."""
+    if _NAMES.search(read.question) is None:
+        return
     told = [moment.span for moment in moments(read.question, read.today)]
     told += measures(read.question)
     told += [match.span for match in read.values if match.span and _is_used(match, form)]
