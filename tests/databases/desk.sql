@@ -42,5 +42,6 @@ INSERT INTO tickets VALUES
 INSERT INTO attachments VALUES
     (1, 1, 800, 'photo'),
     (2, 3, 5200, 'log'),
-    (3, 3, 90, 'log');
+    (3, 3, 90, 'log'),
+    (4, 3, 12, 'name');
 INSERT INTO ratings VALUES (901, 5), (902, 3);

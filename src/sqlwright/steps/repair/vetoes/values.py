@@ -90,13 +90,12 @@ def _is_no_name(match: ValueMatch, form: f.Query, read: Reading) -> bool:
         return True
     dull = [word.text in FUNCTION_WORDS or word.text in OPERATION_WORDS for word in words]
     start = match.span[0] if match.span else 0
-    if all(dull) and not (start > 0 and match.phrase[:1].isupper()):
-        return not _beside_its_column(match, read)
     named = named_words(form, read.schema, singular)
     # By more than the stem: open tickets name no column “opened”.
-    return all(
-        singular(word.text) in named or is_dull for word, is_dull in zip(words, dull, strict=True)
-    )
+    names = [singular(word.text) in named for word in words]
+    if all(dull) and not (start > 0 and match.phrase[:1].isupper()):
+        return all(names) or not _beside_its_column(match, read)
+    return all(is_name or is_dull for is_name, is_dull in zip(names, dull, strict=True))
 
 
 def _beside_its_column(match: ValueMatch, read: Reading) -> bool:
