@@ -8,7 +8,7 @@ import pytest
 
 from sqlwright.errors import ConfigError
 from sqlwright.protocols import Limits
-from sqlwright.settings import Settings, find_project_file, load_settings
+from sqlwright.settings import Settings, load_settings
 from sqlwright.spending import Budget
 
 FILE = """
@@ -75,7 +75,7 @@ def test_the_table_of_a_pyproject_counts_only_when_it_is_there(tmp_path: Path) -
     inner = tmp_path / "inner"
     inner.mkdir()
     (inner / "pyproject.toml").write_text("[tool.other]\nx = 1\n")
-    assert find_project_file(inner) == tmp_path / "sqlwright.toml"
+    assert load_settings(folder=inner).file == tmp_path / "sqlwright.toml"
     (inner / "pyproject.toml").write_text('[tool.sqlwright]\nrecipe = "local-unscored"\n')
     assert load_settings(folder=inner).recipe == "local-unscored"
 
@@ -221,3 +221,37 @@ def test_preparing_by_the_way_can_be_switched_off(tmp_path: Path) -> None:
     (tmp_path / "sqlwright.toml").write_text("prepare = 0\n")
     with pytest.raises(ConfigError, match="prepare takes true or false, not 0"):
         load_settings(folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"seconds = {'9' * 5_000}", "not readable as TOML"),
+        (f"overrides = {'[' * 5_000}", "not readable as TOML"),
+        (f"seconds = '{'x' * 5_000}'", r"seconds takes a number greater than 0, not .xxx"),
+        (
+            f"seconds = {'9' * 4_000}",
+            "seconds takes a number greater than 0, not a value of type int",
+        ),
+        (f"[limits]\nrows = {'9' * 4_000}", r"limits\.rows takes a whole number"),
+        (f"[llm]\nbudget = '{'9' * 5_000} calls'", "is not a budget"),
+        (f"[llm]\nconcurrency = {'9' * 30}", r"llm\.concurrency takes a whole number"),
+    ],
+)
+def test_absurd_texts_and_numbers_are_refused_in_a_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "sqlwright.toml").write_text(text)
+    with pytest.raises(ConfigError, match=message) as refused:
+        load_settings(folder=tmp_path)
+    assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["SECONDS", "LIMITS_ROWS", "LLM_BUDGET", "LLM_CONCURRENCY"])
+@pytest.mark.parametrize("text", ["9" * 5_000, "9" * 30, "-" * 5_000])
+def test_absurd_variables_are_refused_in_a_line(name: str, text: str) -> None:
+    if name == "SECONDS" and text == "9" * 30:
+        pytest.skip("seconds may be as many as anybody likes")
+    with pytest.raises(ConfigError) as refused:
+        load_settings(environ={f"SQLWRIGHT_{name}": text})
+    assert len(str(refused.value)) < 300

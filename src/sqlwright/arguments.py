@@ -165,11 +165,11 @@ class _Check:
         for problem in problems:
             place = next((part for part in problem["loc"][1:] if isinstance(part, int)), None)
             if place is not None and not private:
-                item = _shown(problem["input"])
+                item = shown(problem["input"])
                 return UserError(f"{wanted}, but item {place + 1} is {item}")
         bare = isinstance(value, str) and "a list of texts" in wanted
-        advice = f"Write it in brackets: [{_shown(value)}]." if bare else ""
-        return UserError(f"{wanted}, not {_shown(value, private=private)}", hint=advice)
+        advice = f"Write it in brackets: [{shown(value)}]." if bare else ""
+        return UserError(f"{wanted}, not {shown(value, private=private)}", hint=advice)
 
 
 def allowed(hint: Any) -> str:
@@ -206,7 +206,7 @@ def _bound(mark: object) -> str:
     return ", at least one" if isinstance(mark, MinLen) else ""
 
 
-def _shown(value: object, *, private: bool = False) -> str:
+def shown(value: object, *, private: bool = False) -> str:
     """A value for a message: numbers and texts, cut; anything else by its type."""
     plain = value is None or type(value) in {bool, int, float, str}
     huge = isinstance(value, int) and value.bit_length() > LARGEST_BITS

@@ -1,7 +1,7 @@
 """Defaults for the command line and services: flags, environment, project file, in this order.
 
 The project file is `sqlwright.toml`, or the table `[tool.sqlwright]` of a `pyproject.toml`, in the
-working folder or the nearest one above it:
+working folder or the nearest one above it (`project_file` says which are obeyed):
 
     database = "data/shop.sqlite"
     recipe = "local"
@@ -27,24 +27,26 @@ allow code in recipes: only a flag can.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from sqlwright.arguments import shown
 from sqlwright.errors import ConfigError
 from sqlwright.llm.options import LlmOptions
 from sqlwright.messages import Privacy
+from sqlwright.project_file import ProjectFile, find
 from sqlwright.protocols import Limits
 from sqlwright.registry import default_recipe, unknown
 from sqlwright.spending import parse_budget
 
-FILE = "sqlwright.toml"
 PREFIX = "SQLWRIGHT_"
-LARGEST = 64 * 1024
+LARGEST = 10**15
+"""The largest whole number that a setting takes: none means so much."""
+Whole = Annotated[int, Field(gt=0, le=LARGEST)]
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class Settings:
     llm: LlmOptions = field(default_factory=LlmOptions)
     file: Path | None = None
     """The project file that was read."""
+    notes: tuple[str, ...] = ()
+    """Which project files were left alone, and why."""
     origins: Mapping[str, str] = field(default_factory=dict)
     """Name of a setting to 'flag', the environment variable's name or the project file's path."""
 
@@ -73,10 +77,10 @@ class _LimitValues(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     seconds: float | None = Field(default=None, gt=0)
-    rows: int | None = Field(default=None, gt=0)
-    result_bytes: int | None = Field(default=None, gt=0)
-    cell_bytes: int | None = Field(default=None, gt=0)
-    memory_bytes: int | None = Field(default=None, gt=0)
+    rows: Whole | None = None
+    result_bytes: Whole | None = None
+    cell_bytes: Whole | None = None
+    memory_bytes: Whole | None = None
 
 
 class _CapabilityValues(BaseModel):
@@ -87,7 +91,7 @@ class _CapabilityValues(BaseModel):
     json_schema: bool | None = None
     tools: bool | None = None
     temperature: bool | None = None
-    context_tokens: int | None = Field(default=None, gt=0)
+    context_tokens: Whole | None = None
 
 
 class _LlmValues(BaseModel):
@@ -100,7 +104,7 @@ class _LlmValues(BaseModel):
     cache: bool | None = None
     prices: str | None = None
     revision: str | None = None
-    concurrency: int | None = Field(default=None, gt=0)
+    concurrency: Whole | None = None
     timeout: float | None = Field(default=None, gt=0)
     retrying: float | None = Field(default=None, gt=0)
     requests_per_minute: float | None = Field(default=None, gt=0)
@@ -135,13 +139,14 @@ def load_settings(
     `limits.rows` and `SQLWRIGHT_LIMITS_ROWS`. Overrides of a later source come before those of an
     earlier one, so that the earlier has the last word. Raises ConfigError.
     """
-    file = find_project_file(folder) if folder is not None else None
+    file, notes = find(folder, environ or {})
     layers = [
-        *([(str(file), _file_values(file))] if file is not None else []),
+        *([(str(file.path), _file_values(file))] if file is not None else []),
         ("environment", _environment_values(environ or {})),
         ("flag", _flag_values(flags or {})),
     ]
-    settings, origins = Settings(file=file), dict[str, str]()
+    settings = Settings(file=None if file is None else file.path, notes=notes)
+    origins = dict[str, str]()
     overrides: list[str] = []
     for origin, values in layers:
         for name, value in values.items():
@@ -171,22 +176,8 @@ def _with(settings: Settings, name: str, value: Any) -> Settings:
     return changed
 
 
-def find_project_file(folder: Path) -> Path | None:
-    """The nearest project file in `folder` or above it; None when there is none."""
-    for place in (folder, *folder.parents):
-        if (place / FILE).is_file():
-            return place / FILE
-        project = place / "pyproject.toml"
-        if project.is_file() and _table(_toml(project)) is not None:
-            return project
-    return None
-
-
-def _file_values(path: Path) -> dict[str, Any]:
-    content = _toml(path)
-    table = content if path.name == FILE else _table(content)
-    if not isinstance(table, dict):
-        raise ConfigError(f"{path}: [tool.sqlwright] is not a table")
+def _file_values(file: ProjectFile) -> dict[str, Any]:
+    path, table = file.path, file.table
     _refuse_unknown(path, table, list(_ProjectFile.model_fields))
     for name, form in _TABLES.items():
         if isinstance(table.get(name), dict):
@@ -230,9 +221,9 @@ def _read(name: str, text: str) -> Any:
         return _CHOICES[kind][text.lower()]
     try:
         value = kind(text)
-    except ValueError:
+    except ValueError:  # also an integer of thousands of digits
         value = 0
-    if not 0 < value < math.inf:
+    if not 0 < value < math.inf or (kind is int and value > LARGEST):
         raise _unfit(_variable(name), name, text)
     return value
 
@@ -260,6 +251,8 @@ def _unfit(where: str, name: str, given: object) -> ConfigError:
         takes = "a number greater than 0"
     elif kind is int:
         takes = "a whole number greater than 0"
+        if isinstance(given, int) and given > LARGEST:
+            takes += " and up to 10^15"
     elif name in _TABLES:
         takes = "a table of limits" if name == "limits" else "a table"
     elif kind in _CHOICES:
@@ -268,7 +261,7 @@ def _unfit(where: str, name: str, given: object) -> ConfigError:
         takes = "a text in quotes" if kind is str else "a list of texts in quotes"
     if given == []:
         takes += ", at least one"
-    return ConfigError(f"{where} takes {takes}, not {given!r}")
+    return ConfigError(f"{where} takes {takes}, not {shown(given)}")
 
 
 _KINDS: Mapping[str, Any] = {
@@ -333,24 +326,6 @@ def _placed(values: dict[str, Any], folder: Path | None, origin: str) -> dict[st
         if recipe and recipe.endswith((".yaml", ".yml")):
             values["recipe"] = str(folder / Path(recipe).expanduser())
     return values
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        if path.stat().st_size > LARGEST and path.name == FILE:
-            raise ConfigError(f"{path} is too large for a project file")
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path} can't be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        if path.name != FILE:
-            return {}  # somebody else's file; theirs to put right
-        raise ConfigError(f"{path} is not readable as TOML: {error}") from None
-
-
-def _table(content: Mapping[str, Any]) -> Any:
-    tool = content.get("tool")
-    return tool.get("sqlwright") if isinstance(tool, dict) else None
 
 
 def _refuse_unknown(path: Path, given: Mapping[str, Any], known: list[str]) -> None:

@@ -6,12 +6,13 @@ doesn't fit isn't given, and the request isn't sent. What it really cost is sett
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sqlwright.arguments import Amount, Natural, checked_fields
+from sqlwright.arguments import Amount, Natural, checked_fields, shown
 from sqlwright.errors import ConfigError
 from sqlwright.types import Usage
 
@@ -61,7 +62,7 @@ def parse_budget(text: str) -> Budget:
             raise _not_a_budget(text) from None
         amount = number * _SCALES[(match["scale"] or "").lower()]
         unit = "cost" if unit == "usd" else unit
-        if unit in given or (unit != "cost" and amount != int(amount)):
+        if unit in given or not math.isfinite(amount) or (unit != "cost" and amount != int(amount)):
             raise _not_a_budget(text)
         given[unit] = amount
     calls, tokens = (None if unit not in given else int(given[unit]) for unit in ("call", "token"))
@@ -70,7 +71,7 @@ def parse_budget(text: str) -> Budget:
 
 def _not_a_budget(text: str) -> ConfigError:
     return ConfigError(
-        f"{text!r} is not a budget",
+        f"{shown(text)} is not a budget",
         hint="Write an amount such as $0.05, 20 calls or 50k tokens, or several with commas.",
     )
 

@@ -57,7 +57,14 @@ def command(
     from sqlwright.cli.conversation import Conversation
     from sqlwright.cli.progress import Spinner
     from sqlwright.cli.prompt import Prompt
-    from sqlwright.cli.session import check_asked, destination, opener, settled, warm_session
+    from sqlwright.cli.session import (
+        check_asked,
+        destination,
+        history_of,
+        opener,
+        settled,
+        warm_session,
+    )
 
     settle_streams()
     screen = Screen.open()
@@ -83,7 +90,7 @@ def command(
     open_session = opener(target, chosen, allow_code=allow_code)
     with Spinner(screen, "opening the database and loading the models") as spinner:
         session = warm_session(open_session, spinner)
-    with session, Prompt(screen, keep=history) as prompt:
+    with session, Prompt(screen, history=history_of(chosen) if history else None) as prompt:
         talk = Conversation(
             screen, session, limits=chosen.limits, evidence=readable(evidence), max_rows=max_rows
         )

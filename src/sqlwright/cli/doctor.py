@@ -36,9 +36,10 @@ def command(
 
     settle_streams()
     screen = Screen.open()
+    settings = settled()
     with Spinner(screen, "checking") as spinner:
         found = []
-        for check in checks(target, settled()):
+        for check in checks(target, settings):
             spinner.tell(f"checked {check.name}")
             found.append(check)
     healthy = all(check.state != "bad" for check in found)

@@ -20,13 +20,14 @@ PROMPT = "ask> "
 class Prompt:
     """Iterates over the lines entered. Ctrl-C drops the line, Ctrl-D ends.
 
-    What was typed is kept for the next time in a file that only its owner can read.
+    What was typed is kept for the next time in the file `history`, if one is given, which only its
+    owner can read.
     """
 
-    def __init__(self, screen: Screen, *, keep: bool) -> None:
+    def __init__(self, screen: Screen, *, history: Path | None) -> None:
         self._screen = screen
         self.interactive = sys.stdin is not None and sys.stdin.isatty()
-        self._history = _history_file() if keep and self.interactive else None
+        self._history = history if self.interactive else None
 
     def __enter__(self) -> Prompt:
         if self.interactive:
@@ -79,9 +80,3 @@ class Prompt:
             text = readable(line)[:LINE_LIMIT].strip()
             if text:
                 yield text
-
-
-def _history_file() -> Path:
-    from sqlwright.cli.session import home_of, settled
-
-    return home_of(settled()) / "chat_history"

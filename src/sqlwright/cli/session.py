@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.text import readable
+from sqlwright.cli.text import clean, readable
 from sqlwright.errors import Cancelled, ModelUnavailable
 from sqlwright.types import Answer, State, Turn
 
@@ -43,8 +43,10 @@ def settled(
 ) -> Settings:
     """What holds for this command: options, then environment, then project file.
 
-    More rows are fetched where more are to be shown. Raises ConfigError.
+    More rows are fetched where more are to be shown. Says which project files were left alone, so
+    it is called once. Raises ConfigError.
     """
+    from sqlwright.cli.console import Screen
     from sqlwright.settings import load_settings
 
     flags = {
@@ -57,6 +59,8 @@ def settled(
         **(llm or {}),
     }
     settings = load_settings(flags, environ=os.environ, folder=Path.cwd())
+    for note in settings.notes:
+        Screen.open().note(clean(note, 1_000), style="warning")
     if max_rows is not None and max_rows > settings.limits.rows:
         settings = replace(settings, limits=replace(settings.limits, rows=max_rows))
     return settings
@@ -128,6 +132,11 @@ def home_of(settings: Settings) -> Path:
     from sqlwright.prepare.places import home
 
     return home() if settings.home is None else settings.home
+
+
+def history_of(settings: Settings) -> Path:
+    """The file with the lines typed in chats."""
+    return home_of(settings) / "chat_history"
 
 
 def opener(database: str, settings: Settings, *, allow_code: bool = False) -> Opener:

@@ -8,9 +8,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.text import readable
+from sqlwright.cli.text import clean, readable
+
+if TYPE_CHECKING:
+    from sqlwright.settings import Settings
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://|sqlite:|file:")
 _ENDINGS = (".sqlite", ".sqlite3", ".db", ".db3", ".s3db", ".sl3", ".duckdb")
@@ -66,7 +70,7 @@ def read_target(words: Sequence[str], database: str | None, *, what: str = "ques
             "no database was named",
             hint=f"Write it before the {what}, as in: sqlwright ask shop.sqlite 'How many orders "
             "are there?' A path, a URL, SQLWRIGHT_DATABASE, DATABASE_URL and the project file "
-            "sqlwright.toml all work.",
+            f"sqlwright.toml all work.{_left_alone()}",
         )
     return Target(database, _text(rest, what), note)
 
@@ -77,7 +81,8 @@ def read_database(word: str | None, option: str | None = None) -> str:
     if database is None:
         raise UsageError(
             "no database was named",
-            hint="Give a path or URL, or set SQLWRIGHT_DATABASE, or name one in sqlwright.toml.",
+            hint="Give a path or URL, or set SQLWRIGHT_DATABASE, or name one in sqlwright.toml."
+            f"{_left_alone()}",
         )
     return database
 
@@ -86,16 +91,24 @@ def default_database(environment: Mapping[str, str]) -> str | None:
     """The database to use when none is named: SQLWRIGHT_DATABASE, project file, DATABASE_URL."""
     return (
         environment.get("SQLWRIGHT_DATABASE")
-        or _project_database()
+        or _project(environment).database
         or environment.get("DATABASE_URL")
         or None
     )
 
 
-def _project_database() -> str | None:
+def _project(environment: Mapping[str, str]) -> Settings:
+    """What the project file says, and which ones were left alone."""
+    from sqlwright.project_file import NAMED
     from sqlwright.settings import load_settings
 
-    return load_settings(folder=Path.cwd()).database
+    named = {name: environment[name] for name in (NAMED, "SUDO_UID") if name in environment}
+    return load_settings(environ=named, folder=Path.cwd())
+
+
+def _left_alone() -> str:
+    """Which project files were left alone, as the end of a hint."""
+    return "".join(f" Note: {clean(note, 1_000)}" for note in _project(os.environ).notes)
 
 
 def _names_a_missing_file(words: Sequence[str]) -> bool:
