@@ -25,11 +25,11 @@ from sqlwright.catalog.descriptions import check_folder
 from sqlwright.database.address import parse_address
 from sqlwright.database.files import check_file
 from sqlwright.errors import ModelUnavailable
+from sqlwright.home import home as default_home
 from sqlwright.llm.models import Models
 from sqlwright.llm.options import LlmOptions
 from sqlwright.messages import Privacy
 from sqlwright.prepare import prepared_folder
-from sqlwright.prepare.places import home as default_home
 from sqlwright.protocols import Limits
 from sqlwright.registry import default_recipe
 from sqlwright.session import Defaults, Session, Target

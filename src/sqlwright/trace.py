@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.errors import WorkspaceError
-from sqlwright.folders import make_folder
+from sqlwright.home import make_private
 from sqlwright.messages import Message
 from sqlwright.presentation import candidate_to_dict, plain, readable, result_to_dict, to_json
 from sqlwright.protocols import EventSink, Run
@@ -89,7 +89,7 @@ class TraceWriter:
                 _prune(self.path.parent, self._kept)
 
     def _open(self) -> int:
-        make_folder(self.path.parent)
+        make_private(self.path.parent)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
         return os.open(self.path, flags, 0o600)
 

@@ -26,7 +26,8 @@ from sqlwright.cli.layout import labelled
 from sqlwright.cli.session import home_of, prepared_place
 from sqlwright.cli.text import clean
 from sqlwright.errors import ConfigError, SqlwrightError, WorkspaceError
-from sqlwright.prepare.places import HOME_VARIABLE, make_private, remove, write_private
+from sqlwright.home import HOME_VARIABLE
+from sqlwright.prepare.places import make_private, remove, write_private
 
 if TYPE_CHECKING:
     from sqlwright.settings import Settings
@@ -205,9 +206,10 @@ def _sent(settings: Settings, environ: Mapping[str, str]) -> str:
 def _folder(home: Path) -> Check:
     """Where prepared data, traces and history are kept."""
     try:
-        make_private(home)
-        write_private(home / "doctor", bytes(64 * 1024))
-        remove(home / "doctor")
+        tried = home / f"doctor-{os.getpid()}"
+        make_private(tried)
+        write_private(tried / "doctor", bytes(64 * 1024))
+        remove(tried)
     except WorkspaceError as error:
         return Check("folder", "bad", str(error), error.hint)
     return room(home, shutil.disk_usage(home).free)
@@ -216,7 +218,9 @@ def _folder(home: Path) -> Check:
 def room(home: Path, free: int) -> Check:
     """What to say of a writable folder on a disk with so many bytes free."""
     if free >= LEAST_FREE:
-        return Check("folder", "good", f"{home}: private, writable, {_size(free)} free")
+        private = not home.stat().st_mode & 0o077
+        who = "private" if private else "private folders in one that others may enter"
+        return Check("folder", "good", f"{home}: {who}, writable, {_size(free)} free")
     full = free < FULL
     return Check(
         "folder",

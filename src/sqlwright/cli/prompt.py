@@ -10,7 +10,7 @@ from types import TracebackType
 
 from sqlwright.cli.console import Screen
 from sqlwright.cli.text import readable
-from sqlwright.folders import make_folder
+from sqlwright.home import make_private
 
 LINE_LIMIT = 100_000
 HISTORY_LINES = 1_000
@@ -52,7 +52,8 @@ class Prompt:
         with contextlib.suppress(ImportError, OSError):
             import readline
 
-            make_folder(self._history.parent)
+            if not self._history.parent.is_dir():
+                make_private(self._history.parent)
             self._history.touch(mode=0o600)
             readline.write_history_file(self._history)
             self._history.chmod(0o600)

@@ -129,7 +129,7 @@ def replies_place(database: str, settings: Settings) -> Path:
 
 def home_of(settings: Settings) -> Path:
     """The folder that holds everything sqlwright keeps."""
-    from sqlwright.prepare.places import home
+    from sqlwright.home import home
 
     return home() if settings.home is None else settings.home
 

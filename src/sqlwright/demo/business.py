@@ -6,6 +6,7 @@ nearly repeat, a customer entered twice, phone numbers in three formats, a self-
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 from collections.abc import Iterable
@@ -29,6 +30,7 @@ def write_business(path: Path, seed: int = SEED) -> None:
     aside = path.with_name(path.name + ".part")
     aside.unlink(missing_ok=True)
     try:
+        os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         with closing(sqlite3.connect(aside)) as connection:
             connection.executescript((Path(__file__).parent / "business.sql").read_text("utf-8"))
             for table, rows in _business(random.Random(seed)):

@@ -17,12 +17,11 @@ import contextlib
 import json
 import os
 import secrets
-import stat
 import threading
 from pathlib import Path
 from typing import Any
 
-from sqlwright.folders import make_folder
+from sqlwright.home import make_private
 from sqlwright.llm.digest import reply_form, reply_from
 from sqlwright.messages import Reply
 
@@ -88,10 +87,8 @@ class ReplyCache:
         return self.folder / key[:2] / f"{key}.json"
 
     def _write(self, path: Path, content: Any) -> None:
-        make_folder(self.folder.parent)  # names databases
-        for folder in (self.folder, path.parent):
-            folder.mkdir(mode=0o700, exist_ok=True)
-            _check_private(folder)
+        for folder in (self.folder.parent, self.folder, path.parent):  # the first names databases
+            make_private(folder)
         write_aside(path, json.dumps(content, ensure_ascii=True).encode("ascii"))
 
     def _prune(self) -> None:
@@ -138,11 +135,3 @@ def forget(folder: Path) -> int:
         with contextlib.suppress(OSError):  # not ours alone, or not there
             place.rmdir()
     return gone
-
-
-def _check_private(folder: Path) -> None:
-    about = folder.stat()
-    if about.st_uid != os.getuid():
-        raise PermissionError(f"{folder} belongs to another user")
-    if stat.S_IMODE(about.st_mode) & 0o077:
-        folder.chmod(0o700)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlwright.folders import make_folder
+from sqlwright.home import make_private
 from sqlwright.prepare.places import LOCK, told
 from sqlwright.protocols import Run
 
@@ -39,7 +39,7 @@ def locked(folder: Path, run: Run, waiting: Callable[[str], None]) -> Iterator[N
 def _acquired(path: Path, run: Run, waiting: Callable[[str], None]) -> int:
     said = False
     while True:
-        make_folder(path.parent)
+        make_private(path.parent)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if not _taken(descriptor):

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from sqlwright.database.address import parse_address
 from sqlwright.errors import WorkspaceError
-from sqlwright.folders import make_folder
+from sqlwright.home import HOME_VARIABLE, home
+from sqlwright.home import make_private as close_folder
 
-HOME_VARIABLE = "SQLWRIGHT_HOME"
 MANIFEST = "manifest.json"
 LOCK = "lock"
 STAGES = "stages"
@@ -36,16 +36,6 @@ _OURS = re.compile(
 )
 
 
-def home() -> Path:
-    """The folder for everything prepared: `SQLWRIGHT_HOME`, else the user's cache folder."""
-    named = os.environ.get(HOME_VARIABLE)
-    if named:
-        return Path(named).expanduser().absolute()
-    from platformdirs import user_cache_path
-
-    return user_cache_path("sqlwright")
-
-
 def prepared_folder(url: str) -> Path:
     """Where `prepare` keeps what it makes for a database. Needs neither to exist."""
     path = parse_address(url).resolve()
@@ -58,15 +48,7 @@ def make_private(folder: Path) -> None:
     """Make a folder only its owner can enter, those above it that are missing likewise. Raises
     `WorkspaceError`."""
     with told(folder):
-        make_folder(folder)
-        found = folder.stat()
-        if found.st_uid != os.getuid():
-            raise WorkspaceError(
-                f"{folder} belongs to another user.",
-                hint=f"Choose another place with {HOME_VARIABLE}.",
-            )
-        if stat.S_IMODE(found.st_mode) != 0o700:
-            folder.chmod(0o700)
+        close_folder(folder)
 
 
 def is_trustworthy(folder: Path) -> bool:

@@ -1,0 +1,120 @@
+"""Everything kept is the user's alone, from its topmost folder on, whatever the umask says."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from platformdirs import user_cache_path
+
+from sqlwright.errors import WorkspaceError
+from sqlwright.home import home, make_private
+from tests.llm.server import ModelServer
+
+BELOW = user_cache_path("sqlwright").relative_to(Path.home())
+"""Where the folder lies under a user's own."""
+CALLS = (
+    ("ask", "{shop}", "How many customers are there?"),
+    ("prepare", "{shop}"),
+    ("demo", "--all"),
+    ("chat", "{shop}"),
+)
+PROGRAM = """
+import os, sys
+os.umask(int(sys.argv.pop(1), 8))
+from sqlwright.cli.main import run
+run()
+"""
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def run(place: Path, umask: str, *words: str, stdin: str = "") -> None:
+    environ = {name: value for name, value in os.environ.items() if name != "SQLWRIGHT_HOME"}
+    environ |= {"HOME": str(place), "XDG_CACHE_HOME": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, umask, *words],
+        cwd=place, env=environ, input=stdin, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def open_to_others(top: Path) -> dict[str, str]:
+    """What others could look into or read, with its mode."""
+    found = [top, *top.rglob("*")]
+    return {
+        str(path.relative_to(top)): oct(mode(path))
+        for path in found
+        if mode(path) != (0o700 if path.is_dir() else 0o600)
+    }
+
+
+@pytest.mark.parametrize("umask", ["000", "022"])
+def test_what_is_made_is_the_user_s_alone(
+    tmp_path: Path, database_files: dict[str, Path], umask: str
+) -> None:
+    for words in CALLS:
+        run(tmp_path, umask, *(word.format(shop=database_files["shop"]) for word in words))
+    assert {"traces", "databases", "demo"} <= {path.name for path in (tmp_path / BELOW).iterdir()}
+    assert open_to_others(tmp_path / BELOW) == {}
+
+
+def test_a_folder_that_was_open_is_closed(tmp_path: Path, database_files: dict[str, Path]) -> None:
+    """Versions before made the topmost one as the umask says."""
+    top = tmp_path / BELOW
+    (top / "databases").mkdir(parents=True)
+    (top / "traces").mkdir()
+    for folder in (top, top / "databases", top / "traces"):
+        folder.chmod(0o755)
+    above = mode(top.parent)
+    run(tmp_path, "022", "ask", str(database_files["shop"]), "How many customers are there?")
+    assert mode(top) == mode(top / "traces") == 0o700
+    assert mode(top.parent) == above
+
+
+def test_replies_are_the_user_s_alone(tmp_path: Path, database_files: dict[str, Path]) -> None:
+    words = ["ask", str(database_files["shop"]), "How many?", "-r", "baseline"]
+    with ModelServer(answer=lambda _: "```sql\nSELECT count(*) FROM customers\n```") as server:
+        words += ["-m", "openai-compatible/m", "--base-url", server.url]
+        run(tmp_path, "000", *words)
+    assert list((tmp_path / BELOW / "replies").rglob("*.json"))
+    assert open_to_others(tmp_path / BELOW) == {}
+
+
+def test_a_folder_that_the_user_named_keeps_its_mode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be one that others need, such as the folder for temporary files."""
+    named = tmp_path / "shared"
+    named.mkdir()
+    named.chmod(0o755)
+    monkeypatch.setenv("SQLWRIGHT_HOME", str(named))
+    assert home() == named
+    make_private(home() / "databases" / "shop")
+    assert mode(named) == 0o755
+    assert mode(named / "databases") == mode(named / "databases" / "shop") == 0o700
+
+
+def test_a_named_folder_that_is_made_is_the_user_s_alone(tmp_path: Path) -> None:
+    make_private(tmp_path / "a" / "b" / "c")
+    assert mode(tmp_path / "a") == mode(tmp_path / "a" / "b") == mode(tmp_path / "a" / "b" / "c")
+    assert mode(tmp_path / "a") == 0o700
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders to others")
+def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    os.chown(theirs, 54_321, 54_321)
+    with pytest.raises(PermissionError, match="belongs to another user"):
+        make_private(theirs)
+    from sqlwright.prepare import places
+
+    with pytest.raises(WorkspaceError, match="belongs to another user"):
+        places.make_private(theirs)
