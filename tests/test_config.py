@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -113,10 +114,15 @@ REFUSED: list[dict[str, str]] = yaml.safe_load(
 )
 
 
+def _written_out(steps: str) -> str:
+    """`9@5000` as five thousand nines."""
+    return re.sub(r"(\d)@(\d+)", lambda found: found[1] * int(found[2]), steps)
+
+
 @pytest.mark.parametrize("case", REFUSED, ids=[case["title"] for case in REFUSED])
 def test_what_does_not_fit_is_refused(case: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match=case["message"]):
-        parse_recipe(recipe_text(f"\n  {case['steps']}\n"))
+        parse_recipe(recipe_text(f"\n  {_written_out(case['steps'])}\n"))
 
 
 @pytest.mark.parametrize(

@@ -31,12 +31,14 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from dataclasses import Field as DataclassField
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
+from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from sqlwright import combinators, registry
 from sqlwright.agent import Agent
+from sqlwright.arguments import shown
 from sqlwright.by_group import ByGroup
 from sqlwright.combinators import Condition, Named
 from sqlwright.errors import ConfigError
@@ -47,6 +49,12 @@ from sqlwright.yaml_text import read_yaml
 
 LARGEST = 64 * 1024
 """Bytes a recipe file may have."""
+LARGEST_NUMBER = 1_000_000
+"""The largest integer that an option takes."""
+MOST_TIMES = 1_000
+"""How often a combinator may run what is in it, and how many at once."""
+MOST_RUNS = 10_000
+"""How often all steps of a recipe together may run, each reply to a request counted."""
 
 _OVERRIDE = re.compile(r"^(?P<step>.+?)(?:\[(?P<place>\d+)\])?\.(?P<option>\w+)$")
 
@@ -102,6 +110,15 @@ class _RecipeFile(BaseModel):
     steps: list[Any]
 
 
+_Number = Annotated[int, Le(LARGEST_NUMBER), Ge(-LARGEST_NUMBER)]
+_Times = Annotated[int, Ge(1), Le(MOST_TIMES)]
+_REPEATING: Mapping[str, tuple[str, int]] = {
+    # combinator: the option that says how often it runs what is in it, and its usual value
+    "samples": ("count", 1),
+    "repeat_until": ("rounds", 3),
+    "agent": ("turns", Agent.turns),
+    "by_group": ("most", ByGroup.most),
+}
 _SEQUENCES: Mapping[str, type[Agent | ByGroup]] = {"agent": Agent, "by_group": ByGroup}
 
 
@@ -178,6 +195,9 @@ class _Builder:
     overrides: Sequence[Override]
     allow_code: bool
     seen: dict[str, int] = field(default_factory=dict)
+    times: int = 1
+    """How often what is being built runs, by the combinators around it."""
+    runs: int = 0
 
     def steps(self, entries: Sequence[Entry]) -> list[Step]:
         built = (self.step(entry) for entry in entries)
@@ -203,7 +223,19 @@ class _Builder:
     def _combinator(self, entry: Entry, options: Mapping[str, Any]) -> Step:
         known = {*COMBINATORS[entry.name][1], "enabled"}
         refuse_unknown(options, known, f"{entry.where}: option")
-        workers = _typed(options.get("workers", 1), int, entry, "workers")
+        workers = _typed(options.get("workers", 1), _Times, entry, "workers")
+        before, self.times = self.times, self.times * self._repeats(entry, options)
+        try:
+            return self._combined(entry, options, workers)
+        finally:
+            self.times = before
+
+    def _repeats(self, entry: Entry, options: Mapping[str, Any]) -> int:
+        """How often a combinator runs what is in it, as far as the recipe says."""
+        name, usual = _REPEATING.get(entry.name, ("", 1))
+        return _typed(options.get(name, usual), _Times, entry, name) if name else 1
+
+    def _combined(self, entry: Entry, options: Mapping[str, Any], workers: int) -> Step:
         if entry.name == "parallel":
             branches = [combinators.sequence(*self.steps(branch)) for branch in entry.branches]
             return combinators.parallel(*branches, workers=workers)
@@ -220,9 +252,7 @@ class _Builder:
             except ValueError as error:
                 raise ConfigError(f"{entry.where}: {error}") from None
         if entry.name == "samples":
-            count = _typed(options["count"], int, entry, "count")
-            if count < 1:
-                raise ConfigError(f"{entry.where}: count must be at least 1, not {count}")
+            count = self._repeats(entry, options)
             at_once = workers if "workers" in options else count
             return combinators.samples(count, inner["steps"], workers=at_once)
         if entry.name == "for_each":
@@ -230,7 +260,7 @@ class _Builder:
         condition = self._condition(entry)
         if entry.name == "when":
             return combinators.when(condition, inner["then"], inner.get("otherwise"))
-        rounds = _typed(options.get("rounds", 3), int, entry, "rounds")
+        rounds = self._repeats(entry, options)
         return combinators.repeat_until(condition, inner["steps"], rounds=rounds)
 
     def _condition(self, entry: Entry) -> Condition:
@@ -257,10 +287,23 @@ class _Builder:
             raise ConfigError(f"{entry.where}: {entry.name} needs {', '.join(absent)}")
         hints = get_type_hints(step_class)
         typed = {key: _typed(value, hints[key], entry, key) for key, value in options.items()}
+        self._count(entry, typed)
         try:
             return Named(entry.name, step_class(**typed), _cheaper(step_class))
         except ValueError as error:
             raise ConfigError(f"{entry.where}: {error}") from None
+
+    def _count(self, entry: Entry, options: Mapping[str, Any]) -> None:
+        """Raise ConfigError where a recipe, which may be somebody else's, would never end."""
+        sampling = options.get("sampling")
+        replies = sampling.n if isinstance(sampling, Sampling) else 1
+        self.runs += self.times * replies
+        if self.runs > MOST_RUNS:
+            raise ConfigError(
+                f"{entry.where}: up to and with it, the steps run {self.runs:,} times; "
+                f"{MOST_RUNS:,} is the most",
+                hint="Lower the counts, rounds and n around it.",
+            )
 
 
 def _cheaper(step_class: type[Any]) -> Named | None:
@@ -304,9 +347,14 @@ def _check_aimed(overrides: Sequence[Override], entries: Sequence[Entry], origin
 
 def _typed(value: Any, hint: Any, entry: Entry, key: str) -> Any:
     try:
-        return TypeAdapter(hint).validate_python(value)
+        read = TypeAdapter(hint).validate_python(value)
+        if isinstance(read, int):
+            TypeAdapter(_Number).validate_python(read)
     except ValidationError as error:
-        raise ConfigError(f"{entry.where}: {key}: {_explained(error)}, not {value!r}") from None
+        raise ConfigError(
+            f"{entry.where}: {key}: {_explained(error)}, not {shown(value)}"
+        ) from None
+    return read
 
 
 def _text(entry: Entry, key: str) -> str:

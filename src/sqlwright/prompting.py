@@ -18,7 +18,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cast
+
+from annotated_types import Ge, Le
 
 from sqlwright.errors import (
     BudgetSpent,
@@ -74,10 +76,10 @@ class Sampling:
 
     model: str = ""
     """`provider/model`; empty is the run's own."""
-    temperature: float = 0.0
-    n: int = 1
-    max_tokens: int = 4_096
-    again: int = 1
+    temperature: Annotated[float, Ge(0), Le(5)] = 0.0
+    n: Annotated[int, Ge(1), Le(256)] = 1
+    max_tokens: Annotated[int, Ge(1), Le(1_000_000)] = 4_096
+    again: Annotated[int, Ge(0), Le(20)] = 1
     """How often a reply that can't be parsed is asked for again."""
 
 

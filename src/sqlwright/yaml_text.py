@@ -41,5 +41,5 @@ def read_yaml(text: str, origin: str) -> Any:
         mark = error.problem_mark
         line = f", line {mark.line + 1}" if mark else ""
         raise ConfigError(f"{origin}{line}: {error.problem}") from None
-    except (yaml.YAMLError, RecursionError, TypeError) as error:
+    except (yaml.YAMLError, RecursionError, TypeError, ValueError) as error:
         raise ConfigError(f"{origin}: not readable as YAML ({error})") from None

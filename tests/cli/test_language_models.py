@@ -1,5 +1,6 @@
 """Language models on the command line: named, limited, shown, looked back at."""
 
+import io
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -291,3 +292,45 @@ def test_only_the_tables_named_are_known_of(sqlwright: Command, shop: Path, home
     assert sqlwright("sql", shop, "SELECT * FROM orders", "--tables", "orders").code == 0
     asked = sqlwright("ask", shop, "How many customers are there?", "--tables", "orders", "--json")
     assert "customers" not in json.loads(asked.out)["used_tables"]
+
+
+THEIRS = """
+name: theirs
+steps:
+  - retrieval.question_words
+  - retrieval.entities: {embedder: openai-compatible/e}
+  - generation.direct: {sampling: {model: vllm/big}}
+  - generation.direct: {sampling: {model: ollama/small}}
+  - generation.direct
+  - selection.first_valid
+"""
+ELSEWHERE = "http://192.0.2.1:9/v1"
+"""An address that nobody has."""
+
+
+@pytest.mark.parametrize("command", ["ask", "chat"])
+def test_models_that_a_recipe_file_names_are_said_before_the_first_request(
+    sqlwright: Command, shop: Path, asking: list[str], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Whoever wrote it sends the data of who runs it, and spends the key."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(":quit\n"))
+    monkeypatch.setenv("VLLM_BASE_URL", "http://192.0.2.7:9/v1")
+    Path("theirs.yaml").write_text(THEIRS)
+    words = [command, shop, *([QUESTION] if command == "ask" else []), "-r", "theirs.yaml"]
+    words += ["-m", "openai-compatible/m", "--base-url", ELSEWHERE, "--timeout", "0.5"]
+    err = sqlwright(*words).err
+    assert err.count("the recipe theirs.yaml asks vllm/big at http://192.0.2.7:9/v1") == 1
+    assert err.count(f"the recipe theirs.yaml asks openai-compatible/e at {ELSEWHERE}") == 1
+    assert "asks openai-compatible/m" not in err
+    assert "asks ollama/small" not in err
+
+
+def test_models_that_the_user_names_are_not_said(
+    sqlwright: Command, shop: Path, asking: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VLLM_BASE_URL", "http://192.0.2.7:9/v1")
+    Path("mine.yaml").write_text(THEIRS.replace("vllm/big", "ollama/small"))
+    words = ["--set", "generation.direct[1].sampling={model: vllm/big}", "-m", "ollama/m"]
+    words += ["--set", "retrieval.entities.embedder=vllm/e", "--timeout", "0.5"]
+    assert "asks vllm" not in sqlwright("ask", shop, QUESTION, "-r", "mine.yaml", *words).err
+    assert "plain.yaml asks" not in sqlwright("ask", shop, QUESTION, *asking).err

@@ -69,7 +69,7 @@ def command(
     from sqlwright.cli.interrupt import interruptible
     from sqlwright.cli.progress import Spinner
     from sqlwright.cli.query import reads_as_sql
-    from sqlwright.cli.session import Asking, check_asked, destination, opener, settled
+    from sqlwright.cli.session import Asking, check_asked, destinations, opener, settled
     from sqlwright.cli.show import show_found
     from sqlwright.cli.text import clean, readable
 
@@ -98,7 +98,7 @@ def command(
     if reads_as_sql(target.text):
         screen.note("this looks like SQL and is read as a question; sqlwright sql runs a query")
     check_asked(chosen, allow_code=allow_code)
-    if leaving := destination(chosen):
+    for leaving in destinations(chosen, allow_code=allow_code):
         screen.note(clean(leaving, 400), style="warning")
     asking = Asking(
         opener(target.database, chosen, allow_code=allow_code),

@@ -59,7 +59,7 @@ def command(
     from sqlwright.cli.prompt import Prompt
     from sqlwright.cli.session import (
         check_asked,
-        destination,
+        destinations,
         history_of,
         opener,
         settled,
@@ -85,7 +85,7 @@ def command(
         ),
     )
     check_asked(chosen, allow_code=allow_code)
-    if leaving := destination(chosen):
+    for leaving in destinations(chosen, allow_code=allow_code):
         screen.note(clean(leaving, 400), style="warning")
     open_session = opener(target, chosen, allow_code=allow_code)
     with Spinner(screen, "opening the database and loading the models") as spinner:

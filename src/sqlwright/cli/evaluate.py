@@ -72,9 +72,11 @@ def command(
 
     from sqlwright.cli.console import Screen, settle_streams
     from sqlwright.cli.measuring import measure
-    from sqlwright.cli.session import settled
+    from sqlwright.cli.session import destinations, settled
+    from sqlwright.cli.text import clean
 
     settle_streams()
+    screen = Screen.open()
     chosen = settled(
         recipe=recipe,
         overrides=settings,
@@ -88,8 +90,10 @@ def command(
             replay=replay,
         ),
     )
+    for leaving in destinations(chosen, allow_code=allow_code):
+        screen.note(clean(leaving, 400), style="warning")
     return measure(
-        Screen.open(),
+        screen,
         dataset,
         recipe=chosen.recipe,
         overrides=chosen.overrides,

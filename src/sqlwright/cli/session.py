@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.text import clean, readable
-from sqlwright.errors import Cancelled, ModelUnavailable
+from sqlwright.errors import Cancelled, ConfigError, ModelUnavailable
+from sqlwright.protocols import EMBEDDER
+from sqlwright.registry import RECIPES
 from sqlwright.types import Answer, State, Turn
 
 if TYPE_CHECKING:
@@ -85,14 +88,28 @@ def check_asked(settings: Settings, *, allow_code: bool = False) -> None:
     )
 
 
-def destination(settings: Settings) -> str:
-    """Where prompts go when a project file alone decides it, for a person to see; else nothing."""
-    url = settings.llm.base_url
-    if not url or settings.origins.get("llm.base_url") != str(settings.file):
-        return ""
+def destinations(settings: Settings, *, allow_code: bool = False) -> Iterator[str]:
+    """Where prompts go elsewhere when a file alone decides it, for a person to see before they do:
+    a project file by its address, a recipe file by its models. Raises ConfigError."""
     from sqlwright.llm.transport import is_loopback
 
-    return "" if is_loopback(url) else f"{settings.file} sends what models are asked to {url}"
+    url = settings.llm.base_url
+    if url and settings.origins.get("llm.base_url") == str(settings.file) and not is_loopback(url):
+        yield f"{settings.file} sends what models are asked to {url}"
+    if settings.recipe in RECIPES or settings.llm.replay is not None:
+        return
+    from sqlwright.config import load_recipe
+    from sqlwright.llm.models import service_for
+
+    recipe = load_recipe(settings.recipe, settings.overrides, allow_code=allow_code)
+    for role in recipe.asks:
+        name = role.removeprefix(f"{EMBEDDER}/")
+        if not name or any(name in override for override in settings.overrides):
+            continue
+        with suppress(ConfigError):  # told when the session is opened
+            service = service_for(name, settings.llm, os.environ)
+            if service.address and not is_loopback(service.address):
+                yield f"the recipe {settings.recipe} asks {service.name} at {service.address}"
 
 
 def descriptions_for(database: str, settings: Settings) -> Path | None:
