@@ -202,3 +202,8 @@ def test_a_wrong_override_of_a_combinator_is_refused(override: str) -> None:
     text = "name: c\nsteps:\n  - samples: {count: 4, steps: [generation.embedded]}\n"
     with pytest.raises(ConfigError):
         parse_recipe(text + "  - selection.first_valid\n", [override])
+
+
+def test_the_model_of_an_agent_is_one_that_the_recipe_asks() -> None:
+    agent = "{task: find values, sampling: {model: openai/x}, steps: [retrieval.values]}"
+    assert parse_recipe(recipe_text(f"\n  - agent: {agent}{STEPS}")).asks == ("openai/x",)

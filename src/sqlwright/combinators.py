@@ -286,21 +286,30 @@ def when(condition: Condition, then: Step, otherwise: Step | None = None) -> Whe
 
 def leaves(step: Step) -> Iterator[Step]:
     """The steps in it that are no combinators, without their names."""
+    return (one for one in walk(step) if not isinstance(one, _COMBINATORS))
+
+
+def walk(step: Step) -> Iterator[Step]:
+    """It and the steps in it, combinators included, without their names."""
     if isinstance(step, Named):
-        yield from leaves(step.step)
+        yield from walk(step.step)
         if step.cheaper is not None:
-            yield from leaves(step.cheaper)
-    elif isinstance(step, Sequence | Parallel):
-        for child in step.steps if isinstance(step, Sequence) else step.branches:
-            yield from leaves(child)
+            yield from walk(step.cheaper)
+        return
+    yield step
+    inner: tuple[Step | None, ...] = ()
+    if isinstance(step, Sequence | Parallel):
+        inner = tuple(step.steps if isinstance(step, Sequence) else step.branches)
     elif isinstance(step, Samples | ForEach | RepeatUntil):
-        yield from leaves(step.body)
+        inner = (step.body,)
     elif isinstance(step, When):
-        yield from leaves(step.then)
-        if step.otherwise is not None:
-            yield from leaves(step.otherwise)
-    else:
-        yield step
+        inner = (step.then, step.otherwise)
+    for child in inner:
+        if child is not None:
+            yield from walk(child)
+
+
+_COMBINATORS = (Sequence, Parallel, Samples, ForEach, RepeatUntil, When)
 
 
 def check_fit(step: Step, written: frozenset[str] = GIVEN) -> frozenset[str]:

@@ -72,7 +72,7 @@ class Recipe:
     def asks(self) -> tuple[str, ...]:
         """The models its steps name that aren't embedded: language models, an empty name being the
         run's own, and embedders by role."""
-        steps = list(combinators.leaves(self.step))
+        steps = list(combinators.walk(self.step))
         samplings = (getattr(step, "sampling", None) for step in steps)
         models = [one.model for one in samplings if isinstance(one, Sampling)]
         roles = [role for step in steps for role in getattr(step, "roles", ())]
