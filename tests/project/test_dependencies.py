@@ -19,7 +19,7 @@ from packaging.version import Version
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 LOCK = (ROOT / "requirements-dev.lock").read_text("utf-8")
-NEVER_USED = ("huggingface_hub", "hf_xet", "tqdm", "requests", "urllib3")
+NEVER_USED = ("huggingface_hub", "hf_xet", "tqdm", "fsspec", "filelock", "requests", "urllib3")
 """Installed because `tokenizers` asks for `huggingface_hub`."""
 SPY = """
 import sys
