@@ -51,6 +51,7 @@ __all__ = [
     "Positive",
     "Predicate",
     "Private",
+    "Unicode",
     "Words",
     "checked",
     "checked_fields",
@@ -84,11 +85,21 @@ def is_path(path: str | Path) -> bool:
     return bool(text) and "\0" not in text
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a text consists of characters: half a pair of surrogates is none."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 Positive = Annotated[float, Gt(0)]
 Amount = Annotated[float, Ge(0)]
 Count = Annotated[int, Ge(1)]
 Natural = Annotated[int, Ge(0)]
 AnyPath = Annotated[str | Path, Predicate(is_path), Words("a path, as a text or a Path")]
+Unicode = Annotated[str, Predicate(is_unicode)]
 Names = Annotated[Sequence[str], MinLen(1)]
 
 
@@ -169,6 +180,8 @@ class _Check:
                 return UserError(f"{wanted}, but item {place + 1} is {item}")
         bare = isinstance(value, str) and "a list of texts" in wanted
         advice = f"Write it in brackets: [{shown(value)}]." if bare else ""
+        if isinstance(value, str) and not is_unicode(value):
+            advice = "There is half a character in it: decode it anew, with errors='replace'."
         return UserError(f"{wanted}, not {shown(value, private=private)}", hint=advice)
 
 

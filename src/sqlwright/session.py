@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 import sqlwright
 from sqlwright import trace
-from sqlwright.arguments import Positive, Words, checked
+from sqlwright.arguments import Positive, Unicode, Words, checked
 from sqlwright.combinators import leaves
 from sqlwright.config import Recipe
 from sqlwright.errors import Cancelled, ConfigError, ModelUnavailable, UserError
@@ -122,9 +122,9 @@ class Session:
     @checked
     def ask(
         self,
-        question: str,
+        question: Unicode,
         *,
-        evidence: str = "",
+        evidence: Unicode = "",
         history: Sequence[Turn] = (),
         seconds: Positive | None = None,
         on_event: OnEvent = no_events,
@@ -153,9 +153,9 @@ class Session:
     @checked
     def run(
         self,
-        question: str,
+        question: Unicode,
         *,
-        evidence: str = "",
+        evidence: Unicode = "",
         history: Sequence[Turn] = (),
         seconds: Positive | None = None,
         on_event: OnEvent = no_events,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sqlwright.arguments import Natural, checked, checked_fields
+from sqlwright.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
 
 Cell = None | int | float | str | bytes
@@ -21,7 +21,7 @@ Cell = None | int | float | str | bytes
 class Turn:
     """An earlier question of a conversation and the SQL that answered it."""
 
-    question: str
+    question: Unicode
     sql: str
 
 
