@@ -20,7 +20,8 @@ override. Options of combinators are overridden alike: `samples.count=2`,
 `repeat_until[2].rounds=1`.
 
 The same object can be built in Python with `combinators`; YAML adds no power. Unknown names, keys
-and options are refused with the known ones.
+and options are refused with the known ones. Numbers are bounded, those that multiply one another
+together: a recipe may be somebody else's.
 """
 
 from __future__ import annotations
