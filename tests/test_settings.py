@@ -162,6 +162,16 @@ def test_what_is_said_about_language_models(tmp_path: Path) -> None:
     assert settings.origins["llm.budget"] == "SQLWRIGHT_LLM_BUDGET"
 
 
+def test_whether_a_model_is_elsewhere_is_a_setting(tmp_path: Path) -> None:
+    assert load_settings(folder=tmp_path).llm.remote is None
+    (tmp_path / "sqlwright.toml").write_text("[llm]\nremote = true\n")
+    assert load_settings(folder=tmp_path).llm.remote is True
+    environ = {"SQLWRIGHT_LLM_REMOTE": "false"}
+    assert load_settings(environ=environ, folder=tmp_path).llm.remote is False
+    flags = {"llm.remote": True}
+    assert load_settings(flags, environ=environ, folder=tmp_path).llm.remote is True
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -169,6 +179,7 @@ def test_what_is_said_about_language_models(tmp_path: Path) -> None:
         ("budget = 5", r"llm\.budget takes a text in quotes, not 5"),
         ("budget = 'five'", "'five' is not a budget"),
         ("privacy = 'none'", r"llm\.privacy takes 'full' or 'schema-only', not 'none'"),
+        ("remote = 'no'", r"llm\.remote takes true or false, not 'no'"),
         ("cache = 1", r"llm\.cache takes true or false, not 1"),
         ("concurrency = 0", r"llm\.concurrency takes a whole number greater than 0"),
         ("record = 'x'", "unknown key 'record'"),

@@ -101,6 +101,7 @@ class _LlmValues(BaseModel):
     base_url: str | None = None
     budget: str | None = None
     privacy: Privacy | None = None
+    remote: bool | None = None
     cache: bool | None = None
     prices: str | None = None
     revision: str | None = None
@@ -278,6 +279,7 @@ _KINDS: Mapping[str, Any] = {
     "llm.base_url": str,
     "llm.budget": str,
     "llm.privacy": Privacy,
+    "llm.remote": bool,
     "llm.cache": bool,
     "llm.prices": str,
     "llm.revision": str,

@@ -153,6 +153,26 @@ def test_what_a_server_can_do_is_the_users_word_but_not_where_it_is() -> None:
     assert not Models({}, options)["ollama/m"].capabilities.n
 
 
+def test_the_user_says_where_a_gateway_or_a_server_of_their_own_is() -> None:
+    here, there = "http://localhost:4000", "http://10.0.0.5:8000/v1"
+    for url, remote, expected in [
+        (here, None, False),
+        (here, True, True),
+        (there, None, True),
+        (there, False, False),
+    ]:
+        options = LlmOptions("openai-compatible/m", url, remote=remote)
+        assert Models({}, options)["llm"].capabilities.remote is expected
+    gateway = LlmOptions("openai-compatible/m", here, remote=True)
+    assert Models({}, gateway)["ollama/other"].capabilities.remote
+    assert Models({}, gateway)["embedder/ollama/other"].remote
+    own = LlmOptions("openai-compatible/m", there, remote=False)
+    assert Models({}, own)["vllm/m"].capabilities.remote is False  # it is on loopback
+    vendors = LlmOptions("openai/m", remote=False)
+    with pytest.raises(ConfigError, match=r"is at its vendor's, api\.openai\.com, which"):
+        Models({}, vendors, environ={"OPENAI_API_KEY": "x"})["llm"]
+
+
 def test_a_local_gateway_may_cost_something_so_its_price_is_unknown() -> None:
     options = LlmOptions("openai-compatible/m", "http://localhost:4000")
     assert price_of(service_for(options.model, options, {}), load_prices()) is None

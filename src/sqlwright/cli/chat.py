@@ -26,6 +26,7 @@ def command(
     base_url: options.BaseUrl = None,
     budget: options.Budget = None,
     privacy: options.Privacy = None,
+    remote: options.Remote = None,
     no_cache: options.NoCache = False,
     evidence: Annotated[
         str,
@@ -81,6 +82,7 @@ def command(
             base_url=base_url,
             budget=budget,
             privacy=privacy,
+            remote=remote,
             no_cache=no_cache,
         ),
     )

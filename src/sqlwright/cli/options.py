@@ -114,6 +114,13 @@ Privacy = Annotated[
         help="What a model elsewhere may see; schema-only sends no stored value.",
     ),
 ]
+Remote = Annotated[
+    bool | None,
+    typer.Option(
+        "--remote/--local",
+        help="Whether a model is elsewhere, where its address doesn't tell (a gateway here).",
+    ),
+]
 NoCache = Annotated[
     bool, typer.Option("--no-cache", help="Neither use nor keep replies of language models.")
 ]
@@ -165,6 +172,7 @@ def llm_flags(
     base_url: str | None = None,
     budget: str | None = None,
     privacy: str | None = None,
+    remote: bool | None = None,
     no_cache: bool = False,
     record: Path | None = None,
     replay: Path | None = None,
@@ -175,6 +183,7 @@ def llm_flags(
         "llm.base_url": base_url,
         "llm.budget": budget,
         "llm.privacy": privacy,
+        "llm.remote": remote,
         "llm.cache": False if no_cache else None,
         "llm.record": None if record is None else str(record),
         "llm.replay": None if replay is None else str(replay),

@@ -67,6 +67,7 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
     chosen = split_name(options.model)[0].name if options.model else ANYWHERE
     told = options.capabilities if provider.name == chosen else ()
     own_url = options.base_url if provider.name == chosen else ""
+    remote = options.remote if options.remote or provider.name == chosen else None
     vendors_url = environ.get(provider.base_url_variable, "") if provider.base_url_variable else ""
     address = own_url or vendors_url
     bound = bound_keys(environ)
@@ -80,6 +81,7 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
             key_variable=KEYS_VARIABLE,
             key_hosts=(host,),
             capabilities=told,
+            remote=remote,
             throttle=options.throttle,
         )
     # A vendor's variable for the address comes from where its key does: they belong together.
@@ -91,6 +93,7 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
         key_variable="" if provider.key_variable and not own_url else KEYS_VARIABLE,
         key_hosts=() if own_url or not host else (host,),
         capabilities=told,
+        remote=remote,
         throttle=options.throttle,
         vendor_headers=tuple(
             (header, environ[variable])

@@ -34,6 +34,10 @@ class LlmOptions:
     """Of one question."""
     privacy: Privacy = "full"
     """What may leave this machine."""
+    remote: bool | None = None
+    """Whether what is asked leaves this machine, where the address doesn't tell: a gateway that
+    listens here may pass it on, a server in the user's own network may count as here. True is said
+    of every model, False of that of `model`. None: whatever isn't on loopback is elsewhere."""
     cache: bool = True
     """Whether replies are kept on disk and used again."""
     prices: AnyPath | None = None

@@ -196,6 +196,8 @@ class Service:
     """Hosts the user bound the key to, besides the provider's."""
     capabilities: tuple[tuple[str, Any], ...] = ()
     """Overrides, by field of `Capabilities`."""
+    remote: bool | None = None
+    """Whether requests leave this machine, by the user's word; None goes by the address."""
     throttle: Throttle = Throttle()  # noqa: RUF009 - frozen
     api_version: str = "2024-10-21"
     """Azure only."""
@@ -256,8 +258,19 @@ class Service:
             raise ConfigError(
                 f"an unknown capability is set for {self.name}", hint=f"there are: {names}"
             ) from None
-        # Where requests go is a fact, whatever anybody says.
-        return replace(told, remote=not is_loopback(self.address))
+        return replace(told, remote=self._leaves())
+
+    def _leaves(self) -> bool:
+        """Whether requests leave this machine. Raises ConfigError where that can't be denied."""
+        if self.remote is None:
+            return not is_loopback(self.address)  # no capability says otherwise
+        host = urlsplit(self.address).hostname or ""
+        if not self.remote and any(fnmatch.fnmatchcase(host, one) for one in self.provider.hosts):
+            raise ConfigError(
+                f"{self.name} is at its vendor's, {host}, which is not this machine",
+                hint="Leave out remote = false; it is for a server of your own.",
+            )
+        return self.remote
 
 
 def check(service: Service) -> None:
