@@ -13,7 +13,8 @@ from sqlwright.config import parse_recipe
 from sqlwright.errors import ConfigError
 from sqlwright.messages import Missing, Reply, Sample
 from sqlwright.protocols import Context, Run
-from sqlwright.types import Candidate, State
+from sqlwright.schema import ColumnRef
+from sqlwright.types import Candidate, ExecutionResult, State, ValueMatch
 from tests.test_branching import START
 from tests.test_prompting import Says
 
@@ -122,3 +123,20 @@ def test_stored_values_are_only_counted() -> None:
     after = START.evolve(candidates=(Candidate("SELECT 'secret'", "t"),), keywords=("secret",))
     assert "secret" not in str(summary(after)) + str(changes(START, after))
     assert str(changes(START, START)) == "changed nothing"
+
+
+@pytest.mark.parametrize(("found", "told"), [(0, "0"), (1, "1"), (2, "many"), (23, "many")])
+def test_how_much_was_found_is_roughly_told_where_values_stay_home(found: int, told: str) -> None:
+    match = ValueMatch("x", ColumnRef("t", "c"), "secret", 1.0)
+    after = START.evolve(
+        values=(match,) * found,
+        candidates=tuple(
+            Candidate("SELECT 1", "test", result=ExecutionResult(("n",), ((n,),)))
+            for n in range(found)
+        ),
+    )
+    assert f"stored values found: {told}" in str(summary(after).without("value"))
+    assert f"stored values found: {found}" in str(summary(after))
+    if found:
+        assert f"{told} different results" in str(summary(after).without("value"))
+        assert f"stored values found: 0 -> {told};" in str(changes(START, after).without("value"))

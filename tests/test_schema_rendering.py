@@ -258,6 +258,51 @@ def test_a_column_called_by_an_expression_may_hold_values() -> None:
     assert "München" not in kept
 
 
+def test_the_number_of_rows_is_none_one_or_many_where_values_stay_home() -> None:
+    told = {}
+    for count in (0, 1, 2, 66, 300):
+        rows = tuple((number,) for number in range(count))
+        told[count] = str(render_result(ExecutionResult(("n",), rows), rows=3).without("value"))
+    assert told[2] == told[66] == told[300] == "many rows, 1 column\nn\n[hidden]"
+    assert told[1] == "1 row, 1 column\nn\n[hidden]"
+    assert told[0] == "0 rows, 1 column\nn"
+
+
+def test_what_a_description_says_of_values_counts_as_values(shop_workspace: Workspace) -> None:
+    schema = shop_workspace.schema
+    table = schema.tables[0]
+    columns = tuple(
+        replace(c, description="what it is", value_description="A: apple") for c in table.columns
+    )
+    schema = replace(schema, tables=(replace(table, columns=columns), *schema.tables[1:]))
+    for style in ("ddl", "compact"):
+        text = render_schema(SchemaView(schema), descriptions=None, style=style)  # type: ignore[arg-type]
+        assert "what it is; A: apple" in str(text)
+        assert "what it is; [hidden]" in str(text.without("value"))
+
+
+OWN = [
+    # Neither the question nor a model has these constants.
+    ("SELECT 1 FROM c WHERE n = 987654", "", "which?", "SELECT [hidden] FROM c WHERE n = [hidden]"),
+    ("SELECT 1 FROM c WHERE n = 1997", "", "in 1997?", "WHERE n = 1997"),
+    ("SELECT x FROM c WHERE n = X'6361'", "", "which?", "WHERE n = [hidden]"),
+    ("SELECT x FROM c WHERE \"n m\" = 'a'", "", "which?", 'WHERE "n m" = [hidden]'),
+    ("SELECT x FROM c WHERE n = 'a' AND m = 'b'", "SELECT 'b'", "?", "n = [hidden] AND m = 'b'"),
+    ("SELECT strftime('%Y-%m', d) FROM c", "", "?", "strftime('%Y-%m', d)"),
+    ("SELECT x FROM c WHERE n = 'on' OR m = 'one", "", "London", "n = [hidden] OR m = [hidden]"),
+]
+
+
+@pytest.mark.parametrize(("sql", "models", "question", "kept"), OWN)
+def test_constants_of_our_own_queries_that_nobody_wrote(
+    sql: str, models: str, question: str, kept: str
+) -> None:
+    parent = Candidate(models, "test", by_model=True) if models else None
+    rendered = render_sql(Candidate(sql, "test", parent=parent), Question(question))
+    assert str(rendered) == sql
+    assert kept in str(rendered.without("value"))
+
+
 @pytest.mark.parametrize(
     ("sql", "values", "question", "hidden"),
     [
@@ -274,8 +319,8 @@ def test_literals_that_only_the_database_knows(
 ) -> None:
     matches = tuple(ValueMatch("", CITY, value, 1.0) for value in values)
     for candidate in (
-        Candidate(sql, "test", values=matches),
-        Candidate(sql, "test", parent=Candidate("SELECT", "test", values=matches)),
+        Candidate(sql, "test", values=matches, by_model=True),
+        Candidate(sql, "test", parent=Candidate("SELECT", "test", values=matches), by_model=True),
     ):
         rendered = render_sql(candidate, Question(question))
         assert str(rendered) == sql

@@ -18,7 +18,7 @@ from sqlwright import combinators
 from sqlwright.candidates import group_by_result, valid
 from sqlwright.combinators import Named
 from sqlwright.errors import BudgetSpent, MalformedReply, ModelFailed
-from sqlwright.messages import Text
+from sqlwright.messages import Span, Text
 from sqlwright.parsing import json_from
 from sqlwright.prompting import Prompt, Sampling, ask, plain_text, question_text, render
 from sqlwright.protocols import Context
@@ -110,42 +110,60 @@ class Agent(combinators.Sequence):
 
 
 def summary(state: State) -> Text:
-    """What is known so far, in a few lines; stored values marked as such."""
-    shown = sum(1 for ref in state.view.schema.columns if state.view.detail(ref) != Detail.HIDDEN)
-    lines = [
-        plain_text(f"columns in view: {shown} of {state.view.schema.column_count}"),
-        plain_text(f"keywords: {len(state.keywords)}"),
-        plain_text(f"stored values found: {len(state.values)}"),
-        plain_text(f"columns with a similar name: {len(state.similar_columns)}"),
-        plain_text(f"descriptions found: {len(state.descriptions)}"),
-        plain_text(f"candidates: {_candidates(state)}"),
-        plain_text(f"tests: {len(state.tests)}"),
-        plain_text(f"selected: {'yes' if state.selected is not None else 'no'}"),
-    ]
-    return Text.join("\n", lines)
+    """What is known so far, in a few lines; what tells of the data is marked as such."""
+    return Text.join("\n", _known(state))
 
 
 def changes(before: State, after: State) -> Text:
     """What a tool changed, in a few words."""
     if after is before:
         return plain_text("changed nothing")
-    old, new = str(summary(before)).split("\n"), str(summary(after)).split("\n")
-    lines = [f"{was} -> {now.partition(': ')[2]}" for was, now in zip(old, new, strict=True)
-             if was != now]  # fmt: skip
-    return plain_text("; ".join(lines) or "changed nothing that is counted")
+    changed = []
+    for was, now in zip(_known(before), _known(after), strict=True):
+        if str(was) != str(now):
+            changed.append(was + plain_text(" -> ") + Text(now.spans[1:]))
+    return Text.join("; ", changed) or plain_text("changed nothing that is counted")
 
 
-def _candidates(state: State) -> str:
+def _known(state: State) -> list[Text]:
+    """Lines of two spans: what, and how much of it."""
+    shown = sum(1 for ref in state.view.schema.columns if state.view.detail(ref) != Detail.HIDDEN)
+    selected = "yes" if state.selected is not None else "no"
+    found, rough = str(len(state.values)), _few(len(state.values))
+    return [
+        _line("columns in view", f"{shown} of {state.view.schema.column_count}"),
+        _line("keywords", f"{len(state.keywords)}"),
+        Text((Span("stored values found: ", "template"), Span(found, "value", rough))),
+        _line("columns with a similar name", f"{len(state.similar_columns)}"),
+        _line("descriptions found", f"{len(state.descriptions)}"),
+        Text((Span("candidates: ", "template"), *_candidates(state).spans)),
+        _line("tests", f"{len(state.tests)}"),
+        _line("selected", selected),
+    ]
+
+
+def _line(what: str, much: str) -> Text:
+    return Text((Span(f"{what}: ", "template"), Span(much, "template")))
+
+
+def _few(number: int) -> str:
+    """A count as far as it may tell of the data."""
+    return "many" if number > 1 else str(number)
+
+
+def _candidates(state: State) -> Text:
     if not state.candidates:
-        return "0"
+        return plain_text("0")
     ran = [candidate for candidate in state.candidates if valid(candidate)]
-    failed = [c for c in state.candidates if c.result is not None and not c.result.ok]
-    empty = [c for c in ran if c.result is not None and c.result.empty]
+    failed = sum(1 for c in state.candidates if c.result is not None and not c.result.ok)
+    empty = sum(1 for c in ran if c.result is not None and c.result.empty)
     groups = len(group_by_result(ran))
-    return (
-        f"{len(state.candidates)} ({len(failed)} failed, {len(empty)} found nothing, "
-        f"{groups} different results)"
+    exact, rough = (
+        f" ({say(failed)} failed, {say(empty)} found nothing, {say(groups)} different results)"
+        for say in (str, _few)
     )
+    count = Span(str(len(state.candidates)), "template")
+    return Text((count, Span(exact, "value", rough)))
 
 
 def _purpose(tool: Named) -> str:

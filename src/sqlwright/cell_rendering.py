@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from sqlwright.messages import Origin, Span, Text
+from sqlwright.messages import HIDDEN, Origin, Span, Text
 from sqlwright.schema import ColumnRef
-from sqlwright.tokens import pieces, quote_name
+from sqlwright.tokens import Piece, pieces, quote_name
 from sqlwright.types import Candidate, Cell, ExecutionResult, Question, ValueMatch
 
 if TYPE_CHECKING:
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)?")
+_DATE_FORMAT = re.compile(r"'(?:%[dfFGgHIjJkklmMPpRsSTuUVwWY]|[-/:. T])+'")
+"""What strftime is told."""
+WORDS = frozenset({"space", "word", "operator", "end", "other"})
+"""Pieces of a query that aren't constants; what is quoted may be a name or a text."""
 _FAILURES = {
     "sql": "the query failed",
     "unsafe": "the query may not run",
@@ -33,19 +37,20 @@ class SpanWriter:
         self._spans: list[Span] = []
         self._parts: list[str] = []
         self._origin: Origin = "schema"
+        self._instead = HIDDEN
 
-    def add(self, text: str, origin: Origin = "schema") -> None:
-        """Write on; an empty text does nothing."""
-        if origin != self._origin:
+    def add(self, text: str, origin: Origin = "schema", instead: str = HIDDEN) -> None:
+        """Write on; an empty text does nothing. `instead` stands for it where it is withheld."""
+        if (origin, instead) != (self._origin, self._instead) or instead != HIDDEN:
             self._flush()
-            self._origin = origin
+            self._origin, self._instead = origin, instead
         self._parts.append(text)
 
     def _flush(self) -> None:
         if self._parts:
             text = "".join(self._parts)
             if text:
-                self._spans.append(Span(text, self._origin))
+                self._spans.append(Span(text, self._origin, self._instead))
             self._parts.clear()
 
     def text(self) -> Text:
@@ -80,43 +85,84 @@ def render_result(
         writer.add(flat(result.error.message), "value")
         return writer.text()
     count = f"{'at least ' if result.truncated else ''}{counted(len(result.rows), 'row')}"
-    more = [
-        f"the first {shown} {what}"
-        for shown, there, what in (
-            (rows, len(result.rows), "rows"),
-            (columns, len(result.columns), "columns"),
-        )
-        if there > shown
-    ]
-    shown = f"; {' and '.join(more)}:" if more else ""
-    writer.add(f"{count}, {counted(len(result.columns), 'column')}{shown}\n", "template")
+    writer.add(count, "value", instead=roughly(len(result.rows), "row"))
+    writer.add(f", {counted(len(result.columns), 'column')}", "template")
+    cut_rows = [f"the first {rows} rows"] if len(result.rows) > rows else []
+    cut_columns = [f"the first {columns} columns"] if len(result.columns) > columns else []
+    writer.add(_cut(cut_rows + cut_columns), "value", instead=_cut(cut_columns))
+    writer.add("\n", "template")
     for number, name in enumerate(result.columns[:columns]):
         writer.add(" | " if number else "", "template")
         # A column without a name of its own is called by its expression, literals included.
-        writer.add(flat(name)[:limit_cell], "schema" if _NAME.fullmatch(name) else "value")
-    for row in result.rows[:rows]:
+        writer.add(flat(name)[:limit_cell], "model" if _NAME.fullmatch(name) else "value")
+    if result.rows:
         writer.add("\n", "template")
-        writer.add(" | ".join(literal(cell, limit_cell) for cell in row[:columns]), "value")
+    # In one piece: as many marks as there are rows would be their number.
+    lines = (
+        " | ".join(literal(c, limit_cell) for c in row[:columns]) for row in result.rows[:rows]
+    )
+    writer.add("\n".join(lines), "value")
     return writer.text()
+
+
+def _cut(shown: list[str]) -> str:
+    return f"; {' and '.join(shown)}:" if shown else ""
 
 
 def render_sql(candidate: Candidate, question: Question) -> Text:
-    """The query; a literal that holds a stored value it rests on, and not the question's own words,
-    has the origin of a stored value."""
-    asked = f"{question.text}\n{question.evidence}"
-    rests_on = _chain_values(candidate)
-    stored = {value for value in rests_on if value and value not in asked}
-    if not stored:
+    """The query. What may come from the data in it has the origin of a stored value: a constant
+    with a stored value it rests on, and in a query of our own each constant that neither the user
+    nor a model wrote."""
+    asked = words_typed(question)
+    stored = {value for value in _chain_values(candidate) if value and value not in asked}
+    written = None if candidate.by_model else frozenset(_constants_of_models(candidate))
+    if not stored and written is None:
         return Text.of(candidate.sql, "model")
     writer = SpanWriter()
-    for piece in pieces(candidate.sql):
+    for piece in told_pieces(candidate.sql):
         held = piece.text.replace("''", "'").replace('""', '"')
-        constant = piece.kind in {"text", "number", "quoted", "comment"}
-        quoted = constant and any(
+        hidden = piece.kind not in WORDS and any(
             value in held if len(value) > 2 else value == held.strip("'\"") for value in stored
         )
-        writer.add(piece.text, "value" if quoted else "model")
+        if written is not None and piece.kind not in WORDS and piece.kind != "quoted":
+            # Of what is quoted, names: our own writer puts texts into single quotes.
+            hidden |= piece.text not in written and not typed(piece, asked)
+        writer.add(piece.text, "value" if hidden else "model")
     return writer.text()
+
+
+def words_typed(question: Question) -> str:
+    """Everything the user wrote: the question, its evidence, the questions before it."""
+    earlier = (turn.question for turn in question.history)
+    return "\n".join([question.text, question.evidence, *earlier])
+
+
+def told_pieces(sql: str) -> Iterator[Piece]:
+    """The pieces of a query; from a quote on that nothing closes it is all one text."""
+    for piece in pieces(sql):
+        if piece.kind == "other" and piece.text in "'\"`[":
+            yield Piece("text", sql[piece.start :], piece.start)
+            return
+        yield piece
+
+
+def typed(piece: Piece, words: str) -> bool:
+    """Whether a constant stands in what the user wrote, as a whole word or number, or can't hold
+    anything of the data."""
+    if _DATE_FORMAT.fullmatch(piece.text):
+        return True
+    text = piece.text[1:-1] if piece.kind in {"text", "quoted"} else piece.text
+    text = text.replace("''", "'").strip("%").casefold()
+    return not text or bool(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", words.casefold()))
+
+
+def _constants_of_models(candidate: Candidate) -> Iterator[str]:
+    """Constants of the queries of models that a query of our own was made from."""
+    step = candidate.parent
+    while step is not None:
+        if step.by_model:
+            yield from (one.text for one in told_pieces(step.sql) if one.kind not in WORDS)
+        step = step.parent
 
 
 def _chain_values(candidate: Candidate) -> set[str]:
@@ -142,9 +188,9 @@ def literal(cell: Cell, limit: int | None = None) -> str:
     return "'" + (text[:limit] if cut else text).replace("'", "''") + ("'…" if cut else "'")
 
 
-def mixture(profile: ColumnProfile) -> str:
+def mixture(profile: ColumnProfile, *, rough: bool = False) -> str:
     """What a column holds where that isn't all numbers or all texts that say something, in words:
-    "120 numbers, 3 empty texts". Empty for the others."""
+    "120 numbers, 3 empty texts", or without numbers where `rough`. Empty for the others."""
     storage = profile.storage
     empty = next((rows for cell, rows in profile.frequent if cell == ""), 0)
     vague = profile.sampled
@@ -161,7 +207,7 @@ def mixture(profile: ColumnProfile) -> str:
         parts = [part for part in parts if part[1] == "empty text"]
     elif len(parts) < 2:
         return ""
-    if not vague:
+    if not vague and not rough:
         return ", ".join(counted(rows, noun) for rows, noun in parts)
     most = max(parts, default=None) if len(parts) > 1 else None
     return ", ".join(f"{'mostly' if part == most else 'some'} {part[1]}s" for part in parts)
@@ -177,6 +223,11 @@ def flat(text: str) -> str:
 def shortened(text: str, limit: int) -> str:
     """The text, cut where it is longer than `limit` characters."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def roughly(number: int, noun: str) -> str:
+    """A number of things as far as anybody may know it who mayn't see the data."""
+    return f"many {noun}s" if number > 1 else counted(number, noun)
 
 
 def counted(number: int, noun: str) -> str:

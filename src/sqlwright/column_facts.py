@@ -47,14 +47,15 @@ class Known:
         """What the catalog has of a column."""
         return None if self.catalog is None else self.catalog.columns.get(ref)
 
-    def described(self, table: str, column: Column) -> str:
-        """The column's label and descriptions in one line; empty when none is shown."""
+    def described(self, table: str, column: Column) -> tuple[str, str]:
+        """The column's label and description in one line, and what is said of its values; empty
+        where none is shown."""
         if self.descriptions is None:
             parts = [column.label, column.description, column.value_description]
         else:
             told = self.descriptions.get(ColumnRef(table, column.name))
             if told is None:
-                return ""
+                return "", ""
             parts = [told.get(part, "") for part in ("label", "description", "value_description")]
         name = bare(column.name)
         label = bare(parts[0]) if parts[0] else ""
@@ -62,18 +63,22 @@ class Known:
             parts[0] = ""
         if len(parts[1]) < 2 * max(len(label), len(name)) and bare(parts[1]) in {label, name}:
             parts[1] = ""
-        return "; ".join(shortened(flat(part), LONGEST_TEXT) for part in parts if part.strip())
+        *about, of_values = (shortened(flat(part), LONGEST_TEXT) for part in parts)
+        return "; ".join(filter(None, about)), of_values
 
-    def counts(self, profile: ColumnProfile | None, *, key: bool) -> str:
+    def counts(self, profile: ColumnProfile | None, *, key: bool, rough: bool = False) -> str:
         """How many different values and NULLs a column holds; empty when it isn't known.
 
         A primary key's are all different, whatever a sample had; of other columns a sample tells
-        no more than a least number.
+        no more than a least number. Where `rough`, whether there are one or many.
         """
         if profile is None or not profile.rows:
             return ""
         if key or profile.unique:
             return "all different"
+        if rough:
+            different = "many" if profile.distinct > 1 else f"{profile.distinct}"
+            return f"{different} different{', some NULL' if profile.nulls else ''}"
         if profile.sampled:
             return f"at least {profile.distinct:,} different" if profile.distinct > 1 else ""
         about = "" if profile.distinct_exact else "about "

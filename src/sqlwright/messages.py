@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 Origin = Literal["template", "schema", "value", "question", "model"]
 """Where a span comes from: a prompt file, names and descriptions of the schema, data of the
-database (stored values, results, messages that may quote them), what the user typed (question,
-evidence, history), an earlier reply of a model."""
+database (stored values, what a description says of them, results, counts of rows, messages that
+may quote them), what the user typed (question, evidence), an earlier reply of a model."""
 
 Privacy = Literal["full", "schema-only"]
 """What may leave the machine: everything a prompt holds, or everything but stored values."""
@@ -28,6 +28,8 @@ class Span(NamedTuple):
 
     text: str
     origin: Origin
+    instead: str = HIDDEN
+    """What stands in its place where it may not be told: a mark, or what is coarse enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +61,21 @@ class Text:
         return any(span.text for span in self.spans)
 
     def __str__(self) -> str:
-        return "".join([text for text, _ in self.spans])
+        return "".join([span.text for span in self.spans])
 
     @property
     def own(self) -> bool:
         """Whether all of it is ours: it stands in a prompt's file, or might."""
-        return all(origin == "template" for _, origin in self.spans)
+        return all(span.origin == "template" for span in self.spans)
 
     def without(self, origin: Origin) -> Text:
-        """Spans of that origin replaced by a mark; neighbours of one kind share the mark."""
+        """Spans of that origin replaced by what stands for them; neighbours share a mark."""
         kept: list[Span] = []
         for span in self.spans:
             if span.origin != origin:
                 kept.append(span)
-            elif not kept or kept[-1].text != HIDDEN:
-                kept.append(Span(HIDDEN, "template"))
+            elif span.instead and (span.instead != HIDDEN or not kept or kept[-1].text != HIDDEN):
+                kept.append(Span(span.instead, "template"))
         return Text(tuple(kept))
 
 

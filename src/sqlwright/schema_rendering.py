@@ -22,6 +22,7 @@ from sqlwright.cell_rendering import (
     render_result,
     render_sql,
     render_values,
+    roughly,
     shortened,
 )
 from sqlwright.column_facts import (
@@ -147,7 +148,7 @@ class _Line:
 class _Laid:
     """A table's pieces."""
 
-    opening: str
+    opening: tuple[Span, ...]
     lines: list[_Line]
     closing: str
     separator: str
@@ -160,19 +161,24 @@ class _Laid:
 def _joined(tables: Iterable[tuple[_Laid, Sequence[_Line]]]) -> Text:
     spans: list[Span] = []
     schema: list[str] = []  # the span that is being written
+
+    def put(those: Iterable[Span]) -> None:
+        for span in those:
+            if span.origin == "schema":
+                schema.append(span.text)
+            else:
+                spans.extend((Span("".join(schema), "schema"), span))
+                schema.clear()
+
     between = ""
     for table, lines in tables:
-        schema.append(f"{between}{table.opening}")
+        schema.append(between)
+        put(table.opening)
         between = "\n\n"
         last = len(lines) - (not table.separated)
         for number, line in enumerate(lines, start=1):
             schema.append(line.declared + table.separator if number <= last else line.declared)
-            for span in line.about:
-                if span.origin == "schema":
-                    schema.append(span.text)
-                else:
-                    spans += (Span("".join(schema), "schema"), span)
-                    schema.clear()
+            put(line.about)
         schema.append(table.closing)
     if any(schema):
         spans.append(Span("".join(schema), "schema"))
@@ -239,7 +245,7 @@ def _ddl(shown: _Table, known: Known) -> _Laid:
             how = f" -- not declared, {why}"
         closing.append((f"\n  FOREIGN KEY ({_names(reference.columns)}) REFERENCES {target}", how))
     return _Laid(
-        f"CREATE {table.kind.upper()} {quote_name(table.name)} ({f' -- {about}' if about else ''}",
+        _opening(f"CREATE {table.kind.upper()} {quote_name(table.name)} (", " -- ", about, ""),
         lines,
         "".join(
             f"{told}{',' if number < len(closing) else ''}{how}"
@@ -278,7 +284,8 @@ def _compact(shown: _Table, known: Known) -> _Laid:
     for reference in wide:
         target = f"{quote_name(reference.target_table)} ({_names(reference.target_columns)})"
         closing += f"\n- ({_names(reference.columns)}) = {target}"
-    opening = f"{table.kind} {quote_name(table.name)}{f' ({about})' if about else ''}:"
+    opening = _opening(f"{table.kind} {quote_name(table.name)}", " (", about, ")")
+    opening += (Span(":", "schema"),)
     return _Laid(opening, lines, closing, "", separated=True)
 
 
@@ -299,14 +306,23 @@ def _write_about(
     literals, every = known.literals(ref, column, profile, key=key)
     always = every and len(literals) == 1
     target = shown.elsewhere.get(column.name, "")
-    for part in (
-        known.described(table, column),
-        f"refers to {target}, not shown" if target else "",
-        known.counts(profile, key=key) if counts and not always else "",
-        mixture(profile) if profile is not None else "",
-    ):
-        if part:
-            writer.add(f"{opening}{part}")
+    about, of_values = known.described(table, column)
+    counts = counts and not always
+    told = [
+        Span(about, "schema"),
+        Span(of_values, "value"),
+        Span(f"refers to {target}, not shown" if target else "", "schema"),
+    ]
+    if profile is not None:
+        few = known.counts(profile, key=key, rough=True)
+        told += [
+            Span(known.counts(profile, key=key) if counts else "", "value", few),
+            Span(mixture(profile), "value", mixture(profile, rough=True)),
+        ]
+    for part in told:
+        if part.text:
+            writer.add(opening)
+            writer.add(*part)
             opening = "; "
     if literals:
         word = "always " if always else "one of " if every else "e.g. "
@@ -315,15 +331,26 @@ def _write_about(
         writer.add(" or NULL" if always and profile is not None and profile.nulls else "")
 
 
-def _about_table(table: Table, known: Known) -> str:
+def _opening(name: str, before: str, about: Sequence[Span], after: str) -> tuple[Span, ...]:
+    """A table's name and, where anything is known of it, what."""
+    if not about:
+        return (Span(name, "schema"),)
+    return (Span(f"{name}{before}", "schema"), *about, Span(after, "schema"))
+
+
+def _about_table(table: Table, known: Known) -> list[Span]:
     """A table's size and description."""
     profile = known.catalog.tables.get(table.name) if known.catalog is not None else None
-    parts = []
+    about: list[Span] = []
     if profile is not None and table.kind == "table" and (profile.rows or profile.rows_exact):
-        parts.append(f"{'' if profile.rows_exact else 'about '}{counted(profile.rows, 'row')}")
+        size = f"{'' if profile.rows_exact else 'about '}{counted(profile.rows, 'row')}"
+        about.append(Span(size, "value", roughly(profile.rows, "row")))
     label = "" if bare(table.label) == bare(table.name) else table.label
-    parts += [shortened(flat(text), LONGEST_TEXT) for text in (label, table.description) if text]
-    return "; ".join(parts)
+    for text in (label, table.description):
+        if text:
+            told = shortened(flat(text), LONGEST_TEXT)
+            about.append(Span(f"{'; ' if about else ''}{told}", "schema"))
+    return about
 
 
 def _declared(column: Column) -> str:

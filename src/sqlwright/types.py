@@ -134,6 +134,8 @@ class ExecutionError:
 
     kind: Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable"]
     message: str
+    phase: Literal["prepare", "run"] = "run"
+    """When it came: what was said before the first row was read can't quote stored data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,8 @@ class Candidate:
     """What a repair changed, for the trace and the user."""
     warnings: tuple[str, ...] = ()
     """What machine checks found; shown when the candidate is chosen."""
+    by_model: bool = False
+    """Whether a language model wrote the whole query. What is in another one may be stored data."""
     confidence: float | None = None
     """Calibrated probability that it is right, where selection has judged it."""
     vetoes: tuple[Veto, ...] = ()

@@ -22,6 +22,8 @@ import apsw
 from sqlwright.database.allowed import FUNCTIONS, SCHEMA_TABLES, TABLE_FUNCTIONS
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from sqlwright.types import Cell
 
     Row = tuple[Cell, ...]
@@ -124,6 +126,8 @@ class _Statement:
         self._connection = connection
         self._check = check
         self._seen = 0
+        self.began = False
+        """Whether anything has been run, so that what goes wrong may quote stored data."""
         self.names: tuple[str, ...] = ()
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:
@@ -174,6 +178,7 @@ class _Statement:
             self.names = tuple(name for name, *_ in cursor.get_description())
         except UnicodeDecodeError:
             raise apsw.SQLError("a column's name is not valid UTF-8: name the columns") from None
+        self.began = True
         return True
 
 
@@ -193,10 +198,12 @@ class GuardedConnection:
             str(name).lower() for (name,) in self._connection.execute("PRAGMA module_list")
         )
         self._denied, self._selects = "", 0
+        self._statement: _Statement | None = None
         self._connection.authorizer = self._authorize
 
     def execute(self, sql: str) -> tuple[tuple[str, ...], Iterator[Row]]:
         """Column names and a lazy iterator of rows. Raises Refused or the binding's errors."""
+        self._statement = None
         if "\0" in sql:
             raise Refused("the text contains a NUL character")
         try:
@@ -208,6 +215,12 @@ class GuardedConnection:
             return self._execute(sql)
         except apsw.AuthError:
             raise Refused(self._denied) from None
+
+    @property
+    def phase(self) -> Literal["prepare", "run"]:
+        """How far the last query came: only prepared, or run, if only to its first row."""
+        began = self._statement is not None and self._statement.began
+        return "run" if began else "prepare"
 
     def interrupt(self) -> None:
         """Stop the running query soon, from any thread."""
@@ -225,7 +238,7 @@ class GuardedConnection:
 
     def _execute(self, sql: str) -> tuple[tuple[str, ...], Iterator[Row]]:
         self._denied, self._selects = "this statement is not allowed", 0
-        statement = _Statement(self._connection, self._before_statement)
+        statement = self._statement = _Statement(self._connection, self._before_statement)
         rows = statement.rows(sql)
         return statement.names, rows
 

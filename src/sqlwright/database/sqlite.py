@@ -111,7 +111,7 @@ class SqliteDatabase:
             result = self._run(sql, allowed, lambda: _stop(run))
         except UnsafeQuery as error:
             kind = "sql" if isinstance(error, UnreadableQuery) else "unsafe"
-            result = _failed(kind, str(error))
+            result = _failed(kind, str(error), "prepare")
         except DatabaseUnavailable as error:
             result = _failed("unavailable", " ".join(filter(None, (str(error), error.hint))))
         except WorkerStopped as error:
@@ -255,7 +255,7 @@ class SqliteDatabase:
                         self._file.require_copy(source)
                     continue
             if "error" in head:
-                return _failed(head["error"], head["message"])
+                return _failed(head["error"], head["message"], head["phase"])
             return ExecutionResult(
                 tuple(head["names"]),
                 rows,
@@ -322,5 +322,5 @@ def _open_checked(source: Source) -> TrustedConnection:
     return connection
 
 
-def _failed(kind: str, message: str) -> ExecutionResult:
-    return ExecutionResult(error=ExecutionError(cast("ErrorKind", kind), message))
+def _failed(kind: str, message: str, phase: Literal["prepare", "run"] = "run") -> ExecutionResult:
+    return ExecutionResult(error=ExecutionError(cast("ErrorKind", kind), message, phase))

@@ -96,7 +96,8 @@ class _Worker:
             return pack_reply({"names": names, **cuts}, kept)
         except (Refused, *FAILURES) as error:
             kind, message = explain_failure(error)
-            head = {"error": kind, "message": message, "copy": needs_copy(error)}
+            phase = "run" if self._connection is None else self._connection.phase
+            head = {"error": kind, "message": message, "phase": phase, "copy": needs_copy(error)}
         return pack_reply(head, ())
 
     def _run(self, request: dict[str, Any]) -> tuple[tuple[str, ...], list[Row], dict[str, Any]]:

@@ -63,6 +63,10 @@ class BoundEmbedder:
         """Numbers of a vector; 0 before the first one is there."""
         return self.gate.dimension
 
+    def permits(self, origin: Origin) -> bool:
+        """Whether texts of that origin may be sent."""
+        return self.gate.permits(origin, self.run)
+
     def embed(self, texts: Sequence[str]) -> FloatArray:
         """Unit vectors, zeros for a blank text. Raises NotEmbedded and Cancelled."""
         return self.gate.vectors(
@@ -146,7 +150,8 @@ class GatedEmbedder:
     ) -> FloatArray:
         """Unit vectors, one for each text, zeros for a blank one. Raises NotEmbedded, Cancelled."""
         run.check()
-        self._permit(origin, run)
+        if not self.permits(origin, run):
+            raise NotEmbedded(f"privacy is {run.privacy}, and stored values aren't sent")
         cut = [text[:LONGEST] for text in texts]
         wanted = list(dict.fromkeys(text for text in cut if text.strip()))
         work = _Work(run, SpendingMeter(run.spending, step, self._price))
@@ -169,12 +174,11 @@ class GatedEmbedder:
                 found[place] = work.known[text].vector
         return found
 
-    def _permit(self, origin: Origin, run: Run) -> None:
-        """Raise NotEmbedded for what the run's privacy doesn't let out of this machine."""
+    def permits(self, origin: Origin, run: Run) -> bool:
+        """Whether the run's privacy lets texts of that origin out of this machine."""
         if run.privacy == "full" or not self.remote:
-            return
-        if origin == "value" or (origin == "model" and run.confided.is_set()):
-            raise NotEmbedded(f"privacy is {run.privacy}, and stored values aren't sent")
+            return True
+        return origin != "value" and not (origin == "model" and run.confided.is_set())
 
     def _gather(self, wanted: Sequence[str], work: _Work) -> None:
         """A vector for each text, all of them of one and the same model."""

@@ -183,7 +183,14 @@ class GatedModel:
         # A model on this machine that was shown values may have repeated them.
         kept = [replace(message, text=message.text.without("value")) for message in messages]
         if run.confided.is_set():
-            kept = [replace(message, text=message.text.without("model")) for message in kept]
+            kept = [
+                replace(
+                    message,
+                    text=message.text.without("model"),
+                    tool_calls=tuple(replace(one, arguments="{}") for one in message.tool_calls),
+                )
+                for message in kept
+            ]
         return tuple(kept)
 
     def _key(self, call: Call) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from sqlwright.cell_rendering import WORDS, SpanWriter, told_pieces, typed, words_typed
 from sqlwright.messages import Text
-from sqlwright.prompting import model_text, plain_text, question_text, value_text
-from sqlwright.tokens import pieces
-from sqlwright.types import Question, State, Turn
+from sqlwright.prompting import plain_text, question_text
+from sqlwright.types import State, Turn
 
 DIALECTS = {"sqlite": "SQLite"}
 """Names as people write them."""
-
-_DATE_FORMAT = re.compile(r"'(?:%[a-zA-Z]|[-/:. T])+'")
 
 
 def asked(state: State) -> dict[str, Any]:
@@ -23,26 +20,22 @@ def asked(state: State) -> dict[str, Any]:
         "question": question_text(state.question.text),
         "evidence": question_text(state.question.evidence),
         "history": [
-            {"question": question_text(turn.question), "sql": _earlier(turn, state.question)}
+            {"question": question_text(turn.question), "sql": _earlier(turn, state)}
             for turn in state.question.history
         ],
         "dialect": plain_text(DIALECTS.get(dialect, dialect)),
     }
 
 
-def _earlier(turn: Turn, question: Question) -> Text:
-    """The query of an earlier turn. Nobody knows any more which of its texts come from the data, so
-    those that nobody typed count as stored values."""
-    typed = "\n".join(
-        [question.text, question.evidence, *(earlier.question for earlier in question.history)]
-    ).casefold()
-    parts = []
-    for piece in pieces(turn.sql):
-        text = piece.text.strip("'%").replace("''", "'")
-        ours = piece.kind not in {"text", "comment"} or text.casefold() in typed
-        parts.append(
-            model_text(piece.text)
-            if ours or _DATE_FORMAT.fullmatch(piece.text)
-            else value_text(piece.text)
-        )
-    return Text.join("", parts)
+def _earlier(turn: Turn, state: State) -> Text:
+    """The query of an earlier turn. Nobody knows any more which of its constants come from the
+    data, so those that nobody typed count as stored values, numbers included; so does what is
+    quoted and isn't a name of the schema."""
+    said, schema = words_typed(state.question), state.view.schema
+    names = {name.casefold() for ref in schema.columns for name in ref}
+    writer = SpanWriter()
+    for piece in told_pieces(turn.sql):
+        named = piece.kind == "quoted" and piece.text[1:-1].casefold() in names
+        ours = piece.kind in WORDS or named or typed(piece, said)
+        writer.add(piece.text, "model" if ours else "value")
+    return writer.text()

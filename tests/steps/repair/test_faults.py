@@ -89,23 +89,65 @@ def test_a_repair_has_ended_when_it_comes_back_to_a_query(
     assert settled(Candidate("SELECT 1", "test", parent=parent, tried=attempts)) is ended
 
 
+UNSAID = [
+    "SELECT json_extract('{}', (SELECT group_concat(name) FROM customers) || "
+    "char(32,110,111,32,115,117,99,104,32))",
+    "SELECT abs(-9223372036854775808) FROM customers",
+    "SELECT json(name) FROM customers",
+    "SELECT ntile(id - id) OVER () FROM customers",
+    "SELECT json_extract('{\"a\":1}', '$' || name) FROM customers",
+]
+"""What fails once rows are read; the messages may quote them."""
+SAID = {
+    "SELECT nme FROM customers": "no such column: nme",
+    "SELECT name FORM customers WHERE": "can't be read",
+    "SELECT name FROM customer": "no such table: customer",
+    "SELECT sum(sum(id)) FROM customers": "misuse of aggregate",
+    "SELECT id FROM customers JOIN orders": "ambiguous column name: id",
+}
+
+
+@pytest.mark.parametrize("sql", UNSAID)
+def test_what_fails_while_it_runs_is_told_without_the_engines_words(
+    shop_workspace: Workspace, sql: str
+) -> None:
+    told = _told(shop_workspace, sql)
+    assert str(told.without("value")) == "It failed while it ran."
+    assert str(told).startswith("It failed with an error: ")
+
+
+@pytest.mark.parametrize("sql", list(SAID))
+def test_what_fails_before_it_runs_is_told(shop_workspace: Workspace, sql: str) -> None:
+    assert SAID[sql] in str(_told(shop_workspace, sql).without("value"))
+
+
+def _told(workspace: Workspace, sql: str) -> Text:
+    candidate = Candidate(sql, "test", by_model=True)
+    (candidate,) = execute([candidate], workspace.database, Run())
+    (fault,) = FaultRule().of_result(candidate, Question("?"))
+    return fault.told
+
+
 @pytest.mark.parametrize(
-    ("message", "sql", "hidden"),
+    ("message", "sql", "by_model", "hidden"),
     [
-        ("no such column: nme", "SELECT nme FROM t", False),
-        ('near "FORM": syntax error', "SELECT 1 FORM t", False),
-        ('near "Secret": syntax error', "SELECT 1 WHERE 'Secret' 'Secret'", True),
-        ("malformed JSON", "SELECT json(a) FROM t", True),
-        ("anything not foreseen: Secret", "SELECT 1", True),
+        ("no such column: nme", "SELECT nme FROM t", True, False),
+        ('near "Secret": syntax error', "SELECT 1 WHERE 'Secret' 'Secret'", True, False),
+        ('near "Secret": syntax error', "SELECT 1 WHERE 'Secret' 'Secret'", False, True),
+        ('near "987": syntax error', "SELECT a FROM t LIMIT 1 987", False, True),
     ],
 )
-def test_a_message_that_may_quote_data_counts_as_data(message: str, sql: str, hidden: bool) -> None:
-    told = error_text(ExecutionError("sql", message), sql).without("value")
-    assert (message not in str(told)) is hidden
+def test_a_message_that_quotes_what_a_query_of_ours_has_from_the_data_counts_as_data(
+    message: str, sql: str, by_model: bool, hidden: bool
+) -> None:
+    error = ExecutionError("sql", message, "prepare")
+    told = error_text(error, Candidate(sql, "test", by_model=by_model), Question("?"))
+    assert (message not in str(told.without("value"))) is hidden
 
 
 def test_other_errors_are_told_in_our_own_words() -> None:
-    told = error_text(ExecutionError("timeout", "stopped after 10 s"), "SELECT 1")
+    error = ExecutionError("timeout", "stopped after 10 s")
+    told = error_text(error, Candidate("SELECT 1", "test"), Question("?"))
     assert told == Text.of(
         "It was stopped because it takes too long; find a way with less work.", "template"
     )

@@ -271,5 +271,5 @@ def test_no_stored_value_is_left_in_it_where_values_stay_home(shop_workspace: Wo
     assert "München" in whole
     for stored in ("München", "Ada Brandt", "Copenhagen", "shipped"):
         assert stored not in shown
-    ours = "".join(text for text, origin in messages[-1].text.spans if origin == "template")
+    ours = "".join(s.text for s in messages[-1].text.spans if s.origin == "template")
     assert "It ran, but found no rows." in ours

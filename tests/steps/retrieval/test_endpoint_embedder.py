@@ -132,6 +132,9 @@ def test_descriptions_may_leave_under_schema_only(asking: Callable[..., Asking])
     assert state.descriptions
     assert state.warnings == ()
     assert "number of pupils enrolled" in ask.endpoint.texts
+    of_values = {d.text for d in documents_of(DESCRIBED) if d.part == "value_description"}
+    assert of_values
+    assert of_values.isdisjoint(ask.endpoint.texts)
 
 
 def test_keywords_of_a_model_that_saw_values_stay_here(asking: Callable[..., Asking]) -> None:

@@ -82,7 +82,11 @@ class DirectGeneration:
         candidates = [
             grounded(
                 Candidate(
-                    sql=reply.sql, source=SOURCE, plan=reply.plan, sample=state.sample or number
+                    sql=reply.sql,
+                    source=SOURCE,
+                    plan=reply.plan,
+                    sample=state.sample or number,
+                    by_model=True,
                 ),
                 state.values,
                 context.workspace.schema,

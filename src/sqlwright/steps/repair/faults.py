@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlwright.candidates import ancestry, squeezed
-from sqlwright.messages import Text
+from sqlwright.cell_rendering import render_sql, told_pieces
+from sqlwright.messages import Span, Text
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Detail
 from sqlwright.sql import ComparedText, compared_texts
-from sqlwright.tokens import pieces, quote_name
-from sqlwright.types import Candidate, ExecutionError, State, ValueMatch
+from sqlwright.tokens import quote_name
+from sqlwright.types import Candidate, ExecutionError, Question, State, ValueMatch
 
 SIMILAR = 0.6
 """Least similarity of a stored value that may have been meant by a text that isn't stored; one edit
@@ -27,13 +28,8 @@ _SECONDS = 1.0
 """For asking the database whether a column really lacks a text."""
 _WIDE = 60
 _NUMBER = re.compile(r"\d+")
-_BEFORE_READING = re.compile(
-    r"no such |ambiguous column|near \"|syntax error|misuse of|wrong number of arguments|"
-    r"unrecognized token|incomplete input|must appear|can't be read|do not have the same number|"
-    r"should come|not unique|has \d+ columns|more than one column|aggregate",
-    re.IGNORECASE,
-)
-"""Errors found before a row is read: their messages quote the query, never a stored value."""
+_COUNT = 3
+"""Digits of numbers that a message has of its own: of columns, of a place."""
 _EXPLAINED = {
     "unsafe": "It was refused, since only one query that reads may run",
     "timeout": "It was stopped because it takes too long; find a way with less work",
@@ -74,12 +70,12 @@ class FaultRule:
 
     def faults(self, candidate: Candidate, state: State, context: Context) -> Iterator[Fault]:
         """Why the candidate should be looked at again, what costs least to find first."""
-        yield from self.of_result(candidate)
+        yield from self.of_result(candidate, state.question)
         if self.literals and candidate.result is not None:
             for one in unknown_texts(candidate.sql, state, context, self.similarity):
-                yield Fault("literal", _told(one), one)
+                yield Fault("literal", _told(one, candidate, state.question), one)
 
-    def of_result(self, candidate: Candidate) -> Iterator[Fault]:
+    def of_result(self, candidate: Candidate, question: Question) -> Iterator[Fault]:
         """What the result alone tells."""
         result = candidate.result
         if result is None:
@@ -87,7 +83,7 @@ class FaultRule:
         elif result.error is not None:
             # What ended for other reasons than the query isn't its fault.
             if result.error.kind not in {"cancelled", "unavailable"}:
-                yield Fault("error", error_text(result.error, candidate.sql))
+                yield Fault("error", error_text(result.error, candidate, question))
         elif not result.rows and self.empty:
             yield Fault("empty", _own("It ran, but found no rows."))
         elif result.rows and result.empty and self.nulls:
@@ -122,16 +118,42 @@ def unknown_texts(
     return tuple(one for one in found if one is not None)
 
 
-def error_text(error: ExecutionError, sql: str) -> Text:
-    """An error in words for a model. A message that may quote stored values counts as one."""
+def error_text(error: ExecutionError, candidate: Candidate, question: Question) -> Text:
+    """An error of a candidate's query in words for a model.
+
+    What the engine says of a query before it runs it can quote the query, and what is stored of the
+    views it reads. So it counts as a model's words, unless a name or number in it isn't the query's
+    or is there from the data. What it says once the query runs may quote any row, and counts as a
+    stored value.
+    """
     if error.kind in _EXPLAINED:
         return _own(f"{_EXPLAINED[error.kind]}.")
-    # The query's own texts may have come from the data.
-    quotes = any(p.kind == "text" and p.text[1:-1] in error.message for p in pieces(sql))
-    harmless = _BEFORE_READING.search(error.message) and not quotes
-    return _own("It failed with an error: ") + Text.of(
-        error.message, "model" if harmless else "value"
+    if error.phase == "run":
+        failed = f"It failed with an error: {error.message}"
+        return Text((Span(failed, "value", "It failed while it ran."),))
+    quotes = _quotes_others(error.message, candidate.sql) or _quotes_values(
+        error.message, render_sql(candidate, question)
     )
+    return _own("It failed with an error: ") + Text.of(
+        error.message, "value" if quotes else "model"
+    )
+
+
+def _quotes_others(message: str, sql: str) -> bool:
+    """Whether a message has a quoted name or a long number in it that the query doesn't have."""
+    written = sql.casefold()
+    return any(
+        piece.text.strip('"').casefold() not in written
+        for piece in told_pieces(message)
+        if piece.kind in {"quoted", "blob"} or (piece.kind == "number" and len(piece.text) > _COUNT)
+    )
+
+
+def _quotes_values(message: str, sql: Text) -> bool:
+    """Whether a message has anything in it that is a stored value in the query."""
+    values = (span.text.strip("'\"`[]%").casefold() for span in sql.spans if span.origin == "value")
+    held = message.casefold()
+    return any(value in held for value in values if value)
 
 
 def _unknown(
@@ -197,12 +219,14 @@ def _stored(compared: ComparedText, context: Context) -> bool:
     return not result.ok or bool(result.rows)
 
 
-def _told(unknown: UnknownText) -> Text:
+def _told(unknown: UnknownText, candidate: Candidate, question: Question) -> Text:
     compared = unknown.compared
+    written = render_sql(candidate, question)
+    ours = _quotes_values(compared.text, written)
     told = (
         Text.of(str(compared.column), "schema")
         + _own(" has no ")
-        + Text.of(f"'{compared.text}'", "model")
+        + Text.of(f"'{compared.text}'", "value" if ours else "model")
     )
     if unknown.similar is not None:
         told += _own("; it has ") + Text.of(f"'{unknown.similar.value}'", "value")

@@ -171,6 +171,7 @@ class Revise:
             plan=reply.plan,
             sample=old.sample,
             note=_note(looked.faults),
+            by_model=True,
         )
         known = dict.fromkeys((*state.values, *old.values))
         new = grounded(new, known, context.workspace.schema)
@@ -209,7 +210,9 @@ class Revise:
                     tried=[
                         {
                             "sql": render_sql(tried, state.question),
-                            "outcome": self._outcome(tried, tuple(_RESULTS.of_result(tried))),
+                            "outcome": self._outcome(
+                                tried, tuple(_RESULTS.of_result(tried, state.question))
+                            ),
                         }
                         for tried in one.candidate.tried
                     ],

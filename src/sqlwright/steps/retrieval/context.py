@@ -94,6 +94,11 @@ class RetrieveContext:
         embedder = embedder_of(context, name, step=NAME, origin="model")
         if isinstance(embedder, BoundEmbedder):
             documents = known.nearest(words, self.sent)
+            if not embedder.permits("value"):
+                # What a description says of a column's values may list them.
+                documents = [one for one in documents if one.part != "value_description"]
+                if not documents:
+                    raise NotEmbedded(f"privacy is {context.run.privacy}, and nothing else is told")
             beside = None if stored is None else stored.path.parent
             asked, vectors = known.by_endpoint.of(queries, documents, embedder, beside)
             return DescriptionIndex(documents, vectors, exact=self.exact), asked

@@ -56,8 +56,9 @@ def _description(ref: ColumnRef, parts: Mapping[str, str]) -> Text:
     label = parts.get("label", "")
     if label.casefold() == ref.column.casefold():
         label = ""
-    told = (label, parts.get("description", ""), parts.get("value_description", ""))
-    return Text.join("; ", (schema_text(text) for text in told if text))
+    told = [schema_text(label), schema_text(parts.get("description", ""))]
+    told.append(value_text(parts.get("value_description", "")))
+    return Text.join("; ", filter(None, told))
 
 
 def _known(column: Column) -> dict[str, str]:
