@@ -139,3 +139,38 @@ def test_whatever_a_string_of_the_query_holds_the_query_stays_whole(text: str) -
 def test_a_json_list_is_read_as_it_was_written(items: list[str]) -> None:
     wanted = tuple(dict.fromkeys(item.strip() for item in items if item.strip()))
     assert items_from(json.dumps(items)) == wanted
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("form", ["bare", "tagged", "fenced"])
+def test_a_reply_of_one_text_over_and_over_is_read_to_its_end(form: str) -> None:
+    """Each takes less than a second, all together seconds; by the square of their length, hours."""
+    before = {"bare": "", "tagged": "<sql>", "fenced": "```sql\n"}[form]
+    for unit in yaml.safe_load((CASES / "repeated.yaml").read_text("utf-8")):
+        reply = before + unit * (200_000 // len(unit))
+        for read in (sql_from, plan_from, items_from, lambda text: json_from(text, Chosen)):
+            with suppress(MalformedReply):
+                read(reply)
+
+
+def test_a_reply_that_is_too_long_is_told_so() -> None:
+    with pytest.raises(MalformedReply, match=r"holds no SQL query, or it is too long: .* 40,000"):
+        sql_from("SELECT 1; then " + "and so on " * 5_000)
+    assert sql_from("and so on " * 50_000 + "\n```sql\nSELECT 1\n```") == "SELECT 1"
+    with pytest.raises(MalformedReply, match=r"holds no SQL query$"):
+        sql_from("and so on")
+
+
+@pytest.mark.parametrize(
+    ("reply", "sql"),
+    [
+        ("```sqlite SELECT 1``` is it", "SELECT 1"),
+        ("```sql SELECT 1``` is it", "SELECT 1"),
+        ("<sql>SELECT '</sql>' AS a</sql>", "SELECT '</sql>' AS a"),
+        ("<sql>SELECT 1 /* </sql> */ AS a</sql>", "SELECT 1 /* </sql> */ AS a"),
+        ("<sql>SELECT 'it''s', \"</sql>\"</sql> or so</sql>", "SELECT 'it''s', \"</sql>\""),
+        ("<sql>SELECT 1 -- 'open\n</sql>", "SELECT 1 -- 'open"),
+    ],
+)
+def test_where_marks_around_a_query_end(reply: str, sql: str) -> None:
+    assert sql_from(reply) == sql

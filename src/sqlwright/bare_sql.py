@@ -7,17 +7,16 @@ what follows can't belong to it: found by reading pieces of the text as SQL, lon
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from sqlwright.loose_json import Effort
 from sqlwright.sql import is_query
-from sqlwright.tokens import Piece, pieces
+from sqlwright.tokens import pieces
 
 _LONGEST_BARE = 20_000
 _MOST_CUTS = 60
 """Places tried as the end of a query that nothing marks."""
-_MOST_TRIED = 30_000
-"""Characters read as SQL in all to find where queries that nothing marks end."""
 
 _START = re.compile(
     r"(?<![\w.])(?:(select)\b|with\s+(?:recursive\s+)?[\w\"`\[\]]+\s*(?:\([^()]*\)\s*)?"
@@ -72,19 +71,19 @@ def _statements(text: str) -> Iterator[tuple[int, int, str]]:
         yield start, len(text), first
 
 
-def last_in_prose(text: str) -> FoundQuery | None:
-    """The last query in running text: one that reads as SQL, else one that begins a line."""
+def last_in_prose(text: str, effort: Effort) -> FoundQuery | None:
+    """The last query in running text, as far as the effort reaches: one that reads as SQL, else one
+    that begins a line."""
     best: FoundQuery | None = None
     second: FoundQuery | None = None
-    at, left = 0, _MOST_TRIED
-    while start := _START.search(text, at):
+    at = 0
+    while effort.sql > 0 and effort.pieces > 0 and (start := _START.search(text, at)):
         at = start.end()
         line = text[text.rfind("\n", 0, start.start()) + 1 : start.start()]
         begins = bool(_LINE_START.match(line))
         if not (begins or (start[1] or "WITH").isupper()):
             continue
-        end, whole, tried = _end_of_query(text, start.start(), left)
-        left -= tried
+        end, whole = _end_of_query(text, start.start(), effort)
         found = FoundQuery(_straight(text[start.start() : end].strip()), start.start(), end)
         if whole:
             best, at = found, max(end, at)
@@ -93,15 +92,15 @@ def last_in_prose(text: str) -> FoundQuery | None:
     return best or second
 
 
-def _end_of_query(text: str, start: int, most: int) -> tuple[int, bool, int]:
-    """Where a query that begins at `start` ends, whether it reads as one then, and how many
-    characters were tried to tell, about `most` at most."""
+def _end_of_query(text: str, start: int, effort: Effort) -> tuple[int, bool]:
+    """Where a query that begins at `start` ends, and whether it reads as one then."""
     limit = min(len(text), start + _LONGEST_BARE)
     mark = text[start - 1 : start]
     rest = text[start:limit]
     stop = next((p.start for p in pieces(rest) if p.kind == "end"), len(rest))
     fence = rest.find("\n```")
     rest = rest[: min(stop, fence if fence >= 0 else stop)]
+    effort.pieces -= stop
     breaks = [b for b in _BLANK_LINE.finditer(rest) if not _GOES_ON.match(rest, b.end())]
     ends = [b.start() for b in breaks[:_MOST_CUTS]]
     if mark in {"'", '"', "`"}:
@@ -109,14 +108,13 @@ def _end_of_query(text: str, start: int, most: int) -> tuple[int, bool, int]:
     ends.append(len(rest))
     lines = [match.start() for match in re.finditer(r"\n", rest)]
     sentences = [match.start() for match in re.finditer(r"[.:!?](?=\s|\Z)|\s[-–—]\s", rest)]
-    tried = 0
     for end in (*ends, *lines[::-1][:_MOST_CUTS], *sentences[:_MOST_CUTS]):
-        if tried >= most:
+        if effort.sql <= 0:
             break
-        tried += end
+        effort.sql -= end
         if is_query(_straight(rest[:end])):
-            return start + end, True, tried
-    return start + (breaks[0].start() if breaks else len(rest)), False, tried
+            return start + end, True
+    return start + (breaks[0].start() if breaks else len(rest)), False
 
 
 def _straight(sql: str) -> str:
@@ -131,10 +129,22 @@ def _straight(sql: str) -> str:
     return "".join(parts)
 
 
-def ends_inside_quote(text: str) -> bool:
-    """Whether the text ends inside a string or a comment, read as SQL."""
-    last: Piece | None = None
-    for last in pieces(text):
-        if last.kind == "other" and last.text in "'\"`[":
-            return True
-    return last is not None and last.text.startswith("/*") and not last.text.endswith("*/")
+def first_outside(text: str, start: int, ends: Iterable[int]) -> int | None:
+    """The first of these places, in order, that isn't inside a string or a comment of the SQL that
+    begins at `start`; None where all are."""
+    waiting = iter(ends)
+    end = next(waiting, None)
+    for piece in pieces(text[start:]):
+        begun, over = start + piece.start, start + piece.start + len(piece.text)
+        if end is None or end <= begun:
+            return end
+        if piece.kind == "other" and piece.text in "'\"`[":
+            return None  # nothing closes it
+        holds = piece.kind in {"text", "quoted", "blob"} or piece.text.startswith("/*")
+        while end is not None and end < over:
+            if not holds:
+                return end
+            end = next(waiting, None)
+        if piece.text.startswith("/*") and not piece.text.endswith("*/"):
+            return None
+    return end

@@ -10,12 +10,27 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 DEEPEST = 64
 """Nesting beyond which a text isn't taken for JSON."""
 _MOST_TRIES = 200
 """Brackets of a text tried as the beginning of a structure."""
+
+
+@dataclass
+class Effort:
+    """How many characters of one reply may still be read, since what reads amiss is read again from
+    another place: a text of nothing but beginnings would take the square of its length."""
+
+    json: int = 400_000
+    """By the reader of loose JSON."""
+    pieces: int = 400_000
+    """Cut into the pieces of SQL."""
+    sql: int = 30_000
+    """By the parser of SQL."""
+
 
 _SPACE = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _NUMBER = re.compile(r"-?(?:\d{1,400})(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?(?![\w.])")
@@ -42,22 +57,27 @@ class Decoded(NamedTuple):
 
 
 class NotJson(ValueError):
-    """There is no structure at this place."""
+    """There is no structure at this place; so many characters were read to find out."""
+
+    read = 0
 
 
-def structures(text: str) -> Iterator[Decoded]:
-    """The outermost objects and lists of a text, in order."""
+def structures(text: str, effort: Effort | None = None) -> Iterator[Decoded]:
+    """The outermost objects and lists of a text, in order, as far as the effort reaches."""
+    effort = effort or Effort()
     at = tries = 0
-    while tries < _MOST_TRIES:
+    while tries < _MOST_TRIES and effort.json > 0:
         opening = re.compile(r"[\[{]").search(text, at)
         if opening is None:
             return
         tries += 1
         try:
             found = decode(text, opening.start())
-        except NotJson:
+        except NotJson as error:
             at = opening.end()
+            effort.json -= error.read
             continue
+        effort.json -= found.end - found.start
         yield found
         at = max(found.end, opening.end())
 
@@ -71,8 +91,13 @@ def decode(text: str, start: int = 0) -> Decoded:
         reader = _Reader(text, start)
         try:
             value = reader.value(0)
+        except NotJson as error:
+            error.read = reader.at - start
+            raise
         except _Ended:
-            raise NotJson("the text has ended") from None
+            ended = NotJson("the text has ended")
+            ended.read = len(text) - start
+            raise ended from None
         return Decoded(_valid(value), start, reader.at, reader.complete)
 
 

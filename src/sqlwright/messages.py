@@ -19,6 +19,8 @@ may quote them), what the user typed (question, evidence), an earlier reply of a
 Privacy = Literal["full", "schema-only"]
 """What may leave the machine: everything a prompt holds, or everything but stored values."""
 
+LONGEST_REPLY = 40_000
+"""Characters kept of a reply, from its end, where the answer stands; the rest is dropped."""
 HIDDEN = "[hidden]"
 """Stands where a span was dropped for privacy."""
 

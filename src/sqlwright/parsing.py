@@ -16,14 +16,15 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, RootModel, ValidationError
 
-from sqlwright.bare_sql import FoundQuery, ends_inside_quote, last_in_prose, last_statement
+from sqlwright.bare_sql import FoundQuery, first_outside, last_in_prose, last_statement
 from sqlwright.errors import MalformedReply
-from sqlwright.loose_json import Decoded, structures
+from sqlwright.loose_json import Decoded, Effort, structures
+from sqlwright.messages import LONGEST_REPLY
 
 M = TypeVar("M", bound=BaseModel)
 
-LONGEST_REPLY = 200_000
-"""Characters from the end; what lies before them isn't read."""
+_LONGEST_LIST = 4_000
+"""Characters of a reply that may be a list of quoted items."""
 _MOST_MARKS = 24
 """Tags and fences looked into, from the end."""
 _THOUGHT = re.compile(r"\s*<(think|thinking|thought)>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
@@ -36,11 +37,12 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"(?:^|(?<=\n))[ \t>]*(```+|~~~+)[ \t]*([\w+-]*)", re.MULTILINE)
-_INLINE_FENCE = re.compile(r"```(sql|sqlite)?\s*(.*?)```", re.IGNORECASE | re.DOTALL)
+_INLINE_FENCE = re.compile(r"```((?:sqlite|sql)\b)?(.*?)```", re.IGNORECASE | re.DOTALL)
+_LEFTOVER = re.compile(r"(?:```\w{0,40}|</?\w{1,40}>|[\s;`])\Z")
 _SQL_KEYS = re.compile(
     r"(?:final|revised|corrected|fixed|new|generated|predicted)?(?:sql(?:ite)?(?:query|code)?|query|answer)"
 )
-_BULLET = re.compile(r"^[ \t]*(?:[-*•–]|\(?\d{1,3}[.):])[ \t]+(.+?)[ \t]*$", re.MULTILINE)
+_BULLET = re.compile(r"^[ \t]*(?:[-*•–]|\(?\d{1,3}[.):])[ \t]+(\S.*)$", re.MULTILINE)
 _QUOTED_ITEM = re.compile(r"[\"“”]([^\"“”\n]+)[\"“”]|'((?:[^'\n]|'\w)+)'(?!\w)")
 
 
@@ -50,16 +52,16 @@ def sql_from(text: str) -> str:
     Of several queries in tags, in JSON or in fences the last one counts. The final semicolon is
     cut, and curly quotes are straightened where they stand for SQL's own.
     """
-    return _found(text).sql
+    return _found(text, Effort()).sql
 
 
 def plan_from(text: str) -> str:
     """What a reply says besides its query: the reasoning before and after it. Never raises."""
     thought, rest = _split_thought(text[-LONGEST_REPLY:])
     try:
-        found = _query_in(rest)
+        found = _query_in(rest, Effort())
     except MalformedReply:
-        return text.strip()
+        return text[-LONGEST_REPLY:].strip()
     around = found.said or f"{_bare_edges(rest[: found.start])}\n{_bare_edges(rest[found.end :])}"
     return "\n".join(part for part in (thought.strip(), around.strip()) if part)
 
@@ -72,7 +74,7 @@ def json_from(text: str, model: type[M]) -> M:
     """
     found = _structures(text)
     if not found:
-        raise MalformedReply("it holds no JSON")
+        raise MalformedReply(f"it holds no JSON{_unread(text)}")
     problem = ""
     for structure in reversed(found):
         if not structure.complete:
@@ -101,7 +103,8 @@ def items_from(text: str) -> tuple[str, ...]:
     bullets = [match[1] for match in _BULLET.finditer(rest)]
     if bullets:
         return _distinct(item.strip("\"'`*“”‘’ ,") for item in bullets)
-    quoted = [match[1] or match[2] for match in _QUOTED_ITEM.finditer(rest)]
+    short = len(rest) <= _LONGEST_LIST
+    quoted = [match[1] or match[2] for match in _QUOTED_ITEM.finditer(rest)] if short else []
     if quoted and not re.sub(r"[\s,;]|\band\b", "", _QUOTED_ITEM.sub("", rest)):
         return _distinct(quoted)
     (line, *others) = rest.strip().splitlines() or [""]
@@ -111,8 +114,18 @@ def items_from(text: str) -> tuple[str, ...]:
     raise MalformedReply("it holds no list")
 
 
-def _found(text: str) -> FoundQuery:
-    return _query_in(_split_thought(text[-LONGEST_REPLY:])[1])
+def _found(text: str, effort: Effort) -> FoundQuery:
+    try:
+        return _query_in(_split_thought(text[-LONGEST_REPLY:])[1], effort)
+    except MalformedReply as error:
+        raise MalformedReply(f"{error}{_unread(text)}") from None
+
+
+def _unread(text: str) -> str:
+    """That a reply is too long, where it is."""
+    if len(text) < LONGEST_REPLY:
+        return ""
+    return f", or it is too long: the last {LONGEST_REPLY:,} characters are read"
 
 
 def _split_thought(text: str) -> tuple[str, str]:
@@ -132,7 +145,7 @@ def _split_thought(text: str) -> tuple[str, str]:
     return "\n".join(thoughts), text[at:]
 
 
-def _query_in(text: str) -> FoundQuery:
+def _query_in(text: str, effort: Effort) -> FoundQuery:
     """The query of a reply without marked reasoning. Raises MalformedReply."""
     text = text.rstrip()
     while mark := _CHAT_MARK.search(text, max(len(text) - 50, 0)):
@@ -141,12 +154,12 @@ def _query_in(text: str) -> FoundQuery:
     if text.lstrip().startswith(("{", "[")):
         ways = [_in_json, _in_tags, _in_fences]
     for way in ways:
-        found = way(text)
+        found = way(text, effort)
         if found is not None:
             return found
     # Half of a query in half of a JSON text isn't one.
-    cut = next((s.start for s in structures(text) if s.broken_off), None)
-    found = last_in_prose(text[:cut])
+    cut = next((s.start for s in structures(text, effort) if s.broken_off), None)
+    found = last_in_prose(text[:cut], effort)
     if found is not None:
         return found
     if not text.strip():
@@ -156,17 +169,18 @@ def _query_in(text: str) -> FoundQuery:
     raise MalformedReply("it holds no SQL query")
 
 
-def _in_tags(text: str) -> FoundQuery | None:
+def _in_tags(text: str, effort: Effort) -> FoundQuery | None:
     """The query in the last tag that holds one; a tag that isn't closed ends with the text."""
     for tag in reversed(list(_TAG.finditer(text))[-_MOST_MARKS:]):
-        closing = re.compile(rf"</\s*{re.escape(tag[1])}\s*>", re.IGNORECASE)
+        closing = re.compile(rf"</\s?{re.escape(tag[1])}\s?>", re.IGNORECASE)
         ends = [end.start() for end in closing.finditer(text, tag.end())]
-        end = next(
-            (e for e in ends if not ends_inside_quote(text[tag.end() : e])), min(ends, default=-1)
-        )
+        end = first_outside(text, tag.end(), ends) or min(ends, default=-1)
         inner = text[tag.end() : end] if end >= 0 else text[tag.end() :]
         found = (
-            _in_json(inner) or _in_fences(inner) or last_statement(inner, 0) or last_in_prose(inner)
+            _in_json(inner, effort)
+            or _in_fences(inner, effort)
+            or last_statement(inner, 0)
+            or last_in_prose(inner, effort)
         )
         if found is not None:
             stop = closing.match(text, end) if end >= 0 else None
@@ -174,11 +188,15 @@ def _in_tags(text: str) -> FoundQuery | None:
     return None
 
 
-def _in_json(text: str) -> FoundQuery | None:
+def _in_json(text: str, effort: Effort) -> FoundQuery | None:
     """The last text under a key like `sql` that is a query."""
-    for structure in reversed(list(structures(text))):
+    for structure in reversed(list(structures(text, effort))):
         for key_holder, value in reversed(list(_sql_values(structure.value))):
-            found = _in_fences(value) or last_statement(value, 0) or last_in_prose(value)
+            found = (
+                _in_fences(value, effort)
+                or last_statement(value, 0)
+                or last_in_prose(value, effort)
+            )
             if found is not None:
                 said = [v for v in key_holder.values() if isinstance(v, str) and v != value]
                 start, end = _without_fence(text, structure)
@@ -232,8 +250,8 @@ def _fences(text: str) -> list[_Block]:
             end, after = inline, inline + len(opening[1])
         elif closings:
             # A line of marks may stand in a string of the query.
-            whole = (c for c in closings if not ends_inside_quote(text[inner : c.start()]))
-            closing = next(whole, closings[0])
+            whole = first_outside(text, inner, (c.start() for c in closings))
+            closing = next((c for c in closings if c.start() == whole), closings[0])
             end, after = closing.start(), closing.end()
         else:
             end = after = len(text)
@@ -242,14 +260,14 @@ def _fences(text: str) -> list[_Block]:
     return blocks
 
 
-def _in_fences(text: str) -> FoundQuery | None:
+def _in_fences(text: str, effort: Effort) -> FoundQuery | None:
     """The last query in a block of SQL, else in a block of anything, else in marks on one line."""
     blocks = _fences(text)
     ordered = sorted(blocks, key=lambda block: block.language in {"sql", "sqlite"})
     for block in reversed(ordered[-_MOST_MARKS:]):
         found = last_statement(block.content, block.inner)
         if found is None and block.language in {"", "sql", "sqlite"}:
-            found = last_in_prose(block.content)
+            found = last_in_prose(block.content, effort)
         if found is not None:
             return found._replace(start=block.start, end=block.end)
     for match in reversed(list(_INLINE_FENCE.finditer(text))[-_MOST_MARKS:]):
@@ -261,7 +279,10 @@ def _in_fences(text: str) -> FoundQuery | None:
 
 def _bare_edges(text: str) -> str:
     """Running text without marks that a query left behind at its end."""
-    return re.sub(r"(?:```\w*|</?\w+>|[\s;`])+\Z", "", re.sub(r"\A[\s;`]+", "", text))
+    text = re.sub(r"\A[\s;`]+", "", text)
+    while mark := _LEFTOVER.search(text, max(len(text) - 50, 0)):
+        text = text[: mark.start()]
+    return text
 
 
 def _structures(text: str) -> list[Decoded]:

@@ -30,7 +30,7 @@ from sqlwright.llm.metering import SpendingMeter
 from sqlwright.llm.prices import Price
 from sqlwright.llm.recording import Recorder, Recording
 from sqlwright.llm.waves import Part, Rule, missing_parts, next_wave
-from sqlwright.messages import Capabilities, Message, Missing, Reply, Request, Sample
+from sqlwright.messages import LONGEST_REPLY, Capabilities, Message, Missing, Reply, Request, Sample
 from sqlwright.protocols import Run
 from sqlwright.types import Usage
 
@@ -85,6 +85,8 @@ class _Asked:
     key: str = ""
     """By which the cache knows it."""
     seconds: float = 0.0
+    cut: int = 0
+    """Replies of which only the end was kept."""
 
     def ended(self) -> tuple[Sample, ...]:
         """All samples; there is no gap left."""
@@ -243,11 +245,15 @@ class GatedModel:
                     one.samples[number] = replace(sample, message=message)
                 continue
             calls = tuple(
-                replace(each, arguments=reply_without_key(each.arguments, self._key_sent))
+                replace(
+                    each,
+                    arguments=reply_without_key(each.arguments, self._key_sent)[:LONGEST_REPLY],
+                )
                 for each in sample.tool_calls
             )
             text = reply_without_key(sample.text, self._key_sent)
-            reply = replace(sample, text=text, tool_calls=calls)
+            one.cut += len(text) > LONGEST_REPLY
+            reply = replace(sample, text=text[-LONGEST_REPLY:], tool_calls=calls)
             one.samples[number] = reply
             cut_by_budget = reply.finish == "length" and part.call.max_tokens < one.call.max_tokens
             if self._cache is not None and not cut_by_budget:
@@ -271,6 +277,7 @@ class GatedModel:
             "prompt_tokens": sum(reply.prompt_tokens for reply in replies),
             "reply_tokens": sum(reply.reply_tokens for reply in replies),
             "cached": sum(reply.cached for reply in replies),
+            "cut": one.cut,
             "cost": meter.costs.get(id(one.call.messages), 0.0),
             "seconds": one.seconds,
         }
