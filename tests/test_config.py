@@ -207,3 +207,11 @@ def test_a_wrong_override_of_a_combinator_is_refused(override: str) -> None:
 def test_the_model_of_an_agent_is_one_that_the_recipe_asks() -> None:
     agent = "{task: find values, sampling: {model: openai/x}, steps: [retrieval.values]}"
     assert parse_recipe(recipe_text(f"\n  - agent: {agent}{STEPS}")).asks == ("openai/x",)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "0x" + "f" * 5000, "-" + "1" * 31])
+def test_a_number_of_thousands_of_digits_is_refused(number: str) -> None:
+    with pytest.raises(ConfigError, match="a whole number has more than 30 digits"):
+        parse_recipe(f"name: x\nsteps:\n  - retrieval.values: {{limit: {number}}}\n")
+    with pytest.raises(ConfigError, match="a whole number has more than 30 digits"):
+        parse_override(f"generation.embedded.beam={number}")

@@ -82,7 +82,19 @@ def test_what_has_no_origin_or_no_value_is_refused(
         render(str(template), question=question_text("?"), **values)
 
 
-@pytest.mark.parametrize("text", ["{% for %}", "{{ ''.__class__.__mro__ }}", "{{ dialect"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% for %}",
+        "{{ ''.__class__.__mro__ }}",
+        "{{ dialect",
+        "{% for n in range(10**9) %}{% endfor %}",
+        "{{ 1 // 0 }}",
+        "{{ 10**5000 }}",
+        "{{ dialect.nothing.at.all }}",
+        "{{ [1][7] + 1 }}",
+    ],
+)
 def test_a_template_that_is_none_or_reaches_out_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "bad.jinja"
     path.write_text(text, encoding="utf-8")

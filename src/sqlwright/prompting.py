@@ -44,6 +44,8 @@ T = TypeVar("T")
 
 _SECTION = re.compile(r"^<<(system|user|assistant)>>\n", re.MULTILINE)
 _SLOT = re.compile("\0([0-9]+)\0")
+_WRONG = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What computing in a template may raise: `range(10**9)`, `1 / 0`."""
 _MARKS = re.compile("<<|\0")
 """What a template's text is cut by."""
 _SLOTS = "_slots"
@@ -120,7 +122,7 @@ def render(template: str, **values: Any) -> tuple[Message, ...]:
     slots: list[Text] = []
     try:
         text = _environment().get_template(template).render({**values, _SLOTS: slots})
-    except (TemplateError, TypeError) as error:
+    except (TemplateError, *_WRONG) as error:
         raise ConfigError(f"the prompt {template} can't be rendered: {error}") from error
     return tuple(_messages(text, slots))
 

@@ -8,6 +8,8 @@ import yaml
 
 from sqlwright.errors import ConfigError
 
+_LONGEST_NUMBER = 30
+
 
 class _Loader(yaml.SafeLoader):
     """The safe loader without aliases, which can grow without bound, and duplicate keys."""
@@ -23,6 +25,14 @@ class _Loader(yaml.SafeLoader):
         peek: Any = self.peek_event
         return peek().start_mark
 
+    def construct_yaml_int(self, node: Any) -> Any:
+        if len(node.value) > _LONGEST_NUMBER:
+            raise yaml.MarkedYAMLError(
+                problem=f"a whole number has more than {_LONGEST_NUMBER} digits",
+                problem_mark=node.start_mark,
+            )
+        return super().construct_yaml_int(node)
+
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         twice = next((key for place, key in enumerate(keys) if key in keys[:place]), None)
@@ -31,6 +41,9 @@ class _Loader(yaml.SafeLoader):
                 problem=f"the key {twice!r} comes twice", problem_mark=node.start_mark
             )
         return super().construct_mapping(node, deep)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 
 
 def read_yaml(text: str, origin: str) -> Any:
