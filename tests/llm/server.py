@@ -299,7 +299,7 @@ class ModelServer:
         return True
 
     def _response(self, asked: Asked, fault: str) -> tuple[int, dict[str, str], bytes]:
-        wait = {"retry-after": f"{self.retry_after:g}"}
+        wait = {"retry-after": str(self.retry_after)}
         if fault == "rate_limit":
             return 429, wait, _error("slow down", "rate_limit_exceeded")
         if fault == "rate_limit_in_body":  # as Google asks for patience

@@ -11,12 +11,19 @@ from dataclasses import replace
 
 import pytest
 
-from sqlwright.llm.metering import largest_cost, prompt_tokens
+from sqlwright.llm.endpoint import Call, Completion, PlainMessage, Throttle
+from sqlwright.llm.engine import Engine
+from sqlwright.llm.gate import GatedModel, Line
+from sqlwright.llm.metering import completion_tokens, largest_cost, prompt_tokens
+from sqlwright.llm.openai import OpenAIEndpoint
+from sqlwright.llm.reading import count, price
 from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint, When
-from sqlwright.messages import Capabilities, Missing, Reply, Text, Tool
+from sqlwright.llm.transport import Site
+from sqlwright.messages import LONGEST_REPLY, Capabilities, Missing, Reply, Text, Tool
 from sqlwright.spending import Budget
 from sqlwright.types import Usage
 from tests.llm.gates import PRICE, Events, a_run, gate, request, texts
+from tests.llm.server import ModelServer, always
 
 ONE_AT_A_TIME = Capabilities(n=False)
 
@@ -159,13 +166,13 @@ def test_a_retry_that_the_budget_has_no_room_for_is_not_made() -> None:
     assert len(endpoint.calls) == 2
 
 
-def test_a_refused_request_says_why_and_costs_no_call() -> None:
+def test_a_refused_request_says_why_and_is_a_call() -> None:
     endpoint = ScriptedEndpoint(Script(otherwise=Missing("rejected", "no such model")))
     run = a_run()
     with gate(endpoint=endpoint) as (model, _):
         (samples,) = model.complete([request("q")], run, step="s")
     assert texts(samples) == ["!rejected"]
-    assert run.spending.total.calls == 0
+    assert run.spending.total == Usage(calls=1)
 
 
 def test_events_come_in_the_order_of_the_requests_whatever_is_faster() -> None:
@@ -302,3 +309,56 @@ def test_whatever_happens_a_budget_holds_and_every_sample_is_accounted_for(seed:
     assert budget.cost is None or (total.cost or 0) <= budget.cost + 1e-12
     if budget == Budget():
         assert "!budget" not in [text for batch in found for row in batch for text in texts(row)]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reply", "believed"),
+    [
+        (100, 20, True),
+        (None, None, False),
+        (0, 0, False),
+        (50_000_000, 50_000_000, False),
+    ],
+)
+def test_tokens_are_estimated_where_what_is_reported_can_not_be(
+    prompt: int | None, reply: int | None, believed: bool
+) -> None:
+    call = Call((PlainMessage("user", "How many people are there? " * 20),), max_tokens=500)
+    answer = Completion((Reply("SELECT count(*) FROM people"),), "", prompt, reply)
+    found = completion_tokens(call, answer)
+    assert (found == (100, 20)) is believed
+    assert 100 <= found[0] < 1_000
+    assert 5 <= found[1] < 1_000
+
+
+@pytest.mark.parametrize(
+    "number", [10**400, -1, 10**18, float("inf"), float("nan"), -1e300, True, "7", None, [7], 1e308]
+)
+def test_a_number_that_is_none_is_none(number: object) -> None:
+    assert count(number) is None
+    assert price(number) is None
+
+
+def test_of_a_reply_that_is_too_long_the_end_is_kept_and_the_event_says_so() -> None:
+    events = Events()
+    long = "x" * LONGEST_REPLY + "the end"
+    with gate(Script(otherwise=long)) as (model, _):
+        ((sample,),) = model.complete([request("q")], a_run(events=events), step="s")
+    assert isinstance(sample, Reply)
+    assert sample.text == long[-LONGEST_REPLY:]
+    assert [call["cut"] for call in events.calls] == [1]
+
+
+def test_a_budget_of_calls_is_the_most_requests_that_are_sent_whatever_comes_of_them() -> None:
+    for fault in ("rate_limit", "server_error", "bad_request", "drop", "empty", "html"):
+        engine, run = Engine(), a_run(Budget(calls=3))
+        with ModelServer(faults=always(fault), retry_after=0.001) as server:
+            throttle = Throttle(first_delay=0.001, longest_delay=0.002)
+            endpoint = OpenAIEndpoint(
+                Site("openai-compatible/m", "m", server.url, Capabilities(), throttle)
+            )
+            model = GatedModel(endpoint.name, endpoint.capabilities, Line(lambda: endpoint, engine))  # noqa: B023
+            model.complete([request(f"q{number}", n=2) for number in range(4)], run, step="s")
+            engine.close()
+            assert 0 < len(server.seen) <= 3
+            assert run.spending.total.calls == len(server.seen)

@@ -46,7 +46,8 @@ class AnthropicEndpoint(AtSite):
         try:
             answer = await create(**body)
         except anthropic.APIStatusError as error:
-            raise self._status(error, body) from None
+            with guarded():
+                raise self._status(error, body) from None
         except anthropic.APITimeoutError:
             raise unreachable(self._site.address, timed_out=True) from None
         except (anthropic.AnthropicError, httpx2.HTTPError, OSError) as error:

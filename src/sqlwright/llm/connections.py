@@ -17,7 +17,7 @@ from sqlwright.llm.transport import AGENT, Site
 
 ACCEPT = {
     "accept": "application/json",
-    "accept-encoding": "gzip, deflate",
+    "accept-encoding": "identity",
     "content-type": "application/json",
 }
 

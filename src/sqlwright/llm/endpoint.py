@@ -109,7 +109,9 @@ class Throttle:
     seconds: float = 120.0
     """For one attempt, from sending to the last byte."""
     attempts: int = 6
-    """Per reply, the first one included. Being asked to slow down isn't counted."""
+    """Per reply, the first one included. Being asked to slow down isn't counted here."""
+    turned_away: int = 30
+    """Per reply, how often it may be asked to slow down."""
     patience: float = 300.0
     """Seconds one call may wait in all because the endpoint asks for it."""
     retrying: float = 5.0

@@ -28,6 +28,7 @@ _NO_CREDIT = ("insufficient_quota", "billing", "credit balance", "credits")
 _FILTERED = ("content_filter", "content policy", "responsibleaipolicy")
 _UNKNOWN = ("support", "unknown", "unrecognized", "permit", "extra input", "deprecated")
 """How servers say that they don't take a parameter."""
+_DEEPEST = 10
 _SLOW_DOWN = {429, 529}
 _PASSING = {408, 409, 425, 429}
 
@@ -75,6 +76,8 @@ def unreachable(
 
     Where nothing listens on this machine, or no such host is known, asking again soon is no use."""
     for reason in _reasons(cause):
+        if isinstance(reason, EndpointError):
+            return reason  # ours, which a vendor's package has wrapped
         if address.here and isinstance(reason, ConnectionRefusedError):
             text = f"{address.name}: nothing answers at {address.origin}; is its server running?"
             return EndpointError(text, kind="rejected", retryable=False)
@@ -104,6 +107,16 @@ def unreadable() -> EndpointError:
     return EndpointError("the answer was no valid JSON of the expected form")
 
 
+def too_large(most: int) -> EndpointError:
+    """The error for an answer that is larger than any that is asked for."""
+    return EndpointError(f"the answer is larger than is taken ({most:,} bytes)", retryable=False)
+
+
+def compressed() -> EndpointError:
+    """The error for an answer in an encoding that wasn't asked for."""
+    return EndpointError("the answer is compressed, which wasn't asked for", retryable=False)
+
+
 def unsupported(status: int, body: Any, sent: Iterable[str]) -> str | None:
     """Which of the parameters that were sent the server says it doesn't take."""
     if status not in {400, 422} or not mentions(body, _UNKNOWN):
@@ -123,12 +136,13 @@ def mentions(body: Any, words: Iterable[str]) -> bool:
     return any(word in text for word in words)
 
 
-def _text(body: Any) -> str:
-    """All strings of an error, in lower case."""
-    if isinstance(body, Mapping):
-        return " ".join(map(_text, body.values()))
-    if isinstance(body, list | tuple):
-        return " ".join(map(_text, body))
+def _text(body: Any, depth: int = 0) -> str:
+    """All strings of an error, in lower case; what is nested deeper than any error says nothing."""
+    if depth > _DEEPEST:
+        return ""
+    parts = body.values() if isinstance(body, Mapping) else body
+    if isinstance(body, Mapping | list | tuple):
+        return " ".join(_text(part, depth + 1) for part in parts)
     return body.lower() if isinstance(body, str) else ""
 
 

@@ -11,7 +11,15 @@ from sqlwright.llm.anthropic import arguments
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
 from sqlwright.llm.failures import refused, unreachable, unreadable, unsupported
 from sqlwright.llm.openai import SEEDS
-from sqlwright.llm.reading import arguments_text, count, finish, guarded, shares, well_formed
+from sqlwright.llm.reading import (
+    UNREADABLE,
+    arguments_text,
+    count,
+    finish,
+    guarded,
+    shares,
+    well_formed,
+)
 from sqlwright.llm.transport import NO_KEY, AtSite, Discreet, Site
 from sqlwright.messages import Reply, ToolCall
 
@@ -43,12 +51,13 @@ class GoogleEndpoint(AtSite):
                 model=self._site.model, contents=_contents(call.messages), config=config
             )
         except errors.APIError as error:
-            raise self._status(error, config) from None
+            with guarded():
+                raise self._status(error, config) from None
         except httpx2.TimeoutException:
             raise unreachable(self._site.address, timed_out=True) from None
         except (httpx2.HTTPError, OSError) as error:
             raise unreachable(self._site.address, error) from None
-        except ValueError:
+        except UNREADABLE:
             raise unreadable() from None
         with guarded():
             return _read(json.loads(answer.sdk_http_response.body))

@@ -1,12 +1,12 @@
 """Every request that is sent is on an account: reserved before, settled after.
 
-What counts: a call is one HTTP request, a retry included, unless the endpoint turned it away
-unprocessed (it asked to slow down, or refused the request). An attempt that failed otherwise counts
-as a call without tokens: vendors don't charge for answers with an error status, and what they
-charge for one that broke off they don't tell. A request dropped in flight counts as a call with
-the tokens its prompt probably had.
+What counts: a call is one HTTP request, whatever comes of it, so a budget of so many calls is also
+the most requests that are sent. An attempt that failed counts as a call without tokens: vendors
+don't charge for answers with an error status, and what they charge for one that broke off they
+don't tell. A request dropped in flight counts as a call with the tokens its prompt probably had.
 
-Where an endpoint doesn't report tokens, they are estimated from the text.
+Where an endpoint reports no tokens, or so many that it can't be meant, they are estimated from the
+text, rather too many than too few.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ from sqlwright.types import Usage
 BYTES_PER_TOKEN = 3
 """Of UTF-8. Tokenizers of the big models make 3.5 to 5 of English and SQL, about 3 of a Chinese
 character. Digits are counted singly, as some tokenizers do."""
+FAR = 10
+"""Times our estimate, beyond which nothing reported is believed."""
+UNSEEN = 20_000
+"""Tokens of a prompt that a server may add, and of reasoning that it may not show."""
 PER_MESSAGE = 8
 """Tokens for the frame of a message."""
 _DIGITS = b"0123456789"
@@ -91,7 +95,7 @@ class SpendingMeter:
 
     def _used(self, call: Call, outcome: Completion | EndpointError | None) -> Usage:
         if isinstance(outcome, EndpointError):
-            return Usage(calls=0 if outcome.crowded or outcome.kind == "rejected" else 1)
+            return Usage(calls=1)
         if outcome is None:
             prompt = prompt_tokens(call)
             return Usage(1, prompt, 0, None if self.price is None else self.price.cost(prompt, 0))
@@ -103,13 +107,22 @@ class SpendingMeter:
 
 
 def completion_tokens(call: Call, completion: Completion) -> tuple[int, int]:
-    """Tokens of the prompt and of all replies, estimated where the endpoint didn't say."""
-    prompt, replies = completion.prompt_tokens, completion.reply_tokens
-    if prompt is None:
-        prompt = prompt_tokens(call)
-    if replies is None:
-        replies = sum(estimated_tokens(_reply_texts(reply)) for reply in completion.replies)
-    return prompt, replies
+    """Tokens of the prompt and of all replies, estimated where the endpoint says none or what can't
+    be. Nothing is what an endpoint says that counts nothing; a prompt has some, a reply may."""
+    estimated = prompt_tokens(call)
+    written = sum(estimated_tokens(_reply_texts(reply)) for reply in completion.replies)
+    longest = max(written, call.n * call.max_tokens)
+    prompt = _plausible(completion.prompt_tokens, estimated, most=estimated)
+    if not call.max_tokens:
+        return prompt, 0  # vectors, which aren't paid by their length
+    return prompt, _plausible(completion.reply_tokens, written, most=longest)
+
+
+def _plausible(reported: int | None, estimated: int, *, most: int) -> int:
+    """The number reported where it can be; `most` is what it might be by our own account."""
+    if not reported or not 0 < reported <= FAR * most + UNSEEN:
+        return estimated
+    return reported
 
 
 def _texts(message: PlainMessage) -> list[str]:

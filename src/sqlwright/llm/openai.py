@@ -23,6 +23,8 @@ from sqlwright.messages import Capabilities, Reply, ToolCall
 
 SEEDS = 2**31
 """Servers take seeds below this."""
+LARGEST_VECTORS = 12_000_000
+"""Bytes of an answer with vectors: some 22 for each number."""
 FEWEST = 8
 """Texts of a request for vectors that no server calls too many."""
 _TOO_MANY = {400, 413, 422}
@@ -56,9 +58,9 @@ class OpenAIEndpoint(AtSite):
     async def send(self, call: Call) -> Completion:
         body = self._body(call)
         answer = await self._connections.post(body)
-        if not answer.ok:
-            raise self._status(answer, body)
         with guarded():
+            if not answer.ok:
+                raise self._status(answer, body)
             return _read(_form(self._site, answer.content, "choices"))
 
     async def aclose(self) -> None:
@@ -113,6 +115,7 @@ class OpenAIEmbeddings(AtSite):
     A server that refuses many texts at once is sent fewer; nobody says how many it takes."""
 
     def __init__(self, site: Site, *, batch: int, api_version: str = "") -> None:
+        site = replace(site, largest=LARGEST_VECTORS)
         super().__init__(site)
         self._batch = batch
         self._connections = _connections(site, "embeddings", api_version)
@@ -124,10 +127,13 @@ class OpenAIEmbeddings(AtSite):
     async def send(self, call: Call) -> Completion:
         texts = [well_formed(message.text) for message in call.messages]
         body = {"model": self._site.model, "input": texts, "encoding_format": "float"}
-        answer = await self._connections.post(body)
-        if not answer.ok:
-            raise self._status(answer, len(texts))
+        try:
+            answer = await self._connections.post(body)
+        except EndpointError as error:
+            raise self._fewer(error, len(texts)) from None
         with guarded():
+            if not answer.ok:
+                raise self._status(answer, len(texts))
             form = _form(self._site, answer.content, "data")
             vectors = vectors_from_form(form, len(texts))
             usage = form.get("usage") or {}
@@ -142,6 +148,13 @@ class OpenAIEmbeddings(AtSite):
 
     async def aclose(self) -> None:
         await self._connections.aclose()
+
+    def _fewer(self, error: EndpointError, texts: int) -> EndpointError:
+        """An answer that is too large would be smaller for fewer texts."""
+        if error.retryable or error.kind == "rejected" or texts <= FEWEST:
+            return error
+        self._batch = min(self._batch, max(FEWEST, texts // 4))
+        return EndpointError(error.message, kind="rejected", retryable=False)
 
     def _status(self, answer: Answer, texts: int) -> EndpointError:
         if answer.status in _TOO_MANY and texts > FEWEST:

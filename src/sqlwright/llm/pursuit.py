@@ -128,7 +128,8 @@ class Pursuit:
         """Why another attempt is pointless; None when it isn't."""
         throttle = self.endpoint.throttle
         reason = f"{self.endpoint.name}: {trouble.message}"
-        if trouble.failures >= throttle.attempts:
+        turned_away = trouble.tries - trouble.failures
+        if trouble.failures >= throttle.attempts or turned_away >= throttle.turned_away:
             return Missing("unavailable", f"{reason} ({trouble.tries} attempts)")
         if trouble.crowded or trouble.retry_after is not None:
             trouble.asked_for += wait

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,13 +10,16 @@ from typing import Any
 
 from sqlwright.llm.failures import unreadable
 
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What reading a form that isn't as it should be raises."""
+
 
 @contextmanager
 def guarded() -> Iterator[None]:
     """Whatever is wrong with a body's form becomes the error that says so, without the body."""
     try:
         yield
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+    except UNREADABLE:
         raise unreadable() from None
 
 
@@ -34,18 +36,24 @@ def finish(reason: Any, known: Mapping[str, str] | None = None) -> str:
     return word if re.fullmatch(r"[a-z_]{1,40}", word) else "other"
 
 
+MOST_TOKENS = 100_000_000
+"""Of one request; no context is as long."""
+HIGHEST_PRICE = 10_000.0
+"""US dollars for one request."""
+
+
 def count(value: Any) -> int | None:
-    """A number of tokens; None when it is none."""
+    """A number of tokens; None when it is none that can be meant."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return int(value) if math.isfinite(value) and value >= 0 else None
+    return int(value) if 0 <= value <= MOST_TOKENS else None
 
 
 def price(value: Any) -> float | None:
-    """An amount of money; None when it is none."""
+    """An amount of money; None when it is none that can be meant."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) and value >= 0 else None
+    return float(value) if 0 <= value <= HIGHEST_PRICE else None
 
 
 def arguments_text(value: Any) -> str:

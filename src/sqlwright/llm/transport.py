@@ -5,17 +5,21 @@ from __future__ import annotations
 import ipaddress
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from sqlwright.llm.endpoint import THREAD, Throttle
-from sqlwright.llm.failures import Address
+from sqlwright.llm.failures import Address, compressed, too_large
 from sqlwright.messages import Capabilities
 
 CONNECT = 15.0
 """Seconds to wait for a connection at most."""
+LARGEST = 2_000_000
+"""Bytes of an answer. Twenty replies of 4,096 tokens have less than a quarter of it."""
+MOST_PARTS = 100_000
+"""Brackets and colons of an answer: each may become an object of a hundred bytes."""
 NO_KEY = "none"
 """Stands for the key towards a vendor's package where there is none; it is never sent."""
 
@@ -65,6 +69,8 @@ class Site:
     key_variable: str = ""
     vendor_headers: tuple[tuple[str, str], ...] = ()
     """Names and values of headers that this vendor wants besides the usual ones."""
+    largest: int = LARGEST
+    """Bytes an answer may have."""
     proxies: bool = True
     """Whether proxies of the environment are used. What is to stay on this machine mustn't."""
     wall: Callable[[], float] = time.time
@@ -89,7 +95,7 @@ class Site:
         hook = headers_hook(self.base_url, self.secret(header, scheme))
         return self._client(
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
-            event_hooks={"request": [hook]},
+            event_hooks={"request": [hook], "response": [self._bound]},
         )
 
     def clients(self) -> Callable[[], Any]:
@@ -99,7 +105,19 @@ class Site:
 
         trusted = httpx2.create_ssl_context(trust_env=self.proxies)  # takes longest to make
         limits = httpx2.Limits(max_connections=1, max_keepalive_connections=1)
-        return lambda: self._client(limits=limits, verify=trusted)
+        hooks = {"response": [self._bound]}
+        return lambda: self._client(limits=limits, verify=trusted, event_hooks=hooks)
+
+    async def _bound(self, answer: Any) -> None:
+        """A hook for an HTTP client that has an answer cut off where it gets too large. Raises
+        EndpointError for one that is compressed: nobody knows what it would unpack to."""
+        encoding = answer.headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in {"", "identity"}:
+            raise compressed()
+        length = answer.headers.get("content-length", "").strip()
+        if length.isdigit() and (len(length) > 18 or int(length) > self.largest):
+            raise too_large(self.largest)
+        answer.stream = _bounded(answer.stream, self.largest)
 
     def _client(self, **options: Any) -> Any:
         import httpx2
@@ -111,6 +129,32 @@ class Site:
             timeout=httpx2.Timeout(seconds, connect=min(CONNECT, seconds)),
             **options,
         )
+
+
+def check_size(size: int, most: int) -> None:
+    """Raise EndpointError for more than is taken."""
+    if size > most:
+        raise too_large(most)
+
+
+def _bounded(stream: Any, most: int) -> Any:
+    """The same stream of bytes, which raises EndpointError where it gets too large."""
+    import httpx2
+
+    class Bounded(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = parts = 0
+            async for piece in stream:
+                size += len(piece)
+                parts += sum(piece.count(mark) for mark in (b"[", b"{", b":"))
+                check_size(size, most)
+                check_size(parts, MOST_PARTS)
+                yield piece
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Bounded()
 
 
 class Discreet(logging.Filter):
@@ -161,6 +205,7 @@ def headers_hook(base_url: str, secret: Mapping[str, str]) -> Callable[[Any], Aw
         for name in set(request.headers):
             if name.lower() not in USUAL:
                 del request.headers[name]
+        request.headers["accept-encoding"] = "identity"
         if request.url.host == host:
             request.headers.update(secret)
 
