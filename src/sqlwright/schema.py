@@ -38,6 +38,15 @@ class Column:
     value_description: str = ""
 
 
+_CAPITALS = {ord(capital): ord(capital) + 32 for capital in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+
+
+def fold(name: str) -> str:
+    """A name as SQLite compares names: A to Z in lower case and nothing else, so that Ö and ö, or
+    k and the sign for kelvin, stay two names."""
+    return name.lower() if name.isascii() else name.translate(_CAPITALS)
+
+
 @dataclass(frozen=True)
 class Table:
     """A table or view."""
@@ -51,11 +60,11 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         """The column of that name, whatever its case; None when there is none."""
-        return self._by_name.get(name.casefold())
+        return self._by_name.get(fold(name))
 
     @cached_property
     def _by_name(self) -> dict[str, Column]:
-        return {column.name.casefold(): column for column in self.columns}
+        return {fold(column.name): column for column in self.columns}
 
 
 @dataclass(frozen=True)
@@ -89,7 +98,7 @@ class Schema:
 
     def table(self, name: str) -> Table | None:
         """The table of that name, whatever its case; None when there is none."""
-        return self._by_name.get(name.casefold())
+        return self._by_name.get(fold(name))
 
     def column(self, ref: ColumnRef) -> Column | None:
         """The column a reference names, whatever its case; None when there is none."""
@@ -177,7 +186,7 @@ class Schema:
 
     @cached_property
     def _by_name(self) -> dict[str, Table]:
-        return {table.name.casefold(): table for table in self.tables}
+        return {fold(table.name): table for table in self.tables}
 
     @cached_property
     def _references(self) -> tuple[ColumnRef, ...]:

@@ -8,13 +8,22 @@ are made of; the bodies of the views it reads are held to the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlwright.errors import UnsafeQuery
-from sqlwright.schema import ColumnRef, Schema, Table
-from sqlwright.tokens import UnreadableQuery, checked_tokens, pieces, tokenize, view_body
+from sqlwright.schema import ColumnRef, Schema, Table, fold
+from sqlwright.sql_tree import (
+    StopReading,
+    enclosing_selects,
+    parse,
+    parsed_token,
+    query_tree,
+    silence,
+)
+from sqlwright.token_check import checked_tokens
+from sqlwright.tokens import pieces, tokenize, view_body
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -25,10 +34,8 @@ _INTERNAL_TABLE = re.compile(
     re.IGNORECASE,
 )
 """Tables that SQLite or its extensions provide without anybody having made them."""
-
-
-_KEPT_LENGTH = 4_000
-"""Characters of the longest query whose tree is kept."""
+_TABLE_FUNCTIONS = frozenset({"json_each", "json_tree", "jsonb_each", "jsonb_tree"})
+"""Functions that may be read like tables."""
 
 
 def check_query(
@@ -37,18 +44,22 @@ def check_query(
     *,
     views: Mapping[str, str] | None = None,
     hidden: Collection[str] = frozenset(),
-) -> None:
-    """Raise UnsafeQuery unless the text is exactly one query that only reads.
+    stop: StopReading | None = None,
+) -> frozenset[str]:
+    """Raise UnsafeQuery unless the text is exactly one query that only reads; what it reads by
+    name: tables, views and what is in them, its own common table expressions included.
 
     `views` maps stored view names to their CREATE VIEW text; the bodies of the views the query
     reads, directly or through each other, are held to the same rules. `hidden` are the tables and
-    views, in lower case, that may not be read, not even through a view. The subclass
-    UnreadableQuery says that the text looks like a mistake rather than an attack.
+    views, folded, that may not be read, not even through a view. `stop` is called every few
+    milliseconds and may raise. The subclass UnreadableQuery says that the text looks like a mistake
+    rather than an attack.
     """
     if dialect != "sqlite":
         raise UnsafeQuery(f"queries in the dialect '{dialect}' can't be checked yet")
-    bodies = {name.lower(): create for name, create in (views or {}).items()}
-    waiting = list(_check_text(sql, hidden))
+    bodies = {fold(name): create for name, create in (views or {}).items()}
+    names = _check_text(sql, hidden, stop)
+    waiting = list(names)
     seen: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -56,24 +67,27 @@ def check_query(
             continue
         seen.add(name)
         try:
-            waiting += _check_text(view_body(bodies[name]), hidden)
+            found = _check_text(view_body(bodies[name]), hidden, stop)
         except UnsafeQuery as error:
             raise UnsafeQuery(f"the view {name} is not safe to read: {error}") from None
+        waiting += found
+        names |= found
+    return frozenset(names)
 
 
-def _check_text(sql: str, hidden: Collection[str] = frozenset()) -> set[str]:
-    """The names of the tables that the query reads, in lower case. Raises UnsafeQuery."""
-    tree = _parse(" ".join(token.text for token in checked_tokens(sql)))
+def _check_text(sql: str, hidden: Collection[str], stop: StopReading | None) -> set[str]:
+    """The folded names of the tables that the query reads. Raises UnsafeQuery."""
+    tree = parse(checked_tokens(sql), stop)
+    if stop is not None:
+        stop()
     allowed, banned = _nodes()
     names: set[str] = set()
-    try:
-        for node in tree.walk():
-            if not isinstance(node, allowed) or isinstance(node, banned):
-                raise UnsafeQuery(f"a query may not contain {type(node).__name__.upper()}")
-            if node.key in {"table", "in"}:
-                names.update(_table_names(node))
-    except RecursionError:
-        raise UnsafeQuery("the query is nested too deeply") from None
+    for node in tree.walk():
+        if not isinstance(node, allowed) or isinstance(node, banned):
+            raise UnsafeQuery(f"a query may not contain {type(node).__name__.upper()}")
+        source = _source(node)
+        if source is not None:
+            names.add(_stored_name(source))
     # A common table expression of a hidden table's name is refused, too: better one too many.
     for name in sorted(names.intersection(hidden)):
         raise UnsafeQuery(f"reading {name} is not allowed")
@@ -124,80 +138,34 @@ def _nodes() -> tuple[tuple[type[exp.Expr], ...], tuple[type[exp.Expr], ...]]:
     return allowed, banned
 
 
-def _table_names(node: exp.Expr) -> Iterator[str]:
-    """What a table node or `x IN table` reads. Raises UnsafeQuery for what can't be stored."""
-    source = _source(node)
-    if source is None:
-        return
-    name = str(source.name).lower()
-    place = str(source.args.get("db") or source.args.get("table") or "").lower().strip('"')
-    if place not in {"", "main"} or source.args.get("catalog"):
-        raise UnsafeQuery(f"reading from {place} is not allowed")
+def _source(node: exp.Expr) -> exp.Expr | None:
+    """What a table node or `x IN table` reads."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.In):
+        return node.args.get("field") or node.args.get("unnest")
+    return node if isinstance(node, exp.Table) else None
+
+
+def _stored_name(source: exp.Expr) -> str:
+    """The folded name of what is read. Raises UnsafeQuery for what nobody has stored."""
+    from sqlglot import exp
+
+    call = source.this if isinstance(source, exp.Table) else source
+    if isinstance(call, exp.Func):
+        name = fold(call.name)
+        if name not in _TABLE_FUNCTIONS:
+            raise UnsafeQuery(f"reading from the function {name or call.key} is not allowed")
+        return name
+    parts = source.parts if isinstance(source, (exp.Table, exp.Column)) else ()
+    if not parts or not all(isinstance(part, exp.Identifier) for part in parts):
+        raise UnsafeQuery("a query may only read what an identifier names")
+    *places, name = (fold(part.name) for part in parts)
+    if places not in ([], ["main"]):
+        raise UnsafeQuery(f"reading from {'.'.join(places)} is not allowed")
     if _INTERNAL_TABLE.fullmatch(name):
         raise UnsafeQuery(f"reading {name} is not allowed")
-    yield name
-
-
-def _source(node: exp.Expr) -> exp.Table | exp.Column | None:
-    """The table that a table node or `x IN table` names."""
-    from sqlglot import exp
-
-    source = node.args.get("field") if isinstance(node, exp.In) else node
-    return source if isinstance(source, (exp.Table, exp.Column)) else None
-
-
-def _parse(sql: str) -> exp.Query | exp.Values:
-    """The tree of the one query in a text of tokens joined by spaces. Raises UnsafeQuery when it
-    isn't one. Not to be changed: the check shares it with all else that is asked of a query."""
-    tree = _kept(sql) if len(sql) <= _KEPT_LENGTH else _read(sql)
-    if isinstance(tree, UnsafeQuery):
-        raise type(tree)(str(tree))
-    return tree
-
-
-@lru_cache(maxsize=128)
-def _kept(sql: str) -> exp.Query | exp.Values | UnsafeQuery:
-    return _read(sql)
-
-
-def _read(sql: str) -> exp.Query | exp.Values | UnsafeQuery:
-    """The tree, or why there is none."""
-    import sqlglot
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
-    try:
-        trees = [tree for tree in sqlglot.parse(sql, read="sqlite") if tree is not None]
-    except SqlglotError as error:
-        return UnreadableQuery(f"the query can't be read: {_first_problem(error)}")
-    except RecursionError:
-        return UnsafeQuery("the query is nested too deeply")
-    if len(trees) != 1:
-        return UnsafeQuery("only one statement may run")
-    tree = trees[0]
-    if not isinstance(tree, (exp.Query, exp.Values)):
-        return UnsafeQuery("only a query may run")
-    return tree
-
-
-def _first_problem(error: Exception) -> str:
-    details = getattr(error, "errors", None)
-    if not details:
-        return str(error).splitlines()[0]
-    description = str(details[0].get("description") or "").rstrip(".")
-    return f"{description} near {details[0].get('highlight')!r}"
-
-
-def query_tree(sql: str) -> exp.Query | exp.Values | None:
-    """The tree, or None when the text is no query. Not to be changed: the check shares it."""
-    try:
-        tokens = tokenize(sql)
-        # Other statements would make the parser log that it falls back.
-        if not tokens or tokens[0].word not in {"select", "with", "values"}:
-            return None
-        return _parse(" ".join(token.text for token in tokens))
-    except UnsafeQuery:
-        return None
+    return name
 
 
 def is_query(sql: str) -> bool:
@@ -213,10 +181,10 @@ def tables_used(sql: str) -> tuple[str, ...]:
     tree = query_tree(sql)
     if tree is None:
         return ()
-    own = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    own = {fold(cte.alias) for cte in tree.find_all(exp.CTE)}
     sources = (_source(node) for node in tree.find_all(exp.Table, exp.In, bfs=False))
-    names = (str(source.name) for source in sources if source is not None)
-    return tuple(dict.fromkeys(name for name in names if name and name.lower() not in own))
+    names = (str(source.name) for source in sources if isinstance(source, (exp.Table, exp.Column)))
+    return tuple(dict.fromkeys(name for name in names if name and fold(name) not in own))
 
 
 def columns_used(sql: str, schema: Schema) -> tuple[ColumnRef, ...]:
@@ -230,10 +198,10 @@ def columns_used(sql: str, schema: Schema) -> tuple[ColumnRef, ...]:
     tree = query_tree(sql)
     if tree is None:
         return ()
-    scopes = _scopes(tree, schema)
+    scopes = _Scopes(tree, schema)
     found: dict[ColumnRef, None] = {}
     for node in tree.find_all(exp.Column, exp.Star, exp.Join, bfs=False):
-        found.update(dict.fromkeys(_stored_columns(node, scopes)))
+        found.update(dict.fromkeys(scopes.stored_columns(node)))
     return tuple(found)
 
 
@@ -260,7 +228,7 @@ def compared_texts(sql: str, schema: Schema) -> tuple[ComparedText, ...]:
     if tree is None:
         return ()
     places = _literal_places(sql)
-    scopes = _scopes(tree, schema)
+    scopes = _Scopes(tree, schema)
     found: list[ComparedText] = []
     for node in tree.find_all(exp.EQ, exp.NEQ, exp.In, exp.Like):
         negated = isinstance(node, exp.NEQ) or isinstance(node.parent, exp.Not)
@@ -274,7 +242,7 @@ def compared_texts(sql: str, schema: Schema) -> tuple[ComparedText, ...]:
                 ComparedText(
                     ref, text, isinstance(node, exp.Like), negated, start, start + len(written)
                 )
-                for ref in _stored_columns(column, scopes)
+                for ref in scopes.stored_columns(column)
             )
     return tuple(sorted(found, key=lambda one: one.start))
 
@@ -286,7 +254,7 @@ def _literal_places(sql: str) -> dict[int, int]:
     for token in tokenize(sql):
         if token.kind == "text":
             places[at] = len(places)
-        at += len(token.text) + 1
+        at += len(parsed_token(token)) + 1
     return places
 
 
@@ -305,44 +273,52 @@ def _compared(node: exp.Expr) -> Iterator[tuple[exp.Column, exp.Literal]]:
             yield column, literal
 
 
-def _scopes(tree: exp.Expr, schema: Schema) -> dict[int, list[tuple[str, Table]]]:
-    """The stored tables each SELECT reads, with their aliases, by the identity of its node."""
-    from sqlglot import exp
+class _Scopes:
+    """The stored tables that each SELECT of a tree reads, and the columns that stand for them."""
 
-    own = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-    scopes: dict[int, list[tuple[str, Table]]] = {}
-    for source in tree.find_all(exp.Table):
-        table = schema.table(source.name)
-        if table is not None and source.name.lower() not in own:
-            select = source.find_ancestor(exp.Select)
-            scopes.setdefault(id(select), []).append((source.alias_or_name.lower(), table))
-    return scopes
+    def __init__(self, tree: exp.Expr, schema: Schema) -> None:
+        from sqlglot import exp
 
+        self._selects = enclosing_selects(tree)
+        # By alias, the first where several have the same; by the identity of the SELECT.
+        self._tables: dict[int, dict[str, Table]] = {}
+        own = {fold(cte.alias) for cte in tree.find_all(exp.CTE)}
+        for source in tree.find_all(exp.Table):
+            table = schema.table(source.name)
+            if table is not None and fold(source.name) not in own:
+                here = self._tables.setdefault(id(self._selects.get(id(source))), {})
+                here.setdefault(fold(source.alias_or_name), table)
 
-def _stored_columns(
-    node: exp.Expr, scopes: Mapping[int, list[tuple[str, Table]]]
-) -> Iterator[ColumnRef]:
-    from sqlglot import exp
+    def stored_columns(self, node: exp.Expr) -> Iterator[ColumnRef]:
+        """What a column, a star or the USING of a join stands for."""
+        from sqlglot import exp
 
-    select = node.find_ancestor(exp.Select)
-    here = scopes.get(id(select), [])
-    if isinstance(node, exp.Join):
-        for name in node.args.get("using") or ():
-            yield from (_ref(table, name.name) for _, table in here if table.column(name.name))
-    elif isinstance(node, exp.Star):
-        if isinstance(node.parent, (exp.Select, exp.Column)):
-            wanted = node.parent.table.lower() if isinstance(node.parent, exp.Column) else ""
-            for alias, table in here:
-                if wanted in {"", alias}:
+        select = self._selects.get(id(node))
+        if isinstance(node, exp.Join):
+            for name in node.args.get("using") or ():
+                for table in self._named("", select):
+                    if table.column(name.name):
+                        yield _ref(table, name.name)
+        elif isinstance(node, exp.Star):
+            if isinstance(node.parent, (exp.Select, exp.Column)):
+                of = fold(node.parent.table) if isinstance(node.parent, exp.Column) else ""
+                for table in self._named(of, select):
                     yield from (ColumnRef(table.name, column.name) for column in table.columns)
-    elif isinstance(node, exp.Column):
-        wanted = node.table.lower()
-        while select is not None:
-            for alias, table in scopes.get(id(select), []):
-                if wanted in {"", alias} and table.column(node.name):
-                    yield _ref(table, node.name)
-                    return
-            select = select.find_ancestor(exp.Select)
+        elif isinstance(node, exp.Column):
+            of = fold(node.table)
+            while select is not None:
+                for table in self._named(of, select):
+                    if table.column(node.name):
+                        yield _ref(table, node.name)
+                        return
+                select = self._selects.get(id(select))
+
+    def _named(self, alias: str, select: exp.Select | None) -> Iterable[Table]:
+        """The table of that alias, or all of the SELECT's, each once."""
+        here = self._tables.get(id(select), {})
+        if alias:
+            return [here[alias]] if alias in here else []
+        return {table.name: table for table in here.values()}.values()
 
 
 def _ref(table: Table, name: str) -> ColumnRef:
@@ -364,7 +340,8 @@ def format_sql(sql: str) -> str:
     if tree is None:
         return sql
     try:
-        text = tree.sql(dialect="sqlite", pretty=True)
+        with silence():
+            text = tree.sql(dialect="sqlite", pretty=True)
     except (ValueError, RecursionError):
         return sql
     return text if query_tree(text) == tree else sql

@@ -23,8 +23,9 @@ from sqlwright.database.introspect import read_schema
 from sqlwright.database.pool import Pool, Stop, WorkerDied, WorkerStopped, start_failure
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Limits, Run
-from sqlwright.schema import Schema
+from sqlwright.schema import Schema, fold
 from sqlwright.sql import check_query
+from sqlwright.sql_tree import StopReading
 from sqlwright.tokens import UnreadableQuery, quote_name
 from sqlwright.types import ExecutionError, ExecutionResult
 
@@ -41,6 +42,7 @@ _HINT = "Check that the file and its folder may be read."
 
 _ATTEMPTS = 3
 _CHECKED_MOST = 4_096
+_LEAST_SECONDS = 0.001
 
 
 class SqliteDatabase:
@@ -107,8 +109,9 @@ class SqliteDatabase:
         try:
             if _stop(run):
                 raise WorkerStopped("cancelled")
-            self._check(sql)
-            result = self._run(sql, allowed, lambda: _stop(run))
+            self._check(sql, _stop_at(started + allowed.seconds, run))
+            left = max(started + allowed.seconds - time.monotonic(), _LEAST_SECONDS)
+            result = self._run(sql, replace(allowed, seconds=left), lambda: _stop(run))
         except UnsafeQuery as error:
             kind = "sql" if isinstance(error, UnreadableQuery) else "unsafe"
             result = _failed(kind, str(error), "prepare")
@@ -176,12 +179,12 @@ class SqliteDatabase:
         hint = next((hint for word, hint in _HINTS if word in message), _HINT)
         return DatabaseUnavailable(f"{self._file.path}: {message}.", hint=hint)
 
-    def _check(self, sql: str) -> None:
+    def _check(self, sql: str, stop: StopReading) -> None:
         stored = self._stored_now()
         with self._lock:
             if sql in self._checked:
                 return
-        check_query(sql, self.dialect, views=stored.views, hidden=stored.hidden)
+        check_query(sql, self.dialect, views=stored.views, hidden=stored.hidden, stop=stop)
         with self._lock:
             if len(self._checked) >= _CHECKED_MOST:
                 self._checked.clear()
@@ -204,23 +207,29 @@ class SqliteDatabase:
         """Tables by their stored names. Raises ConfigError."""
         with self._told():
             everything = _read_stored(connection, ())
-        by_name = {name.lower(): name for name in everything.names} | {
+        by_name = {fold(name): name for name in everything.names} | {
             name: name for name in everything.names
         }
-        absent = [name for name in tables if name not in by_name and name.lower() not in by_name]
+        absent = [name for name in tables if name not in by_name and fold(name) not in by_name]
         if absent:
             known = ", ".join(sorted(everything.names)[:40])
             raise ConfigError(
                 f"{self._file.path} has no table {absent[0]!r}, which tables lists",
                 hint=f"There are: {known}.",
             )
-        named = tuple(dict.fromkeys(by_name.get(n) or by_name[n.lower()] for n in tables))
+        named = tuple(dict.fromkeys(by_name.get(n) or by_name[fold(n)] for n in tables))
         stored = everything.without(named)
+        until = time.monotonic() + Limits().seconds
         for view in named:
             if view in stored.views:
                 try:
                     check_query(f"SELECT * FROM {quote_name(view)}", views=stored.views,
-                                hidden=stored.hidden)  # fmt: skip
+                                hidden=stored.hidden, stop=_stop_at(until))  # fmt: skip
+                except WorkerStopped:
+                    raise DatabaseUnavailable(
+                        f"{self._file.path}: what the view {view} reads takes too long to check.",
+                        hint="Leave the view out of the tables.",
+                    ) from None
                 except UnsafeQuery as error:
                     raise ConfigError(
                         f"the view {view} can't be among the tables: {error}",
@@ -283,21 +292,39 @@ class Stored:
     views: Mapping[str, str]
     """Their CREATE VIEW texts."""
     hidden: frozenset[str] = frozenset()
-    """What may not be read, in lower case."""
+    """What may not be read, folded."""
 
     def without(self, tables: Collection[str]) -> Stored:
         """The same with everything hidden but these tables, the schema's own included."""
-        hidden = {name.lower() for name in self.names if name not in tables} | SCHEMA_TABLES
+        hidden = {fold(name) for name in self.names if name not in tables} | SCHEMA_TABLES
         return replace(self, hidden=frozenset(hidden))
 
 
 def _read_stored(connection: TrustedConnection, tables: Collection[str] | None) -> Stored:
-    rows = list(connection.rows(
-        "SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view')"
-    ))  # fmt: skip
-    views = {str(name): str(sql) for name, kind, sql in rows if kind == "view"}
-    stored = Stored(frozenset(str(name) for name, _, _ in rows), views)
+    """As SQLite reads its schema: whatever is stored is text up to a NUL, and the kind's case
+    makes no difference."""
+    rows = [
+        (str(name).partition("\0")[0], fold(str(kind).partition("\0")[0]), str(sql))
+        for name, kind, sql in connection.rows(
+            "SELECT CAST(name AS TEXT), CAST(type AS TEXT), CAST(sql AS TEXT) FROM sqlite_schema"
+        )
+    ]
+    views = {name: sql for name, kind, sql in rows if kind == "view"}
+    stored = Stored(frozenset(name for name, kind, _ in rows if kind in {"table", "view"}), views)
     return stored if tables is None else stored.without(tables)
+
+
+def _stop_at(until: float, run: Run | None = None) -> StopReading:
+    """What raises WorkerStopped when it is called after a time, or the run is to stop."""
+
+    def stop() -> None:
+        reason = _stop(run) if run is not None else None
+        if reason is None and time.monotonic() > until:
+            reason = "timeout"
+        if reason is not None:
+            raise WorkerStopped(reason)
+
+    return stop
 
 
 def _stop(run: Run) -> str | None:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from sqlwright.schema import ColumnRef
-from sqlwright.sql import query_tree
+from sqlwright.sql_tree import enclosing_selects, query_tree
 
 Node = TypeVar("Node", bound=exp.Expr)
 
@@ -77,7 +77,7 @@ def read_parts(sql: str, used: Sequence[ColumnRef]) -> Parts | None:
     first = next(every(nodes, exp.Select), None)
     if tree is None or first is None:
         return None
-    names = _Names(used)
+    names = _Names(tree, used)
     shown, worked_out, counted = _shown(first, names)
     selects = list(every(nodes, exp.Select))
     compared = list(_compared(nodes, names))
@@ -110,7 +110,8 @@ def _unique(refs: Sequence[ColumnRef]) -> tuple[ColumnRef, ...]:
 class _Names:
     """The columns that a query uses, by folded name."""
 
-    def __init__(self, used: Sequence[ColumnRef]) -> None:
+    def __init__(self, tree: exp.Expr, used: Sequence[ColumnRef]) -> None:
+        self._within = enclosing_selects(tree)
         self._by_name: dict[str, list[ColumnRef]] = {}
         for ref in used:
             self._by_name.setdefault(ref.column.casefold(), []).append(ref)
@@ -137,7 +138,7 @@ class _Names:
             if (node := select.args.get(clause)) is not None
             for one in node.find_all(exp.Column)
         ]
-        own = [node for select, node in nodes if node.find_ancestor(exp.Select) is select]
+        own = [node for select, node in nodes if self._within.get(id(node)) is select]
         return _unique([ref for node in own if (ref := self.ref(node))])
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NoReturn
 
-import sqlglot
 from sqlglot import exp
 
 from sqlwright.errors import UnsupportedQuery
@@ -22,6 +21,7 @@ from sqlwright.local.joins import node_of
 from sqlwright.local.linear import linearize
 from sqlwright.local.names import Entry, Readable, Scope, lookup_table
 from sqlwright.schema import Schema
+from sqlwright.sql_tree import query_tree
 
 _SET_OPERATORS: dict[type[exp.Expr], f.SetOperator] = {
     exp.Union: "union",
@@ -40,11 +40,13 @@ def read_sql(sql: str, schema: Schema) -> f.Query:
     Names are resolved whatever their case, as SQLite does it: a double-quoted name that is no
     column is a text. Raises UnsupportedQuery.
     """
+    tree = query_tree(sql)
+    if tree is None:
+        raise UnsupportedQuery("not a query that can be read")
     try:
-        tree = sqlglot.parse_one(sql, dialect="sqlite")
-    except sqlglot.errors.SqlglotError as error:
-        raise UnsupportedQuery(f"not a query: {error}") from error
-    query = _Reader(schema, {}).query(tree, None, top=True)
+        query = _Reader(schema, {}).query(tree, None, top=True)
+    except RecursionError:
+        raise UnsupportedQuery("nested too deeply for the form") from None
     state = GrammarState()
     for symbol in linearize(query):
         state = state.advance(symbol)

@@ -1,0 +1,237 @@
+"""The doorway to the parser (sqlglot): one query's tree, read within bounds and in silence.
+
+The parser tries one reading of a text after the other, and in some shapes (joins without
+conditions, calls within calls) tries twice as many with every further word. So its steps are
+counted: what takes more of them than any query that somebody means is not read. A step is one move
+to another token, forward or back; nothing the parser repeats does without. The same count asks
+whether to stop, so that a deadline or a person can end it in the middle.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlwright.errors import UnsafeQuery
+from sqlwright.token_check import begins_like_a_query, tokens_within_limits
+from sqlwright.tokens import Token, UnreadableQuery
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlglot import exp
+
+_KEPT = 128
+"""Trees."""
+_KEPT_LENGTH = 100_000
+"""Characters of all the queries whose trees are kept; a tree takes some 300 bytes for each."""
+_STEPS = 5_000
+_STEPS_PER_TOKEN = 4
+"""Of 18,913 queries of benchmarks none takes more than 3 steps a token."""
+_NODES = 1_000
+_NODES_PER_TOKEN = 2
+_TYPES = 6
+_AFTER_UNION = frozenset({"ALL", "SELECT", "VALUES"})
+_ASK_EVERY = 256
+"""Steps; about a millisecond."""
+
+StopReading = Callable[[], None]
+"""Called every now and then; raises what ends the reading."""
+
+
+class _TooManySteps(Exception):
+    pass
+
+
+class _Parser(Protocol):
+    def parse(self, raw_tokens: list[Any], sql: str) -> list[exp.Expr | None]: ...
+
+
+def query_tree(sql: str) -> exp.Query | exp.Values | None:
+    """The tree, or None when the text is no query or one that can't be read within bounds. Not to
+    be changed: the check shares it."""
+    try:
+        tokens = tokens_within_limits(sql)
+        # Other statements would make the parser fall back to reading anything.
+        return parse(tokens) if begins_like_a_query(tokens) else None
+    except UnsafeQuery:
+        return None
+
+
+def parse(tokens: Sequence[Token], stop: StopReading | None = None) -> exp.Query | exp.Values:
+    """The tree of the one query that tokens within limits make up. Raises UnsafeQuery when they
+    don't or the steps run out, and whatever `stop` raises. Not to be changed: it is shared."""
+    text = parsed_text(tokens)
+    tree = _trees.get(text)
+    if tree is None:
+        tree = _read(text, len(tokens), stop)
+        _trees.keep(text, tree)
+    if isinstance(tree, UnsafeQuery):
+        raise type(tree)(str(tree))
+    return tree
+
+
+def parsed_text(tokens: Sequence[Token]) -> str:
+    """What the parser is given for a text: its tokens with one space between."""
+    return " ".join(map(parsed_token, tokens))
+
+
+def parsed_token(token: Token) -> str:
+    """A token for the parser. It takes unquoted names for keywords whatever their letters' case,
+    also where SQLite knows no other case: "\u0131n" for IN, "cro\u00df" for CROSS."""
+    if token.kind == "word" and not token.text.isascii() and token.text.upper().isascii():
+        return f'"{token.text}"'
+    return token.text
+
+
+def enclosing_selects(tree: exp.Expr) -> dict[int, exp.Select | None]:
+    """The SELECT that each node of a tree stands in, a SELECT itself in the one around it, by the
+    identity of the node. In one walk: looking up from every node takes long in deep trees."""
+    from sqlglot import exp
+
+    found: dict[int, exp.Select | None] = {}
+    waiting: list[tuple[exp.Expr, exp.Select | None]] = [(tree, None)]
+    while waiting:
+        node, select = waiting.pop()
+        found[id(node)] = select
+        inner = node if isinstance(node, exp.Select) else select
+        waiting += [(child, inner) for child in node.iter_expressions()]
+    return found
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """While it lasts, this thread's calls of the parser's library log nothing: what it logs quotes
+    stored text, which may hold whatever a terminal obeys."""
+    _install_filter()
+    before = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(before)
+
+
+class _Trees:
+    """The trees read last, or why there is none. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: dict[str, exp.Query | exp.Values | UnsafeQuery] = {}
+
+    def get(self, text: str) -> exp.Query | exp.Values | UnsafeQuery | None:
+        with self._lock:
+            tree = self._kept.pop(text, None)
+            if tree is not None:
+                self._kept[text] = tree  # now the last that was asked for
+            return tree
+
+    def keep(self, text: str, tree: exp.Query | exp.Values | UnsafeQuery) -> None:
+        with self._lock:
+            self._kept[text] = tree
+            length = sum(map(len, self._kept))
+            while len(self._kept) > _KEPT or length > _KEPT_LENGTH:
+                oldest = next(iter(self._kept))
+                length -= len(oldest)
+                del self._kept[oldest]
+
+
+_trees = _Trees()
+_silent: ContextVar[bool] = ContextVar("silent", default=False)
+
+
+@cache
+def _install_filter() -> None:
+    logging.getLogger("sqlglot").addFilter(lambda _: not _silent.get())
+
+
+def _read(text: str, tokens: int, stop: StopReading | None) -> exp.Query | exp.Values | UnsafeQuery:
+    """The tree, or why there is none."""
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    if stop is not None:
+        stop()
+    with silence():
+        try:
+            found = _parsed(text, tokens, stop)
+        except _TooManySteps:
+            return UnreadableQuery(
+                "the query has too many readings to be checked: give each JOIN its ON, and nest "
+                "fewer calls and queries within each other"
+            )
+        except SqlglotError as error:
+            return UnreadableQuery(f"the query can't be read: {_first_problem(error)}")
+        except RecursionError:
+            return UnsafeQuery("the query is nested too deeply")
+    trees = [tree for tree in found if tree is not None]
+    if len(trees) != 1:
+        return UnsafeQuery("only one statement may run")
+    tree = trees[0]
+    if not isinstance(tree, (exp.Query, exp.Values)):
+        return UnsafeQuery("only a query may run")
+    return tree
+
+
+def _parsed(text: str, tokens: int, stop: StopReading | None) -> list[exp.Expr | None]:
+    from sqlglot.dialects.sqlite import SQLite
+
+    given = SQLite().tokenize(text)
+    counting = _counting_parser()
+    if counting is not None:
+        return counting(tokens, stop).parse(given, text)
+    # Compiled, the parser lets nobody look on. It counts the nodes it makes itself; the readings
+    # that make none are those of types within types.
+    most = _NODES + _NODES_PER_TOKEN * tokens
+    types = SQLite.parser_class.STRUCT_TYPE_TOKENS
+    pairs = pairwise(given)
+    if sum(a.token_type in types and b.text.upper() not in _AFTER_UNION for a, b in pairs) > _TYPES:
+        raise _TooManySteps
+    parser = SQLite().parser(max_nodes=most)
+    try:
+        return parser.parse(given, text)
+    finally:
+        if parser._node_count > most:
+            raise _TooManySteps
+
+
+@cache
+def _counting_parser() -> Callable[[int, StopReading | None], _Parser] | None:
+    """The parser that counts its steps; None where the library is compiled."""
+    from sqlglot.dialects.sqlite import SQLite
+    from sqlglot.parsers.sqlite import SQLiteParser
+
+    def advance(self: Counting, times: int = 1) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise _TooManySteps
+        if not self.left % _ASK_EVERY and self.stop is not None:
+            self.stop()
+        SQLiteParser._advance(self, times)
+
+    try:
+
+        class Counting(SQLiteParser):
+            def __init__(self, tokens: int, stop: StopReading | None) -> None:
+                super().__init__(dialect=SQLite())
+                self.left = _STEPS + _STEPS_PER_TOKEN * tokens
+                self.stop = stop
+
+            _advance = advance
+
+    except TypeError:
+        return None
+    return Counting
+
+
+def _first_problem(error: Exception) -> str:
+    details = getattr(error, "errors", None)
+    if not details:
+        return str(error).splitlines()[0]
+    description = str(details[0].get("description") or "").rstrip(".")
+    return f"{description} near {details[0].get('highlight')!r}"

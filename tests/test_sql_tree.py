@@ -1,0 +1,152 @@
+"""Reading SQL takes a bounded number of steps, can be stopped, and says nothing on the side."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sqlwright.errors import UnsafeQuery, UnsupportedQuery
+from sqlwright.local.critic_tree import read_parts
+from sqlwright.local.reader import read_sql
+from sqlwright.schema import Column, Schema, Table
+from sqlwright.sql import (
+    check_query,
+    columns_used,
+    compared_texts,
+    format_sql,
+    has_order_by,
+    is_query,
+    tables_used,
+)
+from sqlwright.sql_tree import parse, query_tree
+from sqlwright.token_check import tokens_within_limits
+from sqlwright.tokens import tokenize
+from tests.database.shapes import Shape, all_shapes, random_text
+
+CASES = Path(__file__).parent / "cases" / "guard"
+EXPONENTIAL = [
+    Shape(*case) for case in yaml.safe_load((CASES / "exponential.yaml").read_text("utf-8"))
+]
+SCHEMA = Schema("s", (Table("p", (Column("a"), Column("b"))),))
+READERS: dict[str, tuple[Callable[[str], object], object]] = {
+    "is_query": (is_query, False),
+    "tables_used": (tables_used, ()),
+    "columns_used": (lambda sql: columns_used(sql, SCHEMA), ()),
+    "compared_texts": (lambda sql: compared_texts(sql, SCHEMA), ()),
+    "has_order_by": (has_order_by, False),
+    "read_parts": (lambda sql: read_parts(sql, ()), None),
+}
+
+
+class StoppedError(Exception):
+    """What a caller raises to end the reading."""
+
+
+@pytest.mark.parametrize("shape", EXPONENTIAL, ids=lambda shape: shape.text(2))
+def test_what_has_too_many_readings_is_refused(shape: Shape) -> None:
+    sql = shape.text(30)
+    with pytest.raises(UnsafeQuery):
+        check_query(sql)
+    for read, nothing in READERS.values():
+        assert read(sql) == nothing
+    assert format_sql(sql) == sql
+    with pytest.raises(UnsupportedQuery):
+        read_sql(sql, SCHEMA)
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_every_shape_is_read_in_few_steps(part: int) -> None:
+    """A stop is asked for every 256 steps: that tells how many there were."""
+    shapes = random.Random(part).sample(list(all_shapes()), 150)
+    for text in [shape.text(times) for shape in shapes for times in (15, 60)]:
+        asked = 0
+
+        def count() -> None:
+            nonlocal asked
+            asked += 1
+
+        try:
+            tokens = tokens_within_limits(text)
+            parse(tokens, count)
+        except UnsafeQuery:
+            continue
+        assert asked <= 2 + (5_000 + 4 * len(tokens)) // 256, text
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_text_is_read_or_not(seed: int) -> None:
+    sql = random_text(random.Random(seed), 3_000)
+    query_tree(sql)
+    for read, _ in READERS.values():
+        read(sql)
+    format_sql(sql)
+    try:
+        read_sql(sql, SCHEMA)
+    except UnsupportedQuery:
+        return
+
+
+@pytest.mark.parametrize("operator", ["+", "AND", "OR", "||", "->", "UNION ALL SELECT", ","])
+def test_long_chains_are_read(operator: str) -> None:
+    times = 90 if "SELECT" in operator else 3_000
+    sql = "SELECT " + f" {operator} ".join(["a"] * times) + " FROM p"
+    assert columns_used(sql, SCHEMA)
+    assert tables_used(sql) == ("p",)
+    assert format_sql(sql)
+    assert read_parts(sql, columns_used(sql, SCHEMA)) is not None
+    try:
+        read_sql(sql, SCHEMA)
+    except UnsupportedQuery:
+        return
+
+
+def test_joins_without_conditions_are_still_queries() -> None:
+    check_query("SELECT * FROM a JOIN b JOIN c JOIN d JOIN e JOIN f JOIN g JOIN h JOIN i")
+    check_query("SELECT date(datetime(date(json_extract(a, '$.x')))) FROM p")
+
+
+def test_reading_stops_when_it_is_told_to() -> None:
+    asked = 0
+
+    def stop() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 3:
+            raise StoppedError
+
+    tokens = tokenize("SELECT " + ", ".join(f"a{i}" for i in range(4_000)))
+    with pytest.raises(StoppedError):
+        parse(tokens, stop)
+    assert parse(tokens) is parse(tokens)  # what was stopped is read from the beginning
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT json_extract(a, '$[\x1b]0;PWNED\x07\x1b[31m') FROM p",
+        "WITH x AS (EXPLAIN '\x1b]0;PWNED\x07') SELECT * FROM x",
+        "SELECT a -> '$[\x1b[31m' FROM p",
+    ],
+)
+def test_the_parser_logs_nothing(
+    sql: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, logger="sqlglot"):
+        with contextlib.suppress(UnsafeQuery):
+            check_query(sql)
+        with contextlib.suppress(UnsafeQuery):
+            check_query("SELECT * FROM v", views={"v": f"CREATE VIEW v AS {sql} "})
+        format_sql(sql + " -- again")
+        columns_used(sql, SCHEMA)
+        with contextlib.suppress(UnsupportedQuery):
+            read_sql(sql, SCHEMA)
+        assert not caplog.records
+        assert capfd.readouterr() == ("", "")
+        logging.getLogger("sqlglot").warning("another's own")
+    assert [record.message for record in caplog.records] == ["another's own"]
