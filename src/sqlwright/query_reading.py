@@ -26,7 +26,7 @@ from sqlwright.query_names import (
 )
 from sqlwright.query_order import amount_words, direction, gives_numbers
 from sqlwright.schema import Schema
-from sqlwright.sql import query_tree
+from sqlwright.sql_tree import query_tree
 from sqlwright.types import QueryPart, ValueMatch
 
 _READ = frozenset(

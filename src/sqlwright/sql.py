@@ -17,10 +17,10 @@ from sqlwright.schema import ColumnRef, Schema, Table, fold
 from sqlwright.sql_tree import (
     StopReading,
     enclosing_selects,
+    node_text,
     parse,
     parsed_token,
     query_tree,
-    silence,
 )
 from sqlwright.token_check import checked_tokens
 from sqlwright.tokens import pieces, tokenize, view_body
@@ -339,9 +339,5 @@ def format_sql(sql: str) -> str:
     tree = query_tree(sql)
     if tree is None:
         return sql
-    try:
-        with silence():
-            text = tree.sql(dialect="sqlite", pretty=True)
-    except (ValueError, RecursionError):
-        return sql
+    text = node_text(tree, pretty=True)
     return text if query_tree(text) == tree else sql

@@ -90,6 +90,16 @@ def parsed_token(token: Token) -> str:
     return token.text
 
 
+def node_text(node: exp.Expr, dialect: str = "sqlite", *, pretty: bool = False) -> str:
+    """A part of a tree as SQL, the whole query included; empty when it is nested too deeply to be
+    written or can't be said in SQL."""
+    try:
+        with silence():
+            return node.sql(dialect=dialect, pretty=pretty)
+    except (ValueError, RecursionError):
+        return ""
+
+
 def enclosing_selects(tree: exp.Expr) -> dict[int, exp.Select | None]:
     """The SELECT that each node of a tree stands in, a SELECT itself in the one around it, by the
     identity of the node. In one walk: looking up from every node takes long in deep trees."""
@@ -165,7 +175,7 @@ def _read(text: str, tokens: int, stop: StopReading | None) -> exp.Query | exp.V
                 "the query has too many readings to be checked: give each JOIN its ON, and nest "
                 "fewer calls and queries within each other"
             )
-        except SqlglotError as error:
+        except (SqlglotError, TypeError) as error:  # compiled, it raises TypeError for broken SQL
             return UnreadableQuery(f"the query can't be read: {_first_problem(error)}")
         except RecursionError:
             return UnsafeQuery("the query is nested too deeply")
@@ -224,6 +234,7 @@ def _counting_parser() -> Callable[[int, StopReading | None], _Parser] | None:
 
             _advance = advance
 
+        Counting(0, None)
     except TypeError:
         return None
     return Counting

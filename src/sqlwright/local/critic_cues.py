@@ -13,6 +13,7 @@ from sqlwright.local.critic_tree import Parts
 from sqlwright.local.lexical import FUNCTION_WORDS, split_name
 from sqlwright.local.nodes import type_feature
 from sqlwright.schema import ColumnRef, Schema
+from sqlwright.sql_tree import node_text
 
 Features = dict[str, float]
 
@@ -208,8 +209,8 @@ class Cues:
         if order is None:
             return found
         if self._by_count:
-            counts = bool(order.find(exp.Count, exp.Sum)) or bool(_COUNT_NAME.search(order.sql()))
-            found["order counted"] = float(counts)
+            named = bool(_COUNT_NAME.search(node_text(order, "")))
+            found["order counted"] = float(named or bool(order.find(exp.Count, exp.Sum)))
         descending, name = _leading(order)
         of_time = bool(_OF_TIME.search(name))
         down = self._descending or (self._young_first if of_time else self._old_first)
@@ -325,7 +326,7 @@ def _calls(select: exp.Select) -> list[exp.Expr]:
 def _leading(order: exp.Expr) -> tuple[bool, str]:
     """Whether an ORDER BY puts the largest first, and of what."""
     first = order.expressions[0]
-    return bool(first.args.get("desc")), first.this.sql()
+    return bool(first.args.get("desc")), node_text(first.this, "")
 
 
 def _directed(parts: Parts) -> Iterator[tuple[bool, str]]:
@@ -335,4 +336,4 @@ def _directed(parts: Parts) -> Iterator[tuple[bool, str]]:
         if order is not None and select.args.get("limit") is not None:
             yield _leading(order)
     for call in parts.every(exp.Max, exp.Min):
-        yield isinstance(call, exp.Max), call.this.sql()
+        yield isinstance(call, exp.Max), node_text(call.this, "")

@@ -11,6 +11,7 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.local import form as f
 from sqlwright.local.joins import Node
 from sqlwright.schema import ColumnRef, Schema, Table
+from sqlwright.sql_tree import node_text
 
 Readable = f.Column | f.DerivedColumn
 
@@ -102,5 +103,5 @@ def lookup_table(schema: Schema, table: exp.Table) -> Table:
     """The schema's table. Raises UnsupportedQuery when there is none."""
     found = schema.table(table.name)
     if found is None or table.db:
-        raise UnsupportedQuery(f"no such table: {table.sql()}")
+        raise UnsupportedQuery(f"no such table: {node_text(table)}")
     return found

@@ -21,7 +21,7 @@ from sqlwright.local.joins import node_of
 from sqlwright.local.linear import linearize
 from sqlwright.local.names import Entry, Readable, Scope, lookup_table
 from sqlwright.schema import Schema
-from sqlwright.sql_tree import query_tree
+from sqlwright.sql_tree import node_text, query_tree
 
 _SET_OPERATORS: dict[type[exp.Expr], f.SetOperator] = {
     exp.Union: "union",
@@ -239,7 +239,7 @@ class _Reader:
 
     def _derive(self, node: exp.Expr, alias: str, scope: Scope, derived: list[f.Query]) -> Entry:
         derived.append(self.query(node, None))
-        names = [item.alias_or_name or item.sql(dialect="sqlite") for item in self._outputs(node)]
+        names = [item.alias_or_name or node_text(item) for item in self._outputs(node)]
         return scope.add_derived(len(derived), names, alias or f" {len(derived)}")
 
     @staticmethod
