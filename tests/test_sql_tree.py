@@ -76,7 +76,7 @@ def test_every_shape_is_read_in_few_steps(part: int) -> None:
             parse(tokens, count)
         except UnsafeQuery:
             continue
-        assert asked <= 2 + (5_000 + 4 * len(tokens)) // 256, text
+        assert asked <= 2 + (2_000 + 4 * len(tokens)) // 256, text
 
 
 @pytest.mark.parametrize("seed", range(20))

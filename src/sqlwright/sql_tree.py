@@ -31,7 +31,7 @@ _KEPT = 128
 """Trees."""
 _KEPT_LENGTH = 100_000
 """Characters of all the queries whose trees are kept; a tree takes some 300 bytes for each."""
-_STEPS = 5_000
+_STEPS = 2_000
 _STEPS_PER_TOKEN = 4
 """Of 18,913 queries of benchmarks none takes more than 3 steps a token."""
 _NODES = 1_000
