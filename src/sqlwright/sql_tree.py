@@ -30,13 +30,15 @@ if TYPE_CHECKING:
 _KEPT = 128
 """Trees."""
 _KEPT_LENGTH = 100_000
-"""Characters of all the queries whose trees are kept; a tree takes some 300 bytes for each."""
+"""Characters of all the queries whose trees are kept; a tree takes 150 to 500 bytes for each."""
 _STEPS = 2_000
 _STEPS_PER_TOKEN = 4
 """Of 18,913 queries of benchmarks none takes more than 3 steps a token."""
 _NODES = 1_000
 _NODES_PER_TOKEN = 2
+"""In place of steps where the parser is compiled."""
 _TYPES = 6
+"""Words for types with fields that a text may have there."""
 _AFTER_UNION = frozenset({"ALL", "SELECT", "VALUES"})
 _ASK_EVERY = 256
 """Steps; about a millisecond."""
