@@ -9,6 +9,8 @@ from enum import Enum
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from sqlwright.folding import fold_name
+
 CROWD = 8
 """Groups of two and more tables that make a crowd."""
 
@@ -38,15 +40,6 @@ class Column:
     value_description: str = ""
 
 
-_CAPITALS = {ord(capital): ord(capital) + 32 for capital in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
-
-
-def fold(name: str) -> str:
-    """A name as SQLite compares names: A to Z in lower case and nothing else, so that Ö and ö, or
-    k and the sign for kelvin, stay two names."""
-    return name.lower() if name.isascii() else name.translate(_CAPITALS)
-
-
 @dataclass(frozen=True)
 class Table:
     """A table or view."""
@@ -60,11 +53,11 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         """The column of that name, whatever its case; None when there is none."""
-        return self._by_name.get(fold(name))
+        return self._by_name.get(fold_name(name))
 
     @cached_property
     def _by_name(self) -> dict[str, Column]:
-        return {fold(column.name): column for column in self.columns}
+        return {fold_name(column.name): column for column in self.columns}
 
 
 @dataclass(frozen=True)
@@ -98,7 +91,7 @@ class Schema:
 
     def table(self, name: str) -> Table | None:
         """The table of that name, whatever its case; None when there is none."""
-        return self._by_name.get(fold(name))
+        return self._by_name.get(fold_name(name))
 
     def column(self, ref: ColumnRef) -> Column | None:
         """The column a reference names, whatever its case; None when there is none."""
@@ -186,7 +179,7 @@ class Schema:
 
     @cached_property
     def _by_name(self) -> dict[str, Table]:
-        return {fold(table.name): table for table in self.tables}
+        return {fold_name(table.name): table for table in self.tables}
 
     @cached_property
     def _references(self) -> tuple[ColumnRef, ...]:

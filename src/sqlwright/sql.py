@@ -8,12 +8,13 @@ are made of; the bodies of the views it reads are held to the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlwright.errors import UnsafeQuery
-from sqlwright.schema import ColumnRef, Schema, Table, fold
+from sqlwright.folding import fold_name
+from sqlwright.schema import ColumnRef, Schema, Table
 from sqlwright.sql_tree import (
     StopReading,
     enclosing_selects,
@@ -23,7 +24,7 @@ from sqlwright.sql_tree import (
     query_tree,
 )
 from sqlwright.token_check import checked_tokens
-from sqlwright.tokens import pieces, tokenize, view_body
+from sqlwright.tokens import UnreadableQuery, pieces, tokenize, view_body
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -43,27 +44,28 @@ def check_query(
     dialect: str = "sqlite",
     *,
     views: Mapping[str, str] | None = None,
-    hidden: Collection[str] = frozenset(),
+    hidden: Container[str] = frozenset(),
     stop: StopReading | None = None,
 ) -> frozenset[str]:
     """Raise UnsafeQuery unless the text is exactly one query that only reads; what it reads by
     name: tables, views and what is in them, its own common table expressions included.
 
     `views` maps stored view names to their CREATE VIEW text; the bodies of the views the query
-    reads, directly or through each other, are held to the same rules. `hidden` are the tables and
-    views, folded, that may not be read, not even through a view. `stop` is called every few
-    milliseconds and may raise. The subclass UnreadableQuery says that the text looks like a mistake
-    rather than an attack.
+    reads, directly or through each other, are held to the same rules. `hidden` tables and views, by
+    folded names, may not be read, not even through a view, and are said not to exist. `stop` is
+    called every few milliseconds and may raise. The subclass UnreadableQuery says that the text
+    looks like a mistake rather than an attack.
     """
     if dialect != "sqlite":
         raise UnsafeQuery(f"queries in the dialect '{dialect}' can't be checked yet")
-    bodies = {fold(name): create for name, create in (views or {}).items()}
+    bodies = {fold_name(name): create for name, create in (views or {}).items()}
     names = _check_text(sql, hidden, stop)
     waiting = list(names)
     seen: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name not in bodies or name in seen:
+        # What is hidden and got here is a name of the query's own.
+        if name not in bodies or name in seen or name in hidden:
             continue
         seen.add(name)
         try:
@@ -75,7 +77,7 @@ def check_query(
     return frozenset(names)
 
 
-def _check_text(sql: str, hidden: Collection[str], stop: StopReading | None) -> set[str]:
+def _check_text(sql: str, hidden: Container[str], stop: StopReading | None) -> set[str]:
     """The folded names of the tables that the query reads. Raises UnsafeQuery."""
     tree = parse(checked_tokens(sql), stop)
     if stop is not None:
@@ -86,12 +88,39 @@ def _check_text(sql: str, hidden: Collection[str], stop: StopReading | None) -> 
         if not isinstance(node, allowed) or isinstance(node, banned):
             raise UnsafeQuery(f"a query may not contain {type(node).__name__.upper()}")
         source = _source(node)
-        if source is not None:
-            names.add(_stored_name(source))
-    # A common table expression of a hidden table's name is refused, too: better one too many.
-    for name in sorted(names.intersection(hidden)):
-        raise UnsafeQuery(f"reading {name} is not allowed")
+        if source is None:
+            continue
+        name = _stored_name(source)
+        if name in hidden and not _is_expression(node, name):
+            raise UnreadableQuery(f"no such table: {_written(node)}")
+        names.add(name)
     return names
+
+
+def _is_expression(node: exp.Expr, name: str) -> bool:
+    """Whether a name is a common table expression's there: of its own query or one around it."""
+    if "." in _written(node):
+        return False
+    above: exp.Expr | None = node
+    while above is not None:
+        expressions = above.args.get("with_")
+        if expressions and any(fold_name(cte.alias) == name for cte in expressions.expressions):
+            return True
+        above = above.parent
+    return False
+
+
+def _written(node: exp.Expr) -> str:
+    """What a table node or `x IN table` reads, as SQLite repeats it."""
+    source = _source(node)
+    assert source is not None
+    place = str(source.args.get("db") or source.args.get("table") or "").strip('"')
+    return f"{place}.{_named(source)}" if place else _named(source)
+
+
+def _named(source: exp.Expr) -> str:
+    """The name of a table, also of one that is written like a function."""
+    return str(source.name or getattr(source.this, "name", ""))
 
 
 @cache
@@ -153,14 +182,14 @@ def _stored_name(source: exp.Expr) -> str:
 
     call = source.this if isinstance(source, exp.Table) else source
     if isinstance(call, exp.Func):
-        name = fold(call.name)
+        name = fold_name(call.name)
         if name not in _TABLE_FUNCTIONS:
             raise UnsafeQuery(f"reading from the function {name or call.key} is not allowed")
         return name
     parts = source.parts if isinstance(source, (exp.Table, exp.Column)) else ()
     if not parts or not all(isinstance(part, exp.Identifier) for part in parts):
         raise UnsafeQuery("a query may only read what an identifier names")
-    *places, name = (fold(part.name) for part in parts)
+    *places, name = (fold_name(part.name) for part in parts)
     if places not in ([], ["main"]):
         raise UnsafeQuery(f"reading from {'.'.join(places)} is not allowed")
     if _INTERNAL_TABLE.fullmatch(name):
@@ -181,10 +210,10 @@ def tables_used(sql: str) -> tuple[str, ...]:
     tree = query_tree(sql)
     if tree is None:
         return ()
-    own = {fold(cte.alias) for cte in tree.find_all(exp.CTE)}
+    own = {fold_name(cte.alias) for cte in tree.find_all(exp.CTE)}
     sources = (_source(node) for node in tree.find_all(exp.Table, exp.In, bfs=False))
     names = (str(source.name) for source in sources if isinstance(source, (exp.Table, exp.Column)))
-    return tuple(dict.fromkeys(name for name in names if name and fold(name) not in own))
+    return tuple(dict.fromkeys(name for name in names if name and fold_name(name) not in own))
 
 
 def columns_used(sql: str, schema: Schema) -> tuple[ColumnRef, ...]:
@@ -282,12 +311,12 @@ class _Scopes:
         self._selects = enclosing_selects(tree)
         # By alias, the first where several have the same; by the identity of the SELECT.
         self._tables: dict[int, dict[str, Table]] = {}
-        own = {fold(cte.alias) for cte in tree.find_all(exp.CTE)}
+        own = {fold_name(cte.alias) for cte in tree.find_all(exp.CTE)}
         for source in tree.find_all(exp.Table):
             table = schema.table(source.name)
-            if table is not None and fold(source.name) not in own:
+            if table is not None and fold_name(source.name) not in own:
                 here = self._tables.setdefault(id(self._selects.get(id(source))), {})
-                here.setdefault(fold(source.alias_or_name), table)
+                here.setdefault(fold_name(source.alias_or_name), table)
 
     def stored_columns(self, node: exp.Expr) -> Iterator[ColumnRef]:
         """What a column, a star or the USING of a join stands for."""
@@ -301,11 +330,11 @@ class _Scopes:
                         yield _ref(table, name.name)
         elif isinstance(node, exp.Star):
             if isinstance(node.parent, (exp.Select, exp.Column)):
-                of = fold(node.parent.table) if isinstance(node.parent, exp.Column) else ""
+                of = fold_name(node.parent.table) if isinstance(node.parent, exp.Column) else ""
                 for table in self._named(of, select):
                     yield from (ColumnRef(table.name, column.name) for column in table.columns)
         elif isinstance(node, exp.Column):
-            of = fold(node.table)
+            of = fold_name(node.table)
             while select is not None:
                 for table in self._named(of, select):
                     if table.column(node.name):

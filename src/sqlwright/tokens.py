@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sqlwright.errors import UnsafeQuery
-from sqlwright.schema import fold
+from sqlwright.folding import fold_name
 
 _TOKEN = re.compile(
     r"""
@@ -64,15 +64,15 @@ class Token(NamedTuple):
     @property
     def word(self) -> str:
         """Lower case when it is an unquoted word, else empty."""
-        return fold(self.text) if self.kind == "word" else ""
+        return fold_name(self.text) if self.kind == "word" else ""
 
     @property
     def name(self) -> str:
         """What it names where a name stands, in lower case."""
         if self.kind in {"quoted", "text"}:
             mark = self.text[-1]
-            return fold(self.text[1:-1].replace(mark * 2, mark))
-        return fold(self.text)
+            return fold_name(self.text[1:-1].replace(mark * 2, mark))
+        return fold_name(self.text)
 
 
 def tokenize(sql: str) -> list[Token]:
@@ -119,7 +119,7 @@ def pieces(text: str) -> Iterator[Piece]:
 @lru_cache(maxsize=4096)
 def quote_name(name: str) -> str:
     """An identifier, quoted where it has to be."""
-    if _PLAIN_NAME.fullmatch(name) and fold(name) not in _KEYWORDS:
+    if _PLAIN_NAME.fullmatch(name) and fold_name(name) not in _KEYWORDS:
         return name
     return '"' + name.replace('"', '""') + '"'
 
@@ -177,7 +177,7 @@ def view_body(create: str) -> str:
         if match.lastgroup == "comment":
             continue
         depth += (match[0] == "(") - (match[0] == ")")
-        if depth == 0 and match.lastgroup == "word" and fold(match[0]) == "as":
+        if depth == 0 and match.lastgroup == "word" and fold_name(match[0]) == "as":
             return create[match.end() :]
     raise UnreadableQuery("its definition can't be read")
 

@@ -96,7 +96,7 @@ def test_an_unreadable_file_becomes_a_note_and_the_others_are_read(tmp_path: Pat
     (tmp_path / "c.csv").mkdir()
     found = read_descriptions(tmp_path)
     assert list(found.tables) == ["b"]
-    assert len(found.notes) == 2
+    assert len(found.unread) == 2
 
 
 def test_a_given_folder_must_exist(tmp_path: Path) -> None:

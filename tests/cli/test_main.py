@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import sqlwright as package
-from sqlwright.cli.checkup import room
+from sqlwright.cli.checkup import confinement, room
 from tests.cli.conftest import Outcome
 from tests.cli.hostile import acting, texts
 
@@ -183,6 +183,18 @@ def test_a_check_says_what_is_read(sqlwright: Command, shop: Path) -> None:
     assert "SCAN" in sqlwright("sql", shop, "--explain", query).out
 
 
+@pytest.mark.parametrize("name", ["customers", "vault"])
+def test_a_check_refuses_hidden_tables_as_a_run_does(
+    sqlwright: Command, shop: Path, name: str
+) -> None:
+    query = f"SELECT * FROM {name}"
+    for option in ((), ("--check",), ("--explain",)):
+        outcome = sqlwright("sql", shop, "--tables", "orders", *option, query)
+        assert (outcome.code, outcome.out) == (12, "")
+        assert f"no such table: {name}" in outcome.err
+    assert sqlwright("sql", shop, "--check", "SELECT * FROM customers").code == 0
+
+
 @pytest.mark.parametrize("option", [(), ("--check",), ("--explain",), ("--json",)])
 @pytest.mark.parametrize(
     ("query", "code"),
@@ -273,6 +285,35 @@ def test_doctor_tries_the_guard(sqlwright: Command, shop: Path) -> None:
     assert states["guard"] == states["limits"] == states["database"] == states["folder"] == "good"
     assert states["prepared"] == "fair"
     assert report["healthy"] is (states["models"] == "good")
+
+
+@pytest.mark.parametrize(
+    ("holds", "system", "state", "said"),
+    [
+        (
+            ("limits", "no_new_privs", "landlock", "seccomp"),
+            "Linux",
+            "good",
+            "can't write files, gain",
+        ),
+        (("limits", "no_new_privs", "seccomp"), "Linux", "fair", "without landlock"),
+        (("limits",), "Darwin", "fair", "can't write files; Darwin has no more to offer"),
+        ((), "Windows", "fair", "can't grow beyond SQLite's own limit"),
+    ],
+)
+def test_doctor_says_what_confines_queries(
+    holds: tuple[str, ...], system: str, state: str, said: str
+) -> None:
+    check = confinement(holds, system)
+    assert (check.name, check.state) == ("confinement", state)
+    assert said in check.found
+
+
+def test_doctor_says_what_holds_here(sqlwright: Command, home: Path) -> None:
+    report = json.loads(sqlwright("doctor", "--json").out)
+    (check,) = [check for check in report["checks"] if check["name"] == "confinement"]
+    assert check["state"] in {"good", "fair"}
+    assert "confinement" in sqlwright("doctor").out
 
 
 def test_doctor_says_what_is_wrong(sqlwright: Command, home: Path) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import apsw
 
-from sqlwright.schema import fold
+from sqlwright.folding import fold_name
 
 SCRIPT = """
 CREATE TABLE orders (id INTEGER PRIMARY KEY, state TEXT, "order" REAL, secret_id INTEGER);
@@ -73,7 +73,7 @@ class Oracle:
         seen = self._seen
         return Reading(
             frozenset(_name(one) for code, one, _ in seen if code == apsw.SQLITE_READ and one),
-            frozenset(fold(two) for code, _, two in seen if code == apsw.SQLITE_FUNCTION),
+            frozenset(fold_name(two) for code, _, two in seen if code == apsw.SQLITE_FUNCTION),
             frozenset(
                 apsw.mapping_authorizer_function[code]
                 for code, one, _ in seen
@@ -88,7 +88,7 @@ class Oracle:
 
 def _name(table: str) -> str:
     """Folded; the schema's table has two names."""
-    return fold(table).replace("sqlite_schema", "sqlite_master")
+    return fold_name(table).replace("sqlite_schema", "sqlite_master")
 
 
 _READING = {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION, apsw.SQLITE_RECURSIVE}

@@ -197,9 +197,9 @@ def test_after_a_fork_each_process_has_its_own(shop: Path) -> None:
 def test_the_worker_cannot_write_files(shop: Path, tmp_path: Path) -> None:
     """Even if both layers failed: the process may not make any file grow."""
     code = (
-        "from sqlwright.database.worker import _restrict\n"
+        "from sqlwright.database.confinement import _lower_limits\n"
         "import signal\n"
-        "_restrict()\n"
+        "_lower_limits()\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "import os\n"
         f"os.write(os.open({str(tmp_path / 'x')!r}, os.O_CREAT | os.O_WRONLY), b'x')\n"

@@ -13,7 +13,7 @@ import csv
 import difflib
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlwright.errors import WorkspaceError
@@ -52,7 +52,8 @@ class Descriptions:
     """What the files of one folder say, by file stem, and what couldn't be read."""
 
     tables: Mapping[str, tuple[DescribedColumn, ...]]
-    notes: tuple[str, ...] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)
+    """Notes on the files that couldn't be read, by file stem."""
 
 
 def find_descriptions(database: Path) -> Path | None:
@@ -77,18 +78,20 @@ def read_descriptions(folder: Path) -> Descriptions:
     """Read every CSV file of a folder. Raises `WorkspaceError` when there is no such folder."""
     check_folder(folder)
     tables: dict[str, tuple[DescribedColumn, ...]] = {}
-    notes: list[str] = []
+    unread: dict[str, str] = {}
     for path in sorted(folder.iterdir()):
         if path.suffix.casefold() != ".csv" or path.name.startswith("."):
             continue
         try:
             if path.stat().st_size > LONGEST_FILE:
-                notes.append(f"Description file {path.name} is larger than 16 MB and was not read.")
+                unread[path.stem] = (
+                    f"Description file {path.name} is larger than 16 MB and was not read."
+                )
                 continue
             tables[path.stem] = parse_descriptions(path.read_bytes())
         except (OSError, csv.Error, ValueError) as error:
-            notes.append(f"Description file {path.name} could not be read: {error}.")
-    return Descriptions(tables, tuple(notes))
+            unread[path.stem] = f"Description file {path.name} could not be read: {error}."
+    return Descriptions(tables, unread)
 
 
 def parse_descriptions(content: bytes) -> tuple[DescribedColumn, ...]:
@@ -117,9 +120,20 @@ def parse_descriptions(content: bytes) -> tuple[DescribedColumn, ...]:
     return tuple(described)
 
 
+def only_for(schema: Schema, descriptions: Descriptions) -> Descriptions:
+    """The files that fit a table of the schema. The others' names may be those of tables that
+    aren't to be known of."""
+    names = [table.name for table in schema.tables]
+    fit = {stem for stem in {*descriptions.tables, *descriptions.unread} if _find(stem, names)}
+    return Descriptions(
+        {stem: rows for stem, rows in descriptions.tables.items() if stem in fit},
+        {stem: note for stem, note in descriptions.unread.items() if stem in fit},
+    )
+
+
 def describe(schema: Schema, descriptions: Descriptions) -> tuple[Schema, tuple[str, ...]]:
     """The schema with labels and descriptions, and notes on what fits no table or column."""
-    notes = list(descriptions.notes)
+    notes = list(descriptions.unread.values())
     by_table: dict[str, dict[str, DescribedColumn]] = {}
     for stem, described in descriptions.tables.items():
         table = _find(stem, [table.name for table in schema.tables])

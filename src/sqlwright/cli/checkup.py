@@ -246,6 +246,7 @@ def _guard() -> Iterator[Check]:
             limits = Limits(seconds=ENDLESS_SECONDS)
             endless = database.execute(ENDLESS, Run(), limits=limits)
             works = database.execute("SELECT i FROM t", Run())
+            holds = database.confinement
         finally:
             database.close()
         after = _digest(Path(folder))
@@ -255,6 +256,7 @@ def _guard() -> Iterator[Check]:
         yield Check("guard", "bad", "the probe database was changed", "Please report this.")
     else:
         yield Check("guard", "good", f"refused {', '.join(what for what, _ in PROBES)}")
+    yield confinement(holds, platform.system())
     stopped = endless.error is not None and endless.error.kind == "timeout"
     if stopped and works.ok:
         yield Check(
@@ -268,6 +270,25 @@ def _guard() -> Iterator[Check]:
         yield Check(
             "limits", "bad", "an endless query was not stopped cleanly", "Please report it."
         )
+
+
+def confinement(holds: Sequence[str], system: str) -> Check:
+    """What the processes that run queries can't do on this machine, by what they have given up."""
+    told = {
+        "limits": "write files",
+        "no_new_privs": "gain rights",
+        "landlock": "open files outside the database's folder (Landlock)",
+        "seccomp": "use the network or start programs (seccomp)",
+    }
+    held = ", ".join(told[name] for name in holds) or "grow beyond SQLite's own limit of memory"
+    found = f"the processes that run queries can't {held}"
+    lacking = [name for name in ("landlock", "seccomp") if name not in holds]
+    if system != "Linux":
+        return Check("confinement", "fair", f"{found}; {system} has no more to offer here")
+    if lacking:
+        advice = "The two layers of the guard hold without it; a newer kernel adds it."
+        return Check("confinement", "fair", f"{found}; without {' and '.join(lacking)}", advice)
+    return Check("confinement", "good", found)
 
 
 def _database(target: str) -> Iterator[Check]:

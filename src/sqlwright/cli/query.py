@@ -91,9 +91,14 @@ def result_answer(sql: str, result: ExecutionResult) -> Answer:
 def check_lines(database: SqliteDatabase, sql: str, look: Look, *, plan: bool) -> Iterator[Text]:
     """That the guard lets `sql` pass, what it reads, and on request how the database would go
     about it. Raises UnsafeQuery, and QueryError when the database can't make sense of it."""
-    from sqlwright.sql import check_query, columns_used, format_sql, tables_used
+    from sqlwright.cli.sql import QueryError
+    from sqlwright.sql import columns_used, format_sql, tables_used
+    from sqlwright.tokens import UnreadableQuery
 
-    check_query(sql, database.dialect)
+    try:
+        database.check(sql)
+    except UnreadableQuery as error:
+        raise QueryError(str(error), hint=advice_on(str(error), database.schema())) from None
     steps = _plan(database, sql)
     schema = database.schema()
     verdict = Text.assemble((f"{look.glyphs.tick} ", "good"), "one query that only reads")

@@ -28,8 +28,6 @@ def parse_address(url_or_path: str) -> Path:
     text = url_or_path.strip()
     if not text:
         raise DatabaseUnavailable("No database was named.", hint=_HINT)
-    if "\x00" in text:
-        raise DatabaseUnavailable("The database's path contains a NUL character.", hint=_HINT)
     scheme = _SCHEME.match(text)
     if scheme and "://" in text[: scheme.end() + 2]:
         return _absolute(_sqlite_url_path(scheme[1].lower(), text[scheme.end() + 2 :]))
@@ -63,6 +61,8 @@ def _sqlite_url_path(scheme: str, rest: str) -> str:
 def _absolute(path: str) -> Path:
     if path == ":memory:" or not path:
         raise DatabaseUnavailable("An in-memory database has nothing to ask.", hint=_HINT)
+    if "\x00" in path:
+        raise DatabaseUnavailable("The database's path contains a NUL character.", hint=_HINT)
     try:
         return Path(path).expanduser().absolute()
     except RuntimeError as error:  # ~someone without a home folder

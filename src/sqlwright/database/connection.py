@@ -12,14 +12,16 @@ its own: https://www.sqlite.org/security.html names most of what is set here.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterator, Sequence
 from os.path import dirname
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from sqlwright.database.allowed import FUNCTIONS, SCHEMA_TABLES, TABLE_FUNCTIONS
+from sqlwright.database.allowed import FUNCTIONS
+from sqlwright.database.readable import Readable, make_mirror, shown_by, stored_tables
+from sqlwright.database.statement import Statement
+from sqlwright.folding import fold_name
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -32,6 +34,8 @@ BUSY_MILLISECONDS = 1_000
 SQL_BYTES = 1_000_000
 CELL_CEILING = 64 * 1024 * 1024
 """No text or blob larger than this is ever made; larger stored ones can't be read."""
+_IN_MEMORY = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_MEMORY
+_NO_TABLE = "no such table: "
 
 _LIMITS = {
     apsw.SQLITE_LIMIT_LENGTH: CELL_CEILING,
@@ -63,11 +67,7 @@ _SWITCHES = {
 
 
 def _open(uri: str) -> apsw.Connection:
-    # Without a cache of statements, each is prepared, and so authorized, every time it runs.
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    connection = apsw.Connection(uri, flags=flags, statementcachesize=0)
-    for switch, value in _SWITCHES.items():
-        connection.config(switch, value)
+    connection = _switched(uri, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     connection.set_busy_timeout(BUSY_MILLISECONDS)
     connection.execute("PRAGMA query_only=ON")
     connection.execute("PRAGMA temp_store=MEMORY")
@@ -79,107 +79,34 @@ def _open(uri: str) -> apsw.Connection:
     return connection
 
 
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", errors="replace")
+def _switched(name: str, flags: int) -> apsw.Connection:
+    # Without a cache of statements, each is prepared, and so authorized, every time it runs.
+    connection = apsw.Connection(name, flags=flags, statementcachesize=0)
+    for switch, value in _SWITCHES.items():
+        connection.config(switch, value)
+    return connection
 
 
-def _tolerant(sql: str, count: int) -> str:
-    """The same query with texts and blobs as hexadecimal digits behind a mark.
-
-    For results with text that isn't valid UTF-8, which the binding can't hand out.
-    """
-    body = sql.rstrip().rstrip(";")
-    names = [f"c{i}" for i in range(count)]
-    cells = ", ".join(
-        f"CASE typeof({n}) WHEN 'text' THEN 't' || hex({n}) "
-        f"WHEN 'blob' THEN 'b' || hex({n}) ELSE {n} END"
-        for n in names
-    )
-    return f"WITH tolerant({', '.join(names)}) AS ({body}\n) SELECT {cells} FROM tolerant"
-
-
-def _tolerant_row(row: Row) -> Row:
-    return tuple(
-        cell
-        if not isinstance(cell, str)
-        else (bytes.fromhex(cell[1:]) if cell[0] == "b" else _text(bytes.fromhex(cell[1:])))
-        for cell in row
-    )
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def _limit(connection: apsw.Connection) -> apsw.Connection:
+    for limit, value in _LIMITS.items():
+        connection.limit(limit, value)
+    return connection
 
 
 class Refused(Exception):
     """The guarded connection refused a statement."""
 
 
-class _Statement:
-    """Runs one query on a connection and remembers its column names, rows or not."""
+class _Prepared:
+    """The first statement of a text: prepared, and kept from running."""
 
-    def __init__(
-        self,
-        connection: apsw.Connection,
-        check: Callable[[apsw.Cursor, int], None] | None = None,
-    ) -> None:
-        self._connection = connection
-        self._check = check
-        self._seen = 0
-        self.began = False
-        """Whether anything has been run, so that what goes wrong may quote stored data."""
-        self.names: tuple[str, ...] = ()
+    def __init__(self) -> None:
+        self.text = ""
+        self.runs = False
 
-    def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:
-        """Check and start the query; the rows come lazily. Text that isn't valid UTF-8 comes with
-        replacement characters."""
-        cursor = self._connection.cursor()
-        cursor.exec_trace = self._before
-        first: UnicodeDecodeError | None = None
-        try:
-            cursor.execute(sql, parameters)
-        except UnicodeDecodeError as error:
-            first = error
-        return self._iterate(cursor, sql, parameters, first)
-
-    def _iterate(
-        self,
-        cursor: apsw.Cursor,
-        sql: str,
-        parameters: Sequence[Cell],
-        failed: UnicodeDecodeError | None,
-    ) -> Iterator[Row]:
-        given = 0
-        if failed is None:
-            try:
-                for row in cursor:
-                    yield row
-                    given += 1
-            except UnicodeDecodeError:
-                pass
-            else:
-                return
-        cursor.close(True)
-        self._seen = 0
-        names = self.names
-        again = self._connection.cursor()
-        again.exec_trace = self._before
-        again.execute(_tolerant(sql, len(names)), parameters)
-        self.names = names
-        yield from map(_tolerant_row, islice(again, given, None))
-
-    def _before(self, cursor: apsw.Cursor, _sql: str, _bindings: Any) -> bool:
-        if not cursor.has_vdbe:
-            return True
-        self._seen += 1
-        if self._check is not None:
-            self._check(cursor, self._seen)
-        try:
-            self.names = tuple(name for name, *_ in cursor.get_description())
-        except UnicodeDecodeError:
-            raise apsw.SQLError("a column's name is not valid UTF-8: name the columns") from None
-        self.began = True
-        return True
+    def note(self, cursor: apsw.Cursor, text: str, _bindings: Any) -> bool:
+        self.text, self.runs = text, cursor.has_vdbe
+        return False
 
 
 class GuardedConnection:
@@ -188,18 +115,17 @@ class GuardedConnection:
 
     def __init__(self, uri: str, tables: Collection[str] | None = None) -> None:
         """With `tables`, by their stored names, nothing else can be read, the schema neither."""
-        self._connection = _open(uri)
-        for limit, value in _LIMITS.items():
-            self._connection.limit(limit, value)
-        self._allowed = None if tables is None else frozenset(name.lower() for name in tables)
-        self._hidden: frozenset[str] = frozenset()
-        self._tables = self._stored_tables()
+        self._connection = _limit(_open(uri))
+        self._listed = None if tables is None else frozenset(map(fold_name, tables))
         self._modules = frozenset(
-            str(name).lower() for (name,) in self._connection.execute("PRAGMA module_list")
+            fold_name(str(name)) for (name,) in self._connection.execute("PRAGMA module_list")
         )
         self._denied, self._selects = "", 0
-        self._statement: _Statement | None = None
-        self._connection.authorizer = self._authorize
+        self._statement: Statement | None = None
+        self._mirror: apsw.Connection | None = None
+        self._readable = Readable(frozenset())
+        self._now = self._readable.named
+        self._look()
 
     def execute(self, sql: str) -> tuple[tuple[str, ...], Iterator[Row]]:
         """Column names and a lazy iterator of rows. Raises Refused or the binding's errors."""
@@ -208,13 +134,13 @@ class GuardedConnection:
             raise Refused("the text contains a NUL character")
         try:
             return self._execute(sql)
-        except apsw.AuthError:
-            if not self._refresh_tables():
-                raise Refused(self._denied) from None
+        except (apsw.AuthError, apsw.SQLError) as error:
+            if not self._look_again(error):
+                raise self._refusal(error) from None
         try:
             return self._execute(sql)
-        except apsw.AuthError:
-            raise Refused(self._denied) from None
+        except apsw.AuthError as error:
+            raise self._refusal(error) from None
 
     @property
     def phase(self) -> Literal["prepare", "run"]:
@@ -229,18 +155,50 @@ class GuardedConnection:
     def close(self) -> None:
         """Close at once, statements or not."""
         self._connection.close(True)
+        if self._mirror is not None:
+            self._mirror.close(True)
 
     def _before_statement(self, cursor: apsw.Cursor, seen: int) -> None:
         if seen > 1:
             raise Refused("only one statement may run")
         if cursor.is_explain or not cursor.is_readonly or not self._selects:
             raise Refused("only a plain query may run")
+        self._now = self._readable.named | self._readable.internal
 
     def _execute(self, sql: str) -> tuple[tuple[str, ...], Iterator[Row]]:
-        self._denied, self._selects = "this statement is not allowed", 0
-        statement = self._statement = _Statement(self._connection, self._before_statement)
+        self._statement = None
+        if self._mirror is not None:
+            self._prepare(self._mirror, sql)
+        self._begin()
+        statement = self._statement = Statement(self._connection, self._before_statement)
         rows = statement.rows(sql)
         return statement.names, rows
+
+    def _prepare(self, mirror: apsw.Connection, sql: str) -> None:
+        """Have the mirror prepare all of a text, and run nothing of it."""
+        statements = 0
+        while sql.strip():
+            found = _Prepared()
+            cursor = mirror.cursor()
+            cursor.exec_trace = found.note
+            self._begin()
+            with contextlib.suppress(apsw.ExecTraceAbort):
+                cursor.execute(sql)
+            statements += found.runs
+            if statements > 1:
+                raise Refused("only one statement may run")
+            if not found.text or not sql.startswith(found.text):
+                return
+            sql = sql[len(found.text) :]
+
+    def _begin(self) -> None:
+        self._denied, self._selects = "this statement is not allowed", 0
+        self._now = self._readable.named
+
+    def _refusal(self, error: apsw.Error) -> Exception:
+        if isinstance(error, apsw.SQLError) or self._denied.startswith(_NO_TABLE):
+            return error if isinstance(error, apsw.SQLError) else apsw.SQLError(self._denied)
+        return Refused(self._denied)
 
     def _authorize(
         self, action: int, first: str | None, second: str | None, _db: str | None, _by: str | None
@@ -251,71 +209,71 @@ class GuardedConnection:
         if action == apsw.SQLITE_PRAGMA and (first, second) == ("data_version", None):
             return apsw.SQLITE_OK  # full-text search asks for it; alone it has no SELECT to run
         if action == apsw.SQLITE_FUNCTION:
-            if (second or "").lower() in FUNCTIONS:
+            if fold_name(second or "") in FUNCTIONS:
                 return apsw.SQLITE_OK
             self._denied = f"the function {second} is not allowed"
         elif action == apsw.SQLITE_READ:
-            name = (first or "").lower()
+            name = fold_name(first or "")
             # Without a column, the name may be a common table expression's: it isn't stored, but
-            # it isn't provided by a module either.
-            unstored = not second and name not in self._hidden and not self._is_provided(name)
-            if name in self._tables or unstored:
+            # it isn't provided by a module either. With a list, the mirror has told them apart.
+            if name in self._now or (not second and self._is_expression(name)):
                 return apsw.SQLITE_OK
             self._denied = f"reading {first} is not allowed"
+            if self._listed is not None and not self._is_provided(name):
+                self._denied = f"{_NO_TABLE}{first}"
         else:
             code = apsw.mapping_authorizer_function.get(action, str(action))
             self._denied = f"{str(code).removeprefix('SQLITE_')} is not allowed"
         return apsw.SQLITE_DENY
 
+    def _is_expression(self, name: str) -> bool:
+        return name not in self._readable.internal and not self._is_provided(name)
+
     def _is_provided(self, name: str) -> bool:
         return name in self._modules or name.startswith(("pragma_", "sqlite_"))
 
-    def _stored_tables(self) -> frozenset[str]:
-        """Runs without the authorizer: some modules (R*Tree) prepare their internal writes when
-        their table is first looked at, and need no more than that to be read."""
-        rows = _Statement(self._connection).rows(
-            "SELECT name, sql LIKE 'CREATE VIRTUAL %' FROM sqlite_schema "
-            "WHERE type IN ('table', 'view')"
-        )
-        stored, modules = set(), []
-        for name, virtual in list(rows):
-            stored.add(str(name).lower())
-            if virtual:
-                modules.append(f"{str(name).lower()}_")
-                with contextlib.suppress(apsw.Error):
-                    self._connection.execute(f"SELECT 1 FROM {_quoted(str(name))} LIMIT 0")
-        internal = {name for name in stored if name.startswith("sqlite_")}
-        if self._allowed is None:
-            return frozenset((stored - internal) | SCHEMA_TABLES | TABLE_FUNCTIONS)
-        # A virtual table reads the tables in which it keeps its own data.
-        own = tuple(prefix for prefix in modules if prefix[:-1] in self._allowed)
-        kept = {name for name in stored - internal if name in self._allowed or name.startswith(own)}
-        self._hidden = frozenset(stored - kept)
-        return frozenset(kept | TABLE_FUNCTIONS)
-
-    def _refresh_tables(self) -> bool:
-        """Read the stored names again; True when they changed, so that trying again makes sense."""
-        before = self._tables
+    def _look(self) -> None:
+        """Read the stored names; with a list, mirror what it names."""
         self._connection.authorizer = None
         try:
-            self._tables = self._stored_tables()
+            readable = stored_tables(self._connection, self._listed)
         finally:
             self._connection.authorizer = self._authorize
-        return self._tables != before
+        if readable.mirrored is not None and readable.mirrored != self._readable.mirrored:
+            mirror = _limit(_switched(":memory:", _IN_MEMORY))
+            make_mirror(mirror, readable.mirrored)
+            mirror.authorizer = self._authorize
+            self._mirror = mirror
+        self._readable = readable
+
+    def _look_again(self, error: apsw.Error) -> bool:
+        """Read the stored names again; True when trying again makes sense: they changed, or a
+        module had to read its own tables anew."""
+        if isinstance(error, apsw.SQLError) and self._mirror is None:
+            return False
+        before = self._readable
+        self._look()
+        return self._readable != before or bool(self._readable.internal)
 
 
 class TrustedConnection:
-    """A read-only connection in this process, for SQL that sqlwright itself wrote."""
+    """A read-only connection for SQL that sqlwright itself wrote; what it reads may still come from
+    anybody."""
 
     def __init__(self, uri: str) -> None:
         self._connection = _open(uri)
+        self._connection.limit(apsw.SQLITE_LIMIT_LENGTH, CELL_CEILING)
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:
         """Rows one by one, as stored; text that isn't valid UTF-8 with replacement characters.
 
         Raises the binding's errors, which `explain_failure` sorts.
         """
-        return _Statement(self._connection).rows(sql, parameters)
+        return Statement(self._connection).rows(sql, parameters)
+
+    def shown(self, tables: Collection[str]) -> dict[str, list[str]]:
+        """Listed virtual tables by what they show of tables that aren't listed."""
+        return shown_by(self._connection, frozenset(map(fold_name, tables)))
 
     def interrupt(self) -> None:
         """Stop the running query soon, from any thread."""
@@ -338,7 +296,17 @@ def settle(path: str) -> None:
         connection.close(True)
 
 
-FAILURES = (apsw.Error, MemoryError, UnicodeEncodeError)
+class ReadFailed(Exception):
+    """A statement failed in another process; `kind` and message are as `explain_failure` gives
+    them there."""
+
+    def __init__(self, kind: str, message: str, *, copy: bool = False) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.copy = copy
+
+
+FAILURES = (apsw.Error, MemoryError, UnicodeEncodeError, OverflowError, ReadFailed)
 """What running a query may raise, besides Refused."""
 
 
@@ -347,9 +315,17 @@ def binding_folder() -> str:
     return dirname(dirname(apsw.__file__))  # noqa: PTH120  pathlib would slow the worker's start
 
 
-def set_heap_limit(size: int) -> None:
+def set_memory(size: int) -> None:
     """Cap what SQLite may allocate in this process, in bytes."""
     apsw.hard_heap_limit(size)
+
+
+def warm_up() -> None:
+    """Read what SQLite reads once and for all, before no other file can be opened: the system's
+    random numbers and the time zone."""
+    connection = apsw.Connection(":memory:")
+    connection.execute("SELECT random(), datetime(0, 'unixepoch', 'localtime')")
+    connection.close()
 
 
 def explain_failure(error: BaseException) -> tuple[str, str]:
@@ -357,6 +333,8 @@ def explain_failure(error: BaseException) -> tuple[str, str]:
 
     The kind "interrupted" is the caller's to name: it knows whether it was time or a person.
     """
+    if isinstance(error, ReadFailed):
+        return error.kind, str(error)
     if isinstance(error, Refused):
         return "unsafe", str(error)
     if isinstance(error, apsw.InterruptError):
@@ -377,5 +355,8 @@ def explain_failure(error: BaseException) -> tuple[str, str]:
 
 
 def needs_copy(error: BaseException) -> bool:
-    """True when SQLite would have to write to read the file: a journal was left by a crash."""
-    return isinstance(error, (apsw.ReadOnlyError, apsw.CantOpenError))
+    """True when SQLite would have to write to read the file (a journal was left by a crash), or
+    can't make sense of a log's index."""
+    if isinstance(error, ReadFailed):
+        return error.copy
+    return isinstance(error, (apsw.ReadOnlyError, apsw.CantOpenError, apsw.ProtocolError))

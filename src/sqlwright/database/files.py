@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import json
 import os
-import shutil
 import stat
+import subprocess
 import tempfile
 import weakref
 from collections.abc import Iterable
@@ -27,10 +28,10 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from sqlwright.database.connection import FAILURES, settle
+from sqlwright.database.process import command, environment
 from sqlwright.errors import DatabaseUnavailable
 
-_COPY = "copy.db"
+_BESIDE = ("-wal", "-shm", "-journal")
 HEADER = b"SQLite format 3\x00"
 _MAGIC = (
     (0, b"PK\x03\x04", "a ZIP archive (or spreadsheet)"),
@@ -65,6 +66,13 @@ class Source:
         extra = {"immutable": "&immutable=1", "live": "&readonly_shm=1"}.get(self.mode, "")
         return f"file:{quote(os.fsencode(self.path))}?mode=ro{extra}"
 
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """The folder it lies in: path, device and inode."""
+        folder = os.path.dirname(self.path)  # noqa: PTH120
+        found = os.stat(folder)  # noqa: PTH116
+        return folder, found.st_dev, found.st_ino
+
 
 def _stat_token(path: str) -> Token:
     try:
@@ -91,7 +99,7 @@ class DatabaseFile:
         self._fd = -1
         self._inode = (-1, -1)
         self._copy: tuple[Token, str] | None = None
-        self._copies: list[tempfile.TemporaryDirectory[str]] = []
+        self._copies: list[Copy] = []
         self._needs_copy: Token | None = None
         self._finalizer = weakref.finalize(self, _discard, self._copies)
 
@@ -108,6 +116,7 @@ class DatabaseFile:
         token = self.token()
         if token[0] == 0:
             check_file(self.path)
+        self._check_beside()
         wal = token[4]
         shared_memory = _stat_token(self._real + "-shm")[0]
         if self._needs_copy == token or (wal and not shared_memory):
@@ -116,6 +125,20 @@ class DatabaseFile:
             return Source(self._real, "live", token)
         mode: Mode = "immutable" if self._header()[18:20] == b"\x02\x02" else "shared"
         return Source(self._real, mode, token)
+
+    def _check_beside(self) -> None:
+        """SQLite makes log and journal as plain files; anything else was put there to be read or
+        waited for."""
+        for ending in _BESIDE:
+            try:
+                found = os.lstat(self._real + ending)
+            except OSError:
+                continue
+            if not stat.S_ISREG(found.st_mode):
+                raise DatabaseUnavailable(
+                    f"{self._real}{ending} is not a regular file, so the database can't be read.",
+                    hint="Remove it if it isn't wanted: SQLite makes such files itself.",
+                )
 
     def require_copy(self, source: Source) -> None:
         """Read this state of the file from a copy, as SQLite would have to write to read it."""
@@ -149,10 +172,10 @@ class DatabaseFile:
     def _copied(self, token: Token) -> Source:
         if self._copy is None or self._copy[0] != token:
             for _ in range(5):
-                folder = _private_copy(self._real)
+                copy = Copy(self._real)
                 if self.token() == token:
                     break
-                _discard([folder])
+                copy.remove()
                 token = self.token()
             else:
                 raise DatabaseUnavailable(
@@ -160,37 +183,55 @@ class DatabaseFile:
                     hint="Try again when the other program has finished writing.",
                 )
             _discard(self._copies)
-            self._copies.append(folder)
-            self._copy = (token, str(Path(folder.name) / _COPY))
+            self._copies.append(copy)
+            self._copy = (token, copy.path)
         return Source(self._copy[1], "copy", token)
 
 
-def _private_copy(real: str) -> tempfile.TemporaryDirectory[str]:
-    folder = None
-    try:
-        # mkdtemp gives it mode 0700.
-        folder = tempfile.TemporaryDirectory(prefix="sqlwright-", ignore_cleanup_errors=True)
-        copy = str(Path(folder.name) / _COPY)
-        for ending in ("", "-wal", "-journal"):
-            if _stat_token(real + ending)[0]:
-                shutil.copyfile(real + ending, copy + ending)
-                Path(copy + ending).chmod(0o600)
-        settle(copy)
-    except (OSError, *FAILURES) as error:
-        if folder is not None:
-            folder.cleanup()
-        raise DatabaseUnavailable(
-            f"{real} has unfinished changes beside it and can't be copied to finish them: "
-            f"{getattr(error, 'strerror', None) or error}.",
-            hint="Make room in the temporary folder, or open the file once with the program "
-            "that wrote it, so that it can finish.",
-        ) from error
-    return folder
+class Copy:
+    """A private copy, settled, for as long as this object and this process live."""
+
+    def __init__(self, real: str) -> None:
+        """Raises DatabaseUnavailable."""
+        call = "copier.main(sys.argv[1], sys.argv[2])"
+        try:
+            self._keeper = subprocess.Popen(
+                command(call, real, tempfile.gettempdir()),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment(),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise _can_not_copy(real, error.strerror or str(error)) from error
+        assert self._keeper.stdout is not None
+        told = self._keeper.stdout.readline()
+        found = json.loads(told) if told.strip() else {"error": "its journal could not be finished"}
+        if "error" in found:
+            self.remove()
+            raise _can_not_copy(real, found["error"])
+        self.path: str = found["path"]
+
+    def remove(self) -> None:
+        """Remove it and wait until it is gone. Safe to call twice."""
+        for pipe in (self._keeper.stdin, self._keeper.stdout):
+            if pipe is not None:
+                pipe.close()
+        self._keeper.wait()
 
 
-def _discard(copies: list[tempfile.TemporaryDirectory[str]]) -> None:
+def _can_not_copy(real: str, why: str) -> DatabaseUnavailable:
+    return DatabaseUnavailable(
+        f"{real} has unfinished changes beside it and can't be copied to finish them: {why}.",
+        hint="Make room in the temporary folder, or open the file once with the program "
+        "that wrote it, so that it can finish.",
+    )
+
+
+def _discard(copies: list[Copy]) -> None:
     while copies:
-        copies.pop().cleanup()
+        copies.pop().remove()
 
 
 def check_file(path: Path) -> None:

@@ -6,24 +6,26 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from sqlwright.database.allowed import SCHEMA_TABLES
 from sqlwright.database.connection import (
     FAILURES,
-    TrustedConnection,
     explain_failure,
     needs_copy,
 )
 from sqlwright.database.files import DatabaseFile, Source, Token
 from sqlwright.database.introspect import read_schema
-from sqlwright.database.pool import Pool, Stop, WorkerDied, WorkerStopped, start_failure
+from sqlwright.database.pool import Pool
+from sqlwright.database.process import Stop, WorkerDied, WorkerStopped, start_failure
+from sqlwright.database.reader import Reader
+from sqlwright.database.stored import Stored, read_stored
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
+from sqlwright.folding import fold_name
 from sqlwright.protocols import Limits, Run
-from sqlwright.schema import Schema, fold
+from sqlwright.schema import Schema
 from sqlwright.sql import check_query
 from sqlwright.sql_tree import StopReading
 from sqlwright.tokens import UnreadableQuery, quote_name
@@ -37,9 +39,14 @@ _HINTS = (
         "If it is encrypted, decrypt a copy; else restore a backup, or try "
         "`sqlite3 FILE .recover`.",
     ),
+    ("takes too long", "It may have views of views that multiply: drop those in a copy."),
 )
 _HINT = "Check that the file and its folder may be read."
 
+OPEN_SECONDS = 3.0
+"""The time that opening a file may take; waiting for another program's lock takes one."""
+SCHEMA_SECONDS = 10.0
+"""The time that reading a schema may take."""
 _ATTEMPTS = 3
 _CHECKED_MOST = 4_096
 _LEAST_SECONDS = 0.001
@@ -63,10 +70,14 @@ class SqliteDatabase:
         self._stored: tuple[Token, Stored] | None = None
         self._checked: set[str] = set()
         self._tables: tuple[str, ...] | None = None
-        with self.reader() as connection:
-            if tables is not None:
-                self._tables = self._named(tables, connection)
         self._pool = Pool(lambda: self._request(self._source(), Limits()))
+        try:
+            with self.reader(seconds=SCHEMA_SECONDS) as connection:
+                if tables is not None:
+                    self._tables = self._named(tables, connection)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def dialect(self) -> str:
@@ -86,21 +97,23 @@ class SqliteDatabase:
         """The only tables and views that may be read, by their stored names; None for all."""
         return self._tables
 
-    def schema(self) -> Schema:
-        """Tables, views, columns and declared keys, read afresh. Raises DatabaseUnavailable."""
-        with self.reader() as connection, self._told():
+    def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
+        """Tables, views, columns and declared keys, read afresh. Raises DatabaseUnavailable, also
+        when that takes longer than so many seconds."""
+        with self.reader(seconds=min(seconds, SCHEMA_SECONDS)) as connection, self._told():
             schema = read_schema(connection, self._file.path.stem)
         return schema if self._tables is None else schema.only(self._tables)
 
     @contextlib.contextmanager
-    def reader(self) -> Iterator[TrustedConnection]:
-        """A connection in this process for SQL that sqlwright itself wrote, without limits; one
-        thread uses it, any may `interrupt` it. Raises DatabaseUnavailable."""
-        connection = self._connect()
+    def reader(self, *, seconds: float | None = None) -> Iterator[Reader]:
+        """Reads by SQL that sqlwright itself wrote, in a worker process, with bounded memory and
+        `seconds` for all of it; one thread uses it, any may `interrupt` it. Raises
+        DatabaseUnavailable."""
+        reader = self._connect(seconds)
         try:
-            yield connection
+            yield reader
         finally:
-            connection.close()
+            reader.close()
 
     def execute(self, sql: str, run: Run, *, limits: Limits | None = None) -> ExecutionResult:
         """Check, then run one query in the worker process. Every failure is in the result."""
@@ -109,7 +122,7 @@ class SqliteDatabase:
         try:
             if _stop(run):
                 raise WorkerStopped("cancelled")
-            self._check(sql, _stop_at(started + allowed.seconds, run))
+            self.check(sql, _stop_at(started + allowed.seconds, run))
             left = max(started + allowed.seconds - time.monotonic(), _LEAST_SECONDS)
             result = self._run(sql, replace(allowed, seconds=left), lambda: _stop(run))
         except UnsafeQuery as error:
@@ -136,6 +149,12 @@ class SqliteDatabase:
         """Of the worker processes that live now."""
         return self._pool.pids
 
+    @property
+    def confinement(self) -> tuple[str, ...]:
+        """What the worker processes have given up, as `confinement.confine` names it; empty before
+        the first has answered."""
+        return self._pool.holds
+
     def close(self) -> None:
         """End the worker processes and remove temporary copies. Safe to call twice."""
         if not self._closed:
@@ -154,17 +173,29 @@ class SqliteDatabase:
         with self._lock:
             return self._file.source()
 
-    def _connect(self) -> TrustedConnection:
+    def _connect(self, seconds: float | None) -> Reader:
         source = self._source()
         try:
-            return _open_checked(source)
+            return self._open_checked(source, seconds)
         except FAILURES as error:
-            if source.mode == "copy" or not needs_copy(error):
+            # SQLite tries for long to make sense of a log's index that is none.
+            stuck = source.mode == "live" and explain_failure(error)[0] == "interrupted"
+            if source.mode == "copy" or not (stuck or needs_copy(error)):
                 raise self._unavailable(error) from error
         with self._lock:
             self._file.require_copy(source)
         with self._told():
-            return _open_checked(self._source())
+            return self._open_checked(self._source(), seconds)
+
+    def _open_checked(self, source: Source, seconds: float | None) -> Reader:
+        reader = Reader(self._pool, self._request(source, Limits()), seconds)
+        try:
+            with reader.within(OPEN_SECONDS):
+                list(reader.rows("SELECT count(*) FROM sqlite_schema"))
+        except BaseException:
+            reader.close()
+            raise
+        return reader
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
@@ -175,11 +206,15 @@ class SqliteDatabase:
             raise self._unavailable(error) from error
 
     def _unavailable(self, error: BaseException) -> DatabaseUnavailable:
-        _, message = explain_failure(error)
+        kind, message = explain_failure(error)
+        if kind == "interrupted":
+            message = "reading its schema takes too long"
         hint = next((hint for word, hint in _HINTS if word in message), _HINT)
         return DatabaseUnavailable(f"{self._file.path}: {message}.", hint=hint)
 
-    def _check(self, sql: str, stop: StopReading) -> None:
+    def check(self, sql: str, stop: StopReading | None = None) -> None:
+        """Raise UnsafeQuery unless the text is one query that only reads, and only what may be
+        read. `execute` does this first."""
         stored = self._stored_now()
         with self._lock:
             if sql in self._checked:
@@ -195,29 +230,30 @@ class SqliteDatabase:
             token, known = self._file.token(), self._stored
         if known is not None and known[0] == token:
             return known[1]
-        with self.reader() as connection, self._told():
-            stored = _read_stored(connection, self._tables)
+        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._told():
+            stored = read_stored(connection, self._tables)
         with self._lock:
             if known is None or known[1] != stored:
                 self._checked.clear()
             self._stored = (token, stored)
         return stored
 
-    def _named(self, tables: Collection[str], connection: TrustedConnection) -> tuple[str, ...]:
+    def _named(self, tables: Collection[str], connection: Reader) -> tuple[str, ...]:
         """Tables by their stored names. Raises ConfigError."""
         with self._told():
-            everything = _read_stored(connection, ())
-        by_name = {fold(name): name for name in everything.names} | {
+            everything = read_stored(connection, ())
+        by_name = {fold_name(name): name for name in everything.names} | {
             name: name for name in everything.names
         }
-        absent = [name for name in tables if name not in by_name and fold(name) not in by_name]
+        absent = [name for name in tables if name not in by_name and fold_name(name) not in by_name]
         if absent:
             known = ", ".join(sorted(everything.names)[:40])
             raise ConfigError(
                 f"{self._file.path} has no table {absent[0]!r}, which tables lists",
                 hint=f"There are: {known}.",
             )
-        named = tuple(dict.fromkeys(by_name.get(n) or by_name[fold(n)] for n in tables))
+        named = tuple(dict.fromkeys(by_name.get(n) or by_name[fold_name(n)] for n in tables))
+        self._require_own_data(named, connection)
         stored = everything.without(named)
         until = time.monotonic() + Limits().seconds
         for view in named:
@@ -232,16 +268,28 @@ class SqliteDatabase:
                     ) from None
                 except UnsafeQuery as error:
                     raise ConfigError(
-                        f"the view {view} can't be among the tables: {error}",
+                        f"the view {view} can't be among the tables: {error} among them",
                         hint="List what it reads, too, or leave the view out.",
                     ) from None
         return named
 
+    def _require_own_data(self, named: Collection[str], connection: Reader) -> None:
+        """Raise ConfigError for a virtual table that shows what other tables hold."""
+        with self._told():
+            shown = connection.shown(named)
+        for name, others in shown.items():
+            raise ConfigError(
+                f"{name} can't be among the tables: it shows what {others[0]} holds",
+                hint=f"List {others[0]}, too, or leave {name} out.",
+            )
+
     def _request(self, source: Source, limits: Limits) -> dict[str, Any]:
         return {
             "uri": source.uri,
-            # Only an immutable opening has to be renewed; the others see changes themselves.
-            "token": source.token if source.mode in {"immutable", "copy"} else source.token[:1],
+            "place": source.place,
+            # An immutable opening has to be renewed at every change. The others see changes
+            # themselves, unless the file was overwritten by one with the same count of changes.
+            "token": source.token if source.mode in {"immutable", "copy"} else source.token[:3],
             "holds_locks": source.mode == "live",
             "seconds": limits.seconds,
             "rows": limits.rows,
@@ -283,37 +331,6 @@ class SqliteDatabase:
         return _failed("unavailable", "the query's process ended unexpectedly")
 
 
-@dataclass(frozen=True)
-class Stored:
-    """What a file holds by name."""
-
-    names: frozenset[str]
-    """Of tables and views."""
-    views: Mapping[str, str]
-    """Their CREATE VIEW texts."""
-    hidden: frozenset[str] = frozenset()
-    """What may not be read, folded."""
-
-    def without(self, tables: Collection[str]) -> Stored:
-        """The same with everything hidden but these tables, the schema's own included."""
-        hidden = {fold(name) for name in self.names if name not in tables} | SCHEMA_TABLES
-        return replace(self, hidden=frozenset(hidden))
-
-
-def _read_stored(connection: TrustedConnection, tables: Collection[str] | None) -> Stored:
-    """As SQLite reads its schema: whatever is stored is text up to a NUL, and the kind's case
-    makes no difference."""
-    rows = [
-        (str(name).partition("\0")[0], fold(str(kind).partition("\0")[0]), str(sql))
-        for name, kind, sql in connection.rows(
-            "SELECT CAST(name AS TEXT), CAST(type AS TEXT), CAST(sql AS TEXT) FROM sqlite_schema"
-        )
-    ]
-    views = {name: sql for name, kind, sql in rows if kind == "view"}
-    stored = Stored(frozenset(name for name, kind, _ in rows if kind in {"table", "view"}), views)
-    return stored if tables is None else stored.without(tables)
-
-
 def _stop_at(until: float, run: Run | None = None) -> StopReading:
     """What raises WorkerStopped when it is called after a time, or the run is to stop."""
 
@@ -337,16 +354,6 @@ def _stopped(reason: str, run: Run, limits: Limits) -> ExecutionResult:
     if run.cancelled.is_set():
         return _failed("cancelled", "cancelled")
     return _failed("cancelled", "the time limit of the whole question has passed")
-
-
-def _open_checked(source: Source) -> TrustedConnection:
-    connection = TrustedConnection(source.uri)
-    try:
-        list(connection.rows("SELECT count(*) FROM sqlite_schema"))
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 def _failed(kind: str, message: str, phase: Literal["prepare", "run"] = "run") -> ExecutionResult:

@@ -32,12 +32,12 @@ def frame(body: bytes) -> bytes:
 
 def pack_request(fields: dict[str, Any]) -> bytes:
     """One request as a frame."""
-    return frame(json.dumps(fields).encode("ascii"))
+    return frame(json.dumps(fields, default=_pack_blob).encode("ascii"))
 
 
 def unpack_request(body: bytes) -> dict[str, Any]:
     """What `pack_request` packed, without the length."""
-    fields: dict[str, Any] = json.loads(body)
+    fields: dict[str, Any] = json.loads(body, object_hook=_unpack_request)
     return fields
 
 
@@ -98,6 +98,10 @@ def _unpack_column(kind: str, data: bytes, count: int) -> Sequence[Cell]:
 
 def _pack_blob(cell: bytes) -> dict[str, str]:
     return {_BLOB: cell.hex()}
+
+
+def _unpack_request(fields: dict[str, Any]) -> Any:
+    return _unpack_blob(fields) if set(fields) == {_BLOB} else fields
 
 
 def _unpack_blob(fields: dict[str, str]) -> bytes:

@@ -189,7 +189,8 @@ def _stale(
         schema,
         {name: profile for name, profile in catalog.tables.items() if schema.table(name)},
         _marked_sampled(catalog, exists),
-        (*notes, *catalog.notes),
+        # What was noted then may be of tables that aren't to be known of now.
+        notes if database.tables is not None else (*notes, *catalog.notes),
     )
     added = [ref for ref in schema.columns if ref not in catalog.columns]
     more = f", {len(added)} column{' is' if len(added) == 1 else 's are'} new" if added else ""
@@ -226,7 +227,7 @@ def _command(database: SqliteDatabase) -> str:
 def _unprepared(
     database: SqliteDatabase, described: Path | None, run: Run, seconds: float, problem: str
 ) -> Workspace:
-    schema, notes = described_schema(database, described)
+    schema, notes = described_schema(database, described, run.remaining())
     require_tables(database, schema)
     glimpse = learn_quickly(database, schema, run, seconds)
     catalog = replace(glimpse.catalog, notes=(*notes, *glimpse.catalog.notes))

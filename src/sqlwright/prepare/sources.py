@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from sqlwright.catalog.descriptions import (
     Descriptions,
     describe,
     find_descriptions,
+    only_for,
     read_descriptions,
 )
 from sqlwright.catalog.scan import ColumnScan
@@ -59,11 +61,13 @@ def require_tables(database: SqliteDatabase, schema: Schema) -> None:
 
 
 def described_schema(
-    database: SqliteDatabase, described: Path | None
+    database: SqliteDatabase, described: Path | None, seconds: float = math.inf
 ) -> tuple[Schema, tuple[str, ...]]:
-    """The schema read afresh, with descriptions, and notes on those that don't fit."""
-    schema = database.schema()
-    return describe(schema, read_descriptions(described) if described else Descriptions({}))
+    """The schema read afresh within so many seconds, with descriptions, and notes on those that
+    don't fit."""
+    schema = database.schema(seconds=seconds)
+    found = read_descriptions(described) if described else Descriptions({})
+    return describe(schema, found if database.tables is None else only_for(schema, found))
 
 
 def within_room(columns: Iterable[ColumnScan], room: int) -> dict[ColumnRef, ColumnScan]:

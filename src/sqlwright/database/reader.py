@@ -1,0 +1,129 @@
+"""Reading by SQL that sqlwright itself wrote: schemas, samples, whole tables.
+
+A file may come from anybody, and one view or generated column in it can ask for any time and
+memory. So nothing of it is read in the process of the caller: the statements run in a worker, under
+limits of memory and time, and their rows come over in chunks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlwright.database.connection import ReadFailed
+from sqlwright.database.process import Reply, Worker, WorkerDied, WorkerStopped, start_failure
+
+if TYPE_CHECKING:
+    from sqlwright.database.pool import Pool
+    from sqlwright.types import Cell
+
+    Row = tuple[Cell, ...]
+
+READING_BYTES = 512 * 1024 * 1024
+"""Memory of a worker that reads."""
+CHUNK_ROWS = 2_048
+CHUNK_BYTES = 4 * 1024 * 1024
+ROW_BYTES = 16 * 1024 * 1024
+"""The largest row that is brought over."""
+_ENDLESS = 86_400.0
+
+
+class Reader:
+    """Borrows a worker from its first statement until it is closed. One thread uses it, any may
+    `interrupt` it. What was read of the last statement is lost when another one begins."""
+
+    def __init__(self, pool: Pool, request: dict[str, Any], seconds: float | None = None) -> None:
+        """`seconds` is the time for everything that is read in all."""
+        self._pool = pool
+        self._request = request | {
+            "memory_bytes": READING_BYTES,
+            "rows": CHUNK_ROWS,
+            "result_bytes": CHUNK_BYTES,
+            "row_bytes": ROW_BYTES,
+        }
+        self._until = time.monotonic() + (_ENDLESS if seconds is None else seconds)
+        self._worker: Worker | None = None
+        self._statement = 0
+        self._unfinished = False
+        self._interrupted = threading.Event()
+
+    def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:
+        """Rows one by one, as stored; text that isn't valid UTF-8 with replacement characters.
+
+        Raises ReadFailed, which `explain_failure` sorts.
+        """
+        self._statement += 1
+        reply = self._ask({"read": sql, "parameters": list(parameters)})
+        return self._chunks(reply, self._statement)
+
+    def shown(self, tables: Collection[str]) -> dict[str, list[str]]:
+        """Listed virtual tables by what they show of tables that aren't listed."""
+        found: dict[str, list[str]] = self._ask({"shown": sorted(tables)})[0]["shown"]
+        return found
+
+    @contextlib.contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Gives some statements less time than is left."""
+        until = self._until
+        self._until = min(until, time.monotonic() + seconds)
+        try:
+            yield
+        finally:
+            self._until = until
+
+    def interrupt(self) -> None:
+        """Stop the running statement soon, from any thread."""
+        self._interrupted.set()
+
+    def close(self) -> None:
+        """Give the worker back."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            if self._unfinished:
+                worker.kill()
+            self._pool.give_back(worker)
+
+    def _chunks(self, reply: Reply, statement: int) -> Iterator[Row]:
+        head, rows = reply
+        yield from rows
+        while head["more"]:
+            if statement != self._statement:
+                raise ReadFailed("sql", "another statement was begun before this one ended")
+            head, rows = self._ask({"more": True})
+            yield from rows
+
+    def _ask(self, what: dict[str, Any]) -> Reply:
+        self._interrupted.clear()
+        if self._worker is not None and not self._worker.alive:
+            self.close()
+        if "more" in what and self._worker is None:
+            raise ReadFailed("unavailable", "the process that was reading has ended")
+        left = max(self._until - time.monotonic(), 0.0)
+        try:
+            if self._worker is None:
+                self._worker = self._pool.take(self._request["place"], self._stop)
+            head, rows = self._worker.ask(self._request | what | {"seconds": left}, self._stop)
+        except WorkerStopped as error:
+            raise ReadFailed("interrupted", str(error)) from None
+        except WorkerDied:
+            raise ReadFailed("memory", "the process that was reading has ended") from None
+        except OSError as error:
+            raise ReadFailed("unavailable", start_failure(error)) from None
+        except BaseException:  # what it would send next belongs to no one
+            if self._worker is not None:
+                self._worker.kill()
+            raise
+        self._unfinished = bool(head.get("more"))
+        if head.pop("large") and not self._unfinished:
+            self._worker.kill()
+        if "error" in head:
+            raise ReadFailed(head["error"], head["message"], copy=head["copy"])
+        return head, rows
+
+    def _stop(self) -> str | None:
+        if self._interrupted.is_set():
+            return "interrupted"
+        return "timeout" if time.monotonic() > self._until else None
