@@ -5,8 +5,8 @@
 Every text goes through `Database.execute` of a small database with a limit of --seconds. Reported:
 the longest time, also of all else that reads a text, and how much memory the caller took on. Exit
 code 1 when a text took more than 0.2 s over the limit, or the caller 100 MB. --shapes N takes every
-Nth of some 25,000 shapes, each repeated 12, 30 and 90 times; --readers N lets all else that reads SQL
-read every Nth text, one reader after the other.
+Nth of some 25,000 shapes, each repeated 12, 30 and 90 times; --readers N lets all else that reads
+SQL read every Nth text, one reader after the other.
 """
 
 from __future__ import annotations
