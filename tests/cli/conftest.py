@@ -21,7 +21,9 @@ INSERT INTO orders VALUES
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An empty folder to work in, with a place of its own for prepared data."""
-    for name in ("SQLWRIGHT_DATABASE", "DATABASE_URL", "NO_COLOR", "FORCE_COLOR", "COLUMNS"):
+    for name in ("SQLWRIGHT_DATABASE", "SQLWRIGHT_PROJECT", "DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     place = tmp_path / "work"
     place.mkdir()
