@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from platformdirs import user_cache_path
 
+from sqlwright.cli.showcase import demo_database
 from sqlwright.errors import WorkspaceError
 from sqlwright.home import home, make_private
 from tests.llm.server import ModelServer
@@ -20,7 +21,6 @@ BELOW = user_cache_path("sqlwright").relative_to(Path.home())
 CALLS = (
     ("ask", "{shop}", "How many customers are there?"),
     ("prepare", "{shop}"),
-    ("demo", "--all"),
     ("chat", "{shop}"),
 )
 PROGRAM = """
@@ -61,8 +61,17 @@ def test_what_is_made_is_the_user_s_alone(
 ) -> None:
     for words in CALLS:
         run(tmp_path, umask, *(word.format(shop=database_files["shop"]) for word in words))
-    assert {"traces", "databases", "demo"} <= {path.name for path in (tmp_path / BELOW).iterdir()}
+    assert {"traces", "databases"} <= {path.name for path in (tmp_path / BELOW).iterdir()}
     assert open_to_others(tmp_path / BELOW) == {}
+
+
+def test_the_demo_database_is_the_user_s_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        demo_database(tmp_path / "demo")
+    finally:
+        os.umask(before)
+    assert open_to_others(tmp_path / "demo") == {}
 
 
 def test_a_folder_that_was_open_is_closed(tmp_path: Path, database_files: dict[str, Path]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from sqlwright.cli.showcase import demo_database
 from tests.cli.conftest import Outcome
 from tests.llm.server import ModelServer
 
@@ -34,7 +35,7 @@ def used(sqlwright: Command, shop: Path, home: Path, temporary: Path) -> Path:
     """The home after every command that keeps something."""
     assert sqlwright("prepare", shop).code == 0
     assert sqlwright("ask", shop, QUESTION).code == 0
-    assert sqlwright("demo", "--all").code == 0
+    demo_database(home / "demo")
     with ModelServer(answer=lambda _: "```sql\nSELECT count(*) FROM customers\n```") as server:
         model = ["-r", "baseline", "-m", "openai-compatible/m", "--base-url", server.url]
         assert sqlwright("ask", shop, QUESTION, *model, "--record", "mine.jsonl").code == 0
@@ -53,7 +54,7 @@ def test_everything_goes(sqlwright: Command, used: Path, shop: Path) -> None:
     assert shop.read_bytes() == before
     assert Path("mine.jsonl").exists()
     assert "what was prepared for 1 database, " in outcome.err
-    assert "the traces of 32 questions" in outcome.err
+    assert "the traces of 2 questions" in outcome.err
     assert "1 kept reply of language models, " in outcome.err
     assert "the lines typed in chats" in outcome.err
     assert "the demo database" in outcome.err
@@ -94,7 +95,7 @@ def test_links_are_not_followed(sqlwright: Command, used: Path, tmp_path: Path) 
 def test_only_traces_go(sqlwright: Command, used: Path) -> None:
     outcome = sqlwright("purge", "--traces")
     assert outcome.code == 0
-    assert "removed the traces of 32 questions" in outcome.err
+    assert "removed the traces of 2 questions" in outcome.err
     kept = {path.name for path in used.iterdir() if any(path.iterdir() if path.is_dir() else "x")}
     assert kept == {"databases", "replies", "demo", "chat_history"}
     assert "no traces" in sqlwright("purge", "--traces").err
@@ -109,7 +110,7 @@ def test_it_asks_first_where_somebody_can_answer(
     assert (used / "traces").exists()
     for answer, gone in (("n\n", False), ("\n", False), ("y\n", True)):
         done = _on_a_terminal(answer)
-        assert "would remove the traces of 32 questions" in done
+        assert "would remove the traces of 2 questions" in done
         assert "Remove all this?" in done
         assert used.exists() != gone
 
