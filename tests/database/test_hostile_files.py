@@ -218,3 +218,12 @@ def test_reading_stops_at_the_deadline(tmp_path: Path) -> None:
         with pytest.raises(DatabaseUnavailable, match="takes too long"):
             database.schema(seconds=0.5)
         assert all(not gone(pid, 0) for pid in database.worker_pids)
+
+
+def test_reading_survives_killed_workers(shop: Path, opened: Opener) -> None:
+    database = opened(shop)
+    for _ in range(5):
+        assert database.execute("SELECT 1", Run()).ok
+        for pid in database.worker_pids:
+            os.kill(pid, signal.SIGKILL)
+        assert len(database.schema().tables) == 6

@@ -217,3 +217,22 @@ def test_the_reader_can_be_interrupted(shop: Path, opened: Opener) -> None:
             list(connection.rows(ENDLESS))
         timer.join()
         assert list(connection.rows("SELECT ?", (1,))) == [(1,)]
+
+
+@needs_proc
+def test_a_query_stopped_early_leaves_no_reply_for_the_next(shop: Path, opened: Opener) -> None:
+    """A worker that is slow to take a query in answers it after its caller has given up."""
+    database = opened(shop)
+    for number in range(12):
+        expected = ((number,),)
+        assert database.execute(f"SELECT {number}", Run()).rows == expected
+        pids = database.worker_pids
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        wakes = [threading.Timer(0.055, os.kill, (pid, signal.SIGCONT)) for pid in pids]
+        for wake in wakes:
+            wake.start()
+        database.execute("SELECT 'stopped'", Run(seconds=0.015))
+        for wake in wakes:
+            wake.join()
+        assert database.execute(f"SELECT {number}", Run()).rows == expected

@@ -172,6 +172,8 @@ class Worker:
             if len(data) == LENGTH.size and needed == LENGTH.size:
                 needed += LENGTH.unpack(data)[0]
         if reason is not None:
+            if needed == LENGTH.size or not self._ready:
+                self.kill()  # it has only said that it is there: its reply would come later
             raise WorkerStopped(reason)
         return bytes(data[LENGTH.size :])
 

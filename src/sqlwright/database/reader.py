@@ -48,6 +48,7 @@ class Reader:
         self._worker: Worker | None = None
         self._statement = 0
         self._unfinished = False
+        self._retries = 4
         self._interrupted = threading.Event()
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:
@@ -108,7 +109,10 @@ class Reader:
             head, rows = self._worker.ask(self._request | what | {"seconds": left}, self._stop)
         except WorkerStopped as error:
             raise ReadFailed("interrupted", str(error)) from None
-        except WorkerDied:
+        except WorkerDied as error:
+            if error.idle and "more" not in what and self._retries:
+                self._retries -= 1  # it was killed while it had nothing to do
+                return self._ask(what)
             raise ReadFailed("memory", "the process that was reading has ended") from None
         except OSError as error:
             raise ReadFailed("unavailable", start_failure(error)) from None

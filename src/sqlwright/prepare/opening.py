@@ -97,9 +97,9 @@ def open_workspace(
     try:
         described = description_folder(database, descriptions)
         place = folder if folder is not None else prepared_folder(url)
-        opened, problem, fresh = _prepared(database, place, described)
+        opened, problem, fresh = _prepared(database, place, described, run)
         if prepare and not fresh and prepare_unasked(url, place, descriptions, run):
-            opened, problem, _ = _prepared(database, place, described)
+            opened, problem, _ = _prepared(database, place, described, run)
         if opened is not None:
             require_tables(database, opened.schema)
             return opened
@@ -113,7 +113,7 @@ def open_workspace(
 
 
 def _prepared(
-    database: SqliteDatabase, place: Path, described: Path | None
+    database: SqliteDatabase, place: Path, described: Path | None, run: Run
 ) -> tuple[Workspace | None, str, bool]:
     """The prepared workspace, or why there is none to use (empty when nothing was prepared), and
     whether it is what the database holds today."""
@@ -136,7 +136,7 @@ def _prepared(
         if fresh:
             opened = _whole(database, catalog, index, manifest.warnings)
         else:
-            opened = _stale(database, catalog, index, described)
+            opened = _stale(database, catalog, index, described, run)
         described_by = stored_vectors(place, opened.schema)
         return replace(opened, descriptions=described_by, texts=prepared_texts(place)), "", fresh
     return None, problem, False
@@ -166,10 +166,14 @@ def _fresh(database: SqliteDatabase, manifest: Manifest, described: Path | None)
 
 
 def _stale(
-    database: SqliteDatabase, catalog: Catalog, index: ValueIndex, described: Path | None
+    database: SqliteDatabase,
+    catalog: Catalog,
+    index: ValueIndex,
+    described: Path | None,
+    run: Run,
 ) -> Workspace:
     """What was prepared, as far as it still fits the schema of today."""
-    schema, notes = described_schema(database, described)
+    schema, notes = described_schema(database, described, run.remaining())
     exists = frozenset(schema.columns)
     known = {
         (ref.table, ref.column)
