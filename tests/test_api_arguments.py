@@ -153,6 +153,7 @@ MADE: list[tuple[Callable[..., Any], Case]] = [
     (LlmOptions, ("base_url", 5, "a text", "not 5")),
     (LlmOptions, ("budget", "$0.05", "a Budget, such as ", "not '$0.05'")),
     (LlmOptions, ("privacy", "none", PRIVACY, "not 'none'")),
+    (LlmOptions, ("remote", "yes", f"{FLAG}, or None", "not 'yes'")),
     (LlmOptions, ("cache", "no", FLAG, "not 'no'")),
     (LlmOptions, ("prices", 5, PATH, "not 5")),
     (LlmOptions, ("revision", 2, "a text", "not 2")),
