@@ -33,14 +33,6 @@ COUNT = "SELECT COUNT(*) FROM orders"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
 
 
-def test_half_a_character_in_a_question_is_replaced(database_files: dict[str, Path]) -> None:
-    with api.open(database_files["shop"], record=False) as session:
-        question = "How many customers \ud800 are there?"
-        answer = session.ask(question, evidence="a\udfff", history=[Turn("\ud800?", "SELECT 1")])
-    assert answer.question == "How many customers \ufffd are there?"
-    assert answer.status in {"answered", "refused"}
-
-
 def test_a_question_is_answered_with_evidence(open_scripted: Open) -> None:
     sql = "SELECT name FROM customers WHERE city = 'München'"
     answer = open_scripted(sql).ask("Who lives in Munchen?")

@@ -176,5 +176,5 @@ steps:
     assert replace(grouped, most=3).steps == grouped.steps
     with pytest.raises(ConfigError, match="most"):
         parse_recipe(text.replace("{most}", "many"))
-    with pytest.raises(ConfigError, match="at least 1"):
+    with pytest.raises(ConfigError, match="greater than or equal to 1"):
         parse_recipe(text.replace("{most}", "0"))

@@ -25,7 +25,6 @@ from sqlwright.combinators import leaves
 from sqlwright.config import Recipe
 from sqlwright.errors import Cancelled, ConfigError, ModelUnavailable, UserError
 from sqlwright.llm.models import Models
-from sqlwright.llm.reading import well_formed
 from sqlwright.messages import Privacy
 from sqlwright.pipeline import Pipeline
 from sqlwright.prepare import open_workspace
@@ -163,8 +162,7 @@ class Session:
         cancelled: threading.Event | None = None,
     ) -> tuple[Answer, State]:
         """`ask`, and the state the answer was drawn from: every candidate, link and value."""
-        turns = (Turn(well_formed(turn.question), well_formed(turn.sql)) for turn in history)
-        asked = Question(well_formed(question), well_formed(evidence), tuple(turns))
+        asked = Question(question, evidence, tuple(history))
         run = self._begin(seconds, cancelled)
         run.events = on_event
         with self._cancellable(run), ExitStack() as stack:

@@ -198,8 +198,8 @@ STARTS = {
 def test_a_process_that_cant_be_started(shop: Path, how: str) -> None:
     program = BROKEN.format(break_it=STARTS[how])
     for arguments, code in (
-        (["sql", str(shop), "SELECT 1"], 12),
-        (["ask", str(shop), "How many customers are there?", "--json"], 11),
+        (["sql", str(shop), "SELECT 1"], 3),
+        (["ask", str(shop), "How many customers are there?", "--json"], 3),
         (["doctor", "--json"], 12),
     ):
         done = subprocess.run(
@@ -208,8 +208,9 @@ def test_a_process_that_cant_be_started(shop: Path, how: str) -> None:
             env={**os.environ, "COLUMNS": "500"},
         )  # fmt: skip
         assert done.returncode == code
-        assert "the query's process can't be started" in done.stdout + done.stderr
-        assert "interpreter" in done.stdout + done.stderr
+        said = " ".join((done.stdout + done.stderr).split())
+        assert "the query's process can't be started" in said
+        assert "interpreter" in said
         assert "Traceback" not in done.stderr
 
 

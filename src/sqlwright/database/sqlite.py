@@ -33,6 +33,10 @@ from sqlwright.types import ExecutionError, ExecutionResult
 
 ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable"]
 _HINTS = (
+    (
+        "can't be started",
+        "Files are read by processes of their own, which that keeps from starting.",
+    ),
     ("locked", "Close the program that holds it, or try again in a moment."),
     (
         "damaged",
