@@ -233,6 +233,7 @@ def room(home: Path, free: int) -> Check:
 def _guard() -> Iterator[Check]:
     """Try forbidden things on a throw-away database, and see that its bytes stay the same."""
     from sqlwright.database import open_database
+    from sqlwright.errors import DatabaseUnavailable
     from sqlwright.protocols import Limits, Run
 
     with tempfile.TemporaryDirectory(prefix="sqlwright-doctor-") as folder:
@@ -240,7 +241,11 @@ def _guard() -> Iterator[Check]:
         with contextlib.closing(sqlite3.connect(path)) as connection:
             connection.executescript("CREATE TABLE t(i); INSERT INTO t VALUES (1);")
         before = _digest(Path(folder))
-        database = open_database(str(path))
+        try:
+            database = open_database(str(path))
+        except DatabaseUnavailable as error:
+            yield Check("guard", "bad", str(error), error.hint)
+            return
         try:
             passed = [what for what, sql in PROBES if database.execute(sql, Run()).error is None]
             limits = Limits(seconds=ENDLESS_SECONDS)
