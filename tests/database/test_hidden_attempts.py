@@ -20,7 +20,7 @@ from sqlwright.database.connection import (
 )
 from sqlwright.database.files import DatabaseFile
 from sqlwright.database.sqlite import SqliteDatabase
-from sqlwright.database.stored import Others
+from sqlwright.database.stored import Others, Stored
 from sqlwright.errors import ConfigError, UnsafeQuery
 from sqlwright.folding import fold_name
 from sqlwright.prepare import open_workspace, prepare
@@ -138,6 +138,30 @@ def test_their_names_are_free_for_other_uses(name: str, database: SqliteDatabase
         kind, rows = by_both(database, sql.format(t=name))
         assert kind == "rows", (sql, rows)
         assert rows, sql
+
+
+@pytest.mark.parametrize("name", CASES["provided"])
+def test_a_hidden_table_is_none_of_those_that_are_provided(tmp_path: Path, name: str) -> None:
+    columns = CASES["provided"][name]
+    path = tmp_path / "shop.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(f"""
+        CREATE TABLE orders (id INTEGER PRIMARY KEY);
+        INSERT INTO orders VALUES (1);
+        CREATE TABLE "{name}" ({", ".join(columns)});
+        INSERT INTO "{name}" VALUES ('canary', 1), (2, 3);
+    """)
+    connection.close()
+    guarded = GuardedConnection(DatabaseFile(path).source().uri, ["orders"])
+    hidden = Stored(frozenset({"orders", name}), {}).without(["orders"]).hidden
+    with open_database(str(path), tables=["orders"]) as database:
+        for attempt in CASES["provided_attempts"]:
+            sql = attempt.format(t=name, c=columns[0])
+            assert by_connection(guarded, sql)[0] in {"sql", "unsafe"}, sql
+            assert by_both(database, sql)[0] in {"sql", "unsafe"}, sql
+            with pytest.raises(UnsafeQuery):
+                check_query(sql, hidden=hidden)
+    guarded.close()
 
 
 SHOWING = {

@@ -36,6 +36,9 @@ CELL_CEILING = 64 * 1024 * 1024
 """No text or blob larger than this is ever made; larger stored ones can't be read."""
 _IN_MEMORY = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_MEMORY
 _NO_TABLE = "no such table: "
+_PRAGMAS = frozenset({"data_version", "module_list"})
+"""Full-text search asks for one, the check of what a query reads for the other. Alone, neither has
+a SELECT to run."""
 
 _LIMITS = {
     apsw.SQLITE_LIMIT_LENGTH: CELL_CEILING,
@@ -121,6 +124,7 @@ class GuardedConnection:
             fold_name(str(name)) for (name,) in self._connection.execute("PRAGMA module_list")
         )
         self._denied, self._selects = "", 0
+        self._unstored: set[str] = set()
         self._statement: Statement | None = None
         self._mirror: apsw.Connection | None = None
         self._readable = Readable(frozenset())
@@ -163,6 +167,7 @@ class GuardedConnection:
             raise Refused("only one statement may run")
         if cursor.is_explain or not cursor.is_readonly or not self._selects:
             raise Refused("only a plain query may run")
+        self._check_unstored(self._connection)
         self._now = self._readable.named | self._readable.internal
 
     def _execute(self, sql: str) -> tuple[tuple[str, ...], Iterator[Row]]:
@@ -184,6 +189,7 @@ class GuardedConnection:
             self._begin()
             with contextlib.suppress(apsw.ExecTraceAbort):
                 cursor.execute(sql)
+            self._check_unstored(mirror)
             statements += found.runs
             if statements > 1:
                 raise Refused("only one statement may run")
@@ -194,6 +200,16 @@ class GuardedConnection:
     def _begin(self) -> None:
         self._denied, self._selects = "this statement is not allowed", 0
         self._now = self._readable.named
+        self._unstored.clear()
+
+    def _check_unstored(self, connection: apsw.Connection) -> None:
+        """Refuse what was taken for a common table expression and is a module's table: some modules
+        come into being only when a statement that names them is prepared."""
+        if not self._unstored:
+            return
+        known = {fold_name(str(name)) for (name,) in connection.execute("PRAGMA module_list")}
+        for name in sorted(self._unstored & known):
+            raise Refused(f"reading {name} is not allowed")
 
     def _refusal(self, error: apsw.Error) -> Exception:
         if isinstance(error, apsw.SQLError) or self._denied.startswith(_NO_TABLE):
@@ -206,8 +222,8 @@ class GuardedConnection:
         if action in {apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE}:
             self._selects += 1
             return apsw.SQLITE_OK
-        if action == apsw.SQLITE_PRAGMA and (first, second) == ("data_version", None):
-            return apsw.SQLITE_OK  # full-text search asks for it; alone it has no SELECT to run
+        if action == apsw.SQLITE_PRAGMA and first in _PRAGMAS and second is None:
+            return apsw.SQLITE_OK
         if action == apsw.SQLITE_FUNCTION:
             if fold_name(second or "") in FUNCTIONS:
                 return apsw.SQLITE_OK
@@ -216,7 +232,10 @@ class GuardedConnection:
             name = fold_name(first or "")
             # Without a column, the name may be a common table expression's: it isn't stored, but
             # it isn't provided by a module either. With a list, the mirror has told them apart.
-            if name in self._now or (not second and self._is_expression(name)):
+            if name in self._now:
+                return apsw.SQLITE_OK
+            if not second and self._is_expression(name):
+                self._unstored.add(name)
                 return apsw.SQLITE_OK
             self._denied = f"reading {first} is not allowed"
             if self._listed is not None and not self._is_provided(name):

@@ -63,7 +63,8 @@ def stored_tables(connection: apsw.Connection, listed: Collection[str] | None) -
         if sql and kind != "trigger" and fold_name(str(owner if kind == "index" else name)) in named
     )
     internal = _own_data(tables, listed) - named
-    return Readable(frozenset(named | TABLE_FUNCTIONS), internal, texts)
+    # A stored table that bears a table function's name takes its place.
+    return Readable(frozenset(named | (TABLE_FUNCTIONS - stored)), internal, texts)
 
 
 def shown_by(connection: apsw.Connection, listed: Collection[str]) -> dict[str, list[str]]:

@@ -22,8 +22,10 @@ class Stored:
     """What may not be read, as `fold_name` gives it."""
 
     def without(self, tables: Collection[str]) -> Stored:
-        """The same with everything hidden but these tables, the schema's own included."""
-        return replace(self, hidden=Others(frozenset(map(fold_name, tables)) | TABLE_FUNCTIONS))
+        """The same with everything hidden but these tables, the schema's own included. A stored
+        table that bears a table function's name takes its place."""
+        functions = TABLE_FUNCTIONS.difference(map(fold_name, self.names))
+        return replace(self, hidden=Others(frozenset(map(fold_name, tables)) | functions))
 
 
 @dataclass(frozen=True)
