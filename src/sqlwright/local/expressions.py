@@ -114,7 +114,10 @@ class ExpressionReader:
         return found
 
     def _argument(self, node: exp.Expr, key: str) -> f.Expression:
-        return self.expression(node.args[key])
+        argument = node.args.get(key)
+        if argument is None:
+            raise UnsupportedQuery(f"{type(node).__name__} lacks an argument")
+        return self.expression(argument)
 
     def _inner(self, node: exp.Expr) -> f.Expression:
         return self.expression(node.this)
