@@ -14,6 +14,7 @@ import yaml
 from sqlwright.errors import UnsafeQuery, UnsupportedQuery
 from sqlwright.local.critic_tree import read_parts
 from sqlwright.local.reader import read_sql
+from sqlwright.query_reading import read_query
 from sqlwright.schema import Column, Schema, Table
 from sqlwright.sql import (
     check_query,
@@ -132,6 +133,9 @@ def test_reading_stops_when_it_is_told_to() -> None:
         "SELECT json_extract(a, '$[\x1b]0;PWNED\x07\x1b[31m') FROM p",
         "WITH x AS (EXPLAIN '\x1b]0;PWNED\x07') SELECT * FROM x",
         "SELECT a -> '$[\x1b[31m' FROM p",
+        'SELECT x FROM (SELECT 1 AS x) AS t("\x1b[31m")',
+        "SELECT x FROM p TABLESAMPLE (1)",
+        "SELECT 1 , fetch '\x1b[31m'",
     ],
 )
 def test_the_parser_logs_nothing(
@@ -144,6 +148,7 @@ def test_the_parser_logs_nothing(
             check_query("SELECT * FROM v", views={"v": f"CREATE VIEW v AS {sql} "})
         format_sql(sql + " -- again")
         columns_used(sql, SCHEMA)
+        read_query(sql, SCHEMA)
         with contextlib.suppress(UnsupportedQuery):
             read_sql(sql, SCHEMA)
         assert not caplog.records

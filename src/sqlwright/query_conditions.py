@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sqlwright.query_names import Names, literal_text
 from sqlwright.schema import ColumnRef
+from sqlwright.sql_tree import node_text
 from sqlwright.types import QueryCondition, QueryPart, ValueMatch
 
 Place = Literal["join", "where", "having", "case"]
@@ -193,7 +194,7 @@ class Wording:
             told = self.tell(query, names)
             return self._joined(subject, operator, [Worded(told.head, within=told.parts)])
         if isinstance(field, (exp.Column, exp.Table)):
-            return self._joined(subject, operator, [Worded(field.sql(dialect="sqlite"))])
+            return self._joined(subject, operator, [Worded(node_text(field))])
         given = [field] if field is not None else node.expressions
         return self._joined(subject, operator, [self.worded(one, names) for one in given])
 
@@ -230,8 +231,9 @@ class Wording:
             return Worded(named.text, () if named.column is None else (named.column,), literals)
         if isinstance(node, exp.Query):
             told = self.tell(node, names)
+            head = told.head or node_text(node)  # EXISTS tells where from alone
             held = isinstance(node.parent, (exp.Exists, exp.In)) and not whole
-            return Worded(told.head if held else f"({told.head})", within=told.parts)
+            return Worded(head if held else f"({head})", within=told.parts)
         moment = _moment(node)
         if moment is not None:
             inner = self.worded(moment[1], names)
@@ -322,4 +324,4 @@ def _with_texts(node: exp.Expr, texts: Mapping[int, str]) -> str:
     for mine, theirs in pairs:
         if id(mine) in texts:
             theirs.replace(exp.Var(this=texts[id(mine)]))
-    return copy.sql(dialect="sqlite")
+    return node_text(copy)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from sqlwright.schema import ColumnRef, Schema, Table
+from sqlwright.sql_tree import node_text
 
 Columns = Mapping[str, ColumnRef | None] | None
 """Names in lower case, each with the stored column it passes on; None when they can't be told."""
@@ -87,7 +88,7 @@ class Names:
                 if alias not in {"", source.alias.lower()}:
                     continue
                 if source.columns is None and alias:
-                    return Named(node.sql(dialect="sqlite"))
+                    return Named(node_text(node))
                 if source.columns is not None and name in source.columns:
                     return self._named(node, source)
             if not alias and name in at.shown:
@@ -96,7 +97,7 @@ class Names:
         quoted = isinstance(node.this, exp.Identifier) and node.this.args.get("quoted")
         if quoted and not alias and not vague and node.name:
             return Named(literal_text(node.name), literal=node.name)
-        return Named(node.sql(dialect="sqlite"))
+        return Named(node_text(node))
 
     def describe(self, source: Source) -> str:
         """A source by its stored name, its alias added where there are two of that name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlwright.query_names import Names
+from sqlwright.sql_tree import node_text
 
 _NUMBERS = ("INT", "REAL", "FLOA", "DOUB", "NUM", "DEC", "MONEY")
 """What declared types of columns with numbers have in them."""
@@ -48,5 +49,5 @@ def gives_numbers(node: exp.Expr, names: Names) -> bool:
         column = None if named.column is None else names.schema.column(named.column)
         return column is not None and any(part in column.type.upper() for part in _NUMBERS)
     if isinstance(node, exp.Cast):
-        return any(part in node.to.sql(dialect="sqlite").upper() for part in _NUMBERS)
+        return any(part in node_text(node.to).upper() for part in _NUMBERS)
     return isinstance(node, _COUNTED)

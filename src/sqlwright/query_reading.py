@@ -26,7 +26,7 @@ from sqlwright.query_names import (
 )
 from sqlwright.query_order import amount_words, direction, gives_numbers
 from sqlwright.schema import Schema
-from sqlwright.sql_tree import query_tree
+from sqlwright.sql_tree import node_text, query_tree
 from sqlwright.types import QueryPart, ValueMatch
 
 _READ = frozenset(
@@ -84,7 +84,7 @@ class _Reader:
         if isinstance(tree, exp.SetOperation):
             return [*self._queries(tree, names), *self._set(tree, names, outermost=True)[1]]
         if not isinstance(tree, exp.Select):
-            return [QueryPart("other", _sql(tree))]
+            return [QueryPart("other", node_text(tree))]
         inside = names.within(tree)
         shown = self._shown(tree, inside, renamed=False)
         parts = [*self._queries(tree, names), *_doubled(inside), *self._before(tree, inside)]
@@ -107,7 +107,7 @@ class _Reader:
             told, parts = self._set(query, names)
             return Told(told.head, told.tables, (*self._queries(query, names), *parts))
         if not isinstance(query, exp.Select):
-            return Told(_sql(query), _sql(query), ())
+            return Told(node_text(query), node_text(query), ())
         inside = names.within(query)
         shown = self._shown(query, inside, renamed=True)
         per, grouped = self._per(query, inside)
@@ -160,7 +160,7 @@ class _Reader:
             if not isinstance(node, exp.Table):
                 yield from self._named(node.alias_or_name, node, names)
             elif _is_function(node):
-                yield QueryPart("other", f"from {_sql(node)}")
+                yield QueryPart("other", f"from {node_text(node)}")
             if join is not None and source is not None:
                 yield from self._join(join, source, names)
         where = select.args.get("where")
@@ -242,7 +242,7 @@ class _Reader:
         if group is None:
             return [], []
         keys = [self._words.worded(_behind(key, select), names) for key in group.expressions]
-        rest = [_sql(one) for name, one in _given(group) if name != "expressions"]
+        rest = [node_text(one) for name, one in _given(group) if name != "expressions"]
         return [*(key.text for key in keys), *rest], _within(keys)
 
     def _having(self, select: exp.Select, names: Names) -> Iterator[QueryPart]:
@@ -283,7 +283,8 @@ class _Reader:
         node = query.args.get(name)
         if node is None:
             return None
-        return self._words.worded(node.expression, names)
+        amount = node.args.get("expression") or node.args.get("count")
+        return Worded(node_text(node)) if amount is None else self._words.worded(amount, names)
 
 
 def _bare(query: exp.Expr) -> exp.Expr:
@@ -293,10 +294,6 @@ def _bare(query: exp.Expr) -> exp.Expr:
     ):
         query = query.this
     return query
-
-
-def _sql(node: exp.Expr) -> str:
-    return node.sql(dialect="sqlite")
 
 
 def _given(node: exp.Expr) -> Iterator[tuple[str, exp.Expr]]:
