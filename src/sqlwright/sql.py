@@ -129,7 +129,7 @@ def _named(source: exp.Expr) -> str:
 def _nodes() -> tuple[tuple[type[exp.Expr], ...], tuple[type[exp.Expr], ...]]:
     """Kinds of nodes that make up queries, and exceptions among them.
 
-    Functions are all allowed here: `tokens.py` has checked each one's written name.
+    Functions are all allowed here: `token_check.py` has checked each one's written name.
     """
     from sqlglot import exp
 

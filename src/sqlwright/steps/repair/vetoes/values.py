@@ -180,8 +180,7 @@ def _with_condition(
             return replace(form, where=conjunction((*parts[:place], either, *parts[place + 1 :])))
         if column in set(inside(part, f.Column)):
             return None
-    added = f.Comparison("!=" if negated else "=", column, wanted)
-    return replace(form, where=conjunction((*parts, added)))
+    return _with(form, f.Comparison("!=" if negated else "=", column, wanted))
 
 
 _NAMES = re.compile(
