@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sqlwright.errors import UnsupportedQuery
+from sqlwright.form.nodes import Literal
+from sqlwright.form.read.sql import read_sql
+from sqlwright.form.sequence.grammar import linearize
 from sqlwright.indexes.values import ColumnValues, memory_value_index
-from sqlwright.local.form import Literal
-from sqlwright.local.grammar import linearize
 from sqlwright.local.literals import compared_column
-from sqlwright.local.reader import read_sql
 from sqlwright.protocols import ValueIndex
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.values import retrieve_values

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local.grammar import delinearize, linearize
-from sqlwright.local.reader import read_sql
-from sqlwright.local.writer import write_sql
+from sqlwright.form.read.sql import read_sql
+from sqlwright.form.sequence.grammar import delinearize, linearize
+from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import Column, ForeignKey, Schema, Table
 from sqlwright.training.split import load_split
 

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from sqlwright.errors import UnsafeQuery, UnsupportedQuery
+from sqlwright.form.read.sql import read_sql
 from sqlwright.local.critic_tree import read_parts
-from sqlwright.local.reader import read_sql
 from sqlwright.query_reading import read_query
 from sqlwright.schema import Column, Schema, Table
 from sqlwright.sql import (

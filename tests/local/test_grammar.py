@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local.grammar import (
+from sqlwright.form.sequence.grammar import (
     KEYWORDS,
     GrammarState,
     Keyword,
@@ -20,8 +20,8 @@ from sqlwright.local.grammar import (
     delinearize,
     linearize,
 )
-from sqlwright.local.symbols import BY_NAME, SPARE
-from sqlwright.local.writer import write_sql
+from sqlwright.form.sequence.symbols import BY_NAME, SPARE
+from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import ColumnRef, Schema
 from tests.local.walks import SCHEMAS, make_database, walk
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwright.local.form import Literal
+from sqlwright.form.nodes import Literal
+from sqlwright.form.sequence.symbols import BY_NAME, Symbol
 from sqlwright.local.operands import Operands
-from sqlwright.local.symbols import BY_NAME, Symbol
 from sqlwright.schema import ColumnRef
 
 SOLD = ColumnRef("sale", "sold_on")

@@ -11,16 +11,16 @@ import pytest
 from tokenizers import Tokenizer
 
 from sqlwright.errors import Cancelled
+from sqlwright.form.sequence.grammar import delinearize
+from sqlwright.form.sequence.symbols import BY_NAME
+from sqlwright.form.write.sql import write_sql
 from sqlwright.local.beam import Floats, Search
 from sqlwright.local.encode import encode
-from sqlwright.local.grammar import delinearize
 from sqlwright.local.literals import Grounding
 from sqlwright.local.models import WEIGHTS
 from sqlwright.local.nodes import WORD, Encoded, WordPieces
-from sqlwright.local.symbols import BY_NAME
 from sqlwright.local.tokens import FIRST_NODE
 from sqlwright.local.words import Word
-from sqlwright.local.writer import write_sql
 from sqlwright.protocols import Run
 from sqlwright.schema import Column, ColumnRef, Schema
 from sqlwright.types import Question

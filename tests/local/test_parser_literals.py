@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwright.local.form import Literal
-from sqlwright.local.grammar import GrammarState
+from sqlwright.form.nodes import Literal
+from sqlwright.form.sequence.grammar import GrammarState
+from sqlwright.form.sequence.symbols import BY_NAME, Symbol
 from sqlwright.local.literals import Grounding, compared_column
-from sqlwright.local.symbols import BY_NAME, Symbol
 from sqlwright.local.tokens import Span, find_span, number_of
 from sqlwright.local.words import split_words
 from sqlwright.schema import Column, ColumnRef, Schema, Table

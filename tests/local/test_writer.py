@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local import form as f
-from sqlwright.local.grammar import delinearize, linearize
-from sqlwright.local.reader import read_sql
-from sqlwright.local.rendering import quote_literal
-from sqlwright.local.writer import write_sql
+from sqlwright.form import nodes as f
+from sqlwright.form.read.sql import read_sql
+from sqlwright.form.sequence.grammar import delinearize, linearize
+from sqlwright.form.write.expressions import quote_literal
+from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import ColumnRef
 from sqlwright.tokens import quote_name
 from tests.local.walks import APART, ONE, make_database

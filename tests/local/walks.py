@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from sqlwright.local.grammar import (
+from sqlwright.form.sequence.grammar import (
     KEYWORDS,
     GrammarState,
     Keyword,

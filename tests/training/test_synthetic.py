@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
-from sqlwright.local import form as f
-from sqlwright.local.reader import read_sql
-from sqlwright.local.writer import write_sql
+from sqlwright.form import nodes as f
+from sqlwright.form.read.sql import read_sql
+from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.training import ask_relations, ask_rows, ask_selves
 from sqlwright.training.ask_rows import Made

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from sqlwright.local import form as f
+from sqlwright.form import nodes as f
 from sqlwright.local.lexical import MONTHS, split_name
 from sqlwright.local.moments import Moment
 

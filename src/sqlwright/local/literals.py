@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sqlwright.local.form import Literal
-from sqlwright.local.grammar import Allowed
+from sqlwright.form.nodes import Literal
+from sqlwright.form.sequence.grammar import Allowed
+from sqlwright.form.sequence.symbols import COMPARISONS, FUNCTIONS, Keyword, Symbol, keyword_name
 from sqlwright.local.lexical import MONTHS
 from sqlwright.local.nodes import type_feature
-from sqlwright.local.symbols import COMPARISONS, FUNCTIONS, Keyword, Symbol, keyword_name
 from sqlwright.local.tokens import Span, fold, number_of, span_text
 from sqlwright.local.words import Word
 from sqlwright.schema import ColumnRef, Schema

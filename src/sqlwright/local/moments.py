@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from sqlwright.local.form import ComparisonOperator
+from sqlwright.form.nodes import ComparisonOperator
 from sqlwright.local.lexical import MONTHS
 
 _YEAR = r"(?P<year>(?:1[6-9]|20)\d\d)"

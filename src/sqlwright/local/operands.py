@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.local.form import Literal
+from sqlwright.form.nodes import Literal
+from sqlwright.form.sequence.symbols import Symbol, keyword_name
 from sqlwright.local.nodes import Node
-from sqlwright.local.symbols import Symbol, keyword_name
 from sqlwright.schema import ColumnRef
 
 Flags = npt.NDArray[np.bool_]

@@ -13,21 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlwright.errors import UnsupportedQuery
+from sqlwright.form.nodes import Query
+from sqlwright.form.sequence.grammar import delinearize
+from sqlwright.form.sequence.symbols import TableSymbol
+from sqlwright.form.write.sql import write_sql
 from sqlwright.local.beam import Floats, Hypothesis, Search
 from sqlwright.local.dating import Dating, unit_of
 from sqlwright.local.embedder import LOWER, TextFront, WordTable
 from sqlwright.local.encode import encode
-from sqlwright.local.form import Query
-from sqlwright.local.grammar import delinearize
 from sqlwright.local.literals import Grounding
 from sqlwright.local.moments import Moment, moments
 from sqlwright.local.nodes import FEATURES, Budget, Encoded, TableNode, ValueNode, WordPieces
 from sqlwright.local.retelling import Retelling, untold
 from sqlwright.local.runtime import open_session
 from sqlwright.local.sense import is_senseless, mixes_types
-from sqlwright.local.symbols import TableSymbol
 from sqlwright.local.words import Word
-from sqlwright.local.writer import write_sql
 from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef, Detail, Schema, SchemaView
 from sqlwright.types import ColumnLink, Question, TableLink, ValueMatch

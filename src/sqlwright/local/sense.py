@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations
 
-from sqlwright.local import form as f
+from sqlwright.form import nodes as f
 from sqlwright.local.nodes import type_feature
 from sqlwright.schema import ColumnRef, Schema
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlwright.local.lacking import asked_operations
+from sqlwright.form.lacking import asked_operations
 from sqlwright.local.lexical import FUNCTION_WORDS, OPERATION_WORDS, Token, stem, vocabulary
 from sqlwright.local.link_features import QuestionArrays, WordMatches, encode_question, match_words
 from sqlwright.local.link_schema import SchemaArrays

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlwright.local.form import Literal
+from sqlwright.form.nodes import Literal
+from sqlwright.form.sequence.symbols import KEYWORDS, Keyword, Symbol, TableSymbol
 from sqlwright.local.nodes import WORD, Encoded, TableNode, ValueNode
-from sqlwright.local.symbols import KEYWORDS, Keyword, Symbol, TableSymbol
 from sqlwright.local.words import NUMBER_WORDS, Word
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Question

@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from sqlwright.local import form as f
+from sqlwright.form import nodes as f
 from sqlwright.training.ask_rows import Made, ask, conditions, many_rows, per, pick, some, under
 from sqlwright.training.entities import Entity, Property, Relation, Role, World
 from sqlwright.training.phrases import (

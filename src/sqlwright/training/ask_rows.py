@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlwright.local import form as f
+from sqlwright.form import nodes as f
 from sqlwright.training.entities import Entity, Property, Role, World, plural
 from sqlwright.training.phrases import (
     AGGREGATES,

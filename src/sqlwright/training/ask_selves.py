@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 
-from sqlwright.local import form as f
+from sqlwright.form import nodes as f
 from sqlwright.training.ask_rows import Made, ask
 from sqlwright.training.entities import Property, Relation, Role, World, plural
 from sqlwright.training.phrases import column, listed, many

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from sqlwright.local.form import Literal
-from sqlwright.local.grammar import Symbol
+from sqlwright.form.nodes import Literal
+from sqlwright.form.sequence.grammar import Symbol
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.training.pairs import Known, Pair, read_schema
 from sqlwright.training.split import HELD_BACK

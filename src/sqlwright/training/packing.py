@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from sqlwright.local.grammar import GrammarState
+from sqlwright.form.sequence.grammar import GrammarState
+from sqlwright.form.sequence.symbols import KEYWORDS, Symbol
 from sqlwright.local.nodes import COLUMN, FEATURES, RELATION, Encoded
-from sqlwright.local.symbols import KEYWORDS, Symbol
 from sqlwright.local.tokens import BEGIN, FIRST_NODE
 from sqlwright.training.model import Batch
 

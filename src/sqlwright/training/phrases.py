@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlwright.local import form as f
+from sqlwright.form import nodes as f
 from sqlwright.local.words import NUMBER_WORDS
 from sqlwright.steps.retrieval.codes import other_forms
 from sqlwright.training.entities import Property, Role, plural

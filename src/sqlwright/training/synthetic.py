@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Mapping
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local.writer import write_sql
+from sqlwright.form.write.sql import write_sql
 from sqlwright.training import ask_relations, ask_rows, ask_selves
 from sqlwright.training.ask_rows import Made
 from sqlwright.training.entities import World, read_world

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local.form import Aggregate, Column, OrderTerm, Select
-from sqlwright.local.reader import read_sql
-from sqlwright.local.walking import own, own_tables, selects
+from sqlwright.form.nodes import Aggregate, Column, OrderTerm, Select
+from sqlwright.form.read.sql import read_sql
+from sqlwright.form.walking import own, own_tables, selects
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from sqlwright.candidates import deduplicate, execute, hollow, stopped, valid
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local.reader import read_sql
-from sqlwright.local.writer import write_sql
+from sqlwright.form.read.sql import read_sql
+from sqlwright.form.write.sql import write_sql
 from sqlwright.protocols import Context, ValueIndex
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.checks import findings

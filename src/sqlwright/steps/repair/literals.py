@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar
 
 from sqlwright.candidates import execute, grounded, hollow, valid
-from sqlwright.local.form import Column, Comparison, InList, Like, Literal, Query
+from sqlwright.form.nodes import Column, Comparison, InList, Like, Literal, Query
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.faults import UnknownText, unknown_texts

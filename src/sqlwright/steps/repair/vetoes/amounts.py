@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlwright.local import form as f
-from sqlwright.local.walking import inside
+from sqlwright.form import nodes as f
+from sqlwright.form.walking import inside
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 from sqlwright.types import Veto
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlwright.local import form as f
-from sqlwright.local.lacking import OPERATIONS, cue
+from sqlwright.form import nodes as f
+from sqlwright.form.lacking import OPERATIONS, cue
+from sqlwright.form.walking import inside
 from sqlwright.local.lexical import stem
-from sqlwright.local.walking import inside
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,
     Reading,

@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import Protocol
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local import form as f
-from sqlwright.local.joins import plan_joins
+from sqlwright.form import nodes as f
+from sqlwright.form.joins import plan_joins
+from sqlwright.form.scopes import mentions
+from sqlwright.form.walking import inside, own, own_tables
 from sqlwright.local.lexical import Token, split_name, stem, tokens
 from sqlwright.local.nodes import type_feature
-from sqlwright.local.scoping import mentions
-from sqlwright.local.walking import inside, own, own_tables
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.types import Cell, State, ValueMatch, Veto

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sqlwright.local.form import Query
+from sqlwright.form.nodes import Query
 from sqlwright.steps.repair.vetoes import amounts, keys, operations, shown, times, units, values
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 

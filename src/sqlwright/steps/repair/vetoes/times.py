@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sqlwright.local import form as f
+from sqlwright.form import nodes as f
+from sqlwright.form.walking import exchanged, inside
 from sqlwright.local.dating import Dating
 from sqlwright.local.lexical import split_name
 from sqlwright.local.moments import Moment, moments
 from sqlwright.local.retelling import untold
-from sqlwright.local.walking import exchanged, inside
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlwright.local import form as f
+from sqlwright.form import nodes as f
+from sqlwright.form.walking import exchanged, inside
 from sqlwright.local.lexical import split_name
-from sqlwright.local.walking import exchanged, inside
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 from sqlwright.types import Veto

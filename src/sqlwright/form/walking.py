@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any, TypeVar, cast
 
-from sqlwright.local.form import Column, DerivedColumn, Literal, Query, Select, Source, Star
+from sqlwright.form.nodes import Column, DerivedColumn, Literal, Query, Select, Source, Star
 from sqlwright.schema import ColumnRef
 
 _Node = TypeVar("_Node")

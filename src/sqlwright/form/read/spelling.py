@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlwright.local import form as f
+from sqlwright.form import nodes as f
 
 
 def split_pattern(pattern: str) -> tuple[f.LikeKind, str]:

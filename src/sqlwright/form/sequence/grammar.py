@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local.delinear import delinearize
-from sqlwright.local.form import Literal
-from sqlwright.local.linear import linearize
-from sqlwright.local.moves import COLUMN, TABLE, VALUE, Frame, Part, Scope, moves_of
-from sqlwright.local.symbols import BY_NAME, KEYWORDS, Keyword, Symbol, TableSymbol
+from sqlwright.form.nodes import Literal
+from sqlwright.form.sequence.delinear import delinearize
+from sqlwright.form.sequence.linear import linearize
+from sqlwright.form.sequence.rules import COLUMN, TABLE, VALUE, Frame, Part, Scope, moves_of
+from sqlwright.form.sequence.symbols import BY_NAME, KEYWORDS, Keyword, Symbol, TableSymbol
 from sqlwright.schema import ColumnRef
 
 __all__ = [

@@ -9,9 +9,9 @@ from dataclasses import replace
 from itertools import product
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local import form as f
-from sqlwright.local.joins import Node, node_of, plan_joins
-from sqlwright.local.scoping import mentions, replace_columns
+from sqlwright.form import nodes as f
+from sqlwright.form.joins import Node, node_of, plan_joins
+from sqlwright.form.scopes import mentions, replace_columns
 from sqlwright.schema import ColumnRef, Schema
 
 _Columns = frozenset[f.Column | f.DerivedColumn]

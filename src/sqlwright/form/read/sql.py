@@ -12,14 +12,14 @@ from typing import NoReturn
 from sqlglot import exp
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local import form as f
-from sqlwright.local.canonical import canonicalize
-from sqlwright.local.delinear import combine
-from sqlwright.local.expressions import ExpressionReader
-from sqlwright.local.grammar import GrammarState
-from sqlwright.local.joins import node_of
-from sqlwright.local.linear import linearize
-from sqlwright.local.names import Entry, Readable, Scope, lookup_table
+from sqlwright.form import nodes as f
+from sqlwright.form.joins import node_of
+from sqlwright.form.read.canonical import canonicalize
+from sqlwright.form.read.expressions import ExpressionReader
+from sqlwright.form.read.names import Entry, Readable, Scope, lookup_table
+from sqlwright.form.sequence.delinear import combine
+from sqlwright.form.sequence.grammar import GrammarState
+from sqlwright.form.sequence.linear import linearize
 from sqlwright.schema import Schema
 from sqlwright.sql_tree import node_text, query_tree
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local import form as f
+from sqlwright.form import nodes as f
 
 _PRECEDENCE = {"||": 3, "*": 2, "/": 2, "%": 2, "ratio": 2, "percent": 2, "+": 1, "-": 1}
 _CALLS = {

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from sqlglot import exp
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local import form as f
-from sqlwright.local.delinear import combine
-from sqlwright.local.names import Scope
-from sqlwright.local.spelling import negate, ranges, simplify, split_pattern
+from sqlwright.form import nodes as f
+from sqlwright.form.read.names import Scope
+from sqlwright.form.read.spelling import negate, ranges, simplify, split_pattern
+from sqlwright.form.sequence.delinear import combine
 
 _COMPARISONS: dict[type[exp.Expr], f.ComparisonOperator] = {
     exp.EQ: "=",

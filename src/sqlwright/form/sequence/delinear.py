@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local import form as f
-from sqlwright.local.symbols import (
+from sqlwright.form import nodes as f
+from sqlwright.form.sequence.symbols import (
     AGGREGATES,
     ARITHMETIC,
     COMPARISONS,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from sqlwright.local import form as f
-from sqlwright.local.joins import Node
+from sqlwright.form import nodes as f
+from sqlwright.form.joins import Node
 
 _Part = TypeVar("_Part")
 _CLAUSES = ("items", "where", "group_by", "having", "order_by")

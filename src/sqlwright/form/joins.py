@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local.form import Column, DerivedColumn, Join, Source
+from sqlwright.form.nodes import Column, DerivedColumn, Join, Source
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 
 DECLARED_COST = 1.0

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local import form as f
-from sqlwright.local.symbols import BY_NAME, CONSTANTS, Keyword, Symbol, TableSymbol
+from sqlwright.form import nodes as f
+from sqlwright.form.sequence.symbols import BY_NAME, CONSTANTS, Keyword, Symbol, TableSymbol
 
 _INSTANCES = {2: "second", 3: "third"}
 _ONE, _ZERO = f.Literal(1), f.Literal(0)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sqlwright.local import form as f
-from sqlwright.local.walking import inside
+from sqlwright.form import nodes as f
+from sqlwright.form.walking import inside
 
 
 @dataclass(frozen=True)

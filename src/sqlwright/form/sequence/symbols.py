@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sqlwright.local.form import Literal
+from sqlwright.form.nodes import Literal
 from sqlwright.schema import ColumnRef
 
 SET_OPERATORS = ("union", "union_all", "intersect", "except")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local import form as f
-from sqlwright.local.joins import JoinStep, Node, plan_joins
-from sqlwright.local.rendering import ExpressionWriter
-from sqlwright.local.scoping import borrowed, mentions
+from sqlwright.form import nodes as f
+from sqlwright.form.joins import JoinStep, Node, plan_joins
+from sqlwright.form.scopes import borrowed, mentions
+from sqlwright.form.write.expressions import ExpressionWriter
 from sqlwright.schema import Schema
 from sqlwright.tokens import quote_name
 

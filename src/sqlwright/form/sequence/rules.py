@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal as OneOf
 from typing import NamedTuple
 
-from sqlwright.local.symbols import (
+from sqlwright.form.sequence.symbols import (
     AGGREGATES,
     ARITHMETIC,
     COMPARISONS,

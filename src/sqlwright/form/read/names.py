@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.local import form as f
-from sqlwright.local.joins import Node
+from sqlwright.form import nodes as f
+from sqlwright.form.joins import Node
 from sqlwright.schema import ColumnRef, Schema, Table
 from sqlwright.sql_tree import node_text
 

@@ -1,0 +1,1 @@
+"""The query language between questions and SQL: queries without their joins. No model in it."""

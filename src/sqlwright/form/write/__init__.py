@@ -1,0 +1,1 @@
+"""The form as SQL text."""
