@@ -28,9 +28,9 @@ from benchmarks.refusal import SAMPLES
 
 import sqlwright
 from sqlwright.datasets.split import load_split
+from sqlwright.english.words import split_name
 from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.metrics import spider_match
-from sqlwright.local.lexical import split_name
 from sqlwright.tokens import quote_name
 
 LEAST_ROWS = 5

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sqlwright.second_question import second_question
+from sqlwright.english.second_question import second_question
 
 CASES = Path(__file__).parent / "cases" / "questions"
 ONE: list[str] = yaml.safe_load((CASES / "one.yaml").read_text("utf-8"))

@@ -15,11 +15,11 @@ from typing import Any
 
 from sqlwright import candidates as pool
 from sqlwright.branching import LEFT_OUT
+from sqlwright.english.second_question import second_question_note
 from sqlwright.errors import Cancelled, SqlwrightError, UserError
 from sqlwright.presentation import NO_ROWS, percent, shortened_words
 from sqlwright.protocols import Context, EventSink, Run, Step, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
-from sqlwright.second_question import second_question_note
 from sqlwright.sql import columns_used, tables_used
 from sqlwright.types import (
     Answer,

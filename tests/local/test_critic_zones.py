@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import sqlwright
+from sqlwright.english.words import tokens
 from sqlwright.local.critic_tree import read_parts
 from sqlwright.local.critic_zones import ASKED, CONDITION, GROUP, ORDER, WHOSE, Zones, zones
-from sqlwright.local.lexical import tokens
 from sqlwright.local.link_schema import SchemaShelf
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.local.support import support

@@ -6,10 +6,10 @@ from datetime import date
 
 import pytest
 
+from sqlwright.english.dates import moments
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
 from sqlwright.local.dating import Dating
-from sqlwright.local.moments import moments
 from sqlwright.local.retelling import Retelling, untold
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.types import Question, ValueMatch

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
+from sqlwright.english.as_trained import Word, akin, split_name, split_words, stem
 from sqlwright.local.encode import encode
 from sqlwright.local.models import WEIGHTS
 from sqlwright.local.nodes import (
@@ -25,7 +26,6 @@ from sqlwright.local.nodes import (
     WordPieces,
     type_feature,
 )
-from sqlwright.local.words import Word, akin, split_name, split_words, stem
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.types import Question, ValueMatch
 from tests.local.singers import AGE, COUNTRY, MALE, NAME, SINGERS

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwright.local.lexical import (
+from sqlwright.english.words import (
     content_tokens,
     is_abbreviation,
     phrases,

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from sqlwright.local.moments import moments, moved, with_dates
+from sqlwright.english.dates import moments, moved, with_dates
 
 TODAY = date(2024, 5, 15)  # a Wednesday
 

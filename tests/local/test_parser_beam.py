@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
+from sqlwright.english.as_trained import Word
 from sqlwright.errors import Cancelled
 from sqlwright.form.sequence.grammar import delinearize
 from sqlwright.form.sequence.symbols import BY_NAME
@@ -20,7 +21,6 @@ from sqlwright.local.literals import Grounding
 from sqlwright.local.models import WEIGHTS
 from sqlwright.local.nodes import WORD, Encoded, WordPieces
 from sqlwright.local.tokens import FIRST_NODE
-from sqlwright.local.words import Word
 from sqlwright.protocols import Run
 from sqlwright.schema import Column, ColumnRef, Schema
 from sqlwright.types import Question

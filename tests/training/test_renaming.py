@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from sqlwright.local.words import split_name
+from sqlwright.english.as_trained import split_name
 from sqlwright.schema import Column, Schema, Table
 from sqlwright.training.augment import Rates, abbreviate, shown_question, shown_schema
 from sqlwright.training.renaming import Names, Shown, rename

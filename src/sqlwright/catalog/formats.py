@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from sqlwright.local.lexical import MONTHS
+from sqlwright.english.words import MONTHS
 
 ENOUGH = 0.9
 """Share of the values that must be written in a way for it to be called the column's format."""

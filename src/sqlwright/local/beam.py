@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sqlwright.english.as_trained import Word
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.sequence.grammar import GrammarState
 from sqlwright.form.sequence.symbols import KEYWORDS, Keyword, Symbol
@@ -16,7 +17,6 @@ from sqlwright.local.literals import Grounding
 from sqlwright.local.nodes import COLUMN, TABLE, VALUE, WORD, Encoded, Node, ValueNode
 from sqlwright.local.operands import Operands
 from sqlwright.local.tokens import BEGIN, FIRST_NODE, MAX_SPAN, Span, node_symbol, number_of
-from sqlwright.local.words import Word
 from sqlwright.protocols import Run
 
 Floats = npt.NDArray[np.float32]

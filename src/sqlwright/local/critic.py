@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from sqlwright.english.words import stem, tokens
 from sqlwright.errors import ModelUnavailable
 from sqlwright.local.critic_features import (
     Features,
@@ -28,7 +29,6 @@ from sqlwright.local.critic_features import (
 )
 from sqlwright.local.critic_zones import Zones
 from sqlwright.local.embedder import OnnxEmbedder, WordTable
-from sqlwright.local.lexical import stem, tokens
 from sqlwright.local.link_schema import SchemaShelf
 from sqlwright.local.static import StaticEmbedder
 from sqlwright.local.support import Senses, Support, senses, support

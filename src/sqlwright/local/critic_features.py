@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlwright.english.dates import with_dates
+from sqlwright.english.words import split_name, stem
 from sqlwright.local.critic_cues import Cues
 from sqlwright.local.critic_forms import form_features
 from sqlwright.local.critic_keys import Keys
@@ -21,8 +23,6 @@ from sqlwright.local.critic_references import References
 from sqlwright.local.critic_shapes import Shapes, comparison_features
 from sqlwright.local.critic_tree import read_parts
 from sqlwright.local.critic_zones import Zones
-from sqlwright.local.lexical import split_name, stem
-from sqlwright.local.moments import with_dates
 from sqlwright.local.support import EXPLAINED, Senses, Support
 from sqlwright.protocols import FloatArray
 from sqlwright.schema import ColumnRef

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence, Set
 from functools import cached_property
 
+from sqlwright.english.words import FUNCTION_WORDS, split_name, stem
 from sqlwright.local.critic_forms import list_items
 from sqlwright.local.critic_shapes import SHOWN, number_columns, says, stems
-from sqlwright.local.lexical import FUNCTION_WORDS, split_name, stem
 from sqlwright.schema import ColumnRef, Schema, Table
 
 Features = dict[str, float]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from sqlwright.english.words import FUNCTION_WORDS, split_name, stem, tokens
 from sqlwright.local.critic_shapes import KEY_WORDS, stems
 from sqlwright.local.critic_tree import Parts
-from sqlwright.local.lexical import FUNCTION_WORDS, split_name, stem, tokens
 from sqlwright.schema import ColumnRef, Schema, Table
 
 Features = dict[str, float]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 
+from sqlwright.english.words import split_name, stem
 from sqlwright.local.critic_forms import COUNTED, list_items
-from sqlwright.local.lexical import split_name, stem
 from sqlwright.schema import ColumnRef, Schema
 
 Features = dict[str, float]

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from sqlglot import exp
 
+from sqlwright.english.words import FUNCTION_WORDS, Token, split_name, stem, vocabulary
 from sqlwright.local.critic_shapes import NUMBER_WORDS, stems
 from sqlwright.local.critic_tree import Parts
-from sqlwright.local.lexical import FUNCTION_WORDS, Token, split_name, stem, vocabulary
 from sqlwright.local.link_schema import SchemaArrays
 from sqlwright.local.support import Support
 from sqlwright.protocols import FloatArray

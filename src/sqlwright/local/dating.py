@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from sqlwright.english.dates import Moment
+from sqlwright.english.words import MONTHS, split_name
 from sqlwright.form import nodes as f
-from sqlwright.local.lexical import MONTHS, split_name
-from sqlwright.local.moments import Moment
 
 _ALONE = re.compile(
     rf"\b(?:in|during|of|for|since|until)\s+(?:{'|'.join(MONTHS)})\b", re.IGNORECASE

@@ -8,6 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from sqlwright.english.as_trained import (
+    STOP_WORDS,
+    akin,
+    phrase_matches,
+    split_name,
+    split_words,
+    stem,
+)
 from sqlwright.local.layout import Item, Layout
 from sqlwright.local.nodes import (
     BIT,
@@ -18,14 +26,6 @@ from sqlwright.local.nodes import (
     ValueNode,
     WordPieces,
     type_feature,
-)
-from sqlwright.local.words import (
-    STOP_WORDS,
-    akin,
-    phrase_matches,
-    split_name,
-    split_words,
-    stem,
 )
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.types import Question, ValueMatch

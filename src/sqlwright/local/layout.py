@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from sqlwright.english.as_trained import NUMBER_WORDS, Word
 from sqlwright.local.nodes import (
     BIT,
     CLS,
@@ -24,7 +25,6 @@ from sqlwright.local.nodes import (
     TableNode,
     ValueNode,
 )
-from sqlwright.local.words import NUMBER_WORDS, Word
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.types import Question
 

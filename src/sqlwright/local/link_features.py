@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.local.lexical import (
+from sqlwright.english.words import (
     CUES,
     FUNCTION_WORDS,
     OPERATION_WORDS,

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.local.lexical import ABBREVIATIONS, readable, split_name, stem
+from sqlwright.english.words import ABBREVIATIONS, readable, split_name, stem
 from sqlwright.local.text_vectors import PreparedVectors, TextVectors
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import Column, ColumnRef, Schema, Table

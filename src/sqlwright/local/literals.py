@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from sqlwright.english.as_trained import Word
+from sqlwright.english.words import MONTHS
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.grammar import Allowed
 from sqlwright.form.sequence.symbols import COMPARISONS, FUNCTIONS, Keyword, Symbol, keyword_name
-from sqlwright.local.lexical import MONTHS
 from sqlwright.local.nodes import type_feature
 from sqlwright.local.tokens import Span, fold, number_of, span_text
-from sqlwright.local.words import Word
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.types import Question, ValueMatch
 

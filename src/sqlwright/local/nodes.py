@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.local.words import Word
+from sqlwright.english.as_trained import Word
 from sqlwright.schema import ColumnRef
 from sqlwright.types import ValueMatch
 

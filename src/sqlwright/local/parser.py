@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sqlwright.english.as_trained import Word
+from sqlwright.english.dates import Moment, moments
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.nodes import Query
 from sqlwright.form.sequence.grammar import delinearize
@@ -22,12 +24,10 @@ from sqlwright.local.dating import Dating, unit_of
 from sqlwright.local.embedder import LOWER, TextFront, WordTable
 from sqlwright.local.encode import encode
 from sqlwright.local.literals import Grounding
-from sqlwright.local.moments import Moment, moments
 from sqlwright.local.nodes import FEATURES, Budget, Encoded, TableNode, ValueNode, WordPieces
 from sqlwright.local.retelling import Retelling, untold
 from sqlwright.local.runtime import open_session
 from sqlwright.local.sense import is_senseless, mixes_types
-from sqlwright.local.words import Word
 from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef, Detail, Schema, SchemaView
 from sqlwright.types import ColumnLink, Question, TableLink, ValueMatch

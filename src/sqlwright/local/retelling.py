@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlwright.local.moments import ON, Moment
+from sqlwright.english.dates import ON, Moment
 from sqlwright.types import Question, ValueMatch
 
 _READY = re.compile(

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlwright.english.dates import moments
+from sqlwright.english.words import FUNCTION_WORDS, OPERATION_WORDS, Token, stem, vocabulary
 from sqlwright.form.lacking import asked_operations
-from sqlwright.local.lexical import FUNCTION_WORDS, OPERATION_WORDS, Token, stem, vocabulary
 from sqlwright.local.link_features import QuestionArrays, WordMatches, encode_question, match_words
 from sqlwright.local.link_schema import SchemaArrays
-from sqlwright.local.moments import moments
 from sqlwright.local.retelling import orders
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import ColumnRef

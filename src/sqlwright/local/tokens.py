@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sqlwright.english.as_trained import NUMBER_WORDS, Word
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.symbols import KEYWORDS, Keyword, Symbol, TableSymbol
 from sqlwright.local.nodes import WORD, Encoded, TableNode, ValueNode
-from sqlwright.local.words import NUMBER_WORDS, Word
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Question
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlwright.local.words import split_name
+from sqlwright.english.as_trained import split_name
 from sqlwright.schema import Column, Schema, Table
 from sqlwright.types import Question, ValueMatch
 

@@ -12,8 +12,8 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
 
+from sqlwright.english.as_trained import split_name
 from sqlwright.local.nodes import type_feature
-from sqlwright.local.words import split_name
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Table
 from sqlwright.training.pairs import Known
 

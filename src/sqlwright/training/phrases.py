@@ -11,9 +11,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlwright.english.as_trained import NUMBER_WORDS
 from sqlwright.form import nodes as f
-from sqlwright.local.words import NUMBER_WORDS
-from sqlwright.steps.retrieval.codes import other_forms
+from sqlwright.steps.retrieval.other_forms import other_forms
 from sqlwright.training.entities import Property, Role, plural
 
 COMPARED: dict[f.ComparisonOperator, tuple[str, ...]] = {

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sqlwright.local.lexical import readable, split_name, stem
+from sqlwright.english.words import readable, split_name, stem
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.training.link_gold import used
 from sqlwright.training.pairs import Pair

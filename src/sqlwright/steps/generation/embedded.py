@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlwright.candidates import deduplicate
-from sqlwright.local.moments import Moment, moments
+from sqlwright.english.dates import Moment, moments
 from sqlwright.local.retelling import untold
 from sqlwright.protocols import Context
 from sqlwright.types import Candidate, State

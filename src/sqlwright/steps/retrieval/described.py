@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sqlwright.english.words import readable
 from sqlwright.indexes.descriptions import (
     DescriptionIndex,
     Document,
@@ -15,7 +16,6 @@ from sqlwright.indexes.descriptions import (
     documents_of,
     embedded,
 )
-from sqlwright.local.lexical import readable
 from sqlwright.protocols import Embedder, FloatArray, Run
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.steps.retrieval.endpoint_vectors import EndpointVectors

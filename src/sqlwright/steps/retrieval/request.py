@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from sqlwright.english.languages import foreign_language
+from sqlwright.english.requests import ordered_change
 from sqlwright.protocols import Context
-from sqlwright.steps.retrieval.imperatives import ordered_change
-from sqlwright.steps.retrieval.language import foreign_language
 from sqlwright.tokens import holds_change
 from sqlwright.types import Question, Refusal, State
 

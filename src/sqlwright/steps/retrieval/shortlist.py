@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.local.lexical import FUNCTION_WORDS, stem, tokens
+from sqlwright.english.words import FUNCTION_WORDS, stem, tokens
 
 
 class Shortlist:

@@ -16,7 +16,7 @@ from rapidfuzz.distance import OSA
 
 from sqlwright.protocols import Context, ValueIndex
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.retrieval.codes import OtherForm, is_of_kind, other_forms
+from sqlwright.steps.retrieval.other_forms import OtherForm, is_of_kind, other_forms
 from sqlwright.types import Question, State, ValueMatch
 
 STOP_WORDS = frozenset(

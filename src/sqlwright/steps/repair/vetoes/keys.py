@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sqlwright.english.words import stem
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import exchanged, inside
-from sqlwright.local.lexical import stem
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sqlwright.english.words import stem
 from sqlwright.form import nodes as f
 from sqlwright.form.lacking import OPERATIONS, cue
 from sqlwright.form.walking import inside
-from sqlwright.local.lexical import stem
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,
     Reading,

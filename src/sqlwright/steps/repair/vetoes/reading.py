@@ -8,12 +8,12 @@ from datetime import date
 from functools import cached_property
 from typing import Protocol
 
+from sqlwright.english.words import Token, split_name, stem, tokens
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.joins import plan_joins
 from sqlwright.form.scopes import mentions
 from sqlwright.form.walking import inside, own, own_tables
-from sqlwright.local.lexical import Token, split_name, stem, tokens
 from sqlwright.local.nodes import type_feature
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sqlwright.english.words import FUNCTION_WORDS, OPERATION_WORDS, split_name, stem
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import inside
-from sqlwright.local.lexical import FUNCTION_WORDS, OPERATION_WORDS, split_name, stem
 from sqlwright.schema import ColumnRef, Table
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading, column_words, conjuncts
 from sqlwright.types import Veto

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from sqlwright.english.dates import Moment, moments
+from sqlwright.english.words import split_name
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import exchanged, inside
 from sqlwright.local.dating import Dating
-from sqlwright.local.lexical import split_name
-from sqlwright.local.moments import Moment, moments
 from sqlwright.local.retelling import untold
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import (

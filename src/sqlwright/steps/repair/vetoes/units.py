@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sqlwright.english.words import split_name
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import exchanged, inside
-from sqlwright.local.lexical import split_name
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 from sqlwright.types import Veto

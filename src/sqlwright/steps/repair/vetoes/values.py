@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
+from sqlwright.english.dates import moments
+from sqlwright.english.words import FUNCTION_WORDS, MONTHS, OPERATION_WORDS, singular, stem, tokens
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import inside, selects
-from sqlwright.local.lexical import FUNCTION_WORDS, MONTHS, OPERATION_WORDS, singular, stem, tokens
-from sqlwright.local.moments import moments
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,
     Reading,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from sqlwright.local.lexical import FUNCTION_WORDS, OPERATION_WORDS, vocabulary
+from sqlwright.english.words import FUNCTION_WORDS, OPERATION_WORDS, vocabulary
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|`[^`]*`|(?<!\w)'[^']*'(?!\w)|‘[^’]*’")
 _WORD = re.compile(r"[^\W\d_]+")

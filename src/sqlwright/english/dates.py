@@ -13,9 +13,9 @@ from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Literal
 
-from sqlwright.form.nodes import ComparisonOperator
-from sqlwright.local.lexical import MONTHS
+from sqlwright.english.words import MONTHS
 
 _YEAR = r"(?P<year>(?:1[6-9]|20)\d\d)"
 _MONTH = rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
@@ -50,7 +50,9 @@ _RELATIVE = tuple(
 _STEPS = {"last": -1, "previous": -1, "this": 0, "current": 0, "next": 1}
 _DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 
-_BEFORE: tuple[tuple[ComparisonOperator, re.Pattern[str]], ...] = (
+Bound = Literal["<", ">", "<=", ">="]
+
+_BEFORE: tuple[tuple[Bound, re.Pattern[str]], ...] = (
     (">=", re.compile(r"\b(?:since|on or after|not before)\s+(?:the\s+)?$", re.IGNORECASE)),
     (">", re.compile(r"\b(?:after|later than)\s+(?:the\s+)?$", re.IGNORECASE)),
     ("<", re.compile(r"\b(?:before|prior to|earlier than)\s+(?:the\s+)?$", re.IGNORECASE)),
@@ -70,7 +72,7 @@ class Moment:
     """ISO 8601, as long as it is precise: 1997, 1997-05, 1997-05-03."""
     last: str
     """`first`, but for what lasts several such: a quarter, a week."""
-    operator: ComparisonOperator | None = None
+    operator: Bound | None = None
     """How its words are to be compared with, where they say so."""
     relative: bool = False
     """Whether it depends on what day it is."""

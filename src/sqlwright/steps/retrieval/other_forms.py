@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice, product
 
+from sqlwright.english.geography import COUNTRIES, PROVINCES
 from sqlwright.indexes.folding import soften
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.retrieval.places import COUNTRIES, PROVINCES
 
 
 @dataclass(frozen=True, slots=True)

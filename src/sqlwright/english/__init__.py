@@ -1,0 +1,1 @@
+"""What sqlwright knows of English: one module for each kind of rule. No database, no model."""
