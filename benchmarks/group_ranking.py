@@ -25,8 +25,8 @@ from benchmarks.merged_schema import COLUMNS, KEPT, make_merged, needed, open_pr
 
 from sqlwright import api
 from sqlwright.datasets.example import Example
-from sqlwright.local.link_groups import TELLING, GroupWeights, evidence, mass
-from sqlwright.local.linker import TRIED, Linker
+from sqlwright.local.linker.groups import TELLING, GroupWeights, evidence, mass
+from sqlwright.local.linker.linker import TRIED, Linker
 from sqlwright.protocols import Context, Run
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.session import Session
@@ -196,7 +196,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
                 print(name, json.dumps(dict(zip(POINTS, found.round(2).tolist(), strict=True))))
             report("fit", learn, *weights)
         else:
-            from sqlwright.local.linker import ALONE, AT_FIRST
+            from sqlwright.local.linker.linker import ALONE, AT_FIRST
 
             weights = [np.array([getattr(w, n) for n in POINTS]) for w in (AT_FIRST, ALONE)]
         for part in parts:

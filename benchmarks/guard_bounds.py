@@ -25,7 +25,7 @@ from pathlib import Path
 from sqlwright.database import open_database
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
-from sqlwright.local.critic_tree import read_parts
+from sqlwright.local.critic.tree import read_parts
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
 from sqlwright.sql import columns_used, compared_texts, format_sql, has_order_by, tables_used

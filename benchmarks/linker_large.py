@@ -27,9 +27,9 @@ from typing import Any, cast
 from benchmarks.large_schema import COLUMNS, make_large_schema
 from benchmarks.setting import load_average, questions_about
 
-from sqlwright.local.linker import Linker
+from sqlwright.local.embedder.prepared import PreparedVectors
+from sqlwright.local.linker.linker import Linker
 from sqlwright.local.models import load
-from sqlwright.local.text_vectors import PreparedVectors
 from sqlwright.prepare import Progress, open_workspace, prepare
 from sqlwright.prepare.texts import embed_texts, prepared_texts
 from sqlwright.schema import Column, Schema, Table

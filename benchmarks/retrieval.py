@@ -20,7 +20,7 @@ from sqlwright.form.nodes import Literal
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.sequence.grammar import linearize
 from sqlwright.indexes.values import ColumnValues, memory_value_index
-from sqlwright.local.literals import compared_column
+from sqlwright.local.parser.constants import compared_column
 from sqlwright.protocols import ValueIndex
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.values import retrieve_values

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from sqlwright.errors import Cancelled
-from sqlwright.local.link_schema import schema_texts
-from sqlwright.local.linker import Linker
+from sqlwright.local.embedder.prepared import KeptVectors, file_content, open_file, text_keys
+from sqlwright.local.linker.linker import Linker
 from sqlwright.local.models import load
-from sqlwright.local.text_vectors import KeptVectors, file_content, open_file, text_keys
+from sqlwright.local.question.schema import schema_texts
 from sqlwright.prepare import Progress, open_workspace, prepare, prepared_folder, purge
 from sqlwright.prepare.texts import CHUNK
 from sqlwright.protocols import Run

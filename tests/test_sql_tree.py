@@ -13,7 +13,7 @@ import yaml
 
 from sqlwright.errors import UnsafeQuery, UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
-from sqlwright.local.critic_tree import read_parts
+from sqlwright.local.critic.tree import read_parts
 from sqlwright.query_reading import read_query
 from sqlwright.schema import Column, Schema, Table
 from sqlwright.sql import (

@@ -17,7 +17,7 @@ from functools import partial
 from sqlwright import combinators
 from sqlwright.branching import Outcome, run_branches, settle
 from sqlwright.candidates import softmax
-from sqlwright.local.link_groups import GroupLink
+from sqlwright.local.linker.groups import GroupLink
 from sqlwright.protocols import Context
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.steps.schema_linking.grouping import likely

@@ -9,8 +9,8 @@ import pytest
 
 import sqlwright
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.critic import Critic, Network, Networks, lenient
-from sqlwright.local.critic_features import (
+from sqlwright.local.critic.critic import Critic, Network, Networks, lenient
+from sqlwright.local.critic.features import (
     Features,
     Order,
     candidate_features,
@@ -18,12 +18,12 @@ from sqlwright.local.critic_features import (
     result_key,
     tables_of,
 )
-from sqlwright.local.critic_forms import form_features
-from sqlwright.local.critic_shapes import Shapes, comparison_features
-from sqlwright.local.critic_zones import Zones
-from sqlwright.local.link_schema import SchemaShelf
-from sqlwright.local.static import StaticEmbedder
-from sqlwright.local.support import senses, support
+from sqlwright.local.critic.shown_and_compared import Shapes, comparison_features
+from sqlwright.local.critic.wording import form_features
+from sqlwright.local.critic.zones import Zones
+from sqlwright.local.embedder.static import StaticEmbedder
+from sqlwright.local.question.schema import SchemaShelf
+from sqlwright.local.question.support import senses, support
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
 from sqlwright.types import (
     Candidate,

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwright.local.critic_cues import Cues
-from sqlwright.local.critic_references import References
-from sqlwright.local.critic_tree import read_parts
+from sqlwright.local.critic.cues import Cues
+from sqlwright.local.critic.references import References
+from sqlwright.local.critic.tree import read_parts
 from sqlwright.schema import Column, ForeignKey, Schema, Table
 from sqlwright.sql import columns_used
 

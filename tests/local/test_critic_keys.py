@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwright.local.critic_keys import Keys
+from sqlwright.local.critic.order_and_keys import Keys
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 
 SPORT = Schema(

@@ -8,11 +8,11 @@ import pytest
 
 import sqlwright
 from sqlwright.english.words import tokens
-from sqlwright.local.critic_tree import read_parts
-from sqlwright.local.critic_zones import ASKED, CONDITION, GROUP, ORDER, WHOSE, Zones, zones
-from sqlwright.local.link_schema import SchemaShelf
-from sqlwright.local.static import StaticEmbedder
-from sqlwright.local.support import support
+from sqlwright.local.critic.tree import read_parts
+from sqlwright.local.critic.zones import ASKED, CONDITION, GROUP, ORDER, WHOSE, Zones, zones
+from sqlwright.local.embedder.static import StaticEmbedder
+from sqlwright.local.question.schema import SchemaShelf
+from sqlwright.local.question.support import support
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.sql import columns_used
 from sqlwright.types import Question, ValueMatch

@@ -9,8 +9,8 @@ import pytest
 from sqlwright.english.dates import moments
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
-from sqlwright.local.dating import Dating
-from sqlwright.local.retelling import Retelling, untold
+from sqlwright.local.parser.dating import Dating
+from sqlwright.local.question.retelling import Retelling, untold
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.types import Question, ValueMatch
 

@@ -7,9 +7,9 @@ import pytest
 
 import sqlwright
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.embedder import FILES, MAX_PIECES, OnnxEmbedder
+from sqlwright.local.embedder.onnx import FILES, MAX_PIECES, OnnxEmbedder
+from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.runtime import open_session
-from sqlwright.local.static import StaticEmbedder
 from sqlwright.protocols import Embedder
 
 WEIGHTS = Path(sqlwright.__file__).parent / "local" / "weights"

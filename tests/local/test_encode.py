@@ -9,9 +9,9 @@ import pytest
 from tokenizers import Tokenizer
 
 from sqlwright.english.as_trained import Word, akin, split_name, split_words, stem
-from sqlwright.local.encode import encode
 from sqlwright.local.models import WEIGHTS
-from sqlwright.local.nodes import (
+from sqlwright.local.parser.encode import encode
+from sqlwright.local.parser.nodes import (
     BIT,
     COLUMN,
     RELATION,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sqlwright.local.link_groups import mass
-from sqlwright.local.linker import WIDE, Linker
+from sqlwright.local.linker.groups import mass
+from sqlwright.local.linker.linker import WIDE, Linker
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.types import Question, ValueMatch
 from tests.local.test_linker import WEIGHTS

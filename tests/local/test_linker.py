@@ -6,8 +6,8 @@ import pytest
 
 import sqlwright
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.linker import JOINING, WIDE, Linker
-from sqlwright.local.text_vectors import PreparedVectors
+from sqlwright.local.embedder.prepared import PreparedVectors
+from sqlwright.local.linker.linker import JOINING, WIDE, Linker
 from sqlwright.prepare.texts import embed_texts, prepared_texts
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.types import Question, ValueMatch

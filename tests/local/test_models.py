@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.critic import Critic
+from sqlwright.local.critic.critic import Critic
 from sqlwright.local.digests import DIGESTS
-from sqlwright.local.embedder import OnnxEmbedder
+from sqlwright.local.embedder.onnx import OnnxEmbedder
 from sqlwright.local.models import FILES, WEIGHTS, check_file, load
-from sqlwright.local.parser import Parser
+from sqlwright.local.parser.parser import Parser
 
 
 def test_an_unknown_role_says_which_there_are() -> None:

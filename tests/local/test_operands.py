@@ -6,7 +6,7 @@ import pytest
 
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.symbols import BY_NAME, Symbol
-from sqlwright.local.operands import Operands
+from sqlwright.local.parser.operands import Operands
 from sqlwright.schema import ColumnRef
 
 SOLD = ColumnRef("sale", "sold_on")

@@ -9,7 +9,7 @@ import pytest
 
 from sqlwright.errors import Cancelled, ModelUnavailable
 from sqlwright.local.models import load
-from sqlwright.local.parser import Parser
+from sqlwright.local.parser.parser import Parser
 from sqlwright.protocols import Run
 from sqlwright.schema import Column, ColumnRef, Detail, Schema, SchemaView, Table
 from sqlwright.types import Question, ValueMatch

@@ -15,12 +15,12 @@ from sqlwright.errors import Cancelled
 from sqlwright.form.sequence.grammar import delinearize
 from sqlwright.form.sequence.symbols import BY_NAME
 from sqlwright.form.write.sql import write_sql
-from sqlwright.local.beam import Floats, Search
-from sqlwright.local.encode import encode
-from sqlwright.local.literals import Grounding
 from sqlwright.local.models import WEIGHTS
-from sqlwright.local.nodes import WORD, Encoded, WordPieces
-from sqlwright.local.tokens import FIRST_NODE
+from sqlwright.local.parser.constants import Grounding
+from sqlwright.local.parser.encode import encode
+from sqlwright.local.parser.nodes import WORD, Encoded, WordPieces
+from sqlwright.local.parser.pointers import FIRST_NODE
+from sqlwright.local.parser.search import Floats, Search
 from sqlwright.protocols import Run
 from sqlwright.schema import Column, ColumnRef, Schema
 from sqlwright.types import Question

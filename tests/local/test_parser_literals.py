@@ -8,8 +8,8 @@ from sqlwright.english.as_trained import split_words
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.grammar import GrammarState
 from sqlwright.form.sequence.symbols import BY_NAME, Symbol
-from sqlwright.local.literals import Grounding, compared_column
-from sqlwright.local.tokens import Span, find_span, number_of
+from sqlwright.local.parser.constants import Grounding, compared_column
+from sqlwright.local.parser.pointers import Span, find_span, number_of
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.types import Question, ValueMatch
 from tests.local.singers import AGE, COUNTRY, MALE, SINGERS, YEAR

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlwright.form.read.sql import read_sql
-from sqlwright.local.sense import is_senseless, mixes_types
+from sqlwright.local.parser.plausible import is_senseless, mixes_types
 from tests.local.singers import SINGERS
 
 

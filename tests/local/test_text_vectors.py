@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sqlwright.local.text_vectors import (
+from sqlwright.local.embedder.prepared import (
     PROBE,
     KeptVectors,
     PreparedVectors,

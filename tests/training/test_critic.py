@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sqlwright.local.critic_features import Order
+from sqlwright.local.critic.features import Order
 from sqlwright.training.critic import refuse_below
 from sqlwright.training.perceptron import fit_ranking
 

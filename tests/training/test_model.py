@@ -15,10 +15,10 @@ pytestmark = pytest.mark.training
 
 from sqlwright.form.read.sql import read_sql  # noqa: E402
 from sqlwright.form.sequence.grammar import linearize  # noqa: E402
-from sqlwright.local.encode import encode  # noqa: E402
-from sqlwright.local.nodes import FEATURES, RELATIONS, Encoded, WordPieces  # noqa: E402
-from sqlwright.local.parser import feature_flags  # noqa: E402
-from sqlwright.local.tokens import FIRST_NODE, to_tokens  # noqa: E402
+from sqlwright.local.parser.encode import encode  # noqa: E402
+from sqlwright.local.parser.nodes import FEATURES, RELATIONS, Encoded, WordPieces  # noqa: E402
+from sqlwright.local.parser.parser import feature_flags  # noqa: E402
+from sqlwright.local.parser.pointers import FIRST_NODE, to_tokens  # noqa: E402
 from sqlwright.training.export_parser import export, load_model  # noqa: E402
 from sqlwright.training.minilm import MiniLm, bundled_minilm  # noqa: E402
 from sqlwright.training.model import ParserModel, Sizes  # noqa: E402

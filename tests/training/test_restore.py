@@ -10,8 +10,8 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 pytestmark = pytest.mark.training
 
-from sqlwright.local.nodes import FEATURES, RELATIONS  # noqa: E402
-from sqlwright.local.tokens import FIRST_NODE  # noqa: E402
+from sqlwright.local.parser.nodes import FEATURES, RELATIONS  # noqa: E402
+from sqlwright.local.parser.pointers import FIRST_NODE  # noqa: E402
 from sqlwright.training.export_parser import export  # noqa: E402
 from sqlwright.training.minilm import MiniLm  # noqa: E402
 from sqlwright.training.model import ParserModel, Sizes  # noqa: E402

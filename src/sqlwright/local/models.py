@@ -14,11 +14,11 @@ from sqlwright.errors import ModelUnavailable
 from sqlwright.local.digests import DIGESTS
 
 if TYPE_CHECKING:
-    from sqlwright.local.critic import Critic
-    from sqlwright.local.embedder import OnnxEmbedder
-    from sqlwright.local.link_schema import SchemaShelf
-    from sqlwright.local.linker import Linker
-    from sqlwright.local.parser import Parser
+    from sqlwright.local.critic.critic import Critic
+    from sqlwright.local.embedder.onnx import OnnxEmbedder
+    from sqlwright.local.linker.linker import Linker
+    from sqlwright.local.parser.parser import Parser
+    from sqlwright.local.question.schema import SchemaShelf
 
 WEIGHTS = Path(__file__).parent / "weights"
 
@@ -66,8 +66,8 @@ def load(
 
 def shelf_on(embedder: OnnxEmbedder) -> SchemaShelf:
     """A shelf of schemas that models on this embedder may share."""
-    from sqlwright.local.link_schema import SchemaShelf
-    from sqlwright.local.static import StaticEmbedder
+    from sqlwright.local.embedder.static import StaticEmbedder
+    from sqlwright.local.question.schema import SchemaShelf
 
     static = StaticEmbedder(embedder.front.tokenizer, embedder.front.words)
     return SchemaShelf(static, embedder)
@@ -94,7 +94,7 @@ def check_file(path: Path, digest: str | None) -> None:
 
 
 def _parser(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Parser:
-    from sqlwright.local.parser import Parser
+    from sqlwright.local.parser.parser import Parser
 
     return Parser.load(folder, threads=threads, front=embedder.front if embedder else None)
 
@@ -102,7 +102,7 @@ def _parser(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Parser
 def _linker(
     folder: Path, threads: int, embedder: OnnxEmbedder | None, shelf: SchemaShelf | None
 ) -> Linker:
-    from sqlwright.local.linker import Linker
+    from sqlwright.local.linker.linker import Linker
 
     return Linker.load(folder, threads=threads, embedder=embedder, shelf=shelf)
 
@@ -110,13 +110,13 @@ def _linker(
 def _critic(
     folder: Path, threads: int, embedder: OnnxEmbedder | None, shelf: SchemaShelf | None
 ) -> Critic:
-    from sqlwright.local.critic import Critic
+    from sqlwright.local.critic.critic import Critic
 
     weights = DIGESTS if folder == WEIGHTS else None
     return Critic.load(folder, threads=threads, embedder=embedder, weights=weights, shelf=shelf)
 
 
 def _embedder(folder: Path, threads: int) -> OnnxEmbedder:
-    from sqlwright.local.embedder import OnnxEmbedder
+    from sqlwright.local.embedder.onnx import OnnxEmbedder
 
     return OnnxEmbedder.load(folder, threads=threads)

@@ -14,8 +14,7 @@ from typing import cast
 import numpy as np
 
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.link_schema import schema_texts
-from sqlwright.local.text_vectors import (
+from sqlwright.local.embedder.prepared import (
     PROBE,
     KeptVectors,
     Keys,
@@ -25,6 +24,7 @@ from sqlwright.local.text_vectors import (
     open_file,
     text_keys,
 )
+from sqlwright.local.question.schema import schema_texts
 from sqlwright.prepare.places import STAGES, TEXTS, make_private, remove, write_private
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import Schema

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlwright.local.critic import (
+from sqlwright.local.critic.critic import (
     JUDGED,
     Critic,
     Network,
@@ -31,9 +31,9 @@ from sqlwright.local.critic import (
     lenient,
     with_right,
 )
-from sqlwright.local.critic_features import MISSING, QUESTION, Features, Order, add_ranking
-from sqlwright.local.embedder import OnnxEmbedder
-from sqlwright.local.static import StaticEmbedder
+from sqlwright.local.critic.features import MISSING, QUESTION, Features, Order, add_ranking
+from sqlwright.local.embedder.onnx import OnnxEmbedder
+from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.training.critic_data import Beam, build, describe, read_beams
 from sqlwright.training.perceptron import Settings, fit_line, fit_network, fit_ranking
 from sqlwright.training.stamp import digests

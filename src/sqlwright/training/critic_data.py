@@ -29,13 +29,13 @@ import numpy as np
 from sqlwright.candidates import valid
 from sqlwright.catalog.encoding import schema_from_data, schema_to_data
 from sqlwright.evaluation.metrics import orders, spider_match
-from sqlwright.local.critic import Critic
-from sqlwright.local.embedder import OnnxEmbedder, WordTable
-from sqlwright.local.link_schema import SchemaShelf
-from sqlwright.local.linker import Linker
-from sqlwright.local.parser import Parser
-from sqlwright.local.static import StaticEmbedder
-from sqlwright.local.support import support
+from sqlwright.local.critic.critic import Critic
+from sqlwright.local.embedder.onnx import OnnxEmbedder, WordTable
+from sqlwright.local.embedder.static import StaticEmbedder
+from sqlwright.local.linker.linker import Linker
+from sqlwright.local.parser.parser import Parser
+from sqlwright.local.question.schema import SchemaShelf
+from sqlwright.local.question.support import support
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Context, Limits, Run, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView

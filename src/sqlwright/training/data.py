@@ -20,9 +20,9 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.sequence.grammar import Symbol, linearize
 from sqlwright.indexes.values import ColumnValues, DiskValueIndex, memory_value_index
-from sqlwright.local.encode import encode
-from sqlwright.local.nodes import Budget, Encoded, WordPieces
-from sqlwright.local.tokens import to_tokens
+from sqlwright.local.parser.encode import encode
+from sqlwright.local.parser.nodes import Budget, Encoded, WordPieces
+from sqlwright.local.parser.pointers import to_tokens
 from sqlwright.steps.retrieval.values import retrieve_values
 from sqlwright.training.augment import (
     Rates,

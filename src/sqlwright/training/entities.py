@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sqlwright.english.as_trained import split_name
-from sqlwright.local.nodes import type_feature
+from sqlwright.local.parser.nodes import type_feature
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Table
 from sqlwright.training.pairs import Known
 

@@ -21,9 +21,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from sqlwright.local.embedder import OnnxEmbedder, WordTable
-from sqlwright.local.linker import Linker, Weights, network, surroundings
-from sqlwright.local.static import StaticEmbedder
+from sqlwright.local.embedder.onnx import OnnxEmbedder, WordTable
+from sqlwright.local.embedder.static import StaticEmbedder
+from sqlwright.local.linker.linker import Linker, Weights, network, surroundings
 from sqlwright.training.link_data import (
     LinkExample,
     bird_examples,

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from sqlwright.local.embedder import OnnxEmbedder
+from sqlwright.local.embedder.onnx import OnnxEmbedder
 from sqlwright.local.runtime import quantization
 from sqlwright.training.lower import divide
 from sqlwright.training.minilm import (

@@ -10,7 +10,7 @@ import onnx
 from onnx import TensorProto, helper
 from onnx.utils import extract_model
 
-from sqlwright.local.embedder import LOWER
+from sqlwright.local.embedder.onnx import LOWER
 
 BORDER = "/encoder/layers.0/output_norm/LayerNormalization_output_0"
 """What the first layer gives, as the exporter names it."""

@@ -13,8 +13,8 @@ import torch
 
 from sqlwright.form.sequence.grammar import GrammarState
 from sqlwright.form.sequence.symbols import KEYWORDS, Symbol
-from sqlwright.local.nodes import COLUMN, FEATURES, RELATION, Encoded
-from sqlwright.local.tokens import BEGIN, FIRST_NODE
+from sqlwright.local.parser.nodes import COLUMN, FEATURES, RELATION, Encoded
+from sqlwright.local.parser.pointers import BEGIN, FIRST_NODE
 from sqlwright.training.model import Batch
 
 MASK_PIECE = 103

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlwright.local.critic import Network
-from sqlwright.local.critic_features import Order
+from sqlwright.local.critic.critic import Network
+from sqlwright.local.critic.features import Order
 
 BATCH = 256
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlwright.english.as_trained import STOP_WORDS, phrase_matches, split_name, split_words, stem
-from sqlwright.local.nodes import type_feature
+from sqlwright.local.parser.nodes import type_feature
 from sqlwright.schema import Column, Schema, Table
 from sqlwright.training.augment import replace_table
 from sqlwright.types import Question, ValueMatch

@@ -25,8 +25,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sqlwright.local.nodes import FEATURES, RELATIONS
-from sqlwright.local.tokens import FIRST_NODE
+from sqlwright.local.parser.nodes import FEATURES, RELATIONS
+from sqlwright.local.parser.pointers import FIRST_NODE
 from sqlwright.training.companion import Exchange, trainable
 from sqlwright.training.minilm import bundled_minilm, load_minilm
 from sqlwright.training.model import Batch, ParserModel, Sizes

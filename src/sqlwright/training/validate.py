@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.indexes.values import ColumnValues, memory_value_index
-from sqlwright.local.parser import Parsed, Parser
+from sqlwright.local.parser.parser import Parsed, Parser
 from sqlwright.schema import SchemaView
 from sqlwright.steps.retrieval.values import retrieve_values
 from sqlwright.training.augment import plain_schema

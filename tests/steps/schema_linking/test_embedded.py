@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sqlwright.local.link_groups import GroupLink
+from sqlwright.local.linker.groups import GroupLink
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
 from sqlwright.steps.schema_linking.embedded import EmbeddedLinking

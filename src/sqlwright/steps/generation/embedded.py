@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from sqlwright.candidates import deduplicate
 from sqlwright.english.dates import Moment, moments
-from sqlwright.local.retelling import untold
+from sqlwright.local.question.retelling import untold
 from sqlwright.protocols import Context
 from sqlwright.types import Candidate, State
 

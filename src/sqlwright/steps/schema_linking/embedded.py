@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sqlwright.local.link_groups import GroupLink
+from sqlwright.local.linker.groups import GroupLink
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.steps.schema_linking.grouping import likely, together

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from sqlwright.local.link_groups import GroupLink
+from sqlwright.local.linker.groups import GroupLink
 from sqlwright.schema import Schema
 from sqlwright.types import State
 

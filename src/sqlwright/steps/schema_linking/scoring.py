@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlwright.local.link_groups import Links
+from sqlwright.local.linker.groups import Links
 from sqlwright.protocols import Context
 from sqlwright.schema import Schema
 from sqlwright.types import State

@@ -14,7 +14,7 @@ from sqlwright.form import nodes as f
 from sqlwright.form.joins import plan_joins
 from sqlwright.form.scopes import mentions
 from sqlwright.form.walking import inside, own, own_tables
-from sqlwright.local.nodes import type_feature
+from sqlwright.local.parser.nodes import type_feature
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.types import Cell, State, ValueMatch, Veto

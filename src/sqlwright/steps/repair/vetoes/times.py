@@ -10,8 +10,8 @@ from sqlwright.english.dates import Moment, moments
 from sqlwright.english.words import split_name
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import exchanged, inside
-from sqlwright.local.dating import Dating
-from sqlwright.local.retelling import untold
+from sqlwright.local.parser.dating import Dating
+from sqlwright.local.question.retelling import untold
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from sqlwright.english.words import FUNCTION_WORDS, split_name
-from sqlwright.local.critic_shapes import stems
-from sqlwright.local.critic_tree import Parts
-from sqlwright.local.nodes import type_feature
+from sqlwright.local.critic.shown_and_compared import stems
+from sqlwright.local.critic.tree import Parts
+from sqlwright.local.parser.nodes import type_feature
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql_tree import node_text
 

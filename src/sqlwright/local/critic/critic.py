@@ -21,17 +21,17 @@ import numpy as np
 
 from sqlwright.english.words import stem, tokens
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.critic_features import (
+from sqlwright.local.critic.features import (
     Features,
     Order,
     add_ranking,
     candidate_features,
 )
-from sqlwright.local.critic_zones import Zones
-from sqlwright.local.embedder import OnnxEmbedder, WordTable
-from sqlwright.local.link_schema import SchemaShelf
-from sqlwright.local.static import StaticEmbedder
-from sqlwright.local.support import Senses, Support, senses, support
+from sqlwright.local.critic.zones import Zones
+from sqlwright.local.embedder.onnx import OnnxEmbedder, WordTable
+from sqlwright.local.embedder.static import StaticEmbedder
+from sqlwright.local.question.schema import SchemaShelf
+from sqlwright.local.question.support import Senses, Support, senses, support
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.types import Candidate, Refusal, State
 

@@ -19,8 +19,8 @@ from sqlwright.protocols import FloatArray
 from sqlwright.types import ColumnLink, TableLink, ValueMatch
 
 if TYPE_CHECKING:
-    from sqlwright.local.link_features import QuestionArrays, WordMatches
-    from sqlwright.local.link_schema import IntArray, SchemaArrays
+    from sqlwright.local.linker.features import QuestionArrays, WordMatches
+    from sqlwright.local.question.schema import IntArray, SchemaArrays
 
 TELLING = 10
 """Columns of a group whose scores say whether the question is about it."""

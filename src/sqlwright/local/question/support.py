@@ -15,9 +15,14 @@ import numpy as np
 from sqlwright.english.dates import moments
 from sqlwright.english.words import FUNCTION_WORDS, OPERATION_WORDS, Token, stem, vocabulary
 from sqlwright.form.lacking import asked_operations
-from sqlwright.local.link_features import QuestionArrays, WordMatches, encode_question, match_words
-from sqlwright.local.link_schema import SchemaArrays
-from sqlwright.local.retelling import orders
+from sqlwright.local.linker.features import (
+    QuestionArrays,
+    WordMatches,
+    encode_question,
+    match_words,
+)
+from sqlwright.local.question.retelling import orders
+from sqlwright.local.question.schema import SchemaArrays
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Question, ValueMatch

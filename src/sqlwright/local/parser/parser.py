@@ -19,15 +19,15 @@ from sqlwright.form.nodes import Query
 from sqlwright.form.sequence.grammar import delinearize
 from sqlwright.form.sequence.symbols import TableSymbol
 from sqlwright.form.write.sql import write_sql
-from sqlwright.local.beam import Floats, Hypothesis, Search
-from sqlwright.local.dating import Dating, unit_of
-from sqlwright.local.embedder import LOWER, TextFront, WordTable
-from sqlwright.local.encode import encode
-from sqlwright.local.literals import Grounding
-from sqlwright.local.nodes import FEATURES, Budget, Encoded, TableNode, ValueNode, WordPieces
-from sqlwright.local.retelling import Retelling, untold
+from sqlwright.local.embedder.onnx import LOWER, TextFront, WordTable
+from sqlwright.local.parser.constants import Grounding
+from sqlwright.local.parser.dating import Dating, unit_of
+from sqlwright.local.parser.encode import encode
+from sqlwright.local.parser.nodes import FEATURES, Budget, Encoded, TableNode, ValueNode, WordPieces
+from sqlwright.local.parser.plausible import is_senseless, mixes_types
+from sqlwright.local.parser.search import Floats, Hypothesis, Search
+from sqlwright.local.question.retelling import Retelling, untold
 from sqlwright.local.runtime import open_session
-from sqlwright.local.sense import is_senseless, mixes_types
 from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef, Detail, Schema, SchemaView
 from sqlwright.types import ColumnLink, Question, TableLink, ValueMatch

@@ -13,10 +13,17 @@ from sqlwright.english.as_trained import Word
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.sequence.grammar import GrammarState
 from sqlwright.form.sequence.symbols import KEYWORDS, Keyword, Symbol
-from sqlwright.local.literals import Grounding
-from sqlwright.local.nodes import COLUMN, TABLE, VALUE, WORD, Encoded, Node, ValueNode
-from sqlwright.local.operands import Operands
-from sqlwright.local.tokens import BEGIN, FIRST_NODE, MAX_SPAN, Span, node_symbol, number_of
+from sqlwright.local.parser.constants import Grounding
+from sqlwright.local.parser.nodes import COLUMN, TABLE, VALUE, WORD, Encoded, Node, ValueNode
+from sqlwright.local.parser.operands import Operands
+from sqlwright.local.parser.pointers import (
+    BEGIN,
+    FIRST_NODE,
+    MAX_SPAN,
+    Span,
+    node_symbol,
+    number_of,
+)
 from sqlwright.protocols import Run
 
 Floats = npt.NDArray[np.float32]

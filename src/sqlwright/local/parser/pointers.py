@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sqlwright.english.as_trained import NUMBER_WORDS, Word
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.symbols import KEYWORDS, Keyword, Symbol, TableSymbol
-from sqlwright.local.nodes import WORD, Encoded, TableNode, ValueNode
+from sqlwright.local.parser.nodes import WORD, Encoded, TableNode, ValueNode
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Question
 

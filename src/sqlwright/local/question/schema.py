@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlwright.english.words import ABBREVIATIONS, readable, split_name, stem
-from sqlwright.local.text_vectors import PreparedVectors, TextVectors
+from sqlwright.local.embedder.prepared import PreparedVectors, TextVectors
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 

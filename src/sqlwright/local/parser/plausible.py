@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from sqlwright.form import nodes as f
-from sqlwright.local.nodes import type_feature
+from sqlwright.local.parser.nodes import type_feature
 from sqlwright.schema import ColumnRef, Schema
 
 DATE_PARTS = frozenset({"year", "month", "day", "date", "strftime"})

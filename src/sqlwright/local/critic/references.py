@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from sqlwright.english.words import FUNCTION_WORDS, split_name, stem, tokens
-from sqlwright.local.critic_shapes import KEY_WORDS, stems
-from sqlwright.local.critic_tree import Parts
+from sqlwright.local.critic.shown_and_compared import KEY_WORDS, stems
+from sqlwright.local.critic.tree import Parts
 from sqlwright.schema import ColumnRef, Schema, Table
 
 Features = dict[str, float]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlwright.english.as_trained import NUMBER_WORDS, Word
-from sqlwright.local.nodes import (
+from sqlwright.local.parser.nodes import (
     BIT,
     CLS,
     COLUMN,

@@ -9,8 +9,8 @@ from sqlwright.english.words import MONTHS
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.grammar import Allowed
 from sqlwright.form.sequence.symbols import COMPARISONS, FUNCTIONS, Keyword, Symbol, keyword_name
-from sqlwright.local.nodes import type_feature
-from sqlwright.local.tokens import Span, fold, number_of, span_text
+from sqlwright.local.parser.nodes import type_feature
+from sqlwright.local.parser.pointers import Span, fold, number_of, span_text
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.types import Question, ValueMatch
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from sqlwright.english.words import split_name, stem
-from sqlwright.local.critic_forms import COUNTED, list_items
+from sqlwright.local.critic.wording import COUNTED, list_items
 from sqlwright.schema import ColumnRef, Schema
 
 Features = dict[str, float]

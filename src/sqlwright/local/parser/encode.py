@@ -16,8 +16,8 @@ from sqlwright.english.as_trained import (
     split_words,
     stem,
 )
-from sqlwright.local.layout import Item, Layout
-from sqlwright.local.nodes import (
+from sqlwright.local.parser.layout import Item, Layout
+from sqlwright.local.parser.nodes import (
     BIT,
     EXACT_SCORE,
     Budget,

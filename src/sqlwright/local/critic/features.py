@@ -16,14 +16,14 @@ import numpy as np
 
 from sqlwright.english.dates import with_dates
 from sqlwright.english.words import split_name, stem
-from sqlwright.local.critic_cues import Cues
-from sqlwright.local.critic_forms import form_features
-from sqlwright.local.critic_keys import Keys
-from sqlwright.local.critic_references import References
-from sqlwright.local.critic_shapes import Shapes, comparison_features
-from sqlwright.local.critic_tree import read_parts
-from sqlwright.local.critic_zones import Zones
-from sqlwright.local.support import EXPLAINED, Senses, Support
+from sqlwright.local.critic.cues import Cues
+from sqlwright.local.critic.order_and_keys import Keys
+from sqlwright.local.critic.references import References
+from sqlwright.local.critic.shown_and_compared import Shapes, comparison_features
+from sqlwright.local.critic.tree import read_parts
+from sqlwright.local.critic.wording import form_features
+from sqlwright.local.critic.zones import Zones
+from sqlwright.local.question.support import EXPLAINED, Senses, Support
 from sqlwright.protocols import FloatArray
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Candidate, ColumnLink, ExecutionResult, State

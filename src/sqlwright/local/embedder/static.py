@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sqlwright.local.embedder import WordTable, encode_texts, load_tokenizer
+from sqlwright.local.embedder.onnx import WordTable, encode_texts, load_tokenizer
 from sqlwright.protocols import FloatArray
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections.abc import Sequence, Set
 from functools import cached_property
 
 from sqlwright.english.words import FUNCTION_WORDS, split_name, stem
-from sqlwright.local.critic_forms import list_items
-from sqlwright.local.critic_shapes import SHOWN, number_columns, says, stems
+from sqlwright.local.critic.shown_and_compared import SHOWN, number_columns, says, stems
+from sqlwright.local.critic.wording import list_items
 from sqlwright.schema import ColumnRef, Schema, Table
 
 Features = dict[str, float]

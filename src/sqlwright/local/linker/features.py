@@ -24,7 +24,7 @@ from sqlwright.english.words import (
     stem,
     tokens,
 )
-from sqlwright.local.link_schema import IntArray, SchemaArrays
+from sqlwright.local.question.schema import IntArray, SchemaArrays
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.types import Question, ValueMatch
 

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from sqlglot import exp
 
 from sqlwright.english.words import FUNCTION_WORDS, Token, split_name, stem, vocabulary
-from sqlwright.local.critic_shapes import NUMBER_WORDS, stems
-from sqlwright.local.critic_tree import Parts
-from sqlwright.local.link_schema import SchemaArrays
-from sqlwright.local.support import Support
+from sqlwright.local.critic.shown_and_compared import NUMBER_WORDS, stems
+from sqlwright.local.critic.tree import Parts
+from sqlwright.local.question.schema import SchemaArrays
+from sqlwright.local.question.support import Support
 from sqlwright.protocols import FloatArray
 from sqlwright.schema import ColumnRef
 from sqlwright.types import ValueMatch

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.symbols import Symbol, keyword_name
-from sqlwright.local.nodes import Node
+from sqlwright.local.parser.nodes import Node
 from sqlwright.schema import ColumnRef
 
 Flags = npt.NDArray[np.bool_]

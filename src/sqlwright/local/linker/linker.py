@@ -18,8 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.embedder import OnnxEmbedder, WordTable
-from sqlwright.local.link_features import (
+from sqlwright.local.embedder.onnx import OnnxEmbedder, WordTable
+from sqlwright.local.embedder.prepared import PreparedVectors
+from sqlwright.local.embedder.static import StaticEmbedder
+from sqlwright.local.linker.features import (
     QuestionArrays,
     WordMatches,
     encode_question,
@@ -28,10 +30,8 @@ from sqlwright.local.link_features import (
     value_features,
     word_features,
 )
-from sqlwright.local.link_groups import GroupLink, GroupWeights, Links, evidence, mass
-from sqlwright.local.link_schema import SchemaArrays, SchemaShelf
-from sqlwright.local.static import StaticEmbedder
-from sqlwright.local.text_vectors import PreparedVectors
+from sqlwright.local.linker.groups import GroupLink, GroupWeights, Links, evidence, mass
+from sqlwright.local.question.schema import SchemaArrays, SchemaShelf
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import Schema
 from sqlwright.types import ColumnLink, Question, TableLink, ValueMatch

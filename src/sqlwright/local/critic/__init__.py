@@ -1,0 +1,1 @@
+"""The embedded critic: which candidate is right, and how sure that is."""

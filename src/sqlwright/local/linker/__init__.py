@@ -1,0 +1,1 @@
+"""The embedded linker: a score for every table and column of a schema."""

@@ -1,0 +1,1 @@
+"""The embedded parser: a question and a schema to ranked queries."""
