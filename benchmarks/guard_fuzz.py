@@ -17,8 +17,8 @@ from collections import Counter
 from pathlib import Path
 
 from sqlwright.errors import UnsafeQuery
-from sqlwright.sql import check_query
-from sqlwright.token_check import FUNCTIONS
+from sqlwright.sql.guard import check_query
+from sqlwright.sql.token_check import FUNCTIONS
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

@@ -31,7 +31,7 @@ import sqlwright
 from sqlwright.errors import SqlwrightError
 from sqlwright.llm.options import LlmOptions
 from sqlwright.llm.recording import read_recording
-from sqlwright.trace import find_trace, read_trace
+from sqlwright.running.trace import find_trace, read_trace
 from sqlwright.types import Answer
 
 BAR = 1.0

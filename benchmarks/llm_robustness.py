@@ -38,7 +38,7 @@ from tests.llm.server import Fault, ModelServer, some_bad, well
 from sqlwright.errors import MalformedReply
 from sqlwright.llm.endpoint import Throttle
 from sqlwright.messages import Missing
-from sqlwright.parsing import sql_from
+from sqlwright.prompts.replies import sql_from
 from sqlwright.types import Candidate
 
 KINDS = ("rate_limit", "server_error", "drop", "cut", "slow", "stall", "truncated", "html", "few",

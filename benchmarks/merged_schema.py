@@ -42,7 +42,7 @@ from sqlwright.evaluation.scoring import Scorer
 from sqlwright.prepare import prepare, prepared_folder
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.session import Session
-from sqlwright.sql import columns_used, tables_used
+from sqlwright.sql.guard import columns_used, tables_used
 from sqlwright.types import ExecutionResult
 
 COLUMNS = 3_800

@@ -31,7 +31,7 @@ from sqlwright.datasets.split import load_split
 from sqlwright.english.words import split_name
 from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.metrics import spider_match
-from sqlwright.tokens import quote_name
+from sqlwright.sql.tokens import quote_name
 
 LEAST_ROWS = 5
 TYPES = ("date", "time")

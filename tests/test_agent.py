@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from sqlwright.agent import Agent, changes, summary
-from sqlwright.combinators import Named, check_fit, leaves
-from sqlwright.config import parse_recipe
 from sqlwright.errors import ConfigError
 from sqlwright.messages import Missing, Reply, Sample
 from sqlwright.protocols import Context, Run
+from sqlwright.recipes.loading import parse_recipe
+from sqlwright.running.agent import Agent, changes, summary
+from sqlwright.running.combinators import Named, check_fit, leaves
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Candidate, ExecutionResult, State, ValueMatch
 from tests.test_branching import START

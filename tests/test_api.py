@@ -19,9 +19,9 @@ import pytest
 import sqlwright
 from sqlwright import api
 from sqlwright.api import EmbeddedModels, Session
-from sqlwright.config import load_recipe
 from sqlwright.errors import ConfigError, DatabaseUnavailable, ModelUnavailable
 from sqlwright.protocols import Limits, Run
+from sqlwright.recipes.loading import load_recipe
 from sqlwright.session import Defaults, Target
 from sqlwright.types import Turn
 from tests.conftest import DATABASES, build_database

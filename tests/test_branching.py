@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from sqlwright.combinators import Named, for_each, named, parallel, samples, sequence
 from sqlwright.errors import BudgetSpent, Cancelled, MalformedReply, ModelRejected
 from sqlwright.protocols import Context, Run
+from sqlwright.running.combinators import Named, for_each, named, parallel, samples, sequence
 from sqlwright.spending import Budget, Spending
 from sqlwright.types import Candidate, State
 from tests.test_combinators import START, Does, Events, adds, context, sqls

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from sqlwright.by_group import ByGroup
-from sqlwright.combinators import named
-from sqlwright.config import parse_recipe
 from sqlwright.errors import Cancelled, ConfigError, MalformedReply
 from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.recipes.loading import parse_recipe
+from sqlwright.running.combinators import named
 from sqlwright.schema import ColumnRef, Schema, SchemaView
+from sqlwright.steps.schema_linking.by_group import ByGroup
 from sqlwright.types import Candidate, Question, Refusal, State, ValueMatch
 from tests.steps.schema_linking.test_embedded import Likes, shops
 from tests.test_combinators import Events

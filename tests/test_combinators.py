@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from sqlwright.combinators import (
+from sqlwright.errors import Cancelled, ConfigError
+from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.running.combinators import (
     Condition,
     check_fit,
     for_each,
@@ -19,8 +21,6 @@ from sqlwright.combinators import (
     sequence,
     when,
 )
-from sqlwright.errors import Cancelled, ConfigError
-from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.types import Candidate, Question, Refusal, State
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sqlwright import combinators
-from sqlwright.by_group import ByGroup
-from sqlwright.combinators import Named
-from sqlwright.config import load_recipe, parse_override, parse_recipe, recipe_names
 from sqlwright.errors import ConfigError
 from sqlwright.protocols import Step
+from sqlwright.recipes.loading import load_recipe, parse_override, parse_recipe, recipe_names
+from sqlwright.running import combinators
+from sqlwright.running.combinators import Named
 from sqlwright.steps.generation.embedded import EmbeddedGeneration
+from sqlwright.steps.schema_linking.by_group import ByGroup
 
 STEPS = """
   - retrieval.values

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from sqlwright.demonstrations import (
+from sqlwright.messages import Text
+from sqlwright.prompts.demonstrations import (
     database_script,
     load_column_demonstrations,
     load_demonstrations,
@@ -16,8 +17,7 @@ from sqlwright.demonstrations import (
     read_demonstrations,
     texts,
 )
-from sqlwright.messages import Text
-from sqlwright.sql import tables_used
+from sqlwright.sql.guard import tables_used
 
 
 @cache

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from platformdirs import user_cache_path
 
+from sqlwright.boundary.home import home, make_private
 from sqlwright.cli.showcase import demo_database
 from sqlwright.errors import WorkspaceError
-from sqlwright.home import home, make_private
 from tests.llm.server import ModelServer
 
 BELOW = user_cache_path("sqlwright").relative_to(Path.home())

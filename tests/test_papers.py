@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from sqlwright.combinators import COMBINATORS, Named, leaves
-from sqlwright.config import load_recipe
-from sqlwright.registry import load_step
-from sqlwright.yaml_text import read_yaml
+from sqlwright.boundary.yaml_text import read_yaml
+from sqlwright.recipes.loading import load_recipe
+from sqlwright.recipes.registry import load_step
+from sqlwright.running.combinators import COMBINATORS, Named, leaves
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/papers/chess.md").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, RootModel
 
 from sqlwright.errors import MalformedReply
-from sqlwright.parsing import items_from, json_from, plan_from, sql_from
+from sqlwright.prompts.replies import items_from, json_from, plan_from, sql_from
 
 CASES = Path(__file__).parent / "cases" / "replies"
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from sqlwright.combinators import sequence
 from sqlwright.errors import (
     Cancelled,
     ConfigError,
@@ -16,8 +15,9 @@ from sqlwright.errors import (
     ModelUnavailable,
     SqlwrightError,
 )
-from sqlwright.pipeline import Pipeline
 from sqlwright.protocols import Context, Limits, Run, Workspace
+from sqlwright.running.combinators import sequence
+from sqlwright.running.pipeline import Pipeline
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
 from sqlwright.steps.selection.first_valid import FirstValid

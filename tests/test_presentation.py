@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from sqlwright.presentation import (
+from sqlwright.presentation.answer import (
     VERSION,
     answer_to_dict,
     answer_to_json,
@@ -22,8 +22,8 @@ from sqlwright.presentation import (
     to_json,
     visible,
 )
-from sqlwright.presentation_csv import answer_to_csv
-from sqlwright.presentation_html import answer_to_html
+from sqlwright.presentation.as_csv import answer_to_csv
+from sqlwright.presentation.as_html import answer_to_html
 from sqlwright.schema import ColumnRef
 from sqlwright.types import (
     Answer,

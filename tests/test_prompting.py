@@ -16,7 +16,7 @@ from sqlwright.errors import (
     ModelRejected,
 )
 from sqlwright.messages import Capabilities, Missing, Reply, Request, Sample, Span, Text
-from sqlwright.prompting import (
+from sqlwright.prompts.templates import (
     Prompt,
     Sampling,
     ask,

@@ -13,9 +13,9 @@ import yaml
 from sqlglot import exp
 
 from sqlwright.database import open_database
-from sqlwright.query_reading import read_query
 from sqlwright.schema import Column, ColumnRef, Schema, Table
-from sqlwright.sql import query_tree
+from sqlwright.sql.guard import query_tree
+from sqlwright.sql.in_words.query import read_query
 from sqlwright.types import QueryPart, ValueMatch
 
 CASES = Path(__file__).parent / "cases"

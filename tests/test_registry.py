@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright import registry
-from sqlwright.combinators import Condition
 from sqlwright.errors import ConfigError
+from sqlwright.recipes import registry
+from sqlwright.running.combinators import Condition
 
 
 @pytest.mark.parametrize("name", registry.STEPS)
@@ -65,7 +65,7 @@ def test_what_is_named_but_no_class_is_refused() -> None:
 
 def test_the_registry_imports_no_step() -> None:
     code = (
-        "import sys, sqlwright.registry\n"
+        "import sys, sqlwright.recipes.registry\n"
         "assert not [m for m in sys.modules if m.startswith('sqlwright.steps')]\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -15,15 +15,15 @@ import pytest
 
 from sqlwright.messages import HIDDEN, Text
 from sqlwright.prepare import open_workspace, prepare
-from sqlwright.protocols import Workspace
-from sqlwright.schema import ColumnRef, Detail, SchemaView
-from sqlwright.schema_rendering import (
+from sqlwright.prompts.schema import (
     SchemaLayout,
     render_result,
     render_schema,
     render_sql,
     render_values,
 )
+from sqlwright.protocols import Workspace
+from sqlwright.schema import ColumnRef, Detail, SchemaView
 from sqlwright.types import (
     Candidate,
     DescriptionMatch,

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sqlwright.errors import UnsafeQuery
 from sqlwright.protocols import Workspace
 from sqlwright.schema import Column, Schema, Table
-from sqlwright.sql import (
+from sqlwright.sql.guard import (
     check_query,
     columns_used,
     compared_texts,
@@ -25,7 +25,7 @@ from sqlwright.sql import (
     has_order_by,
     tables_used,
 )
-from sqlwright.tokens import UnreadableQuery, tokenize
+from sqlwright.sql.tokens import UnreadableQuery, tokenize
 
 CASES = Path(__file__).parent / "cases" / "guard"
 ACCEPTED: list[str] = yaml.safe_load((CASES / "accepted.yaml").read_text(encoding="utf-8"))

@@ -14,9 +14,8 @@ import yaml
 from sqlwright.errors import UnsafeQuery, UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
 from sqlwright.local.critic.tree import read_parts
-from sqlwright.query_reading import read_query
 from sqlwright.schema import Column, Schema, Table
-from sqlwright.sql import (
+from sqlwright.sql.guard import (
     check_query,
     columns_used,
     compared_texts,
@@ -25,9 +24,10 @@ from sqlwright.sql import (
     is_query,
     tables_used,
 )
-from sqlwright.sql_tree import parse, query_tree
-from sqlwright.token_check import tokens_within_limits
-from sqlwright.tokens import tokenize
+from sqlwright.sql.in_words.query import read_query
+from sqlwright.sql.token_check import tokens_within_limits
+from sqlwright.sql.tokens import tokenize
+from sqlwright.sql.tree import parse, query_tree
 from tests.database.shapes import Shape, all_shapes, random_text
 
 CASES = Path(__file__).parent / "cases" / "guard"

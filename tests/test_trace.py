@@ -12,8 +12,7 @@ import pytest
 from sqlwright.api import Session
 from sqlwright.errors import WorkspaceError
 from sqlwright.messages import Message, Text
-from sqlwright.schema import Schema, SchemaView
-from sqlwright.trace import (
+from sqlwright.running.trace import (
     FORMAT,
     VERSION,
     TraceWriter,
@@ -22,6 +21,7 @@ from sqlwright.trace import (
     mask,
     read_trace,
 )
+from sqlwright.schema import Schema, SchemaView
 from sqlwright.types import Candidate, ExecutionResult, Question, State
 from tests.cli import hostile
 

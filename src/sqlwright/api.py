@@ -19,19 +19,19 @@ from typing import Annotated, Any, cast
 
 from pydantic import InstanceOf
 
-from sqlwright import config
-from sqlwright.arguments import AnyPath, Names, Positive, Private, Words, checked
+from sqlwright.boundary.arguments import AnyPath, Names, Positive, Private, Words, checked
+from sqlwright.boundary.home import home as default_home
 from sqlwright.catalog.descriptions import check_folder
 from sqlwright.database.address import parse_address
 from sqlwright.database.files import check_file
 from sqlwright.errors import ModelUnavailable
-from sqlwright.home import home as default_home
 from sqlwright.llm.models import Models
 from sqlwright.llm.options import LlmOptions
 from sqlwright.messages import Privacy
 from sqlwright.prepare import prepared_folder
 from sqlwright.protocols import Limits
-from sqlwright.registry import default_recipe
+from sqlwright.recipes import loading as config
+from sqlwright.recipes.registry import default_recipe
 from sqlwright.session import Defaults, Session, Target
 from sqlwright.settings import prepares
 from sqlwright.spending import Budget, parse_budget

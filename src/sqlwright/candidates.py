@@ -22,7 +22,7 @@ from functools import cached_property
 
 from sqlwright.protocols import Database, Run
 from sqlwright.schema import Schema
-from sqlwright.sql import columns_used, compared_texts, has_order_by
+from sqlwright.sql.guard import columns_used, compared_texts, has_order_by
 from sqlwright.types import Candidate, Cell, ExecutionResult, ValueMatch
 
 DIGITS = 9

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.arguments import Count, Positive, checked_fields
+from sqlwright.boundary.arguments import Count, Positive, checked_fields
 from sqlwright.errors import Cancelled
 from sqlwright.messages import Capabilities, Privacy, Request, Sample
 from sqlwright.schema import Schema

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,13 @@ from enum import Enum
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from sqlwright.folding import fold_name
+_CAPITALS = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+def fold_name(name: str) -> str:
+    """A to Z in lower case and nothing else: Ö and ö, k and the sign for kelvin, are two names."""
+    return name.lower() if name.isascii() else name.translate(_CAPITALS)
+
 
 CROWD = 8
 """Groups of two and more tables that make a crowd."""

@@ -19,21 +19,21 @@ from types import TracebackType
 from typing import Annotated, Any
 
 import sqlwright
-from sqlwright import trace
-from sqlwright.arguments import Positive, Unicode, Words, checked
-from sqlwright.combinators import leaves
-from sqlwright.config import Recipe
+from sqlwright.boundary.arguments import Positive, Unicode, Words, checked
 from sqlwright.errors import Cancelled, ConfigError, ModelUnavailable, UserError
 from sqlwright.llm.models import Models
 from sqlwright.messages import Privacy
-from sqlwright.pipeline import Pipeline
 from sqlwright.prepare import open_workspace
-from sqlwright.presentation import shortened_words
+from sqlwright.presentation.answer import shortened_words
 from sqlwright.protocols import EventSink, Limits, Run, Workspace, no_events
+from sqlwright.recipes.loading import Recipe
+from sqlwright.running import trace
+from sqlwright.running.combinators import leaves
+from sqlwright.running.pipeline import Pipeline
+from sqlwright.running.trace import TraceWriter
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.spending import Budget, Spending
-from sqlwright.sql import columns_used, tables_used
-from sqlwright.trace import TraceWriter
+from sqlwright.sql.guard import columns_used, tables_used
 from sqlwright.types import Answer, Question, State, StepTime, Turn
 
 POLL = 0.02
@@ -216,7 +216,7 @@ class Session:
             )
             if not result.ok:
                 return answer
-            from sqlwright.query_reading import read_query
+            from sqlwright.sql.in_words.query import read_query
 
             return replace(
                 answer,

@@ -34,13 +34,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sqlwright.arguments import shown
+from sqlwright.boundary.arguments import shown
+from sqlwright.boundary.project_file import ProjectFile, find
 from sqlwright.errors import ConfigError
 from sqlwright.llm.options import LlmOptions
 from sqlwright.messages import Privacy
-from sqlwright.project_file import ProjectFile, find
 from sqlwright.protocols import Limits
-from sqlwright.registry import default_recipe, unknown
+from sqlwright.recipes.registry import default_recipe, unknown
 from sqlwright.spending import parse_budget
 
 PREFIX = "SQLWRIGHT_"

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sqlwright.arguments import Amount, Natural, checked_fields, shown
+from sqlwright.boundary.arguments import Amount, Natural, checked_fields, shown
 from sqlwright.errors import ConfigError
 from sqlwright.types import Usage
 

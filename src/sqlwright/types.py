@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from sqlwright.arguments import Natural, Unicode, checked, checked_fields
+from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
 
 Cell = None | int | float | str | bytes
@@ -340,36 +340,36 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types under stable keys, with the version of the form."""
-        from sqlwright.presentation import answer_to_dict
+        from sqlwright.presentation.answer import answer_to_dict
 
         return answer_to_dict(self)
 
     @checked
     def to_json(self, *, indent: Natural | None = 2) -> str:
         """JSON text that is safe to print and to embed."""
-        from sqlwright.presentation import answer_to_json
+        from sqlwright.presentation.answer import answer_to_json
 
         return answer_to_json(self, indent=indent)
 
     def to_csv(self, *, safe: bool = True) -> str:
         """The rows as CSV that no spreadsheet takes for formulas, like `--csv-safe`; exact as by
         `--csv` where `safe` is false."""
-        from sqlwright.presentation_csv import answer_to_csv
+        from sqlwright.presentation.as_csv import answer_to_csv
 
         return answer_to_csv(self, safe=safe)
 
     def __str__(self) -> str:
         """The question, the query, the first rows, how sure it is, and what to know about it."""
-        from sqlwright.presentation import answer_to_text
+        from sqlwright.presentation.answer import answer_to_text
 
         return answer_to_text(self)
 
     def _repr_html_(self) -> str:
-        from sqlwright.presentation_html import answer_to_html
+        from sqlwright.presentation.as_html import answer_to_html
 
         return answer_to_html(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        from sqlwright.presentation import answer_to_text
+        from sqlwright.presentation.answer import answer_to_text
 
         printer.text("Answer(...)" if cycle else answer_to_text(self))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlwright.query_reading import read_query
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
+from sqlwright.sql.in_words.query import read_query
 from sqlwright.types import (
     Answer,
     Candidate,

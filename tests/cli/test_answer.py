@@ -8,9 +8,9 @@ from sqlwright.cli.answer import Look, answer_lines, confidence_text, one_line_s
 from sqlwright.cli.console import Glyphs
 from sqlwright.cli.explain import explain_lines
 from sqlwright.cli.past import trace_lines
-from sqlwright.presentation import NO_ROWS
-from sqlwright.query_reading import read_query
-from sqlwright.trace import Trace
+from sqlwright.presentation.answer import NO_ROWS
+from sqlwright.running.trace import Trace
+from sqlwright.sql.in_words.query import read_query
 from sqlwright.types import (
     Answer,
     Candidate,

@@ -6,7 +6,7 @@ from typing import get_args, get_type_hints
 from sqlwright.cli import failure
 from sqlwright.cli.conversation import HELP
 from sqlwright.errors import SqlwrightError
-from sqlwright.presentation import answer_to_dict
+from sqlwright.presentation.answer import answer_to_dict
 from sqlwright.types import Answer, Refusal
 from tests.cli.reference import FILE, current, reference
 

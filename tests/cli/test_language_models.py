@@ -10,8 +10,8 @@ import pytest
 from sqlwright.cli.answer import Look
 from sqlwright.cli.console import Glyphs
 from sqlwright.cli.past import trace_lines
-from sqlwright.presentation import money, usage_words
-from sqlwright.trace import Trace
+from sqlwright.presentation.answer import money, usage_words
+from sqlwright.running.trace import Trace
 from sqlwright.types import Usage
 from tests.cli.conftest import Outcome
 from tests.llm.asking import RECIPE

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from sqlwright.cli.console import Glyphs, Screen
 from sqlwright.cli.progress import Spinner, step_words
-from sqlwright.registry import step_names
+from sqlwright.recipes.registry import step_names
 
 
 class Clock:

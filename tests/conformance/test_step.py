@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from sqlwright import registry
 from sqlwright.candidates import execute
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Context, Run, Step, Workspace
+from sqlwright.recipes import registry
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.types import Candidate, Question, State, UnitTest
 from tests.scripted import scripted_models

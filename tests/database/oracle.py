@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import apsw
 
-from sqlwright.folding import fold_name
+from sqlwright.schema import fold_name
 
 SCRIPT = """
 CREATE TABLE orders (id INTEGER PRIMARY KEY, state TEXT, "order" REAL, secret_id INTEGER);

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sqlwright.token_check import FUNCTIONS
+from sqlwright.sql.token_check import FUNCTIONS
 
 _WORDS = """
     and or not case when then else is in like glob between exists cast as from select where order by

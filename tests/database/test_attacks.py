@@ -13,7 +13,7 @@ import yaml
 from sqlwright.database.connection import FAILURES, GuardedConnection, Refused
 from sqlwright.database.files import DatabaseFile
 from sqlwright.errors import UnsafeQuery
-from sqlwright.sql import check_query
+from sqlwright.sql.guard import check_query
 from tests.database.conftest import folder_state, make_database
 
 CASES = Path(__file__).parents[1] / "cases" / "attacks"

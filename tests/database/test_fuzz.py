@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from sqlwright.errors import UnsafeQuery
-from sqlwright.sql import check_query
-from sqlwright.token_check import FUNCTIONS
+from sqlwright.sql.guard import check_query
+from sqlwright.sql.token_check import FUNCTIONS
 from tests.database.fuzzing import Fuzzer
 from tests.database.oracle import Oracle, disagreement
 

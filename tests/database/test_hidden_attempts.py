@@ -22,11 +22,11 @@ from sqlwright.database.files import DatabaseFile
 from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.database.stored import Others, Stored
 from sqlwright.errors import ConfigError, UnsafeQuery
-from sqlwright.folding import fold_name
 from sqlwright.prepare import open_workspace, prepare
 from sqlwright.protocols import Run
-from sqlwright.sql import check_query
-from sqlwright.tokens import UnreadableQuery
+from sqlwright.schema import fold_name
+from sqlwright.sql.guard import check_query
+from sqlwright.sql.tokens import UnreadableQuery
 
 CASES = yaml.safe_load(
     (Path(__file__).parents[1] / "cases" / "hidden_tables" / "attempts.yaml").read_text("utf-8")

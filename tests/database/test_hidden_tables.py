@@ -16,7 +16,7 @@ from sqlwright.database.files import DatabaseFile
 from sqlwright.errors import ConfigError, UnsafeQuery
 from sqlwright.prepare import open_workspace, prepare
 from sqlwright.protocols import Run
-from sqlwright.sql import check_query
+from sqlwright.sql.guard import check_query
 from tests.scripted import scripted_models
 
 CASES = yaml.safe_load(

@@ -10,7 +10,7 @@ import pytest
 from sqlwright.database import open_database
 from sqlwright.errors import ConfigError, UnsafeQuery
 from sqlwright.protocols import Limits, Run
-from sqlwright.sql import check_query
+from sqlwright.sql.guard import check_query
 from tests.database.conftest import make_database
 
 SCRIPT = """

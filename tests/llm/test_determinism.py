@@ -16,7 +16,7 @@ from sqlwright import api
 from sqlwright.llm.options import LlmOptions
 from sqlwright.llm.recording import Recorder
 from sqlwright.llm.scripted import Script
-from sqlwright.trace import find_trace
+from sqlwright.running.trace import find_trace
 from tests.llm.gates import gate
 from tests.scripted import ScriptedEmbedder, scripted_models
 

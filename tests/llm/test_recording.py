@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from sqlwright.boundary.secrets import mask
 from sqlwright.errors import ConfigError
 from sqlwright.llm.gate import GatedModel
 from sqlwright.llm.recording import FORMAT, Recorder, Recording, read_recording
 from sqlwright.llm.scripted import Script, ScriptedEndpoint, When
 from sqlwright.messages import Capabilities, Missing, Text
-from sqlwright.trace import mask
 from sqlwright.types import Usage
 from tests.llm.gates import MODEL, Events, a_run, gate, request, texts
 

@@ -18,7 +18,7 @@ from sqlwright.errors import ConfigError
 from sqlwright.llm.options import LlmOptions
 from sqlwright.llm.recording import Recorder
 from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint, ScriptedModel
-from sqlwright.trace import find_trace, read_trace
+from sqlwright.running.trace import find_trace, read_trace
 from sqlwright.types import Answer
 from tests.llm.asking import RECIPE
 from tests.llm.gates import gate

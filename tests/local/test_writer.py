@@ -17,7 +17,7 @@ from sqlwright.form.sequence.grammar import delinearize, linearize
 from sqlwright.form.write.expressions import quote_literal
 from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import ColumnRef
-from sqlwright.tokens import quote_name
+from sqlwright.sql.tokens import quote_name
 from tests.local.walks import APART, ONE, make_database
 
 texts = st.text(st.characters(codec="utf-8"))

@@ -14,7 +14,7 @@ from sqlwright.cli.layout import LABEL_WIDTH, NARROW, PROSE, indented, labelled,
 from sqlwright.cli.table import SHOWN_ROWS, cell_text, shape, table_lines
 from sqlwright.cli.text import clean, clean_block
 from sqlwright.cli.understood import part_line
-from sqlwright.presentation import DOUBTED_ROWS, NO_ROWS, doubt_words, percent, usage_words
+from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words, percent, usage_words
 from sqlwright.types import Answer, Candidate, ExecutionResult, ValueMatch
 
 BAR = 10

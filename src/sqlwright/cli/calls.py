@@ -11,7 +11,7 @@ from sqlwright.cli.answer import Look, duration
 from sqlwright.cli.layout import indented, labelled, wrapped
 from sqlwright.cli.progress import step_words
 from sqlwright.cli.text import clean, clean_block
-from sqlwright.presentation import money
+from sqlwright.presentation.answer import money
 
 SHOWN = 1_200
 """Characters of a message or reply; `trace show --json` has more."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import importlib.metadata
 import os
 import platform
 import shlex
 import shutil
-import sqlite3
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,13 +16,13 @@ from typing import TYPE_CHECKING, Literal
 
 from rich.text import Text
 
+from sqlwright.boundary.home import HOME_VARIABLE
 from sqlwright.cli.answer import duration
 from sqlwright.cli.console import Screen
 from sqlwright.cli.layout import labelled
 from sqlwright.cli.session import home_of, prepared_place
 from sqlwright.cli.text import clean
 from sqlwright.errors import ConfigError, SqlwrightError, WorkspaceError
-from sqlwright.home import HOME_VARIABLE
 from sqlwright.prepare.places import make_private, remove, write_private
 
 if TYPE_CHECKING:
@@ -37,20 +33,6 @@ LEAST_FREE = 200 * 1024 * 1024
 """Bytes on the disk that a larger database's prepared data may need."""
 FULL = 10 * 1024 * 1024
 """With less, not even a small database can be prepared."""
-
-PROBES = (
-    ("a write", "DELETE FROM t"),
-    ("a write inside a WITH", "WITH x AS (SELECT 1) INSERT INTO t SELECT 2 FROM x"),
-    ("a second statement", "SELECT 1; DROP TABLE t"),
-    ("attaching a file", "ATTACH DATABASE 'other.db' AS other"),
-    ("changing a setting", "PRAGMA writable_schema = ON"),
-    ("loading code", "SELECT load_extension('evil')"),
-    ("reading files", "SELECT readfile('/etc/passwd')"),
-    ("copying itself out", "VACUUM INTO 'copy.db'"),
-)
-ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
-ENDLESS_SECONDS = 0.3
-
 
 State = Literal["good", "fair", "bad"]
 
@@ -125,10 +107,10 @@ def _libraries() -> Iterator[Check]:
             f"Install them: {sys.executable} -m pip install {' '.join(missing)}",
         )
     yield Check("libraries", "good", ", ".join(versions))
-    with contextlib.suppress(ImportError):
-        import apsw
+    if not missing:
+        from sqlwright.database.probe import engine_version
 
-        yield Check("SQLite", "good", f"{apsw.sqlite_lib_version()}, its own copy within apsw")
+        yield Check("SQLite", "good", f"{engine_version()}, its own copy within apsw")
 
 
 def _models() -> Check:
@@ -188,9 +170,9 @@ def _network(settings: Settings, environ: Mapping[str, str]) -> Check:
 
 
 def _sent(settings: Settings, environ: Mapping[str, str]) -> str:
-    from sqlwright.config import load_recipe
     from sqlwright.llm.models import service_for
     from sqlwright.protocols import EMBEDDER
+    from sqlwright.recipes.loading import load_recipe
 
     recipe = load_recipe(settings.recipe, settings.overrides)
     if not recipe.asks:
@@ -232,36 +214,24 @@ def room(home: Path, free: int) -> Check:
 
 def _guard() -> Iterator[Check]:
     """Try forbidden things on a throw-away database, and see that its bytes stay the same."""
-    from sqlwright.database import open_database
+    from sqlwright.database.probe import PROBES, probe_guard
     from sqlwright.errors import DatabaseUnavailable
-    from sqlwright.protocols import Limits, Run
 
-    with tempfile.TemporaryDirectory(prefix="sqlwright-doctor-") as folder:
-        path = Path(folder) / "probe.sqlite"
-        with contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.executescript("CREATE TABLE t(i); INSERT INTO t VALUES (1);")
-        before = _digest(Path(folder))
-        try:
-            database = open_database(str(path))
-        except DatabaseUnavailable as error:
-            yield Check("guard", "bad", str(error), error.hint)
-            return
-        try:
-            passed = [what for what, sql in PROBES if database.execute(sql, Run()).error is None]
-            limits = Limits(seconds=ENDLESS_SECONDS)
-            endless = database.execute(ENDLESS, Run(), limits=limits)
-            works = database.execute("SELECT i FROM t", Run())
-            holds = database.confinement
-        finally:
-            database.close()
-        after = _digest(Path(folder))
-    if passed:
-        yield Check("guard", "bad", f"let through: {', '.join(passed)}", "Please report this.")
-    elif before != after:
+    try:
+        probe = probe_guard()
+    except DatabaseUnavailable as error:
+        yield Check("guard", "bad", str(error), error.hint)
+        return
+    if probe.passed:
+        yield Check(
+            "guard", "bad", f"let through: {', '.join(probe.passed)}", "Please report this."
+        )
+    elif probe.changed:
         yield Check("guard", "bad", "the probe database was changed", "Please report this.")
     else:
         yield Check("guard", "good", f"refused {', '.join(what for what, _ in PROBES)}")
-    yield confinement(holds, platform.system())
+    yield confinement(probe.confinement, platform.system())
+    endless, works = probe.endless, probe.works
     stopped = endless.error is not None and endless.error.kind == "timeout"
     if stopped and works.ok:
         yield Check(
@@ -335,10 +305,6 @@ def _prepared(target: str, folder: Path) -> Check:
         advice = f"sqlwright prepare {shlex.quote(target)}"
         return Check("prepared", "fair", "not yet: the first question learns what it can", advice)
     return Check("prepared", "good", str(folder))
-
-
-def _digest(folder: Path) -> dict[str, str]:
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
 def _size(count: int) -> str:

@@ -146,7 +146,7 @@ class Conversation:
         """Whether a line is SQL over this database's tables rather than English."""
         if not reads_as_sql(line):
             return False
-        from sqlwright.sql import tables_used
+        from sqlwright.sql.guard import tables_used
 
         schema = self._session.workspace.schema
         tables = tables_used(line)
@@ -275,7 +275,7 @@ class Conversation:
     def _show_json(self, _: str) -> None:
         finding = self._finding()
         if finding:
-            from sqlwright.presentation import answer_to_json
+            from sqlwright.presentation.answer import answer_to_json
 
             write_result(answer_to_json(finding.answer).rstrip("\n") + "\n")
 

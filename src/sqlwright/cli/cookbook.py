@@ -10,12 +10,12 @@ from typing import Any
 
 from rich.text import Text
 
-from sqlwright import registry
 from sqlwright.cli.answer import Look
 from sqlwright.cli.layout import wrapped
 from sqlwright.cli.text import clean, clean_block
-from sqlwright.combinators import Named
-from sqlwright.config import load_recipe, options_of, recipe_names
+from sqlwright.recipes import registry
+from sqlwright.recipes.loading import load_recipe, options_of, recipe_names
+from sqlwright.running.combinators import Named
 
 
 def list_lines(look: Look) -> Iterator[Text]:

@@ -32,7 +32,7 @@ def command(
     from sqlwright.cli.console import Screen, settle_streams, write_result
     from sqlwright.cli.progress import Spinner
     from sqlwright.cli.session import settled
-    from sqlwright.presentation import to_json
+    from sqlwright.presentation.answer import to_json
 
     settle_streams()
     screen = Screen.open()

@@ -19,7 +19,7 @@ from sqlwright.cli.console import UNLIMITED
 from sqlwright.cli.layout import indented, labelled, shorten, wrapped
 from sqlwright.cli.progress import step_words
 from sqlwright.cli.text import clean
-from sqlwright.presentation import usage_words
+from sqlwright.presentation.answer import usage_words
 from sqlwright.types import Answer, Candidate, State, StepTime, UnitTest
 
 LINKS = 12

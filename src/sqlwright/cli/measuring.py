@@ -15,7 +15,7 @@ from sqlwright.cli.console import Screen, write_result
 from sqlwright.cli.layout import labelled
 from sqlwright.cli.progress import Spinner
 from sqlwright.cli.text import clean
-from sqlwright.presentation import usage_words
+from sqlwright.presentation.answer import usage_words
 from sqlwright.types import Usage
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def measure(
 ) -> int:
     """Run, show, give the exit code. Without `folder` nothing is kept."""
     from sqlwright.evaluation.run import Settings, evaluate
-    from sqlwright.presentation import to_json
+    from sqlwright.presentation.answer import to_json
 
     settings = Settings(
         recipe=recipe,

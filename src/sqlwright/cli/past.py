@@ -13,7 +13,7 @@ from sqlwright.cli.calls import Told, call_lines, embedding_lines
 from sqlwright.cli.layout import indented, labelled, shorten, wrapped
 from sqlwright.cli.progress import step_words
 from sqlwright.cli.text import clean
-from sqlwright.trace import Trace, TraceSummary
+from sqlwright.running.trace import Trace, TraceSummary
 
 STATUS_STYLES = {"answered": "good", "refused": "fair", "failed": "bad"}
 ITEMS = 6

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
+from sqlwright.boundary.home import make_private
 from sqlwright.cli.console import Screen
 from sqlwright.cli.text import readable
-from sqlwright.home import make_private
 
 LINE_LIMIT = 100_000
 HISTORY_LINES = 1_000

@@ -13,7 +13,7 @@ from rich.text import Text
 from sqlwright.cli.answer import Look, sql_lines
 from sqlwright.cli.layout import labelled
 from sqlwright.cli.text import clean
-from sqlwright.presentation import shortened_words
+from sqlwright.presentation.answer import shortened_words
 from sqlwright.types import Answer, ExecutionResult, StepTime
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def check_lines(database: SqliteDatabase, sql: str, look: Look, *, plan: bool) -
     """That the guard lets `sql` pass, what it reads, and on request how the database would go
     about it. Raises UnsafeQuery, and QueryError when the database can't make sense of it."""
     from sqlwright.cli.sql import QueryError
-    from sqlwright.sql import columns_used, format_sql, tables_used
-    from sqlwright.tokens import UnreadableQuery
+    from sqlwright.sql.guard import columns_used, format_sql, tables_used
+    from sqlwright.sql.tokens import UnreadableQuery
 
     try:
         database.check(sql)

@@ -14,7 +14,7 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.cli.text import clean, readable
 from sqlwright.errors import Cancelled, ConfigError, ModelUnavailable
 from sqlwright.protocols import EMBEDDER
-from sqlwright.registry import RECIPES
+from sqlwright.recipes.registry import RECIPES
 from sqlwright.types import Answer, State, Turn
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def check_asked(settings: Settings, *, allow_code: bool = False) -> None:
     answer would pass for the model's. Steps of others may ask it without saying so beforehand."""
     if settings.origins.get("llm.model") != "flag":
         return
-    from sqlwright.combinators import leaves
-    from sqlwright.config import load_recipe
+    from sqlwright.recipes.loading import load_recipe
+    from sqlwright.running.combinators import leaves
 
     recipe = load_recipe(settings.recipe, settings.overrides, allow_code=allow_code)
     ours = all(type(step).__module__.startswith("sqlwright.") for step in leaves(recipe.step))
@@ -98,8 +98,8 @@ def destinations(settings: Settings, *, allow_code: bool = False) -> Iterator[st
         yield f"{settings.file} sends what models are asked to {url}"
     if settings.recipe in RECIPES or settings.llm.replay is not None:
         return
-    from sqlwright.config import load_recipe
     from sqlwright.llm.models import service_for
+    from sqlwright.recipes.loading import load_recipe
 
     recipe = load_recipe(settings.recipe, settings.overrides, allow_code=allow_code)
     for role in recipe.asks:
@@ -146,7 +146,7 @@ def replies_place(database: str, settings: Settings) -> Path:
 
 def home_of(settings: Settings) -> Path:
     """The folder that holds everything sqlwright keeps."""
-    from sqlwright.home import home
+    from sqlwright.boundary.home import home
 
     return home() if settings.home is None else settings.home
 

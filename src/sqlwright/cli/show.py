@@ -36,7 +36,7 @@ def show(
     """Print an answer: `form` is 'json', 'csv', 'csv-safe', 'sql', or empty for reading."""
     answer = finding.answer
     if form == "json":
-        from sqlwright.presentation import answer_to_json
+        from sqlwright.presentation.answer import answer_to_json
 
         write_result(answer_to_json(answer, rows=max_rows).rstrip("\n") + "\n")
     elif form in {"csv", "csv-safe"}:
@@ -80,8 +80,8 @@ def show_rows(screen: Screen, answer: Answer, form: str, *, max_rows: int | None
 
 def _csv(screen: Screen, answer: Answer, *, safe: bool, rows: int | None) -> str:
     """Exact where it goes to a program or a file; on a terminal nothing in it acts."""
-    from sqlwright.presentation import visible
-    from sqlwright.presentation_csv import answer_to_csv
+    from sqlwright.presentation.answer import visible
+    from sqlwright.presentation.as_csv import answer_to_csv
 
     text = answer_to_csv(answer, safe=safe, rows=rows)
     return visible(text, lines=True) if screen.interactive else text

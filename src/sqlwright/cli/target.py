@@ -99,7 +99,7 @@ def default_database(environment: Mapping[str, str]) -> str | None:
 
 def _project(environment: Mapping[str, str]) -> Settings:
     """What the project file says, and which ones were left alone."""
-    from sqlwright.project_file import NAMED
+    from sqlwright.boundary.project_file import NAMED
     from sqlwright.settings import load_settings
 
     named = {name: environment[name] for name in (NAMED, "SUDO_UID") if name in environment}

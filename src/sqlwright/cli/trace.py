@@ -41,8 +41,8 @@ def command(
     from sqlwright.cli.answer import Look
     from sqlwright.cli.console import Screen, settle_streams, write_result
     from sqlwright.cli.session import home_of, settled
-    from sqlwright.presentation import plain, to_json
-    from sqlwright.trace import find_trace, list_traces, read_trace
+    from sqlwright.presentation.answer import plain, to_json
+    from sqlwright.running.trace import find_trace, list_traces, read_trace
 
     settle_streams()
     screen = Screen.open()

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from sqlwright.cli.console import Glyphs
 from sqlwright.cli.text import clean
-from sqlwright.presentation import rows_words
+from sqlwright.presentation.answer import rows_words
 from sqlwright.types import QueryPart
 
 SAID = 400

@@ -1,6 +1,6 @@
 """Databases, read safely: `open_database` is the way in.
 
-Generated SQL passes two independent layers. `sqlwright.sql.check_query` reads the parse tree; the
+Generated SQL passes two independent layers. `sqlwright.sql.guard` reads the parse tree; the
 connection (`connection.py`) can't write, reach outside its file or use more than it was allowed,
 and lives in a process of its own (`worker.py`) that can be killed at any moment (`pool.py`).
 """

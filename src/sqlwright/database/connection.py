@@ -21,7 +21,7 @@ import apsw
 from sqlwright.database.allowed import FUNCTIONS
 from sqlwright.database.readable import Readable, make_mirror, shown_by, stored_tables
 from sqlwright.database.statement import Statement
-from sqlwright.folding import fold_name
+from sqlwright.schema import fold_name
 
 if TYPE_CHECKING:
     from typing import Literal

@@ -15,7 +15,7 @@ import apsw
 
 from sqlwright.database.allowed import SCHEMA_TABLES, TABLE_FUNCTIONS
 from sqlwright.database.statement import Statement
-from sqlwright.folding import fold_name
+from sqlwright.schema import fold_name
 
 _STORED = """
     SELECT name, CASE WHEN sql LIKE 'CREATE VIRTUAL %' THEN 'virtual' ELSE type END

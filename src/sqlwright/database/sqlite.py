@@ -23,12 +23,11 @@ from sqlwright.database.process import Stop, WorkerDied, WorkerStopped, start_fa
 from sqlwright.database.reader import Reader
 from sqlwright.database.stored import Stored, read_stored
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
-from sqlwright.folding import fold_name
 from sqlwright.protocols import Limits, Run
-from sqlwright.schema import Schema
-from sqlwright.sql import check_query
-from sqlwright.sql_tree import StopReading
-from sqlwright.tokens import UnreadableQuery, quote_name
+from sqlwright.schema import Schema, fold_name
+from sqlwright.sql.guard import check_query
+from sqlwright.sql.tokens import UnreadableQuery, quote_name
+from sqlwright.sql.tree import StopReading
 from sqlwright.types import ExecutionError, ExecutionResult
 
 ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable"]

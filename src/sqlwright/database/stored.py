@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlwright.database.allowed import TABLE_FUNCTIONS
 from sqlwright.database.reader import Reader
-from sqlwright.folding import fold_name
+from sqlwright.schema import fold_name
 
 
 @dataclass(frozen=True)

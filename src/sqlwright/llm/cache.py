@@ -21,7 +21,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from sqlwright.home import make_private
+from sqlwright.boundary.home import make_private
 from sqlwright.llm.digest import reply_form, reply_from
 from sqlwright.messages import Reply
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlwright.llm.endpoint import Call
 from sqlwright.messages import Reply, ToolCall
-from sqlwright.presentation import plain
+from sqlwright.presentation.answer import plain
 
 FORM = 1
 """Of what is digested; grows when the same call would come out as another text."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated
 
-from sqlwright.arguments import AnyPath, Count, Positive, Predicate, Words, checked_fields
+from sqlwright.boundary.arguments import AnyPath, Count, Positive, Predicate, Words, checked_fields
 from sqlwright.llm.endpoint import Throttle
 from sqlwright.messages import Capabilities, Privacy
 from sqlwright.spending import Budget

@@ -21,12 +21,12 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from sqlwright.boundary.secrets import mask
 from sqlwright.errors import ConfigError
 from sqlwright.llm.digest import call_form, digest, reply_form, reply_from
 from sqlwright.llm.endpoint import Call
 from sqlwright.messages import Capabilities, Missing, Reply, Sample
-from sqlwright.presentation import to_json
-from sqlwright.trace import mask
+from sqlwright.presentation.answer import to_json
 
 FORMAT = "sqlwright-recording"
 VERSION = 1

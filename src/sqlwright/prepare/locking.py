@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlwright.home import make_private
+from sqlwright.boundary.home import make_private
 from sqlwright.prepare.places import LOCK, told
 from sqlwright.protocols import Run
 

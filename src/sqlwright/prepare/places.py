@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sqlwright.boundary.home import HOME_VARIABLE, home
+from sqlwright.boundary.home import make_private as close_folder
 from sqlwright.database.address import parse_address
 from sqlwright.errors import WorkspaceError
-from sqlwright.home import HOME_VARIABLE, home
-from sqlwright.home import make_private as close_folder
 
 MANIFEST = "manifest.json"
 LOCK = "lock"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlwright.cell_rendering import WORDS, SpanWriter, told_pieces, typed, words_typed
 from sqlwright.messages import Text
-from sqlwright.prompting import plain_text, question_text
+from sqlwright.prompts.cells import WORDS, SpanWriter, told_pieces, typed, words_typed
+from sqlwright.prompts.templates import plain_text, question_text
 from sqlwright.types import State, Turn
 
 DIALECTS = {"sqlite": "SQLite"}

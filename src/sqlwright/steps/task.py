@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from sqlwright.prompts.schema import SchemaLayout, render_values
 from sqlwright.protocols import Context
-from sqlwright.schema_rendering import SchemaLayout, render_values
 from sqlwright.steps.asking import asked
 from sqlwright.types import State, ValueMatch
 

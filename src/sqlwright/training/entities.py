@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sqlwright.english.as_trained import split_name
-from sqlwright.local.parser.nodes import type_feature
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Table
+from sqlwright.sql.declared_types import type_feature
 from sqlwright.training.pairs import Known
 
 MOST_NUMBERS = 40

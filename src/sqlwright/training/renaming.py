@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlwright.english.as_trained import STOP_WORDS, phrase_matches, split_name, split_words, stem
-from sqlwright.local.parser.nodes import type_feature
 from sqlwright.schema import Column, Schema, Table
+from sqlwright.sql.declared_types import type_feature
 from sqlwright.training.augment import replace_table
 from sqlwright.types import Question, ValueMatch
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from sqlwright.combinators import named, samples
 from sqlwright.errors import BudgetSpent, ConfigError, MalformedReply, ModelFailed
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.messages import Missing
-from sqlwright.prompting import Sampling
+from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.running.combinators import named, samples
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.steps.generation.direct import DirectGeneration
 from sqlwright.types import Question, State, Turn, ValueMatch

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sqlwright.config import parse_recipe
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel, When
 from sqlwright.messages import Missing
 from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.recipes.loading import parse_recipe
 from sqlwright.schema import SchemaView
 from sqlwright.spending import Budget, Spending
 from sqlwright.types import Question, State, Turn

@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from sqlwright.candidates import ancestry, execute
-from sqlwright.combinators import named, repeat_until, sequence
 from sqlwright.errors import BudgetSpent
 from sqlwright.llm.scripted import Says, Script, ScriptedModel, When
 from sqlwright.messages import Missing
 from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.running.combinators import named, repeat_until, sequence
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.steps.conditions import NO_FAULT
 from sqlwright.steps.repair.execute import ExecuteCandidates

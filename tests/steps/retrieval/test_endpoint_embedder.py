@@ -18,7 +18,6 @@ from tests.steps.retrieval.test_context import SCHEMA as DESCRIBED
 from tests.steps.retrieval.test_entities import CITY, SCHEMA, STORED, values
 
 from sqlwright import api
-from sqlwright.config import load_recipe
 from sqlwright.errors import ConfigError
 from sqlwright.indexes.descriptions import StoredVectors, documents_digest, documents_of
 from sqlwright.indexes.values import ColumnValues, memory_value_index
@@ -32,11 +31,12 @@ from sqlwright.llm.scripted import Script, ScriptedEmbeddings, ScriptedModel
 from sqlwright.prepare import prepare, purge
 from sqlwright.prepare.places import ours
 from sqlwright.protocols import Context, Run, Workspace, embedder_role
+from sqlwright.recipes.loading import load_recipe
+from sqlwright.running.trace import find_trace, read_trace
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.spending import Budget
 from sqlwright.steps.retrieval.context import RetrieveContext
 from sqlwright.steps.retrieval.entities import RetrieveEntities
-from sqlwright.trace import find_trace, read_trace
 from sqlwright.types import Answer, Question, State
 
 NAME = "scripted/vectors"

@@ -11,13 +11,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwright.combinators import leaves
-from sqlwright.config import parse_recipe
 from sqlwright.errors import BudgetSpent, Cancelled
 from sqlwright.llm.scripted import Script, ScriptedModel
 from sqlwright.messages import Missing
-from sqlwright.prompting import Sampling
+from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import Context, Run
+from sqlwright.recipes.loading import parse_recipe
+from sqlwright.running.combinators import leaves
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.steps.retrieval.extract_keywords import ExtractKeywords
 from sqlwright.steps.retrieval.question_words import QuestionWords, question_words

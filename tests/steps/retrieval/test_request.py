@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from sqlwright.combinators import leaves
-from sqlwright.config import load_recipe, recipe_names
 from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.recipes.loading import load_recipe, recipe_names
+from sqlwright.running.combinators import leaves
 from sqlwright.schema import SchemaView
 from sqlwright.session import Session
 from sqlwright.steps.retrieval.request import MAX_CHARACTERS, ScreenRequest, screen_request

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from sqlwright.config import parse_recipe
-from sqlwright.demonstrations import load_column_demonstrations
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel
 from sqlwright.messages import Capabilities, Missing
+from sqlwright.prompts.demonstrations import load_column_demonstrations
 from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.recipes.loading import parse_recipe
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.spending import Budget, Spending
 from sqlwright.steps.schema_linking.filter_columns import FilterColumns

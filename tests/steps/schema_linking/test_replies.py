@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import MalformedReply
-from sqlwright.parsing import json_from
+from sqlwright.prompts.replies import json_from
 from sqlwright.protocols import Workspace
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.steps.schema_linking.replies import (
@@ -17,7 +18,6 @@ from sqlwright.steps.schema_linking.replies import (
     RelevanceReply,
     TablesReply,
 )
-from sqlwright.yaml_text import read_yaml
 
 CASES = Path(__file__).parents[2] / "cases" / "chosen"
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from sqlwright.candidates import execute
-from sqlwright.config import parse_recipe
 from sqlwright.errors import BudgetSpent, Cancelled
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel, When
 from sqlwright.messages import Missing
 from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.recipes.loading import parse_recipe
 from sqlwright.schema import SchemaView
 from sqlwright.spending import Budget, Spending
 from sqlwright.steps.selection.evaluate_tests import EvaluateTests

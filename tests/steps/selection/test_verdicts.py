@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import MalformedReply
 from sqlwright.steps.selection.verdicts import Verdicts, verdicts_from
-from sqlwright.yaml_text import read_yaml
 
 CASES = Path(__file__).parents[2] / "cases" / "verdicts" / "replies.yaml"
 

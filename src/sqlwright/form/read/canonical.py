@@ -12,7 +12,8 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.joins import Node, node_of, plan_joins
 from sqlwright.form.scopes import mentions, replace_columns
-from sqlwright.schema import ColumnRef, Schema
+from sqlwright.schema import Schema
+from sqlwright.sql.declared_types import affinity
 
 _Columns = frozenset[f.Column | f.DerivedColumn]
 
@@ -172,21 +173,6 @@ def _parents(
 
 def _parent(node: f.Column | f.Star, parents: Mapping[f.Column, f.Column]) -> f.Column | f.Star:
     return parents.get(node, node) if isinstance(node, f.Column) else node
-
-
-def affinity(schema: Schema, ref: ColumnRef) -> str:
-    """A column's type affinity (SQLite documentation, "Datatypes In SQLite", section 3.1)."""
-    column = schema.column(ref)
-    declared = column.type.upper() if column else ""
-    if "INT" in declared:
-        return "integer"
-    if any(word in declared for word in ("CHAR", "CLOB", "TEXT")):
-        return "text"
-    if not declared or "BLOB" in declared:
-        return "blob"
-    if any(word in declared for word in ("REAL", "FLOA", "DOUB")):
-        return "real"
-    return "numeric"
 
 
 def _count_one_table(

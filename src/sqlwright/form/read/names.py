@@ -11,7 +11,7 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.joins import Node
 from sqlwright.schema import ColumnRef, Schema, Table
-from sqlwright.sql_tree import node_text
+from sqlwright.sql.tree import node_text
 
 Readable = f.Column | f.DerivedColumn
 

@@ -21,7 +21,7 @@ from sqlwright.form.sequence.delinear import combine
 from sqlwright.form.sequence.grammar import GrammarState
 from sqlwright.form.sequence.linear import linearize
 from sqlwright.schema import Schema
-from sqlwright.sql_tree import node_text, query_tree
+from sqlwright.sql.tree import node_text, query_tree
 
 _SET_OPERATORS: dict[type[exp.Expr], f.SetOperator] = {
     exp.Union: "union",

@@ -10,7 +10,7 @@ from sqlwright.form.joins import JoinStep, Node, plan_joins
 from sqlwright.form.scopes import borrowed, mentions
 from sqlwright.form.write.expressions import ExpressionWriter
 from sqlwright.schema import Schema
-from sqlwright.tokens import quote_name
+from sqlwright.sql.tokens import quote_name
 
 _SET_WORDS = {
     "union": "UNION",

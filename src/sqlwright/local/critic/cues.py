@@ -11,9 +11,9 @@ from sqlglot import exp
 from sqlwright.english.words import FUNCTION_WORDS, split_name
 from sqlwright.local.critic.shown_and_compared import stems
 from sqlwright.local.critic.tree import Parts
-from sqlwright.local.parser.nodes import type_feature
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.sql_tree import node_text
+from sqlwright.sql.declared_types import type_feature
+from sqlwright.sql.tree import node_text
 
 Features = dict[str, float]
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from sqlwright.schema import ColumnRef
-from sqlwright.sql_tree import enclosing_selects, query_tree
+from sqlwright.sql.tree import enclosing_selects, query_tree
 
 Node = TypeVar("Node", bound=exp.Expr)
 

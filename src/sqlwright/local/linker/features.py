@@ -9,148 +9,17 @@ is competition: a word that one column explains is no evidence for the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sqlwright.english.words import (
-    CUES,
-    FUNCTION_WORDS,
-    OPERATION_WORDS,
-    Token,
-    is_abbreviation,
-    phrases,
     stem,
-    tokens,
 )
+from sqlwright.local.question.arrays import QuestionArrays, WordMatches
 from sqlwright.local.question.schema import IntArray, SchemaArrays
-from sqlwright.protocols import Embedder, FloatArray
-from sqlwright.types import Question, ValueMatch
-
-MAX_TOKENS = 80
-"""Words of question and evidence that are compared; the rest is cut."""
-
-MAX_PHRASES = 40
-"""Phrases that are embedded, besides the question itself."""
-
-_ASKS = (
-    ("how many", "number of", "count"),
-    ("most", "highest", "largest", "maximum", "oldest", "longest", "best", "top", "biggest"),
-    ("least", "lowest", "smallest", "minimum", "youngest", "shortest", "fewest", "cheapest"),
-    ("average", "mean", "avg"),
-    ("total", "sum", "altogether"),
-    ("when", "date", "year", "month", "day", "since", "before", "after", "recent", "latest"),
-    ("who", "name", "names", "named", "called", "whose"),
-    ("id", "ids", "identifier", "code", "codes", "identification"),
-    ("each", "every", "per", "by"),
-    ("not", "never", "without", "no", "except", "neither"),
-    ("more than", "less than", "greater", "above", "below", "over", "under", "at least"),
-)
-
-
-@dataclass(frozen=True, eq=False)
-class QuestionArrays:
-    """N tokens (question, then evidence), P phrases of the question."""
-
-    tokens: tuple[Token, ...]
-    own: int
-    """How many of the tokens are the question's own."""
-    evidence: str
-    """Lower case."""
-    text: str
-    """Lower case."""
-    content: FloatArray
-    """(N,) 1 for words that should mean something in the schema, 0 for the rest."""
-    spans: tuple[tuple[int, int], ...]
-    vectors: FloatArray
-    """(1 + P, dimension): the whole question first."""
-    static: FloatArray
-    """(N, dimension)"""
-    asks: FloatArray
-
-
-def encode_question(
-    question: Question, embedder: Embedder | None, static: Embedder
-) -> QuestionArrays:
-    """Lay a question out as arrays. Without an `embedder` only words are compared."""
-    own = tokens(question.text)[:MAX_TOKENS]
-    found = (*own, *tokens(question.evidence)[: MAX_TOKENS - len(own)])
-    spans = phrases(own)[:MAX_PHRASES]
-    texts = [question.text[:2000]]
-    texts += [question.text[own[a].start : own[b - 1].end] for a, b in spans]
-    text = " ".join(token.text for token in own)
-    content = [
-        0.0
-        if t.text in FUNCTION_WORDS
-        else 0.3
-        if t.is_number or t.text in OPERATION_WORDS
-        else 1.0
-        for t in found
-    ]
-    return QuestionArrays(
-        tokens=found,
-        own=len(own),
-        evidence=question.evidence.casefold(),
-        text=question.text.casefold(),
-        content=np.array(content, dtype=np.float32),
-        spans=tuple(spans),
-        vectors=embedder.embed(texts) if embedder else np.zeros((0, 0), dtype=np.float32),
-        static=static.embed([token.text for token in found]),
-        asks=_asks(text, found, bool(question.evidence)),
-    )
-
-
-def _asks(text: str, found: Sequence[Token], evidence: bool) -> FloatArray:
-    padded = f" {text} "
-    cues = [float(any(f" {cue} " in padded for cue in group)) for group in _ASKS]
-    numbers = float(any(token.is_number for token in found))
-    return np.array([*cues, numbers, np.log1p(len(found)), float(evidence)], dtype=np.float32)
-
-
-@dataclass(frozen=True, eq=False)
-class WordMatches:
-    """How well each token matches each schema word; all (N, V) with a last column of zeros."""
-
-    exact: FloatArray
-    spelling: FloatArray
-    short: FloatArray
-    cue: FloatArray
-    static: FloatArray
-
-    @property
-    def best(self) -> FloatArray:
-        """The strongest of the ways that don't need vectors."""
-        parts = (self.exact, 0.9 * self.short, 0.8 * self.spelling, 0.4 * self.cue)
-        return np.asarray(np.maximum.reduce(parts), dtype=np.float32)
-
-
-def match_words(asked: QuestionArrays, schema: SchemaArrays) -> WordMatches:
-    """Compare every token with every word of the schema's names."""
-    from rapidfuzz.fuzz import ratio
-    from rapidfuzz.process import cdist
-
-    shape = (len(asked.tokens), len(schema.vocabulary) + 1)
-    exact, spelling, short, cue = (np.zeros(shape, dtype=np.float32) for _ in range(4))
-    stems = [stem(token.text) for token in asked.tokens]
-    for row, token in enumerate(asked.tokens):
-        exact[row, schema.by_stem.get(stems[row], [])] = 1.0
-        for asks_for in CUES.get(token.text, ()):
-            cue[row, schema.by_stem.get(stem(asks_for), [])] = 1.0
-        if token.is_number or token.text in FUNCTION_WORDS:
-            continue
-        for place in schema.by_letter.get(token.text[0], ()):
-            word = schema.vocabulary[place]
-            if is_abbreviation(word, token.text) or is_abbreviation(token.text, word):
-                short[row, place] = 1.0
-    for place, meant in schema.short_forms:
-        short[[row for row, found in enumerate(stems) if found in meant], place] = 1.0
-    names = [t.text if len(t.text) > 3 and not t.is_number else "" for t in asked.tokens]
-    if names and schema.vocabulary:
-        close = cdist(names, schema.vocabulary, scorer=ratio, score_cutoff=78, dtype=np.float32)
-        spelling[:, :-1] = close / 100.0 * schema.long_words
-    static = np.clip(asked.static @ schema.word_vectors.T, 0.0, 1.0)
-    return WordMatches(exact, spelling, short, cue, np.asarray(static, dtype=np.float32))
+from sqlwright.protocols import FloatArray
+from sqlwright.types import ValueMatch
 
 
 def word_features(

@@ -19,7 +19,7 @@ from sqlwright.protocols import FloatArray
 from sqlwright.types import ColumnLink, TableLink, ValueMatch
 
 if TYPE_CHECKING:
-    from sqlwright.local.linker.features import QuestionArrays, WordMatches
+    from sqlwright.local.question.arrays import QuestionArrays, WordMatches
     from sqlwright.local.question.schema import IntArray, SchemaArrays
 
 TELLING = 10

@@ -21,16 +21,14 @@ from sqlwright.errors import ModelUnavailable
 from sqlwright.local.embedder.onnx import OnnxEmbedder, WordTable
 from sqlwright.local.embedder.prepared import PreparedVectors
 from sqlwright.local.embedder.static import StaticEmbedder
-from sqlwright.local.linker.features import (
+from sqlwright.local.linker.features import phrase_features, value_features, word_features
+from sqlwright.local.linker.groups import GroupLink, GroupWeights, Links, evidence, mass
+from sqlwright.local.question.arrays import (
     QuestionArrays,
     WordMatches,
     encode_question,
     match_words,
-    phrase_features,
-    value_features,
-    word_features,
 )
-from sqlwright.local.linker.groups import GroupLink, GroupWeights, Links, evidence, mass
 from sqlwright.local.question.schema import SchemaArrays, SchemaShelf
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import Schema

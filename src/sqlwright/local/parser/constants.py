@@ -9,9 +9,9 @@ from sqlwright.english.words import MONTHS
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.grammar import Allowed
 from sqlwright.form.sequence.symbols import COMPARISONS, FUNCTIONS, Keyword, Symbol, keyword_name
-from sqlwright.local.parser.nodes import type_feature
 from sqlwright.local.parser.pointers import Span, fold, number_of, span_text
 from sqlwright.schema import ColumnRef, Schema
+from sqlwright.sql.declared_types import type_feature
 from sqlwright.types import Question, ValueMatch
 
 _WHOLE = frozenset({"=", "!=", "in", "not_in"})

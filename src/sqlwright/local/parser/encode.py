@@ -25,9 +25,9 @@ from sqlwright.local.parser.nodes import (
     TableNode,
     ValueNode,
     WordPieces,
-    type_feature,
 )
 from sqlwright.schema import Column, ColumnRef, Schema, Table
+from sqlwright.sql.declared_types import type_feature
 from sqlwright.types import Question, ValueMatch
 
 DEFAULT_BUDGET = Budget()

@@ -122,15 +122,3 @@ class WordPieces:
             if len(self._known) < self._remember:
                 self._known[text] = found
         return found
-
-
-def type_feature(declared: str) -> str:
-    """Which of the four type features a declared SQL type gets."""
-    text = declared.lower()
-    if any(part in text for part in ("date", "time", "year")):
-        return "time-type"
-    if any(part in text for part in ("int", "real", "num", "dec", "float", "doub", "money")):
-        return "number-type"
-    if any(part in text for part in ("char", "text", "clob", "string")):
-        return "text-type"
-    return "other-type"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from sqlwright.form import nodes as f
-from sqlwright.local.parser.nodes import type_feature
 from sqlwright.schema import ColumnRef, Schema
+from sqlwright.sql.declared_types import type_feature
 
 DATE_PARTS = frozenset({"year", "month", "day", "date", "strftime"})
 

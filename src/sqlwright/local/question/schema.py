@@ -15,6 +15,7 @@ from sqlwright.english.words import ABBREVIATIONS, readable, split_name, stem
 from sqlwright.local.embedder.prepared import PreparedVectors, TextVectors
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import Column, ColumnRef, Schema, Table
+from sqlwright.sql.declared_types import type_class
 
 IntArray = npt.NDArray[np.int64]
 
@@ -32,21 +33,6 @@ FLAGS = (
 
 _NAMING = frozenset({"name", "title", "names", "label", "fullname", "nam"})
 _IDENTIFYING = frozenset({"id", "code", "key", "no", "number", "ids", "uid", "guid", "uuid"})
-
-
-def type_class(declared: str) -> str:
-    """One of number, text, date, boolean and untyped, from a declared SQLite type."""
-    name = declared.casefold()
-    if not name:
-        return "untyped"
-    if "bool" in name or name.startswith("bit"):
-        return "boolean"
-    if any(part in name for part in ("date", "time", "year")):
-        return "date"
-    if any(part in name for part in ("char", "text", "clob", "string", "enum", "uuid")):
-        return "text"
-    parts = ("int", "real", "num", "dec", "doub", "float", "money", "serial")
-    return "number" if any(part in name for part in parts) else "untyped"
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ import numpy as np
 from sqlwright.english.dates import moments
 from sqlwright.english.words import FUNCTION_WORDS, OPERATION_WORDS, Token, stem, vocabulary
 from sqlwright.form.lacking import asked_operations
-from sqlwright.local.linker.features import (
+from sqlwright.local.question.arrays import (
     QuestionArrays,
     WordMatches,
     encode_question,

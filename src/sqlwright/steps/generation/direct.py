@@ -8,9 +8,9 @@ from pathlib import PurePath
 from typing import ClassVar, NamedTuple
 
 from sqlwright.candidates import grounded
-from sqlwright.demonstrations import demonstration_names, load_demonstrations, texts
-from sqlwright.parsing import plan_from, sql_from
-from sqlwright.prompting import Prompt, Sampling, ask, render
+from sqlwright.prompts.demonstrations import demonstration_names, load_demonstrations, texts
+from sqlwright.prompts.replies import plan_from, sql_from
+from sqlwright.prompts.templates import Prompt, Sampling, ask, render
 from sqlwright.protocols import Context
 from sqlwright.steps.task import Style, task
 from sqlwright.types import Candidate, State

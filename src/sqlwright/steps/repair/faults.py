@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlwright.candidates import ancestry, squeezed
-from sqlwright.cell_rendering import render_sql, told_pieces
 from sqlwright.messages import Span, Text
+from sqlwright.prompts.cells import render_sql, told_pieces
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Detail
-from sqlwright.sql import ComparedText, compared_texts
-from sqlwright.tokens import quote_name
+from sqlwright.sql.guard import ComparedText, compared_texts
+from sqlwright.sql.tokens import quote_name
 from sqlwright.types import Candidate, ExecutionError, Question, State, ValueMatch
 
 SIMILAR = 0.6

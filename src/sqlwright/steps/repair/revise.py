@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 from sqlwright.candidates import execute, grounded, hollow, squeezed, standing, valid
-from sqlwright.demonstrations import load_revisions, texts
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.messages import Text
-from sqlwright.parsing import plan_from, sql_from
-from sqlwright.prompting import Prompt, Sampling, ask, plain_text, render
+from sqlwright.prompts.demonstrations import load_revisions, texts
+from sqlwright.prompts.replies import plan_from, sql_from
+from sqlwright.prompts.schema import render_result, render_sql
+from sqlwright.prompts.templates import Prompt, Sampling, ask, plain_text, render
 from sqlwright.protocols import Context
-from sqlwright.schema_rendering import render_result, render_sql
 from sqlwright.steps.repair.faults import (
     SIMILAR,
     Fault,

@@ -14,9 +14,9 @@ from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef
+from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading, joined
 from sqlwright.steps.repair.vetoes.rules import findings
-from sqlwright.tokens import quote_name
 from sqlwright.types import Candidate, State, Veto
 
 SOURCE = "repair.veto"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from sqlwright.errors import MalformedReply, ModelFailed
-from sqlwright.parsing import items_from
-from sqlwright.prompting import Prompt, Sampling, ask, render
+from sqlwright.prompts.replies import items_from
+from sqlwright.prompts.templates import Prompt, Sampling, ask, render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.retrieval.question_words import question_words

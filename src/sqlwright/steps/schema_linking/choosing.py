@@ -8,8 +8,8 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel
 
 from sqlwright.errors import MalformedReply, ModelFailed
-from sqlwright.parsing import json_from
-from sqlwright.prompting import Prompt, Sampling, ask, render
+from sqlwright.prompts.replies import json_from
+from sqlwright.prompts.templates import Prompt, Sampling, ask, render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.schema_linking.fitting import fitted

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar, Literal
 
-from sqlwright.demonstrations import load_column_demonstrations, texts
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.llm.metering import estimated_tokens
-from sqlwright.parsing import json_from
-from sqlwright.prompting import Prompt, Sampling, ask, plain_text, render
+from sqlwright.prompts.demonstrations import load_column_demonstrations, texts
+from sqlwright.prompts.replies import json_from
+from sqlwright.prompts.schema import render_schema
+from sqlwright.prompts.templates import Prompt, Sampling, ask, plain_text, render
 from sqlwright.protocols import Context
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
-from sqlwright.schema_rendering import render_schema
 from sqlwright.steps.asking import asked
 from sqlwright.steps.schema_linking.narrowing import found, narrowed
 from sqlwright.steps.schema_linking.profiles import EXAMPLES, column_profiles

@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple
 
 from sqlwright.llm.metering import estimated_tokens
 from sqlwright.messages import Message, Text
-from sqlwright.prompting import Sampling
+from sqlwright.prompts.schema import render_schema
+from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import Context
 from sqlwright.schema import SchemaView
-from sqlwright.schema_rendering import render_schema
 from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import State
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlwright.messages import Text
-from sqlwright.prompting import schema_text, value_text
+from sqlwright.prompts.templates import schema_text, value_text
 from sqlwright.protocols import Context
 from sqlwright.schema import Column, ColumnRef
 from sqlwright.types import State

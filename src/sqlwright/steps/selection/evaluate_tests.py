@@ -8,9 +8,9 @@ from functools import partial
 from typing import ClassVar, Literal
 
 from sqlwright.errors import MalformedReply, ModelFailed
-from sqlwright.prompting import Prompt, Sampling, ask, model_text, render
+from sqlwright.prompts.schema import render_sql
+from sqlwright.prompts.templates import Prompt, Sampling, ask, model_text, render
 from sqlwright.protocols import Context
-from sqlwright.schema_rendering import render_sql
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.queries import Shown, laid_out, result_of, schema_of, shown

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from sqlwright.errors import MalformedReply, ModelFailed
-from sqlwright.parsing import items_from, json_from
-from sqlwright.prompting import Prompt, Sampling, ask, render
+from sqlwright.prompts.replies import items_from, json_from
+from sqlwright.prompts.templates import Prompt, Sampling, ask, render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters

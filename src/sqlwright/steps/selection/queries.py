@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlwright.candidates import ResultGroup, deduplicate
 from sqlwright.messages import Text
+from sqlwright.prompts.schema import render_result, render_schema, render_sql
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.schema_rendering import render_result, render_schema, render_sql
-from sqlwright.sql import columns_used, tables_used
+from sqlwright.sql.guard import columns_used, tables_used
 from sqlwright.types import Candidate, State
 
 

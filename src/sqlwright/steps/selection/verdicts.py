@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from sqlwright.errors import MalformedReply
-from sqlwright.parsing import json_from
+from sqlwright.prompts.replies import json_from
 
 _CLOSED = ConfigDict(json_schema_extra={"additionalProperties": False})
 _WORDS = {

@@ -14,9 +14,9 @@ from sqlwright.form import nodes as f
 from sqlwright.form.joins import plan_joins
 from sqlwright.form.scopes import mentions
 from sqlwright.form.walking import inside, own, own_tables
-from sqlwright.local.parser.nodes import type_feature
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema
+from sqlwright.sql.declared_types import type_feature
 from sqlwright.types import Cell, State, ValueMatch, Veto
 
 SEARCHED = 60

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlwright import registry
 from sqlwright.errors import ConfigError
+from sqlwright.recipes import registry
 
 
 @dataclass(frozen=True)

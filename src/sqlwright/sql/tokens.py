@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sqlwright.errors import UnsafeQuery
-from sqlwright.folding import fold_name
+from sqlwright.schema import fold_name
 
 _TOKEN = re.compile(
     r"""

@@ -14,14 +14,14 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from sqlwright import combinators
 from sqlwright.candidates import group_by_result, valid
-from sqlwright.combinators import Named
 from sqlwright.errors import BudgetSpent, MalformedReply, ModelFailed
 from sqlwright.messages import Span, Text
-from sqlwright.parsing import json_from
-from sqlwright.prompting import Prompt, Sampling, ask, plain_text, question_text, render
+from sqlwright.prompts.replies import json_from
+from sqlwright.prompts.templates import Prompt, Sampling, ask, plain_text, question_text, render
 from sqlwright.protocols import Context
+from sqlwright.running import combinators
+from sqlwright.running.combinators import Named
 from sqlwright.schema import Detail
 from sqlwright.types import State
 

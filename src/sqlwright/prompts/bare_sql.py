@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from sqlwright.loose_json import Effort
-from sqlwright.sql import is_query
-from sqlwright.tokens import pieces
+from sqlwright.prompts.loose_json import Effort
+from sqlwright.sql.guard import is_query
+from sqlwright.sql.tokens import pieces
 
 _LONGEST_BARE = 20_000
 _MOST_CUTS = 60

@@ -37,16 +37,17 @@ from typing import Annotated, Any, get_type_hints
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from sqlwright import combinators, registry
-from sqlwright.agent import Agent
-from sqlwright.arguments import shown
-from sqlwright.by_group import ByGroup
-from sqlwright.combinators import Condition, Named
+from sqlwright.boundary.arguments import shown
+from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import ConfigError
-from sqlwright.prompting import Sampling
+from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import EMBEDDER, Step
-from sqlwright.recipe_entries import COMBINATORS, Entry, read_entries, refuse_unknown
-from sqlwright.yaml_text import read_yaml
+from sqlwright.recipes import registry
+from sqlwright.recipes.entries import COMBINATORS, Entry, read_entries, refuse_unknown
+from sqlwright.running import combinators
+from sqlwright.running.agent import Agent
+from sqlwright.running.combinators import Condition, Named
+from sqlwright.steps.schema_linking.by_group import ByGroup
 
 LARGEST = 64 * 1024
 """Bytes a recipe file may have."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlwright.messages import HIDDEN, Origin, Span, Text
 from sqlwright.schema import ColumnRef
-from sqlwright.tokens import Piece, pieces, quote_name
+from sqlwright.sql.tokens import Piece, pieces, quote_name
 from sqlwright.types import Candidate, Cell, ExecutionResult, Question, ValueMatch
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlwright.cell_rendering import flat, literal, shortened
+from sqlwright.prompts.cells import flat, literal, shortened
 from sqlwright.schema import Column, ColumnRef, ForeignKey
 from sqlwright.types import Cell, DescriptionMatch, ValueMatch
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sqlwright.presentation import plain, readable, visible
+from sqlwright.presentation.answer import plain, readable, visible
 
 if TYPE_CHECKING:
     from sqlwright.types import Answer, Cell

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlwright.query_conditions import Told, Worded, Wording, introducing
-from sqlwright.query_names import (
+from sqlwright.schema import Schema
+from sqlwright.sql.in_words.conditions import Told, Worded, Wording, introducing
+from sqlwright.sql.in_words.order import amount_words, direction, gives_numbers
+from sqlwright.sql.names import (
     UNNAMED,
     Names,
     Source,
@@ -24,9 +26,7 @@ from sqlwright.query_names import (
     is_star,
     read_from,
 )
-from sqlwright.query_order import amount_words, direction, gives_numbers
-from sqlwright.schema import Schema
-from sqlwright.sql_tree import node_text, query_tree
+from sqlwright.sql.tree import node_text, query_tree
 from sqlwright.types import QueryPart, ValueMatch
 
 _READ = frozenset(

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from sqlwright import combinators
-from sqlwright.branching import Outcome, run_branches, settle
 from sqlwright.candidates import softmax
 from sqlwright.local.linker.groups import GroupLink
 from sqlwright.protocols import Context
+from sqlwright.running import combinators
+from sqlwright.running.parallel import Outcome, run_branches, settle
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.steps.schema_linking.grouping import likely
 from sqlwright.steps.schema_linking.scoring import scored

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlwright import candidates as pool
-from sqlwright.branching import LEFT_OUT
 from sqlwright.english.second_question import second_question_note
 from sqlwright.errors import Cancelled, SqlwrightError, UserError
-from sqlwright.presentation import NO_ROWS, percent, shortened_words
+from sqlwright.presentation.answer import NO_ROWS, percent, shortened_words
 from sqlwright.protocols import Context, EventSink, Run, Step, Workspace
+from sqlwright.running.parallel import LEFT_OUT
 from sqlwright.schema import ColumnRef, Schema, SchemaView
-from sqlwright.sql import columns_used, tables_used
+from sqlwright.sql.guard import columns_used, tables_used
 from sqlwright.types import (
     Answer,
     Candidate,
@@ -169,7 +169,7 @@ def _assembled(state: State, workspace: Workspace, stopped: str) -> Answer:
 def _answered(
     answer: Answer, state: State, chosen: Candidate, workspace: Workspace, told: tuple[str, ...]
 ) -> Answer:
-    from sqlwright.query_reading import read_query
+    from sqlwright.sql.in_words.query import read_query
 
     result = chosen.result or ExecutionResult()
     columns = chosen.columns or columns_used(chosen.sql, workspace.schema)

@@ -19,8 +19,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlwright.errors import UnsafeQuery
-from sqlwright.token_check import begins_like_a_query, tokens_within_limits
-from sqlwright.tokens import Token, UnreadableQuery
+from sqlwright.sql.token_check import begins_like_a_query, tokens_within_limits
+from sqlwright.sql.tokens import Token, UnreadableQuery
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

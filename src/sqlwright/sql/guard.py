@@ -13,9 +13,10 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlwright.errors import UnsafeQuery
-from sqlwright.folding import fold_name
-from sqlwright.schema import ColumnRef, Schema, Table
-from sqlwright.sql_tree import (
+from sqlwright.schema import ColumnRef, Schema, Table, fold_name
+from sqlwright.sql.token_check import checked_tokens
+from sqlwright.sql.tokens import UnreadableQuery, pieces, tokenize, view_body
+from sqlwright.sql.tree import (
     StopReading,
     enclosing_selects,
     node_text,
@@ -23,8 +24,6 @@ from sqlwright.sql_tree import (
     parsed_token,
     query_tree,
 )
-from sqlwright.token_check import checked_tokens
-from sqlwright.tokens import UnreadableQuery, pieces, tokenize, view_body
 
 if TYPE_CHECKING:
     from sqlglot import exp

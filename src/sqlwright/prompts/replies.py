@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, RootModel, ValidationError
 
-from sqlwright.bare_sql import FoundQuery, first_outside, last_in_prose, last_statement
 from sqlwright.errors import MalformedReply
-from sqlwright.loose_json import Decoded, Effort, structures
 from sqlwright.messages import LONGEST_REPLY
+from sqlwright.prompts.bare_sql import FoundQuery, first_outside, last_in_prose, last_statement
+from sqlwright.prompts.loose_json import Decoded, Effort, structures
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sqlwright.errors import UnsafeQuery
-from sqlwright.tokens import Token, UnreadableQuery, tokenize
+from sqlwright.sql.tokens import Token, UnreadableQuery, tokenize
 
 SQL_LENGTH = 100_000
 """Characters."""

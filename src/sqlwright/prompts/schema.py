@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlwright.cell_rendering import (
+from sqlwright.messages import Span, Text
+from sqlwright.prompts.cells import (
     SpanWriter,
     counted,
     flat,
@@ -25,16 +26,15 @@ from sqlwright.cell_rendering import (
     roughly,
     shortened,
 )
-from sqlwright.column_facts import (
+from sqlwright.prompts.columns import (
     LONGEST_TEXT,
     Known,
     bare,
     described_parts,
     values_by_column,
 )
-from sqlwright.messages import Span, Text
 from sqlwright.schema import Column, ColumnRef, Detail, ForeignKey, SchemaView, Table
-from sqlwright.tokens import quote_name
+from sqlwright.sql.tokens import quote_name
 from sqlwright.types import DescriptionMatch, ValueMatch
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from sqlwright.schema import ColumnRef, Schema, Table
-from sqlwright.sql_tree import node_text
+from sqlwright.sql.tree import node_text
 
 Columns = Mapping[str, ColumnRef | None] | None
 """Names in lower case, each with the stored column it passes on; None when they can't be told."""

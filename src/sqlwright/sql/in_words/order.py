@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlwright.query_names import Names
-from sqlwright.sql_tree import node_text
+from sqlwright.sql.names import Names
+from sqlwright.sql.tree import node_text
 
 _NUMBERS = ("INT", "REAL", "FLOA", "DOUB", "NUM", "DEC", "MONEY")
 """What declared types of columns with numbers have in them."""

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from sqlwright.branching import ADDITIVE, merged, run_branches, settle
 from sqlwright.errors import BudgetSpent, ConfigError
 from sqlwright.protocols import Context, Step
+from sqlwright.running.parallel import ADDITIVE, merged, run_branches, settle
 from sqlwright.types import State
 
 GIVEN = frozenset({"question", "view", "refusal", "warnings"})

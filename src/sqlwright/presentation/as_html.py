@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
-from sqlwright.presentation import (
+from sqlwright.presentation.answer import (
     cell_to_text,
     doubt_words,
     hidden_rows,

@@ -19,10 +19,17 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from sqlwright.boundary.home import make_private
+from sqlwright.boundary.secrets import mask
 from sqlwright.errors import WorkspaceError
-from sqlwright.home import make_private
 from sqlwright.messages import Message
-from sqlwright.presentation import candidate_to_dict, plain, readable, result_to_dict, to_json
+from sqlwright.presentation.answer import (
+    candidate_to_dict,
+    plain,
+    readable,
+    result_to_dict,
+    to_json,
+)
 from sqlwright.protocols import EventSink, Run
 from sqlwright.schema import Detail, SchemaView
 from sqlwright.types import Answer, Candidate, ExecutionResult, State
@@ -37,20 +44,7 @@ SHOWN_CHARACTERS = 4_000
 SHOWN_PROMPT = 20_000
 """Of one message to a language model."""
 
-_SECRETS = re.compile(
-    r"(?<=://)[^\s/@:]+:[^\s/]+(?=@)"  # user:password in a URL
-    r"|(?<=[?&])(?:password|passwd|token|key|secret|api_key)=[^&\s]+"
-    r"|\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bAKIA[A-Z0-9]{16}\b"
-    r"|\b(?:gsk_|xai-|hf_|AIza)[A-Za-z0-9_-]{16,}"
-    r"|\bBearer\s+[A-Za-z0-9._~+/-]{12,}=*",
-    re.IGNORECASE,
-)
 _NAME = re.compile(r"^[0-9A-Za-z_-]+$")
-
-
-def mask(text: str) -> str:
-    """The text without what looks like a credential."""
-    return _SECRETS.sub("***", text)
 
 
 class TraceWriter:

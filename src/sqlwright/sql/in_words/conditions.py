@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 
 from sqlglot import exp
 
-from sqlwright.query_names import Names, literal_text
 from sqlwright.schema import ColumnRef
-from sqlwright.sql_tree import node_text
+from sqlwright.sql.names import Names, literal_text
+from sqlwright.sql.tree import node_text
 from sqlwright.types import QueryCondition, QueryPart, ValueMatch
 
 Place = Literal["join", "where", "having", "case"]

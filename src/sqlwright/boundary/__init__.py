@@ -1,0 +1,1 @@
+"""What comes from outside, checked where it enters, and the folder for what is kept."""

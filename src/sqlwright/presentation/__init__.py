@@ -1,0 +1,1 @@
+"""An answer as JSON, text, CSV and HTML."""

@@ -1,0 +1,1 @@
+"""Prompts out, replies in."""

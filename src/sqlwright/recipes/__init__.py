@@ -1,0 +1,1 @@
+"""Recipes: YAML files, the registry of what they name, and their loading."""

@@ -1,0 +1,1 @@
+"""Running a recipe on a question: the pipeline, steps made of steps, the trace."""

@@ -1,0 +1,1 @@
+"""SQL as text and tree: tokens, the parse-tree check, names, what a query uses."""

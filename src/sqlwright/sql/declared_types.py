@@ -1,0 +1,47 @@
+"""What kind of values a declared type announces. Nothing binds a SQLite column to its type."""
+
+from __future__ import annotations
+
+from sqlwright.schema import ColumnRef, Schema
+
+
+def type_class(declared: str) -> str:
+    """One of number, text, date, boolean and untyped, from a declared SQLite type."""
+    name = declared.casefold()
+    if not name:
+        return "untyped"
+    if "bool" in name or name.startswith("bit"):
+        return "boolean"
+    if any(part in name for part in ("date", "time", "year")):
+        return "date"
+    if any(part in name for part in ("char", "text", "clob", "string", "enum", "uuid")):
+        return "text"
+    parts = ("int", "real", "num", "dec", "doub", "float", "money", "serial")
+    return "number" if any(part in name for part in parts) else "untyped"
+
+
+def type_feature(declared: str) -> str:
+    """Which of the four type features a declared SQL type gets."""
+    text = declared.lower()
+    if any(part in text for part in ("date", "time", "year")):
+        return "time-type"
+    if any(part in text for part in ("int", "real", "num", "dec", "float", "doub", "money")):
+        return "number-type"
+    if any(part in text for part in ("char", "text", "clob", "string")):
+        return "text-type"
+    return "other-type"
+
+
+def affinity(schema: Schema, ref: ColumnRef) -> str:
+    """A column's type affinity (SQLite documentation, "Datatypes In SQLite", section 3.1)."""
+    column = schema.column(ref)
+    declared = column.type.upper() if column else ""
+    if "INT" in declared:
+        return "integer"
+    if any(word in declared for word in ("CHAR", "CLOB", "TEXT")):
+        return "text"
+    if not declared or "BLOB" in declared:
+        return "blob"
+    if any(word in declared for word in ("REAL", "FLOA", "DOUB")):
+        return "real"
+    return "numeric"
