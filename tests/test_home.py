@@ -12,7 +12,7 @@ import pytest
 from platformdirs import user_cache_path
 
 from sqlwright.boundary.home import home, make_private
-from sqlwright.cli.showcase import demo_database
+from sqlwright.cli.views.demo import demo_database
 from sqlwright.errors import WorkspaceError
 from tests.llm.server import ModelServer
 

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 from rich.theme import Theme
 
-from sqlwright.cli.answer import Look
-from sqlwright.cli.console import ASCII, STYLES, UNLIMITED, Glyphs, Screen
+from sqlwright.cli.terminal.console import ASCII, STYLES, UNLIMITED, Glyphs, Screen
+from sqlwright.cli.views.answer import Look
 
 
 def screen(width: int | None = None, *, colour: bool = False, ascii_only: bool = False) -> Screen:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.api import EmbeddedModels
-from sqlwright.cli.showcase import demo_database
+from sqlwright.cli.views.demo import demo_database
 from sqlwright.errors import ModelUnavailable, WorkspaceError
 from tests.cli.conftest import Outcome
 from tests.cli.test_process import COMMAND

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import get_args, get_type_hints
 
 from sqlwright.cli import failure
-from sqlwright.cli.conversation import HELP
+from sqlwright.cli.views.chat import HELP
 from sqlwright.errors import SqlwrightError
 from sqlwright.presentation.answer import answer_to_dict
 from sqlwright.types import Answer, Refusal

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 import sqlwright as package
-from sqlwright.cli.session import Finding
-from sqlwright.cli.show import show
+from sqlwright.cli.opening import Finding
+from sqlwright.cli.views.ask import show
 from tests.cli import hostile
 from tests.cli.answers import ANSWER, REFUSED
 from tests.cli.conftest import Outcome

@@ -1,6 +1,6 @@
 import pytest
 
-from sqlwright.cli.highlight import highlighted, in_clauses
+from sqlwright.cli.terminal.highlight import highlighted, in_clauses
 
 LONG = (
     "SELECT a.name, (SELECT COUNT(*) FROM b WHERE b.a = a.id) AS n FROM a "

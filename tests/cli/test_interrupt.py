@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from sqlwright.cli.interrupt import interruptible
+from sqlwright.cli.terminal.interrupt import interruptible
 
 
 def interrupt_soon() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.cli.answer import Look
-from sqlwright.cli.console import Glyphs
-from sqlwright.cli.past import trace_lines
+from sqlwright.cli.terminal.console import Glyphs
+from sqlwright.cli.views.answer import Look
+from sqlwright.cli.views.trace import trace_lines
 from sqlwright.presentation.answer import money, usage_words
 from sqlwright.running.trace import Trace
 from sqlwright.types import Usage

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from sqlwright.cli.measuring import summary_lines
+from sqlwright.cli.views.evaluate import summary_lines
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import summarize
 from tests.cli.hostile import acting

@@ -4,8 +4,8 @@ import io
 
 from rich.console import Console
 
-from sqlwright.cli.console import Glyphs, Screen
-from sqlwright.cli.progress import Spinner, step_words
+from sqlwright.cli.terminal.console import Glyphs, Screen
+from sqlwright.cli.terminal.progress import Spinner, step_words
 from sqlwright.recipes.registry import step_names
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.cli.showcase import demo_database
+from sqlwright.cli.views.demo import demo_database
 from tests.cli.conftest import Outcome
 from tests.llm.server import ModelServer
 

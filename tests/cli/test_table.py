@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 from rich.cells import cell_len
 
-from sqlwright.cli.console import UNLIMITED, Glyphs
-from sqlwright.cli.table import cell_text, table_lines
+from sqlwright.cli.terminal.console import UNLIMITED, Glyphs
+from sqlwright.cli.terminal.table import cell_text, table_lines
 from sqlwright.types import Cell
 from tests.cli.rendering import screen
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.target import looks_like_database, read_target
+from sqlwright.cli.typed.target import looks_like_database, read_target
 
 
 @pytest.fixture(autouse=True)

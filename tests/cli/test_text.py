@@ -2,7 +2,7 @@ import sqlite3
 
 import pytest
 
-from sqlwright.cli.text import clean, clean_block, portable_sql, readable
+from sqlwright.cli.terminal.text import clean, clean_block, portable_sql, readable
 from tests.cli.hostile import acting, texts
 
 TEXTS = texts()

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sqlwright.cli import (
+from sqlwright.cli.commands import (
     ask,
     chat,
     demo,

@@ -91,7 +91,7 @@ _OS_HINTS = {
 
 
 def _say(label: str, message: str, hint: str) -> None:
-    from sqlwright.cli.console import PipeClosed, Screen
+    from sqlwright.cli.terminal.console import PipeClosed, Screen
 
     screen = Screen.open()
     with contextlib.suppress(PipeClosed):  # the exit code still tells
@@ -101,8 +101,8 @@ def _say(label: str, message: str, hint: str) -> None:
 def _lines(label: str, message: str, hint: str, width: int) -> Iterator[Text]:
     from rich.text import Text
 
-    from sqlwright.cli.layout import labelled
-    from sqlwright.cli.text import clean_block
+    from sqlwright.cli.terminal.layout import labelled
+    from sqlwright.cli.terminal.text import clean_block
 
     style = "fair" if label == "stopped" else "bad"
     yield from labelled(label, [Text(clean_block(message, 2_000))], width, style=style)
@@ -115,8 +115,8 @@ def _print_traceback(error: BaseException) -> None:
 
     from rich.text import Text
 
-    from sqlwright.cli.console import Screen
-    from sqlwright.cli.text import clean_block
+    from sqlwright.cli.terminal.console import Screen
+    from sqlwright.cli.terminal.text import clean_block
 
     text = "".join(traceback.format_exception(error))
     Screen.open().say([Text(clean_block(text.rstrip(), 200_000), style="quiet")])

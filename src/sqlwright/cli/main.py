@@ -154,7 +154,7 @@ def _means_ask(words: Sequence[str], commands: frozenset[str | None]) -> bool:
     """`sqlwright shop.sqlite "how many?"` leaves `ask` out."""
     if not words or words[0].startswith("-") or words[0] in commands:
         return False
-    from sqlwright.cli.target import looks_like_database
+    from sqlwright.cli.typed.target import looks_like_database
 
     return looks_like_database(words[0]) or " " in words[0].strip()
 

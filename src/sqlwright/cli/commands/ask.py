@@ -1,0 +1,112 @@
+"""`sqlwright ask`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sqlwright.cli.typed import options
+from sqlwright.cli.typed.options import one_form
+from sqlwright.cli.typed.target import read_target
+
+EXAMPLES = """\
+sqlwright ask shop.sqlite "How many orders were cancelled in 2024?"
+sqlwright ask shop.sqlite --csv "Total amount paid by customers in each country" > paid.csv
+echo "Which five customers have the most orders?" | sqlwright ask shop.sqlite --sql-only
+sqlwright ask shop.sqlite --explain "Average price per category"
+sqlwright ask shop.sqlite -r baseline -m openai/gpt-4.1 "Number of pending orders per country"
+"""
+
+
+def command(
+    *,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[DATABASE] QUESTION", help="Path or URL, then the question; - is stdin."
+        ),
+    ] = None,
+    database: options.Database = None,
+    as_json: options.AsJson = False,
+    as_csv: options.AsCsv = False,
+    as_csv_safe: options.AsCsvSafe = False,
+    sql_only: Annotated[bool, typer.Option("--sql-only", help="Print the query alone.")] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show the reasoning: links, every candidate, times."),
+    ] = False,
+    evidence: Annotated[
+        str,
+        typer.Option("--evidence", metavar="TEXT", help="Outside knowledge the question needs."),
+    ] = "",
+    recipe: options.Recipe = None,
+    settings: options.Settings = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    budget: options.Budget = None,
+    privacy: options.Privacy = None,
+    remote: options.Remote = None,
+    no_cache: options.NoCache = False,
+    max_rows: options.MaxRows = None,
+    timeout: options.Timeout = None,
+    descriptions: options.Descriptions = None,
+    tables: options.Tables = None,
+    no_prepare: options.NoPrepare = False,
+    record: options.Record = None,
+    replay: options.Replay = None,
+    allow_code: options.AllowCode = False,
+) -> int:
+    """Ask a question; see the query, its rows and how sure it is.
+
+    The first argument is the database unless a project file, SQLWRIGHT_DATABASE or DATABASE_URL
+    names one; the question comes after it, or from standard input. The answer goes to standard
+    output, everything else to standard error.
+    """
+    form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, sql=sql_only)
+    target = read_target(words or (), database)
+
+    from sqlwright.cli.opening import Asking, check_asked, destinations, opener, settled
+    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.interrupt import interruptible
+    from sqlwright.cli.terminal.progress import Spinner
+    from sqlwright.cli.terminal.text import clean, readable
+    from sqlwright.cli.views.ask import show_found
+    from sqlwright.cli.views.sql import reads_as_sql
+
+    settle_streams()
+    screen = Screen.open()
+    chosen = settled(
+        recipe=recipe,
+        overrides=settings,
+        descriptions=descriptions,
+        tables=tables,
+        timeout=timeout,
+        max_rows=max_rows,
+        prepare=False if no_prepare else None,
+        llm=options.llm_flags(
+            model=model,
+            base_url=base_url,
+            budget=budget,
+            privacy=privacy,
+            remote=remote,
+            no_cache=no_cache,
+            record=record,
+            replay=replay,
+        ),
+    )
+    if target.note:
+        screen.note(clean(target.note, 400))
+    if reads_as_sql(target.text):
+        screen.note("this looks like SQL and is read as a question; sqlwright sql runs a query")
+    check_asked(chosen, allow_code=allow_code)
+    for leaving in destinations(chosen, allow_code=allow_code):
+        screen.note(clean(leaving, 400), style="warning")
+    asking = Asking(
+        opener(target.database, chosen, allow_code=allow_code),
+        target.text,
+        evidence=readable(evidence),
+    )
+    with Spinner(screen) as spinner:
+        finding, interrupted = interruptible(lambda: asking.run(spinner), asking.cancel)
+    return show_found(screen, finding, interrupted, form, explain=explain, max_rows=max_rows)

@@ -1,0 +1,105 @@
+"""`sqlwright chat`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sqlwright.cli.terminal.text import clean, readable
+from sqlwright.cli.typed import options
+from sqlwright.cli.typed.target import read_database
+
+EXAMPLES = """\
+sqlwright chat shop.sqlite
+sqlwright chat shop.sqlite < questions.txt
+"""
+
+
+def command(
+    *,
+    word: options.DatabaseWord = None,
+    database: options.Database = None,
+    recipe: options.Recipe = None,
+    settings: options.Settings = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    budget: options.Budget = None,
+    privacy: options.Privacy = None,
+    remote: options.Remote = None,
+    no_cache: options.NoCache = False,
+    evidence: Annotated[
+        str,
+        typer.Option("--evidence", metavar="TEXT", help="Outside knowledge for every question."),
+    ] = "",
+    max_rows: options.MaxRows = None,
+    timeout: options.Timeout = None,
+    descriptions: options.Descriptions = None,
+    tables: options.Tables = None,
+    no_prepare: options.NoPrepare = False,
+    allow_code: options.AllowCode = False,
+    history: Annotated[
+        bool,
+        typer.Option(
+            "--history/--no-history",
+            help="Keep typed lines for the next time, or don't.",
+            show_default=False,
+        ),
+    ] = True,
+) -> int:
+    """Ask one question after another; the database stays open.
+
+    Lines that begin with a colon are commands: `:help` lists them. Questions may also be piped
+    in, one per line.
+    """
+    target = read_database(word, database)
+
+    from sqlwright.cli.opening import (
+        check_asked,
+        destinations,
+        history_of,
+        opener,
+        settled,
+        warm_session,
+    )
+    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.progress import Spinner
+    from sqlwright.cli.typed.prompt import Prompt
+    from sqlwright.cli.views.chat import Conversation
+
+    settle_streams()
+    screen = Screen.open()
+    chosen = settled(
+        recipe=recipe,
+        overrides=settings,
+        descriptions=descriptions,
+        tables=tables,
+        timeout=timeout,
+        max_rows=max_rows,
+        prepare=False if no_prepare else None,
+        llm=options.llm_flags(
+            model=model,
+            base_url=base_url,
+            budget=budget,
+            privacy=privacy,
+            remote=remote,
+            no_cache=no_cache,
+        ),
+    )
+    check_asked(chosen, allow_code=allow_code)
+    for leaving in destinations(chosen, allow_code=allow_code):
+        screen.note(clean(leaving, 400), style="warning")
+    open_session = opener(target, chosen, allow_code=allow_code)
+    with Spinner(screen, "opening the database and loading the models") as spinner:
+        session = warm_session(open_session, spinner)
+    with session, Prompt(screen, history=history_of(chosen) if history else None) as prompt:
+        talk = Conversation(
+            screen, session, limits=chosen.limits, evidence=readable(evidence), max_rows=max_rows
+        )
+        talk.greet(prompt.interactive)
+        for line in prompt:
+            if not prompt.interactive:
+                talk.repeat(line)
+            if not talk.take(line):
+                break
+    return talk.exit_code

@@ -1,0 +1,44 @@
+"""`sqlwright demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sqlwright.cli.typed import options
+
+EXAMPLES = """\
+sqlwright demo
+sqlwright demo --all
+sqlwright demo --save shop.sqlite
+"""
+
+
+def command(
+    *,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show all thirty questions, one line each.")
+    ] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            "--save",
+            metavar="FILE",
+            help="Only write the business's database to a file, for questions of your own.",
+        ),
+    ] = None,
+    recipe: options.Recipe = None,
+) -> int:
+    """See it answer thirty questions about a made-up business.
+
+    Five are answered in full; all thirty are scored against known answers.
+    """
+    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.views.demo import run_demo, save_business
+
+    settle_streams()
+    if save is not None:
+        return save_business(Screen.open(), save)
+    return run_demo(Screen.open(), recipe=recipe, everything=everything)

@@ -1,0 +1,68 @@
+"""`sqlwright prepare`."""
+
+from __future__ import annotations
+
+import threading
+
+from sqlwright.cli.failure import INTERRUPTED
+from sqlwright.cli.typed import options
+from sqlwright.cli.typed.target import read_database
+from sqlwright.errors import Cancelled
+
+EXAMPLES = """\
+sqlwright prepare shop.sqlite
+sqlwright prepare shop.sqlite --descriptions database_description
+"""
+
+
+def command(
+    *,
+    word: options.DatabaseWord = None,
+    database: options.Database = None,
+    descriptions: options.Descriptions = None,
+) -> int:
+    """Read a database once, so that questions find every value.
+
+    Only what changed is read again. Interrupt it whenever you like; it goes on where it was. The
+    result lies in a private folder of yours, which 'sqlwright purge' removes.
+    """
+    target = read_database(word, database)
+
+    from sqlwright.cli.opening import descriptions_for, prepared_place, settled
+    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.interrupt import interruptible
+    from sqlwright.cli.terminal.text import clean
+    from sqlwright.cli.views.answer import duration
+    from sqlwright.cli.views.prepare import Headway
+    from sqlwright.prepare import prepare
+    from sqlwright.protocols import Run
+
+    settle_streams()
+    screen = Screen.open()
+    settings = settled(descriptions=descriptions)
+    cancelled = threading.Event()
+    try:
+        with Headway(screen) as headway:
+            prepared, _ = interruptible(
+                lambda: prepare(
+                    target,
+                    folder=prepared_place(target, settings),
+                    descriptions=descriptions_for(target, settings),
+                    progress=headway,
+                    run=Run(cancelled=cancelled),
+                ),
+                cancelled.set,
+            )
+    except (KeyboardInterrupt, Cancelled):
+        screen.note("interrupted; the same command goes on from here", style="warning")
+        return INTERRUPTED
+    for note in prepared.notes:
+        screen.note(f"note: {clean(note, 400)}", style="warning")
+    read, kept = len(prepared.read), len(prepared.reused)
+    screen.note(
+        f"{prepared.values:,} distinct values of {read + kept} tables "
+        f"({read} read, {kept} unchanged) in {duration(prepared.seconds)}",
+        style="",
+    )
+    screen.note(clean(str(prepared.folder), 400))
+    return 0

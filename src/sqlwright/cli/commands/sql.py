@@ -1,0 +1,117 @@
+"""`sqlwright sql`."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlwright.cli.failure import INTERRUPTED, UNHEALTHY
+from sqlwright.cli.typed import options
+from sqlwright.cli.typed.options import one_form
+from sqlwright.cli.typed.target import read_target
+from sqlwright.errors import Cancelled, SqlwrightError, UnsafeQuery
+
+if TYPE_CHECKING:
+    from sqlwright.protocols import Database
+    from sqlwright.types import ExecutionResult
+
+EXAMPLES = """\
+sqlwright sql shop.sqlite "SELECT country, count(*) FROM customers GROUP BY 1"
+sqlwright sql shop.sqlite --check < report.sql
+sqlwright sql shop.sqlite --explain "SELECT * FROM payments WHERE amount > 1000"
+"""
+
+
+class QueryError(SqlwrightError):
+    """A query of the user's own that the database could not run."""
+
+    exit_code = UNHEALTHY
+
+
+def command(
+    *,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[DATABASE] SQL", help="Path or URL, then the query; - is stdin."),
+    ] = None,
+    database: options.Database = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only say whether it would be run, and what it reads.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what it reads and the database's plan for it.")
+    ] = False,
+    as_json: options.AsJson = False,
+    as_csv: options.AsCsv = False,
+    as_csv_safe: options.AsCsvSafe = False,
+    tables: options.Tables = None,
+    max_rows: options.MaxRows = None,
+    timeout: options.Timeout = None,
+) -> int:
+    """Check, explain or run a query of your own, under the guard.
+
+    The guard is that of generated queries: only one query that reads is ever run, within limits
+    of time, memory and rows. Ends with code 7 when the guard refuses, 12 on an SQL error.
+    """
+    form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, check=check, explain=explain)
+    target = read_target(words or (), database, what="query")
+
+    from sqlwright.cli.opening import settled, tables_for
+    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.terminal.interrupt import interruptible
+    from sqlwright.cli.terminal.progress import Spinner
+    from sqlwright.cli.terminal.text import clean
+    from sqlwright.cli.views.answer import Look
+    from sqlwright.cli.views.ask import show_rows
+    from sqlwright.cli.views.sql import check_lines, execute, result_answer
+    from sqlwright.database import open_database
+
+    settle_streams()
+    screen = Screen.open()
+    if target.note:
+        screen.note(clean(target.note, 400))
+    settings = settled(max_rows=max_rows, tables=tables)
+    limits = settings.limits
+    if timeout is not None:
+        limits = replace(limits, seconds=timeout)
+    opened = open_database(target.database, tables=tables_for(target.database, settings))
+    try:
+        if check or explain:
+            look = Look.of(screen, max_rows)
+            screen.show(check_lines(opened, target.text, look, plan=explain))
+            return 0
+        cancelled = threading.Event()
+        with Spinner(screen, "running the query"):
+            result, interrupted = interruptible(
+                lambda: execute(opened, target.text, limits=limits, cancelled=cancelled),
+                cancelled.set,
+            )
+        if interrupted:
+            return INTERRUPTED
+        raise_failure(result, opened)
+    finally:
+        opened.close()
+    show_rows(screen, result_answer(target.text, result), form, max_rows=max_rows)
+    return 0
+
+
+def raise_failure(result: ExecutionResult, database: Database) -> None:
+    """Turn a failed execution into the error that the command ends with."""
+    from sqlwright.cli.views.sql import advice_on
+
+    error = result.error
+    if error is None:
+        return
+    if error.kind == "unsafe":
+        raise UnsafeQuery(error.message)
+    if error.kind == "cancelled":
+        raise Cancelled(error.message)
+    hints = {
+        "timeout": "Allow more time with --timeout, or narrow the query.",
+        "memory": "Narrow the query: fewer columns, a WHERE clause, a LIMIT.",
+    }
+    hint = hints.get(error.kind) or advice_on(error.message, database.schema())
+    raise QueryError(error.message, hint=hint)

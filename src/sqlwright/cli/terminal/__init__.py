@@ -1,0 +1,1 @@
+"""The terminal: styled lines, tables, progress, interrupts. Nothing about databases."""

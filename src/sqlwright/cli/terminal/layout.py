@@ -1,0 +1,99 @@
+"""Lines of styled text: wrapping, hanging indents, labels. Widths are in terminal cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.text import Text
+
+from sqlwright.cli.terminal.console import UNLIMITED, Glyphs
+
+LABEL_WIDTH = 12
+NARROW = 56
+"""Below this many columns labels stand on a line of their own."""
+PROSE = 100
+"""Sentences are wrapped here at the latest, however wide the terminal is."""
+
+
+def shorten(text: str, width: int, glyphs: Glyphs) -> str:
+    """`text` in at most `width` cells, ending in an ellipsis when something is missing."""
+    if cell_len(text) <= width:
+        return text
+    mark = glyphs.ellipsis
+    if width <= len(mark):
+        return mark[:width]
+    return set_cell_size(text, width - len(mark)).rstrip() + mark
+
+
+def wrapped(text: Text, width: int, *, hang: int = 0) -> Iterator[Text]:
+    """`text` broken at spaces into lines of at most `width` cells; longer words are broken too.
+
+    Continuation lines keep the line's own indent plus `hang`. Unlimited width breaks nothing.
+    """
+    for line in text.split("\n", allow_blank=True):
+        if width >= UNLIMITED // 2:
+            yield line
+        else:
+            yield from _broken(line, max(width, 8), hang)
+
+
+def _broken(line: Text, width: int, hang: int) -> Iterator[Text]:
+    plain = line.plain
+    indent = min(_leading(plain), width // 2)
+    start = _leading(plain)
+    pieces: list[tuple[int, int, int]] = []  # start, end, indent
+    while True:
+        end = _cut(plain, start, width - indent)
+        pieces.append((start, end, indent))
+        if end == len(plain):
+            break
+        start = end + _leading(plain[end : end + width])
+        indent, hang = min(indent + hang, width // 2), 0
+    divided = line.divide([place for start, end, _ in pieces for place in (start, end)])
+    for number, (_, _, margin) in enumerate(pieces):
+        piece = divided[2 * number + 1]
+        piece.rstrip()
+        yield Text(" " * margin) + piece if margin and piece else piece
+
+
+def _cut(plain: str, start: int, room: int) -> int:
+    """Where the line that begins at `start` ends: at a blank if there is one, else mid-word."""
+    window = plain[start : start + 4 * room + 8]  # looking further would make this quadratic
+    if cell_len(window) <= room:
+        return start + len(window)
+    head = chop_cells(window, room)[0]
+    if window[len(head) : len(head) + 1] in {" ", ""}:
+        return start + len(head)
+    blank = head.rstrip(" ").rfind(" ")
+    return start + (blank if blank > 0 else max(len(head), 1))
+
+
+def labelled(
+    label: str, entries: Iterable[Text], width: int, *, style: str = "label", hang: int = 0
+) -> Iterator[Text]:
+    """A dim label and its entries beside it, or below it where the terminal is narrow."""
+    head = Text.assemble((label, style))
+    if width < NARROW:
+        for number, entry in enumerate(entries):
+            if not number:
+                yield head
+            for line in wrapped(entry, width - 2, hang=hang):
+                yield Text("  ") + line
+        return
+    gutter = head + Text(" " * max(LABEL_WIDTH - cell_len(label), 1))
+    width = width if width >= UNLIMITED // 2 else min(width, PROSE + LABEL_WIDTH)
+    for entry in entries:
+        for line in wrapped(entry, width - LABEL_WIDTH, hang=hang):
+            yield gutter + line
+            gutter = Text(" " * LABEL_WIDTH)
+
+
+def indented(lines: Iterable[Text], by: int = 2) -> Iterator[Text]:
+    """The same lines, moved right; blank ones stay blank."""
+    for line in lines:
+        yield Text(" " * by) + line if line else line
+
+
+def _leading(text: str) -> int:
+    return len(text) - len(text.lstrip(" "))

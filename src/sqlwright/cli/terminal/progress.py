@@ -1,0 +1,145 @@
+"""What is going on right now: one quiet line on standard error, none when nobody watches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rich.status import Status
+from rich.text import Text
+
+from sqlwright.cli.terminal.console import Screen
+from sqlwright.cli.terminal.layout import shorten
+from sqlwright.cli.terminal.text import clean
+from sqlwright.cli.views.answer import duration
+
+_WORDS = {
+    "retrieval.request": "reading the question",
+    "retrieval.extract_keywords": "picking out keywords",
+    "retrieval.question_words": "picking out keywords",
+    "retrieval.entities": "looking for stored values",
+    "retrieval.context": "looking for descriptions",
+    "retrieval.values": "looking for stored values",
+    "schema_linking.embedded": "choosing tables and columns",
+    "schema_linking.filter_columns": "leaving out columns",
+    "schema_linking.select_tables": "choosing tables",
+    "schema_linking.select_columns": "choosing columns",
+    "generation.embedded": "writing queries",
+    "generation.direct": "writing queries",
+    "repair.execute": "running the queries",
+    "repair.literals": "mending stored values",
+    "repair.revise": "mending queries",
+    "repair.execution_guided": "trying the queries",
+    "repair.veto": "looking for faults",
+    "selection.critic": "choosing the best query",
+    "selection.first_valid": "choosing the first query that runs",
+    "selection.generate_tests": "writing unit tests",
+    "selection.evaluate_tests": "judging the queries by unit tests",
+    "selection.largest_cluster": "choosing the most frequent result",
+}
+PATIENCE = 3
+"""Seconds after which it is told how long it has been."""
+
+
+class Spinner:
+    """A context in which one line says which step is at work. Also an event sink for runs.
+
+    Of branches side by side it tells the step they began with and how many have ended: 'writing
+    queries · 7 of 20'. What takes long has its seconds behind it."""
+
+    def __init__(
+        self,
+        screen: Screen,
+        first: str = "opening the database",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._screen = screen
+        self._clock = clock
+        self._began = clock()
+        self._message = first
+        self._branches = ""
+        self._status: Status | None = None
+        if screen.err.is_terminal and not screen.err.is_dumb_terminal:
+            self._status = screen.err.status(
+                self,
+                spinner=screen.glyphs.spinner,
+                spinner_style="quiet",
+                refresh_per_second=10,
+            )
+
+    def __enter__(self) -> Spinner:
+        if self._status:
+            self._status.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
+        """Take an event of a run: the step that begins is shown, and how far branches are."""
+        if kind == "preparing":
+            self.tell(f"preparing {_file_name(payload)}")
+            return
+        if kind == "prepared":
+            self.tell("opening the database")
+            if payload["first"]:
+                self._screen.note(prepared_words(payload))
+            return
+        words = step_words(str(payload.get("step", "")))
+        if kind == "progress" and "of" in payload:
+            self._message = self._message if payload["ended"] else ""
+            self._branches = f"{payload['ended']} of {payload['of']}"
+        elif kind == "progress" and not (self._branches and self._message):
+            self._message = words
+        elif kind == "begin":
+            self.tell(words)
+
+    def tell(self, message: str) -> None:
+        """Show another message."""
+        self._message, self._branches = message, ""
+
+    def __rich__(self) -> Text:
+        """The line as it is now."""
+        seconds = self._clock() - self._began
+        parts = [self._message, self._branches]
+        parts += [f"{seconds:.0f} s"] if seconds >= PATIENCE else []
+        return Text(self._fitted(f" {self._screen.glyphs.dot} ".join(filter(None, parts))))
+
+    def stop(self) -> None:
+        """Take the line away."""
+        if self._status:
+            self._status.stop()
+            self._status = None
+
+    def _fitted(self, message: str) -> str:
+        return shorten(
+            clean(message, 200), max(self._screen.err.width - 4, 10), self._screen.glyphs
+        )
+
+
+def prepared_words(payload: Mapping[str, Any]) -> str:
+    """That a database was prepared, how long it took, where that is kept and how to remove it."""
+    kept = Path(str(payload["folder"])).parents[1]
+    home = Path.home()
+    shown = f"~/{kept.relative_to(home)}" if kept.is_relative_to(home) else str(kept)
+    return (
+        f"prepared {_file_name(payload)} in {duration(payload['seconds'])} "
+        f"(kept in {clean(shown, 200)}; 'sqlwright purge' removes it)"
+    )
+
+
+def _file_name(payload: Mapping[str, Any]) -> str:
+    return clean(Path(str(payload["database"])).name, 80)
+
+
+def step_words(step: str) -> str:
+    """What a step does, for a person."""
+    return _WORDS.get(step) or clean(step, 80).replace("_", " ").replace(".", ": ")

@@ -1,0 +1,1 @@
+"""What was typed: options, which database, lines at a prompt."""

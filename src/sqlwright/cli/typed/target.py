@@ -1,0 +1,131 @@
+"""Which database, which question: making sense of what was typed."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlwright.cli.failure import UsageError
+from sqlwright.cli.terminal.text import clean, readable
+
+if TYPE_CHECKING:
+    from sqlwright.settings import Settings
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://|sqlite:|file:")
+_ENDINGS = (".sqlite", ".sqlite3", ".db", ".db3", ".s3db", ".sl3", ".duckdb")
+STDIN_LIMIT = 1_000_000
+"""Bytes of a question or query that are read from standard input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A database and what to ask it."""
+
+    database: str
+    text: str
+    note: str = ""
+    """How the arguments were read, when that wasn't plain."""
+
+
+def looks_like_database(word: str) -> bool:
+    """True for a URL, an existing file, or a name written as a database file's or a path."""
+    if _URL.match(word):
+        return True
+    if not word or len(word) > 4096 or "\0" in word:
+        return False
+    try:
+        path = Path(word).expanduser()
+        if path.is_file() or (os.sep in word and path.exists()):
+            return True
+    except (OSError, RuntimeError, UnicodeEncodeError):
+        return False
+    if word.lower().endswith(_ENDINGS):
+        return " " not in word.strip() or os.sep in word
+    return word.startswith(("/", "./", "../", "~")) and " " not in word
+
+
+def read_target(words: Sequence[str], database: str | None, *, what: str = "question") -> Target:
+    """Divide the arguments into a database and a text.
+
+    The database comes first; a database that comes last is taken too, with a note. Without one,
+    the environment and the project file decide. Without a text (or with `-`), standard input is
+    read. Raises UsageError when no database or no text can be made out.
+    """
+    rest = list(words)
+    note = ""
+    if database is None and rest:
+        if looks_like_database(rest[0]) or _names_a_missing_file(rest):
+            database = rest.pop(0)
+        elif len(rest) > 1 and looks_like_database(rest[-1]):
+            database = rest.pop()
+            note = f"taking '{database}' for the database; it is usually written first"
+    database = database or default_database(os.environ)
+    if database is None:
+        raise UsageError(
+            "no database was named",
+            hint=f"Write it before the {what}, as in: sqlwright ask shop.sqlite 'How many orders "
+            "are there?' A path, a URL, SQLWRIGHT_DATABASE, DATABASE_URL and the project file "
+            f"sqlwright.toml all work.{_left_alone()}",
+        )
+    return Target(database, _text(rest, what), note)
+
+
+def read_database(word: str | None, option: str | None = None) -> str:
+    """The database of a command that takes nothing else."""
+    database = option or word or default_database(os.environ)
+    if database is None:
+        raise UsageError(
+            "no database was named",
+            hint="Give a path or URL, or set SQLWRIGHT_DATABASE, or name one in sqlwright.toml."
+            f"{_left_alone()}",
+        )
+    return database
+
+
+def default_database(environment: Mapping[str, str]) -> str | None:
+    """The database to use when none is named: SQLWRIGHT_DATABASE, project file, DATABASE_URL."""
+    return (
+        environment.get("SQLWRIGHT_DATABASE")
+        or _project(environment).database
+        or environment.get("DATABASE_URL")
+        or None
+    )
+
+
+def _project(environment: Mapping[str, str]) -> Settings:
+    """What the project file says, and which ones were left alone."""
+    from sqlwright.boundary.project_file import NAMED
+    from sqlwright.settings import load_settings
+
+    named = {name: environment[name] for name in (NAMED, "SUDO_UID") if name in environment}
+    return load_settings(environ=named, folder=Path.cwd())
+
+
+def _left_alone() -> str:
+    """Which project files were left alone, as the end of a hint."""
+    return "".join(f" Note: {clean(note, 1_000)}" for note in _project(os.environ).notes)
+
+
+def _names_a_missing_file(words: Sequence[str]) -> bool:
+    """`shop "how many orders?"`: a short word before a quoted question is meant as a database."""
+    return len(words) == 2 and " " not in words[0].strip() and " " in words[1].strip()
+
+
+def _text(words: Sequence[str], what: str) -> str:
+    if words and list(words) != ["-"]:
+        return readable(" ".join(words)).strip()
+    if sys.stdin is None or (sys.stdin.isatty() and not words):
+        raise UsageError(
+            f"no {what} was given",
+            hint=f"Write the {what} in quotes after the database, or pipe it in.",
+        )
+    buffer = getattr(sys.stdin, "buffer", None)
+    if buffer is None:
+        return sys.stdin.read(STDIN_LIMIT).strip()
+    data: bytes = buffer.read(STDIN_LIMIT)
+    return data.decode("utf-8", "replace").strip()

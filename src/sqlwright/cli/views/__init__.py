@@ -1,0 +1,1 @@
+"""What is shown: a view is called as its command."""

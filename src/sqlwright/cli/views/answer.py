@@ -1,0 +1,296 @@
+"""How an answer looks: understood as, SQL, rows, how sure, what else was considered, remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from sqlwright.cli.terminal.console import UNLIMITED, Glyphs, Screen
+from sqlwright.cli.terminal.highlight import highlighted, in_clauses
+from sqlwright.cli.terminal.layout import (
+    LABEL_WIDTH,
+    NARROW,
+    PROSE,
+    indented,
+    labelled,
+    shorten,
+    wrapped,
+)
+from sqlwright.cli.terminal.table import SHOWN_ROWS, cell_text, shape, table_lines
+from sqlwright.cli.terminal.text import clean, clean_block
+from sqlwright.cli.views.understood import part_line
+from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words, percent, usage_words
+from sqlwright.types import Answer, Candidate, ExecutionResult, ValueMatch
+
+BAR = 10
+CONSIDERED = 5
+CONSIDERED_IN_VAIN = 2
+"""When there is no answer, as little is said of what wasn't good enough."""
+SQL_LIMIT = 10_000
+"""Characters of a query shown for reading; --sql-only prints all of it."""
+SQL_LINES = 200
+MENTIONED = 8
+"""Parts of a reading, tables and warnings named before the rest is only counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What rendering depends on."""
+
+    width: int
+    glyphs: Glyphs
+    coloured: bool
+    rows: int
+    """Rows shown at most."""
+    doubted: int = UNLIMITED
+    """Rows shown at most of an answer that is less than half sure."""
+    more: str = "--max-rows"
+    """What shows more of them; may be empty."""
+
+    @classmethod
+    def of(cls, screen: Screen, max_rows: int | None = None, more: str = "--max-rows") -> Look:
+        """Fitted to a terminal; complete where output is piped."""
+        rows = (
+            max_rows if max_rows is not None else (SHOWN_ROWS if screen.interactive else UNLIMITED)
+        )
+        few = max_rows is None and screen.interactive
+        doubted = DOUBTED_ROWS if few else UNLIMITED
+        return cls(screen.width, screen.glyphs, screen.coloured, rows, doubted, more)
+
+
+def answer_lines(answer: Answer, look: Look) -> Iterator[Text]:
+    """Everything about an answer, blocks divided by blank lines. Doubt comes before what it is
+    about, and few rows are shown then."""
+    if answer.doubt:
+        look = replace(look, rows=min(look.rows, look.doubted))
+    blocks = [
+        doubt_lines(answer, look),
+        understood_lines(answer, look),
+        verdict_lines(answer, look),
+        sql_lines(answer.sql, look) if answer.sql else iter(()),
+        result_lines(answer, look),
+        _certainty_lines(answer, look),
+        _considered_lines(answer, look),
+        warning_lines(answer.warnings, look),
+        _closing_lines(answer, look),
+    ]
+    first = True
+    for block in blocks:
+        lines = list(block)
+        if lines and not first:
+            yield Text()
+        first = first and not lines
+        yield from lines
+
+
+def understood_lines(answer: Answer, look: Look) -> Iterator[Text]:
+    """What the query says in words, and which tables it reads."""
+    entries = [part_line(part, look.glyphs) for part in answer.reading[:MENTIONED]]
+    entries += _rest(len(answer.reading) - MENTIONED)
+    yield from labelled("understood", entries, look.width, hang=2)
+    if answer.used_tables:
+        names = Text(", ").join(
+            Text(clean(name, 100), style="name") for name in answer.used_tables[:MENTIONED]
+        )
+        if len(answer.used_tables) > MENTIONED:
+            names.append(f" and {len(answer.used_tables) - MENTIONED} more", style="quiet")
+        yield from labelled("from", [names], look.width)
+
+
+def value_line(match: ValueMatch, glyphs: Glyphs) -> Text:
+    """`"munich" → customers.city = 'München' (412 rows)`."""
+    line = Text(f'"{clean(match.phrase, 80)}"')
+    line.append(f" {glyphs.arrow} ", style="quiet")
+    line.append(clean(str(match.column), 120), style="name")
+    line.append(" = ", style="quiet")
+    line.append(f"'{clean(match.value, 120)}'", style="value")
+    if match.row_count is not None:
+        line.append(f" ({shape(1, match.row_count)})", style="quiet")
+    return line
+
+
+def sql_lines(sql: str, look: Look) -> Iterator[Text]:
+    """The query, highlighted where colours are shown, wrapped to the width."""
+    text = clean_block(in_clauses(sql.strip()), SQL_LIMIT)
+    lines = text.split("\n", SQL_LINES)
+    left_out = lines[SQL_LINES].count("\n") + 1 if len(lines) > SQL_LINES else 0
+    text = "\n".join(lines[:SQL_LINES])
+    block = highlighted(text) if look.coloured else Text(text)
+    yield from indented(wrapped(block, look.width - 2, hang=2))
+    yield from indented(_rest(left_out))
+
+
+def result_lines(answer: Answer, look: Look) -> Iterator[Text]:
+    """The rows, and how many of how many they are."""
+    if not answer.columns:
+        return
+    yield from indented(
+        table_lines(
+            answer.columns, answer.rows[: look.rows], width=look.width - 2, glyphs=look.glyphs
+        )
+    )
+    yield from indented(_count_lines(answer, look))
+
+
+def warning_lines(warnings: Sequence[str], look: Look) -> Iterator[Text]:
+    """What to bear in mind."""
+    entries = [Text(clean(w, 400), style="warning") for w in warnings[:MENTIONED]]
+    yield from labelled("note", entries + _rest(len(warnings) - MENTIONED), look.width)
+
+
+def confidence_text(confidence: float, glyphs: Glyphs) -> Text:
+    """A bar, a percentage and what it means in words."""
+    share = min(max(confidence, 0.0), 1.0)
+    words, style = _words(share)
+    full = round(share * BAR)
+    line = Text.assemble((glyphs.full * full, style))
+    line.append(glyphs.empty * (BAR - full), style="rule")
+    line.append(f" {percent(share)}", style="strong")
+    line.append(f" {words}")
+    return line
+
+
+def result_summary(result: ExecutionResult | None, look: Look) -> Text:
+    """A result in a few words: its only value, its size, or its error."""
+    if result is None:
+        return Text("not run", style="quiet")
+    if result.error is not None:
+        return Text(
+            shorten(f"{result.error.kind}: {clean(result.error.message)}", 30, look.glyphs),
+            style="bad",
+        )
+    if not result.rows:
+        return Text("no rows", style="quiet")
+    if len(result.rows) == 1 and len(result.columns) == 1 and not result.truncated:
+        value = cell_text(result.rows[0][0])
+        return Text(shorten(value.plain, 24, look.glyphs), style=value.style)
+    return Text(shape(len(result.columns), len(result.rows), result.truncated))
+
+
+def one_line_sql(sql: str, beside: str, width: int, glyphs: Glyphs) -> str:
+    """`sql` in one line, starting shortly before it departs from `beside` if it must be cut."""
+    text, other = " ".join(sql.split()), " ".join(beside.split())
+    text, other = clean(text, 10_000), clean(other, 10_000)
+    if len(text) <= width:
+        return text
+    same = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), len(text))
+    start = text.rfind(" ", 0, max(same - width // 3, 0)) + 1
+    if same < width * 2 // 3 or start == 0:
+        return shorten(text, width, glyphs)
+    return shorten(f"{glyphs.ellipsis} {text[start:]}", width, glyphs)
+
+
+def verdict_lines(answer: Answer, look: Look) -> Iterator[Text]:
+    """Why there is no answer, and the nearest thing that could be done; nothing if there is."""
+    if answer.status == "answered":
+        return
+    refused = answer.status == "refused"
+    message = Text(clean_block(answer.message, 600))
+    yield from labelled(
+        "no answer" if refused else "failed",
+        [message],
+        look.width,
+        style="fair" if refused else "bad",
+    )
+    if answer.suggestion:
+        yield from labelled("instead", [Text(clean_block(answer.suggestion, 2_000))], look.width)
+
+
+def doubt_lines(answer: Answer, look: Look) -> Iterator[Text]:
+    """How unsure an answer is, and the main reason; nothing if it is likely right."""
+    if answer.doubt:
+        line = Text(clean(doubt_words(answer), 600), style="fair")
+        yield from wrapped(line, look.width)
+
+
+def _count_lines(answer: Answer, look: Look) -> Iterator[Text]:
+    total = len(answer.rows)
+    if not total:
+        if answer.doubt != NO_ROWS:
+            yield Text("no rows", style="quiet")
+        return
+    shown = min(total, look.rows)
+    words = shape(1, total)
+    if shown < total:
+        words = f"{look.glyphs.ellipsis} {total - shown:,} more of {words}"
+        words += f": {look.more}" if look.more else ""
+    line = Text.assemble((words, "quiet"))
+    if answer.truncated:
+        line.append(f" {look.glyphs.dot} ", style="quiet")
+        line.append("cut off here, there are more", style="warning")
+    yield from wrapped(line, look.width - 2)
+
+
+def _certainty_lines(answer: Answer, look: Look) -> Iterator[Text]:
+    if answer.status == "answered" and answer.confidence is not None and not answer.doubt:
+        yield from labelled(
+            "how sure", [confidence_text(answer.confidence, look.glyphs)], look.width
+        )
+
+
+def _considered_lines(answer: Answer, look: Look) -> Iterator[Text]:
+    shown = CONSIDERED if answer.status == "answered" else CONSIDERED_IN_VAIN
+    entries = considered(answer.alternatives[:shown], answer.sql or "", look)
+    entries += _rest(len(answer.alternatives) - shown)
+    yield from labelled("considered", entries, look.width)
+
+
+def considered(others: Sequence[Candidate], sql: str, look: Look) -> list[Text]:
+    """One line per alternative: its number, its result, where its SQL differs."""
+    summaries = [result_summary(other.result, look) for other in others]
+    pad = max((cell_len(summary.plain) for summary in summaries), default=0)
+    entries = []
+    for number, (other, summary) in enumerate(zip(others, summaries, strict=True), 1):
+        line = Text.assemble((f"{number}  ", "quiet"))
+        line.append_text(summary)
+        if look.width < NARROW:
+            line.append("\n   ")
+            room = look.width - 5
+        else:
+            line.append(" " * (pad - cell_len(summary.plain) + 2))
+            room = look.width - LABEL_WIDTH
+            room = (room if room >= UNLIMITED // 2 else min(room, PROSE)) - cell_len(line.plain)
+        line.append(one_line_sql(other.sql, sql, max(room, 8), look.glyphs), style="quiet")
+        entries.append(line)
+    return entries
+
+
+def _closing_lines(answer: Answer, look: Look) -> Iterator[Text]:
+    parts = [duration(answer.seconds)] if answer.times else []
+    if used := usage_words(answer.usage):
+        parts.append(used)
+    if answer.recipe:
+        parts.append(f"recipe {clean(answer.recipe, 60)}")
+    if answer.trace_id:
+        parts.append(f"trace {clean(answer.trace_id, 60)}")
+    if parts:
+        line = Text(f" {look.glyphs.dot} ".join(parts), style="quiet")
+        yield from wrapped(line, look.width)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person would say them."""
+    if seconds < 0.0995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+
+
+def _words(share: float) -> tuple[str, str]:
+    if share >= 0.9:
+        return "very likely right", "good"
+    if share >= 0.75:
+        return "likely right", "good"
+    if share >= 0.5:
+        return "more likely right than not; check the SQL", "fair"
+    if share >= 0.25:
+        return "doubtful; check the SQL", "fair"
+    return "a guess; check the SQL", "bad"
+
+
+def _rest(count: int) -> list[Text]:
+    return [Text(f"and {count} more", style="quiet")] if count > 0 else []

@@ -1,0 +1,189 @@
+"""The demo: five answers in full, one line of score, and how to go on with a file of one's own."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from sqlwright.cli.failure import UsageError
+from sqlwright.cli.opening import Asking, Finding, home_of, opener, settled, warm_session
+from sqlwright.cli.terminal.console import Glyphs, Screen
+from sqlwright.cli.terminal.interrupt import interruptible
+from sqlwright.cli.terminal.layout import labelled, shorten
+from sqlwright.cli.terminal.progress import Spinner
+from sqlwright.cli.terminal.text import clean, readable
+from sqlwright.cli.views.answer import Look, answer_lines, duration
+
+if TYPE_CHECKING:
+    from sqlwright.api import Session
+    from sqlwright.demo.questions import DemoQuestion
+
+ROOM = 4 << 20
+"""Bytes that the demo's file and what SQLite writes beside it may take."""
+SHOWN = (
+    "How many orders were cancelled?",
+    "List the names of customers in Germany.",
+    "How many products are there in each category? Show the category name and the count.",
+    "What is the total quantity in stock in the Hamburg warehouse?",
+    "Which products have never been ordered? Give their names.",
+)
+"""One each of: a count with a stored value, a list, a grouping, a sum over a join, a difference."""
+ROWS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    question: DemoQuestion
+    finding: Finding
+    right: bool
+    seconds: float
+
+
+def run_demo(screen: Screen, *, recipe: str | None, everything: bool) -> int:
+    """Make the database, ask, show, score."""
+    from sqlwright.demo.questions import demo_questions
+
+    settings = replace(settled(recipe=recipe), database=None, descriptions=None)
+    questions = demo_questions()
+    with Spinner(screen, "making the demo database"):
+        path = demo_database(home_of(settings) / "demo")
+    with Spinner(screen, "opening the database and loading the models") as spinner:
+        session = warm_session(opener(str(path), settings), spinner)
+    with session:
+        _introduce(screen, session, path)
+        look = Look.of(screen, ROWS, more="")
+        scored: list[_Scored] = []
+        in_full = [q for text in SHOWN for q in questions if q.text == text]
+        for question in () if everything else in_full:
+            outcome = _ask(screen, session, question)
+            scored.append(outcome)
+            screen.show([Text.assemble((f"> {question.text}", "strong")), Text()])
+            screen.show(answer_lines(outcome.finding.answer, look))
+            screen.show([_verdict(outcome, look), Text()])
+        done = {outcome.question.text for outcome in scored}
+        for question in questions:
+            if question.text not in done:
+                outcome = _ask(screen, session, question)
+                scored.append(outcome)
+                if everything:
+                    screen.show([_line(outcome, look)])
+    screen.show(_closing(scored, path, look))
+    return 0
+
+
+def save_business(screen: Screen, path: Path) -> int:
+    """Write the demo's database to `path` and say what can be done with it. Raises UsageError where
+    something is there already, or no folder is, and WorkspaceError when it can't be written."""
+    from sqlwright.demo.business import write_business
+
+    named = readable(str(path))
+    if path.exists():
+        raise UsageError(f"{named} is there already", hint="Name another file, or remove it.")
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {readable(str(path.parent))}", hint="Make it first.")
+    with Spinner(screen, "making the demo database"):
+        write_business(path)
+    shown = clean(shlex.quote(named), 400)
+    lines = [Text.assemble((clean(named, 400), "strong"), ": Harbor & Pine, a made-up wholesaler")]
+    commands = [f'sqlwright ask {shown} "{SHOWN[0]}"', f"sqlwright chat {shown}"]
+    lines += labelled("your turn", map(Text, commands), screen.width)
+    screen.show(lines)
+    return 0
+
+
+def demo_database(folder: Path, *, room: int = ROOM) -> Path:
+    """The demo's file in `folder`, made when it isn't there yet. Raises WorkspaceError, also when
+    the disk has less than `room` bytes left for it."""
+    from sqlwright import __version__
+    from sqlwright.demo.business import write_business
+    from sqlwright.prepare.places import make_private, told
+
+    make_private(folder)
+    path = folder / f"harbor-and-pine-{__version__}.sqlite"
+    if not path.exists():
+        with told(folder):
+            if shutil.disk_usage(folder).free < room:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            write_business(path)
+    return path
+
+
+def _introduce(screen: Screen, session: Session, path: Path) -> None:
+    schema = session.workspace.schema
+    names = ", ".join(table.name for table in schema.tables)
+    screen.show(
+        [
+            Text.assemble(("Harbor & Pine", "strong"), ", a wholesaler made up for this demo"),
+            Text.assemble((f"{len(schema.tables)} tables: {names}", "quiet")),
+            Text.assemble((clean(str(path), 400), "quiet")),
+            Text(),
+        ]
+    )
+
+
+def _ask(screen: Screen, session: Session, question: DemoQuestion) -> _Scored:
+    from sqlwright.evaluation.metrics import orders, spider_match
+    from sqlwright.protocols import Run
+
+    asking = Asking(lambda: session, question.text)
+    started = time.perf_counter()
+    with Spinner(screen, question.text) as spinner:
+        finding, interrupted = interruptible(lambda: asking.ask(session, spinner), asking.cancel)
+    if interrupted:
+        raise KeyboardInterrupt
+    seconds = time.perf_counter() - started
+    gold = session.workspace.database.execute(question.sql, Run())
+    answer = finding.answer
+    right = answer.status == "answered" and spider_match(
+        answer.rows, gold.rows, ordered=orders(question.sql)
+    )
+    return _Scored(question, finding, right, seconds)
+
+
+def _line(outcome: _Scored, look: Look) -> Text:
+    sign = _sign(outcome.right, look.glyphs)
+    line = Text.assemble((f"{sign} ", "good" if outcome.right else "bad"))
+    line.append(f"{outcome.finding.answer.confidence or 0:4.0%}  ", style="quiet")
+    line.append(shorten(outcome.question.text, max(look.width - 10, 20), look.glyphs))
+    return line
+
+
+def _verdict(outcome: _Scored, look: Look) -> Text:
+    words = "this is the known answer" if outcome.right else "the known answer is another one"
+    style = "good" if outcome.right else "bad"
+    return Text.assemble((f"{_sign(outcome.right, look.glyphs)} {words}", style))
+
+
+def _sign(right: bool, glyphs: Glyphs) -> str:
+    return glyphs.tick if right else glyphs.cross
+
+
+def _closing(scored: Sequence[_Scored], path: Path, look: Look) -> list[Text]:
+    right = sum(outcome.right for outcome in scored)
+    typical = sorted(outcome.seconds for outcome in scored)[len(scored) // 2]
+    lines = [
+        Text.assemble(
+            (f"{right} of {len(scored)}", "strong"),
+            f" questions right, {duration(typical)} each (median), on this machine, offline",
+        ),
+        Text(),
+    ]
+    lines += labelled(
+        "your turn",
+        [
+            Text('sqlwright ask your.sqlite "a question"'),
+            Text("sqlwright chat your.sqlite"),
+            Text(f"sqlwright chat {clean(str(path), 400)}"),
+        ],
+        look.width,
+    )
+    return lines

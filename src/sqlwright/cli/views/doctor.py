@@ -1,0 +1,311 @@
+"""What `doctor` looks at. Every check says what it found, and what to do when that is bad."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from rich.text import Text
+
+from sqlwright.boundary.home import HOME_VARIABLE
+from sqlwright.cli.opening import home_of, prepared_place
+from sqlwright.cli.terminal.console import Screen
+from sqlwright.cli.terminal.layout import labelled
+from sqlwright.cli.terminal.text import clean
+from sqlwright.cli.views.answer import duration
+from sqlwright.errors import ConfigError, SqlwrightError, WorkspaceError
+from sqlwright.prepare.places import make_private, remove, write_private
+
+if TYPE_CHECKING:
+    from sqlwright.settings import Settings
+
+LIBRARIES = ("apsw", "numpy", "onnxruntime", "tokenizers", "sqlglot", "rapidfuzz", "rich", "typer")
+LEAST_FREE = 200 * 1024 * 1024
+"""Bytes on the disk that a larger database's prepared data may need."""
+FULL = 10 * 1024 * 1024
+"""With less, not even a small database can be prepared."""
+
+State = Literal["good", "fair", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at."""
+
+    name: str
+    state: State
+    found: str
+    advice: str = ""
+
+
+def checks(database: str | None, settings: Settings) -> Iterator[Check]:
+    """All checks in turn; `database` may be None when none is configured."""
+    yield _program()
+    yield from _libraries()
+    yield _models()
+    yield _language_models(settings, os.environ)
+    yield _network(settings, os.environ)
+    yield _folder(home_of(settings))
+    yield from _guard()
+    if database is not None:
+        yield from _database(database)
+        yield _prepared(database, prepared_place(database, settings))
+
+
+def lines(found: Sequence[Check], screen: Screen) -> Iterator[Text]:
+    """One line per check, and a last one that sums up."""
+    width = screen.width
+    for check in found:
+        sign = {"good": screen.glyphs.tick, "fair": "!", "bad": screen.glyphs.cross}[check.state]
+        entry = Text.assemble((f"{sign} ", check.state), clean(check.found, 400))
+        yield from labelled(check.name, [entry], width, hang=2)
+        if check.advice:
+            yield from labelled(
+                "", [Text.assemble((f"  {clean(check.advice, 400)}", "quiet"))], width
+            )
+    wrong = sum(check.state == "bad" for check in found)
+    yield Text()
+    yield (
+        Text.assemble(("everything is in order", "good"))
+        if not wrong
+        else Text.assemble((f"{wrong} thing{'s are' if wrong > 1 else ' is'} wrong", "bad"))
+    )
+
+
+def _program() -> Check:
+    from sqlwright import __version__
+
+    return Check(
+        "sqlwright",
+        "good",
+        f"{__version__} on Python {platform.python_version()}, {platform.system()} "
+        f"{platform.machine()}, {os.cpu_count()} CPUs",
+    )
+
+
+def _libraries() -> Iterator[Check]:
+    versions, missing = [], []
+    for name in LIBRARIES:
+        try:
+            versions.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        yield Check(
+            "libraries",
+            "bad",
+            f"missing: {', '.join(missing)}",
+            f"Install them: {sys.executable} -m pip install {' '.join(missing)}",
+        )
+    yield Check("libraries", "good", ", ".join(versions))
+    if not missing:
+        from sqlwright.database.probe import engine_version
+
+        yield Check("SQLite", "good", f"{engine_version()}, its own copy within apsw")
+
+
+def _models() -> Check:
+    from sqlwright.api import EmbeddedModels
+
+    models, missing, advice = EmbeddedModels(), [], ""
+    started = time.perf_counter()
+    for role in models:
+        try:
+            models[role]
+        except SqlwrightError as error:
+            missing.append(f"{role}: {error}")
+            advice = error.hint or "Install sqlwright again; its weights come with the package."
+    if missing:
+        return Check("models", "bad", "; ".join(missing), advice)
+    seconds = duration(time.perf_counter() - started)
+    if models["critic"].caution:
+        return Check("models", "bad", models["critic"].caution)
+    return Check("models", "good", f"{', '.join(models)}: as expected, loaded in {seconds}")
+
+
+def _language_models(settings: Settings, environ: Mapping[str, str]) -> Check:
+    """Who could be asked: which keys are there, never what they are. Nothing is sent."""
+    from sqlwright.llm.models import service_for
+    from sqlwright.llm.providers import PROVIDERS
+
+    name = "providers"
+    keyed = [row.name for row in PROVIDERS.values() if environ.get(row.key_variable or " ")]
+    found = f"keys for {', '.join(keyed)}" if keyed else "no keys of language models' vendors"
+    chosen = settings.llm.model
+    if not chosen:
+        return Check(name, "good", f"{found}; none is used unless -m names one")
+    try:
+        service = service_for(chosen, settings.llm, environ)
+        where = service.address
+    except ConfigError as error:
+        return Check(name, "bad", str(error), error.hint)
+    if service.provider.needs_key and not service.sendable_key:
+        advice = f"Set {service.key_variable or service.provider.key_variable}."
+        return Check(name, "bad", f"{service.name} at {where}: there is no key for it", advice)
+    keyless = "" if service.sendable_key else ", without a key"
+    return Check(name, "good", f"{service.name} at {where}{keyless}; {found}")
+
+
+def _network(settings: Settings, environ: Mapping[str, str]) -> Check:
+    """What a question sends anywhere. Nothing is sent to find out."""
+    from sqlwright.local.runtime import SILENCE, is_silent
+
+    try:
+        sent = _sent(settings, environ)
+    except ConfigError as error:
+        return Check("network", "bad", str(error), error.hint)
+    if not is_silent():
+        return Check("network", "bad", f"{sent}; onnxruntime may report to its vendor",
+                     f"Set {SILENCE}=1.")  # fmt: skip
+    return Check("network", "good", f"{sent}; onnxruntime's telemetry is off")
+
+
+def _sent(settings: Settings, environ: Mapping[str, str]) -> str:
+    from sqlwright.llm.models import service_for
+    from sqlwright.protocols import EMBEDDER
+    from sqlwright.recipes.loading import load_recipe
+
+    recipe = load_recipe(settings.recipe, settings.overrides)
+    if not recipe.asks:
+        return f"nothing is sent: the recipe {recipe.name} asks embedded models only"
+    named = [name.removeprefix(f"{EMBEDDER}/") or settings.llm.model for name in recipe.asks]
+    services = [service_for(name, settings.llm, environ) for name in dict.fromkeys(named) if name]
+    if not services:
+        return f"nothing is sent: the recipe {recipe.name} asks a language model, and none is named"
+    asked = " and ".join(f"{service.name} at {service.address}" for service in services)
+    return f"only what is asked of {asked} is sent"
+
+
+def _folder(home: Path) -> Check:
+    """Where prepared data, traces and history are kept."""
+    try:
+        tried = home / f"doctor-{os.getpid()}"
+        make_private(tried)
+        write_private(tried / "doctor", bytes(64 * 1024))
+        remove(tried)
+    except WorkspaceError as error:
+        return Check("folder", "bad", str(error), error.hint)
+    return room(home, shutil.disk_usage(home).free)
+
+
+def room(home: Path, free: int) -> Check:
+    """What to say of a writable folder on a disk with so many bytes free."""
+    if free >= LEAST_FREE:
+        private = not home.stat().st_mode & 0o077
+        who = "private" if private else "private folders in one that others may enter"
+        return Check("folder", "good", f"{home}: {who}, writable, {_size(free)} free")
+    full = free < FULL
+    return Check(
+        "folder",
+        "bad" if full else "fair",
+        f"{home}: the disk is {'full' if full else 'nearly full'}, {_size(free)} free",
+        f"Make room, or choose another place with {HOME_VARIABLE}.",
+    )
+
+
+def _guard() -> Iterator[Check]:
+    """Try forbidden things on a throw-away database, and see that its bytes stay the same."""
+    from sqlwright.database.probe import PROBES, probe_guard
+    from sqlwright.errors import DatabaseUnavailable
+
+    try:
+        probe = probe_guard()
+    except DatabaseUnavailable as error:
+        yield Check("guard", "bad", str(error), error.hint)
+        return
+    if probe.passed:
+        yield Check(
+            "guard", "bad", f"let through: {', '.join(probe.passed)}", "Please report this."
+        )
+    elif probe.changed:
+        yield Check("guard", "bad", "the probe database was changed", "Please report this.")
+    else:
+        yield Check("guard", "good", f"refused {', '.join(what for what, _ in PROBES)}")
+    yield confinement(probe.confinement, platform.system())
+    endless, works = probe.endless, probe.works
+    stopped = endless.error is not None and endless.error.kind == "timeout"
+    if stopped and works.ok:
+        yield Check(
+            "limits",
+            "good",
+            f"an endless query was stopped after {duration(endless.elapsed)}; the next one worked",
+        )
+    elif works.error is not None and works.error.kind == "unavailable":
+        yield Check("limits", "bad", works.error.message)
+    else:
+        yield Check(
+            "limits", "bad", "an endless query was not stopped cleanly", "Please report it."
+        )
+
+
+def confinement(holds: Sequence[str], system: str) -> Check:
+    """What the processes that run queries can't do on this machine, by what they have given up."""
+    told = {
+        "limits": "write files",
+        "no_new_privs": "gain rights",
+        "landlock": "open files outside the database's folder (Landlock)",
+        "seccomp": "use the network or start programs (seccomp)",
+    }
+    held = ", ".join(told[name] for name in holds) or "grow beyond SQLite's own limit of memory"
+    found = f"the processes that run queries can't {held}"
+    lacking = [name for name in ("landlock", "seccomp") if name not in holds]
+    if system != "Linux":
+        return Check("confinement", "fair", f"{found}; {system} has no more to offer here")
+    if lacking:
+        advice = "The two layers of the guard hold without it; a newer kernel adds it."
+        return Check("confinement", "fair", f"{found}; without {' and '.join(lacking)}", advice)
+    return Check("confinement", "good", found)
+
+
+def _database(target: str) -> Iterator[Check]:
+    from sqlwright.database import open_database
+    from sqlwright.protocols import Run
+
+    try:
+        database = open_database(target)
+    except SqlwrightError as error:
+        yield Check("database", "bad", str(error), error.hint)
+        return
+    try:
+        schema = database.schema()
+        views = sum(table.kind == "view" for table in schema.tables)
+        yield Check(
+            "database",
+            "good" if schema.tables else "fair",
+            f"{database.url}: {len(schema.tables) - views} tables, {views} views, "
+            f"{schema.column_count:,} columns, {len(schema.foreign_keys)} declared keys",
+            "" if schema.tables else "There is nothing in it to ask about.",
+        )
+        result = database.execute("SELECT 1", Run())
+        if not result.ok:
+            yield Check("database", "bad", f"SELECT 1 failed: {result.error}")
+    except SqlwrightError as error:
+        yield Check("database", "bad", str(error), error.hint)
+    finally:
+        database.close()
+
+
+def _prepared(target: str, folder: Path) -> Check:
+    from sqlwright.prepare.manifest import read_manifest
+
+    try:
+        manifest = read_manifest(folder)
+    except SqlwrightError as error:
+        return Check("prepared", "bad", str(error), error.hint)
+    if manifest is None:
+        advice = f"sqlwright prepare {shlex.quote(target)}"
+        return Check("prepared", "fair", "not yet: the first question learns what it can", advice)
+    return Check("prepared", "good", str(folder))
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{count / 2**20:,.0f} MiB"

@@ -1,0 +1,179 @@
+"""Running a measurement with its progress shown, and its report as a few lines."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from sqlwright.cli.terminal.console import Screen, write_result
+from sqlwright.cli.terminal.layout import labelled
+from sqlwright.cli.terminal.progress import Spinner
+from sqlwright.cli.terminal.text import clean
+from sqlwright.cli.views.answer import Look, duration
+from sqlwright.presentation.answer import usage_words
+from sqlwright.types import Usage
+
+if TYPE_CHECKING:
+    from sqlwright.datasets.example import Dataset
+    from sqlwright.evaluation.records import Record
+    from sqlwright.llm.options import LlmOptions
+
+SHARES = (
+    ("execution_accuracy", "execution accuracy", "Spider's rule, DISTINCT kept"),
+    ("execution_accuracy_gold_not_empty", "gold not empty", "the same where the gold has rows"),
+    ("bird_set_accuracy", "set accuracy", "BIRD's rule"),
+    ("oracle_over_candidates", "oracle", "some candidate was right"),
+    ("first_candidate", "first candidate", "before selection"),
+    ("most_confident_half", "confident half", "the surest half of the answers"),
+)
+
+
+def measure(
+    screen: Screen,
+    dataset: Dataset,
+    *,
+    recipe: str,
+    overrides: Sequence[str],
+    llm: LlmOptions,
+    home: Path | None,
+    limit: int | None,
+    folder: Path | None,
+    allow_code: bool,
+    as_json: bool,
+) -> int:
+    """Run, show, give the exit code. Without `folder` nothing is kept."""
+    from sqlwright.evaluation.run import Settings, evaluate
+    from sqlwright.presentation.answer import to_json
+
+    settings = Settings(
+        recipe=recipe,
+        overrides=overrides,
+        allow_code=allow_code,
+        limit=limit,
+        llm=llm,
+        home=home,
+    )
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="sqlwright-") as temporary,
+            Spinner(screen, "loading the models") as spinner,
+        ):
+            summary = evaluate(
+                dataset,
+                settings,
+                folder if folder is not None else Path(temporary),
+                progress=_Counter(screen, spinner),
+            )
+    except KeyboardInterrupt:
+        if folder is not None:
+            screen.note("interrupted; the same command with --resume goes on", style="warning")
+        raise
+    if as_json:
+        write_result(to_json(summary, indent=2) + "\n")
+        return 0
+    screen.show(summary_lines(summary, Look.of(screen)))
+    if folder is not None:
+        screen.note(f"kept in {clean(str(folder), 400)}")
+    return 0
+
+
+class _Counter:
+    """Questions done, right so far, time left; on a terminal as it happens, else every 50."""
+
+    def __init__(self, screen: Screen, spinner: Spinner) -> None:
+        self._screen = screen
+        self._spinner = spinner
+        self._started = time.monotonic()
+        self._before = 0
+        self._right = 0
+
+    def __call__(self, done: int, total: int, record: Record | None) -> None:
+        if record is None:
+            self._before = done
+            return
+        self._right += record.spider
+        fresh = done - self._before
+        left = (time.monotonic() - self._started) / fresh * (total - done)
+        words = (
+            f"{done:,} of {total:,} questions, {self._right / fresh:.1%} right so far, "
+            f"{duration(left)} left"
+        )
+        self._spinner.tell(words)
+        if not self._screen.err.is_terminal and (fresh % 50 == 0 or done == total):
+            self._screen.note(words)
+
+
+def summary_lines(summary: Mapping[str, Any], look: Look) -> Iterator[Text]:
+    """A report in about twenty lines."""
+    yield Text.assemble(
+        (f"{summary['questions']:,} questions", "strong"),
+        (f"  {_statuses(summary['status'])}", "quiet"),
+    )
+    if summary["gold_does_not_run"]:
+        yield Text(f"{summary['gold_does_not_run']} left out: their gold query doesn't run")
+    yield Text()
+    for key, name, meaning in SHARES:
+        yield _share_line(name, summary[key], meaning, look)
+    yield Text()
+    linker = summary["linker"]
+    if linker["all_columns_found"]["total"]:  # recipes without a linker have nothing to measure
+        recalls = (
+            f"columns: recall {linker['column_recall']:.1%}, precision "
+            f"{linker['column_precision']:.1%}; tables: recall {linker['table_recall']:.1%}"
+        )
+        yield from labelled("linker", [Text(recalls)], look.width)
+    yield from labelled(
+        "calibration",
+        [Text(f"expected error {summary['expected_calibration_error']:.3f}")],
+        look.width,
+    )
+    if summary["by_difficulty"]:
+        entries = [
+            Text(f"{clean(level, 40)} {share['value']:.1%} of {share['total']}")
+            for level, share in summary["by_difficulty"].items()
+        ]
+        yield from labelled("difficulty", entries, look.width)
+    yield from labelled("time", _time_entries(summary), look.width)
+    yield from labelled("models", _usage_entries(summary), look.width)
+
+
+def _usage_entries(summary: Mapping[str, Any]) -> list[Text]:
+    return [
+        Text(f"{clean(step, 40)}: {usage_words(Usage(**used))}", "quiet" if place else "")
+        for place, (step, used) in enumerate(summary["usage"].items())
+    ]
+
+
+def _time_entries(summary: Mapping[str, Any]) -> list[Text]:
+    entries = [_quantile_text("a question", summary["seconds"])]
+    for step, times in summary["seconds_per_step"].items():
+        entries.append(_quantile_text(clean(step, 40), times, style="quiet"))
+    return entries
+
+
+def _quantile_text(name: str, times: Mapping[str, float], style: str = "") -> Text:
+    return Text.assemble(
+        (
+            f"{name}: median {duration(times['median'])}, 95% within {duration(times['p95'])}",
+            style,
+        )
+    )
+
+
+def _share_line(name: str, share: Mapping[str, Any], meaning: str, look: Look) -> Text:
+    line = Text(f"{name:<20}")
+    line.append(f"{share['value']:6.1%}", style="strong")
+    line.append(f"  {share['low']:6.1%} to {share['high']:6.1%}")
+    line.append(f"  {share['hits']:,} of {share['total']:,}", style="quiet")
+    if look.width >= 80:
+        line.append(f"  {meaning}", style="quiet")
+    return line
+
+
+def _statuses(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {clean(name, 20)}" for name, count in sorted(counts.items()))

@@ -1,0 +1,139 @@
+"""A request to a language model and its replies, from a trace, for reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.text import Text
+
+from sqlwright.cli.terminal.layout import indented, labelled, wrapped
+from sqlwright.cli.terminal.progress import step_words
+from sqlwright.cli.terminal.text import clean, clean_block
+from sqlwright.cli.views.answer import Look, duration
+from sqlwright.presentation.answer import money
+
+SHOWN = 1_200
+"""Characters of a message or reply; `trace show --json` has more."""
+REPLIES = 3
+ORIGINS = {"value": "value"}
+"""Styles of text by where it came from: what the database stores stands out."""
+
+
+class Told:
+    """What was said before in a trace, so that it is shown once; and whose turn it is."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, int] = {}
+        self._calls = 0
+        self._sample = 0
+
+    def begun(self, event: Mapping[str, Any]) -> None:
+        """A step begins, in a chain of its own where there are several."""
+        sample = event.get("sample")
+        self._sample = sample if isinstance(sample, int) else 0
+
+    def called(self) -> str:
+        """Which call comes now, and for which of several candidates."""
+        self._calls += 1
+        chain = f", candidate {self._sample}" if self._sample else ""
+        return f"call {self._calls}{chain}"
+
+    def before(self, message: Mapping[str, Any]) -> int:
+        """The call in which the same was said before; 0 where it wasn't."""
+        first = self._said.setdefault(str(message.get("text")), self._calls)
+        return first if first < self._calls else 0
+
+
+def embedding_lines(event: Mapping[str, Any], look: Look) -> Iterator[Text]:
+    """How many texts a model elsewhere gave the vectors of, and what it took."""
+    yield Text()
+    parts = [f"{event.get('texts', 0)} texts"]
+    if event.get("cached"):
+        parts.append(f"{event['cached']} kept from before")
+    parts.append(f"{event.get('requests', 0)} requests")
+    seconds, cost = event.get("seconds"), event.get("cost")
+    if isinstance(seconds, int | float) and seconds:
+        parts.append(duration(float(seconds)))
+    parts.append(f"{event.get('prompt_tokens', 0)} tokens")
+    if cost is None or cost:
+        parts.append(money(cost))
+    line = Text.assemble(
+        (f"{clean(str(event.get('model', '')), 80)}", "name"),
+        (f" gives vectors for {step_words(str(event.get('step', '')))}", "strong"),
+        (f"  {f' {look.glyphs.dot} '.join(parts)}", "quiet"),
+    )
+    yield from wrapped(line, look.width, hang=2)
+    if event.get("problem"):
+        why = Text(clean(str(event["problem"]), 400), style="warning")
+        yield from indented(labelled("problem", [why], look.width - 2))
+
+
+def call_lines(event: Mapping[str, Any], look: Look, told: Told) -> Iterator[Text]:
+    """Who asked what, what came back, what it took."""
+    yield Text()
+    line = Text.assemble(
+        (f"{clean(str(event.get('model', '')), 80)}", "name"),
+        (f" for {step_words(str(event.get('step', '')))}", "strong"),
+        (f"  {told.called()} {look.glyphs.dot} {_taken(event, look)}", "quiet"),
+    )
+    yield from wrapped(line, look.width, hang=2)
+    messages = event.get("messages")
+    for message in messages if isinstance(messages, list) else ():
+        if isinstance(message, dict):
+            earlier = told.before(message)
+            text = _message_text(message)
+            if earlier:
+                text = Text(f"the same as in call {earlier}", style="quiet")
+            label = clean(str(message.get("role", "")), 10)
+            yield from indented(labelled(label, [text], look.width - 2))
+    replies = event.get("replies")
+    listed = replies if isinstance(replies, list) else []
+    for reply in listed[:REPLIES]:
+        if isinstance(reply, dict):
+            yield from indented(_reply_lines(reply, look))
+    if len(listed) > REPLIES:
+        rest = Text(f"and {len(listed) - REPLIES} more replies", style="quiet")
+        yield from indented(labelled("", [rest], look.width - 2))
+
+
+def _taken(event: Mapping[str, Any], look: Look) -> str:
+    parts = []
+    seconds, cost = event.get("seconds"), event.get("cost")
+    if isinstance(seconds, int | float) and seconds:
+        parts.append(duration(float(seconds)))
+    parts.append(f"temperature {event.get('temperature', 0)}")
+    parts.append(
+        f"{event.get('prompt_tokens', 0):,} tokens in, {event.get('reply_tokens', 0):,} out"
+    )
+    if event.get("cached"):
+        parts.append(f"{event['cached']} cached")
+    if cost is None or cost:
+        parts.append(money(cost))
+    return f" {look.glyphs.dot} ".join(parts)
+
+
+def _message_text(message: Mapping[str, Any]) -> Text:
+    text, room = Text(), SHOWN
+    spans = message.get("text")
+    for span in spans if isinstance(spans, list) else ():
+        if not isinstance(span, list) or len(span) != 2:
+            continue
+        origin, words = str(span[0]), str(span[1])
+        text.append(clean_block(words, max(room, 0)) if room > 0 else "", ORIGINS.get(origin))
+        room -= len(words)
+    return text
+
+
+def _reply_lines(reply: Mapping[str, Any], look: Look) -> Iterator[Text]:
+    if "text" not in reply:
+        kind = clean(str(reply.get("kind", "missing")), 20)
+        why = Text(f"{kind}: {clean(str(reply.get('message', '')), 400)}", style="warning")
+        yield from labelled("no reply", [why], look.width - 2)
+        return
+    entries = [Text(clean_block(str(reply["text"]), SHOWN))]
+    calls = [call for call in reply.get("tool_calls") or () if isinstance(call, dict)]
+    entries += [Text(f"calls {clean(str(c.get('name')), 80)}", style="quiet") for c in calls]
+    if reply.get("finish") not in {"stop", None}:
+        entries.append(Text(f"ended by: {clean(str(reply['finish']), 40)}", style="quiet"))
+    yield from labelled("reply", entries, look.width - 2)

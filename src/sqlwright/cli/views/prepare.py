@@ -1,0 +1,70 @@
+"""How far a preparation is: a bar on a terminal, a line per stage elsewhere; standard error."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+from sqlwright.cli.terminal.console import Screen
+from sqlwright.cli.terminal.layout import shorten
+from sqlwright.cli.terminal.text import clean
+
+if TYPE_CHECKING:
+    from sqlwright import prepare
+
+STAGES = {
+    "waiting": "waiting",
+    "tables": "reading",
+    "joins": "inferring joins",
+    "texts": "embedding names",
+    "descriptions": "embedding descriptions",
+    "index": "indexing values",
+    "done": "done",
+}
+
+
+class Headway:
+    """A context that shows progress. Called from the working thread."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._stage = ""
+        self._bar: Progress | None = None
+        if screen.err.is_terminal and not screen.err.is_dumb_terminal:
+            self._bar = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(20),
+                TaskProgressColumn(),
+                console=screen.err,
+                transient=True,
+            )
+            self._task = self._bar.add_task("opening", total=None)
+
+    def __enter__(self) -> Headway:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, progress: prepare.Progress) -> None:
+        """Show where things are."""
+        words = STAGES.get(progress.stage, clean(progress.stage, 40))
+        if self._bar:
+            room = max(self._screen.err.width - 34, 12)
+            detail = shorten(f"{words} {clean(progress.detail, 200)}", room, self._screen.glyphs)
+            self._bar.update(
+                self._task, description=detail, completed=progress.done, total=progress.total
+            )
+        elif progress.stage not in (self._stage, "done"):
+            self._stage = progress.stage
+            self._screen.note(words)

@@ -1,0 +1,135 @@
+"""A query of the user's own: check it, say what it reads, run it under the guard."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from sqlwright.cli.terminal.layout import labelled
+from sqlwright.cli.terminal.text import clean
+from sqlwright.cli.views.answer import Look, sql_lines
+from sqlwright.presentation.answer import shortened_words
+from sqlwright.types import Answer, ExecutionResult, StepTime
+
+if TYPE_CHECKING:
+    from sqlwright.database.sqlite import SqliteDatabase
+    from sqlwright.protocols import Database, Limits
+    from sqlwright.schema import Schema
+
+SUGGESTED = 3
+"""Names offered for one that isn't there."""
+_SQL = re.compile(r"\s*(?:select|with)\b.*\bfrom\b", re.IGNORECASE | re.DOTALL)
+_UNKNOWN = re.compile(r"no such (?P<what>table|column): (?P<name>.+)")
+
+
+def execute(
+    database: Database,
+    sql: str,
+    *,
+    limits: Limits,
+    cancelled: threading.Event,
+) -> ExecutionResult:
+    """Run one query under the guard and within limits."""
+    from sqlwright.protocols import Run
+
+    return database.execute(sql, Run(cancelled=cancelled, limits=limits), limits=limits)
+
+
+def reads_as_sql(text: str) -> bool:
+    """Whether a text looks like a query; some English does, too ("select names from Oslo")."""
+    return _SQL.match(text) is not None
+
+
+def nearest(name: str, names: Iterable[str]) -> list[str]:
+    """Names that begin like a mistyped one, hold it, or are spelled like it; a few at most."""
+    known = {one.casefold(): one for one in names}
+    wanted = name.casefold()
+    begin = [one for one in known if one.startswith(wanted)]
+    hold = [one for one in known if len(wanted) > 1 and wanted in one]
+    spelled = difflib.get_close_matches(wanted, known, n=SUGGESTED, cutoff=0.6)
+    return [known[one] for one in dict.fromkeys((*begin, *hold, *spelled))][:SUGGESTED]
+
+
+def advice_on(message: str, schema: Schema) -> str:
+    """What to do about a database's complaint; for a name it doesn't know, the nearest ones."""
+    unknown = _UNKNOWN.search(message)
+    if unknown is None:
+        return ""
+    name = unknown["name"].rpartition(".")[2]
+    if unknown["what"] == "table":
+        return _meant(nearest(name, (table.name for table in schema.tables)))
+    found = nearest(name, {ref.column for ref in schema.columns})
+    return _meant([str(r) for n in found for r in schema.columns if r.column == n][:SUGGESTED])
+
+
+def _meant(names: Sequence[str]) -> str:
+    return f"Did you mean {' or '.join(clean(name, 120) for name in names)}?" if names else ""
+
+
+def result_answer(sql: str, result: ExecutionResult) -> Answer:
+    """The result of a query nobody had to guess, in the form every answer has."""
+    return Answer(
+        status="answered",
+        question="",
+        sql=sql,
+        dialect="sqlite",
+        columns=result.columns,
+        rows=result.rows,
+        truncated=result.truncated,
+        shortened=result.shortened,
+        warnings=shortened_words(result),
+        confidence=None,
+        times=(StepTime("execute", result.elapsed),),
+    )
+
+
+def check_lines(database: SqliteDatabase, sql: str, look: Look, *, plan: bool) -> Iterator[Text]:
+    """That the guard lets `sql` pass, what it reads, and on request how the database would go
+    about it. Raises UnsafeQuery, and QueryError when the database can't make sense of it."""
+    from sqlwright.cli.commands.sql import QueryError
+    from sqlwright.sql.guard import columns_used, format_sql, tables_used
+    from sqlwright.sql.tokens import UnreadableQuery
+
+    try:
+        database.check(sql)
+    except UnreadableQuery as error:
+        raise QueryError(str(error), hint=advice_on(str(error), database.schema())) from None
+    steps = _plan(database, sql)
+    schema = database.schema()
+    verdict = Text.assemble((f"{look.glyphs.tick} ", "good"), "one query that only reads")
+    yield from labelled("guard", [verdict], look.width)
+    tables = sorted(tables_used(sql))
+    columns = [clean(str(ref), 120) for ref in columns_used(sql, schema)]
+    yield from labelled(
+        "tables", [Text(clean(", ".join(tables), 1_000))] if tables else [], look.width
+    )
+    yield from labelled("columns", [Text(", ".join(columns))] if columns else [], look.width)
+    if plan:
+        yield Text()
+        yield from sql_lines(format_sql(sql), look)
+        yield Text()
+        yield from labelled("plan", steps, look.width, hang=2)
+
+
+def _plan(database: SqliteDatabase, sql: str) -> list[Text]:
+    """SQLite's plan as an indented list. Explaining compiles a query and runs nothing of it."""
+    from sqlwright.cli.commands.sql import QueryError
+    from sqlwright.database.connection import FAILURES
+
+    depth: dict[object, int] = {}
+    lines = []
+    try:
+        with database.reader() as connection:
+            for number, parent, _, detail in connection.rows(
+                f"EXPLAIN QUERY PLAN {sql.strip().rstrip(';')}"
+            ):
+                depth[number] = depth.get(parent, -1) + 1
+                lines.append(Text("  " * min(depth[number], 10) + clean(str(detail), 300)))
+    except FAILURES as error:
+        raise QueryError(str(error), hint=advice_on(str(error), database.schema())) from None
+    return lines

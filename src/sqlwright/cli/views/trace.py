@@ -1,0 +1,153 @@
+"""Traces for reading: a list of questions, and one run step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.text import Text
+
+from sqlwright.cli.terminal.layout import indented, labelled, shorten, wrapped
+from sqlwright.cli.terminal.progress import step_words
+from sqlwright.cli.terminal.text import clean
+from sqlwright.cli.views.answer import Look, confidence_text, duration, sql_lines
+from sqlwright.cli.views.model_calls import Told, call_lines, embedding_lines
+from sqlwright.running.trace import Trace, TraceSummary
+
+STATUS_STYLES = {"answered": "good", "refused": "fair", "failed": "bad"}
+ITEMS = 6
+
+
+def list_lines(summaries: Sequence[TraceSummary], look: Look) -> Iterator[Text]:
+    """One line per question, the newest first."""
+    if not summaries:
+        yield Text.assemble(("no traces yet: ask something first", "quiet"))
+    for summary in summaries:
+        line = Text.assemble(
+            (clean(summary.id, 40), "name"),
+            (f"  {_when(summary.time)}  ", "quiet"),
+            (f"{clean(summary.status or 'unfinished', 20):<10}", _style(summary.status)),
+        )
+        room = max(look.width - len(line.plain) - 2, 20)
+        line.append(f"  {shorten(clean(summary.question, 400), room, look.glyphs)}")
+        yield from wrapped(line, look.width, hang=4)
+
+
+def trace_lines(trace: Trace, look: Look) -> Iterator[Text]:
+    """A run from its question to its answer."""
+    start = trace.start
+    yield Text.assemble(
+        (clean(str(start.get("question", "")) or "(no question)", 10_000), "strong")
+    )
+    about = [
+        f"{name} {clean(str(start[key]), 200)}"
+        for name, key in (("database", "database"), ("at", "time"), ("sqlwright", "sqlwright"))
+        if start.get(key)
+    ]
+    if about:
+        yield from wrapped(Text.assemble((f" {look.glyphs.dot} ".join(about), "quiet")), look.width)
+    told = Told()
+    for event in trace.events:
+        yield from _event_lines(event, look, told)
+    yield Text()
+    yield from _answer_lines(trace.answer, look)
+
+
+def _event_lines(event: Mapping[str, Any], look: Look, told: Told) -> Iterator[Text]:
+    kind = str(event.get("kind", ""))
+    if kind == "begin":
+        told.begun(event)
+    if kind == "call":
+        yield from call_lines(event, look, told)
+    if kind == "embedding":
+        yield from embedding_lines(event, look)
+    if kind != "step":
+        return
+    yield Text()
+    line = Text.assemble((step_words(str(event.get("step", ""))), "strong"))
+    seconds = event.get("seconds")
+    if isinstance(seconds, int | float):
+        line.append(f"  {duration(float(seconds))}", style="quiet")
+    yield line
+    changes = event.get("changes")
+    if isinstance(changes, dict):
+        for name, value in changes.items():
+            yield from indented(
+                labelled(
+                    clean(str(name), 20)[:11], _value_entries(value, look), look.width - 2, hang=2
+                )
+            )
+
+
+def _value_entries(value: Any, look: Look) -> list[Text]:
+    items = value if isinstance(value, list) else [value]
+    entries = [Text(shorten(_item_words(item), 400, look.glyphs)) for item in items[:ITEMS]]
+    if len(items) > ITEMS:
+        entries.append(Text.assemble((f"and {len(items) - ITEMS} more", "quiet")))
+    return entries or [Text.assemble(("none", "quiet"))]
+
+
+def _item_words(item: Any) -> str:
+    if not isinstance(item, dict):
+        return clean(str(item), 400)
+    if "sql" in item:
+        return (
+            f"{_result_words(item.get('result'))}  {clean(' '.join(str(item['sql']).split()), 300)}"
+        )
+    if "phrase" in item:
+        column = item.get("column")
+        where = ".".join(str(v) for v in column.values()) if isinstance(column, dict) else column
+        return clean(f'"{item["phrase"]}" = {where}: {item.get("value")}', 300)
+    pairs = [f"{key} {_short(entry)}" for key, entry in item.items() if entry not in (None, "", [])]
+    return clean(", ".join(pairs), 400)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, dict):
+        return ".".join(str(entry) for entry in value.values())
+    if isinstance(value, list):
+        return ".".join(str(entry) for entry in value)
+    return str(value)
+
+
+def _result_words(result: Any) -> str:
+    if not isinstance(result, dict):
+        return "not run"
+    error = result.get("error")
+    if isinstance(error, dict):
+        return clean(f"{error.get('kind')}: {error.get('message')}", 80)
+    return f"{result.get('row_count', 0)} rows"
+
+
+def _answer_lines(answer: Mapping[str, Any], look: Look) -> Iterator[Text]:
+    status = str(answer.get("status", ""))
+    if not status:
+        yield Text.assemble(("it never came to an answer", "warning"))
+        return
+    yield Text.assemble((clean(status, 20), _style(status)))
+    if answer.get("message"):
+        yield from labelled("because", [Text(clean(str(answer["message"]), 2_000))], look.width)
+    if answer.get("sql"):
+        yield from sql_lines(str(answer["sql"]), look)
+    confidence = answer.get("confidence")
+    if status == "answered" and isinstance(confidence, int | float):
+        yield from labelled(
+            "how sure", [confidence_text(float(confidence), look.glyphs)], look.width
+        )
+    if answer.get("doubt"):
+        yield from labelled("because", [Text(clean(str(answer["doubt"]), 600))], look.width)
+
+
+def _style(status: str) -> str:
+    return STATUS_STYLES.get(status, "quiet")
+
+
+def _when(time: str) -> str:
+    """A moment in the local time zone, to the minute."""
+    try:
+        return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return clean(time, 40)
