@@ -148,7 +148,7 @@ def measure_time(data: Path, folder: Path, columns: int, questions: int, process
 def measure_recall(data: Path, folder: Path) -> None:
     """Print the recall of needed columns and tables on merged schemas."""
     # Loaded here, since the time is measured without them.
-    from sqlwright.training.link_data import (
+    from sqlwright.training.linker.data import (
         bird_examples,
         in_merged,
         merge,

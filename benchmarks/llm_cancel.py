@@ -29,8 +29,8 @@ from tests.llm.server import Asked, ModelServer
 
 import sqlwright
 from sqlwright.errors import SqlwrightError
+from sqlwright.llm.keeping.recording import read_recording
 from sqlwright.llm.options import LlmOptions
-from sqlwright.llm.recording import read_recording
 from sqlwright.running.trace import find_trace, read_trace
 from sqlwright.types import Answer
 

@@ -42,10 +42,10 @@ from benchmarks.setting import (
 )
 
 from sqlwright.llm.endpoint import Throttle
-from sqlwright.llm.engine import Engine
 from sqlwright.llm.gate import GatedModel, Line
-from sqlwright.llm.recording import Recorder, read_recording
+from sqlwright.llm.keeping.recording import Recorder, read_recording
 from sqlwright.llm.scripted import Script, ScriptedEndpoint
+from sqlwright.llm.sending.engine import Engine
 
 BARS = {100: 0.150, 4_337: 0.500}
 LATENCY = 0.2

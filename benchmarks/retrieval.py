@@ -19,7 +19,7 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.nodes import Literal
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.sequence.grammar import linearize
-from sqlwright.indexes.values import ColumnValues, memory_value_index
+from sqlwright.indexes.values.index import ColumnValues, memory_value_index
 from sqlwright.local.parser.constants import compared_column
 from sqlwright.protocols import ValueIndex
 from sqlwright.schema import ColumnRef

@@ -25,9 +25,9 @@ from sqlwright.api import EmbeddedModels
 from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import demo_questions
 from sqlwright.llm.endpoint import Throttle
-from sqlwright.llm.engine import Engine
 from sqlwright.llm.gate import GatedModel, Line
-from sqlwright.llm.providers import PROVIDERS, Service, connect
+from sqlwright.llm.sending.engine import Engine
+from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect
 from sqlwright.prepare import prepare, prepared_folder
 
 DESCRIBED = {

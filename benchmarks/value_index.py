@@ -45,7 +45,7 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from sqlwright.indexes.minhash import MinHashIndex
-from sqlwright.indexes.values import (
+from sqlwright.indexes.values.index import (
     ColumnValues,
     DiskValueIndex,
     build_value_index,

@@ -38,16 +38,16 @@ export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 mkdir -p "$out/passes" "$out/run" "$weights"
 
 embedder() {
-    [ -f "$weights/embedder.onnx" ] || "$python" -m sqlwright.training.link_export --out "$weights"
+    [ -f "$weights/embedder.onnx" ] || "$python" -m sqlwright.training.linker.export --out "$weights"
 }
 
 linker() {
-    [ -f "$weights/linker.npz" ] || "$python" -m sqlwright.training.link --data "$data" \
+    [ -f "$weights/linker.npz" ] || "$python" -m sqlwright.training.linker.train --data "$data" \
         --weights "$weights" --cache "$out/linker"
 }
 
 passes() {
-    "$python" -m sqlwright.training.data "$data" "$out/passes" --first "$first" \
+    "$python" -m sqlwright.training.parser.data "$data" "$out/passes" --first "$first" \
         --passes "${PASSES:-14}" --synthetic "${SYNTHETIC:-2400}" >>"$out/passes.log" 2>&1
 }
 
@@ -56,7 +56,7 @@ train() {
     local options=(--minutes "${MINUTES:-76}" --first "$first" --scale "${SCALE:-1.0}")
     [ -z "${SEED:-}" ] || options+=(--seed "$SEED")
     [ -z "${FROM:-}" ] || options+=(--weights "$FROM")
-    "$python" -m sqlwright.training.train_parser "$out/passes" "$out/run" "${options[@]}" "$@" \
+    "$python" -m sqlwright.training.parser.train "$out/passes" "$out/run" "${options[@]}" "$@" \
         >>"$out/run/log.jsonl"
 }
 
@@ -72,11 +72,11 @@ beside() {
 }
 
 export_parser() {
-    "$python" -m sqlwright.training.export_parser "$out/run/checkpoint.pt" --out "$weights"
+    "$python" -m sqlwright.training.parser.export "$out/run/checkpoint.pt" --out "$weights"
 }
 
 validate() {
-    "$python" -m sqlwright.training.validate "$data" "$weights" --out "$out/valid.json"
+    "$python" -m sqlwright.training.parser.validate "$data" "$weights" --out "$out/valid.json"
 }
 
 crossed() {
@@ -85,12 +85,12 @@ crossed() {
         folder="$out/fold_$fold"
         [ ! -f "$folder/beams.jsonl" ] || continue
         mkdir -p "$folder/passes" "$folder/run" "$folder/more" "$folder/first" "$folder/weights"
-        "$python" -m sqlwright.training.data "$data" "$folder/passes" --first 14 --passes 8 \
+        "$python" -m sqlwright.training.parser.data "$data" "$folder/passes" --first 14 --passes 8 \
             --synthetic 1200 --without "$fold/$folds" >>"$folder/passes.log" 2>&1
         fold_trained run "${FOLD_MINUTES:-100}" first --first 14 --seed "$((3 + fold))" "$@" || return
         fold_trained more "${FOLD_MORE:-85}" weights --first "$((18 + fold))" --seed "$((5 + fold))" \
             --scale 0.6 --weights "$folder/first" "$@" || return
-        "$python" -m sqlwright.training.critic_data --data "$data" --weights "$folder/weights" \
+        "$python" -m sqlwright.training.critic.data --data "$data" --weights "$folder/weights" \
             --out "$folder/beams.jsonl" --within "$fold/$folds" --each 90
     done
 }
@@ -99,13 +99,13 @@ crossed() {
 fold_trained() {
     local run="$1" minutes="$2" exported="$folder/$3"
     shift 3
-    [ -f "$folder/$run/done" ] || "$python" -m sqlwright.training.train_parser \
+    [ -f "$folder/$run/done" ] || "$python" -m sqlwright.training.parser.train \
         "$folder/passes" "$folder/$run" --minutes "$minutes" "$@" >>"$folder/$run/log.jsonl" || return
     [ -f "$folder/$run/done" ] || return "$again"
     [ ! -f "$exported/parser_decoder.onnx" ] || return 0
     cp "$weights"/* "$exported/"
     rm -f "$exported"/parser_*.onnx
-    "$python" -m sqlwright.training.export_parser "$folder/$run/checkpoint.pt" --out "$exported"
+    "$python" -m sqlwright.training.parser.export "$folder/$run/checkpoint.pt" --out "$exported"
 }
 
 critic() {
@@ -113,7 +113,7 @@ critic() {
     for ((fold = 0; fold < folds; fold++)); do
         options+=(--crossed "$out/fold_$fold/beams.jsonl")
     done
-    "$python" -m sqlwright.training.critic --data "$data" --weights "$weights" \
+    "$python" -m sqlwright.training.critic.train --data "$data" --weights "$weights" \
         --beams "$out/beams.jsonl" --rebuild "${options[@]}"
 }
 

@@ -123,7 +123,7 @@ def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
     os.chown(theirs, 54_321, 54_321)
     with pytest.raises(PermissionError, match="belongs to another user"):
         make_private(theirs)
-    from sqlwright.prepare import places
+    from sqlwright.prepare.storage import paths as places
 
     with pytest.raises(WorkspaceError, match="belongs to another user"):
         places.make_private(theirs)

@@ -26,7 +26,7 @@ from sqlwright.database import open_database
 from sqlwright.errors import ConfigError
 from sqlwright.prepare import open_workspace, prepare, prepared_folder
 from sqlwright.prepare.cost import work_on
-from sqlwright.prepare.locking import locked
+from sqlwright.prepare.storage.locking import locked
 from sqlwright.protocols import Run, Workspace
 from sqlwright.schema import ColumnRef
 from tests.scripted import scripted_models

@@ -65,7 +65,7 @@ def test_a_confined_process_can_not(attempt: str, shop: Path, tmp_path: Path) ->
     elsewhere.write_text("canary")
     code = (
         "import os, socket, sys\n"
-        "from sqlwright.database.confinement import confine\n"
+        "from sqlwright.database.workers.confinement import confine\n"
         "open(sys.argv[2]).close()\n"
         "holds = confine(sys.argv[1])\n"
         "if not {'landlock', 'seccomp'} <= set(holds): sys.exit(77)\n"

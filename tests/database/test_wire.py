@@ -7,7 +7,13 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlwright.database.wire import LENGTH, pack_reply, pack_request, unpack_reply, unpack_request
+from sqlwright.database.workers.wire import (
+    LENGTH,
+    pack_reply,
+    pack_request,
+    unpack_reply,
+    unpack_request,
+)
 
 CELLS = st.one_of(
     st.none(),

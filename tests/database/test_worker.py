@@ -197,7 +197,7 @@ def test_after_a_fork_each_process_has_its_own(shop: Path) -> None:
 def test_the_worker_cannot_write_files(shop: Path, tmp_path: Path) -> None:
     """Even if both layers failed: the process may not make any file grow."""
     code = (
-        "from sqlwright.database.confinement import _lower_limits\n"
+        "from sqlwright.database.workers.confinement import _lower_limits\n"
         "import signal\n"
         "_lower_limits()\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"

@@ -11,7 +11,7 @@ import pytest
 from sqlwright.errors import ConfigError
 from sqlwright.indexes.minhash import MinHashIndex
 from sqlwright.indexes.substring import SubstringIndex
-from sqlwright.indexes.values import build_value_index, memory_value_index, open_value_index
+from sqlwright.indexes.values.index import build_value_index, memory_value_index, open_value_index
 from sqlwright.indexes.vectors import VectorIndex
 from sqlwright.protocols import ValueIndex
 from tests.indexes.values_data import COLUMNS, LetterEmbedder, columns

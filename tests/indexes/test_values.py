@@ -17,17 +17,17 @@ import pytest
 
 from sqlwright.errors import Cancelled, WorkspaceError
 from sqlwright.indexes.storage import in_memory
-from sqlwright.indexes.value_arrays import build_arrays
-from sqlwright.indexes.value_covering import Coverage
-from sqlwright.indexes.value_reader import Reader
-from sqlwright.indexes.value_tokens import Token
-from sqlwright.indexes.values import (
+from sqlwright.indexes.values.arrays import build_arrays
+from sqlwright.indexes.values.covering import Coverage
+from sqlwright.indexes.values.index import (
     ColumnValues,
     DiskValueIndex,
     build_value_index,
     memory_value_index,
     open_value_index,
 )
+from sqlwright.indexes.values.reader import Reader
+from sqlwright.indexes.values.tokens import Token
 from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef
 from sqlwright.types import ValueMatch

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sqlwright.indexes.values import ColumnValues
+from sqlwright.indexes.values.index import ColumnValues
 from sqlwright.protocols import FloatArray
 from sqlwright.schema import ColumnRef
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sqlwright.llm.engine import Engine
+from sqlwright.llm.sending.engine import Engine
 
 
 @pytest.fixture

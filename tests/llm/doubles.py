@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, Outcome, PlainMessage, Throttle
-from sqlwright.llm.openai import OpenAIEndpoint
-from sqlwright.llm.transport import Site
+from sqlwright.llm.sending.transport import Site
+from sqlwright.llm.vendors.openai import OpenAIEndpoint
 from sqlwright.messages import Capabilities, Reply
 from tests.llm.server import ModelServer
 

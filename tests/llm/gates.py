@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlwright.llm.engine import Engine
 from sqlwright.llm.gate import GatedModel, Line
 from sqlwright.llm.prices import Price
 from sqlwright.llm.scripted import Script, ScriptedEndpoint
+from sqlwright.llm.sending.engine import Engine
 from sqlwright.messages import Message, Missing, Reply, Request, Sample, Text
 from sqlwright.protocols import Run
 from sqlwright.spending import Budget, Spending

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.llm.cache import ReplyCache, forget
-from sqlwright.llm.engine import Engine
 from sqlwright.llm.gate import GatedModel, Line
+from sqlwright.llm.keeping.cache import ReplyCache, forget
 from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint
+from sqlwright.llm.sending.engine import Engine
 from sqlwright.messages import Missing, Reply, Text, ToolCall
 from sqlwright.spending import Budget
 from sqlwright.types import Usage
@@ -113,7 +113,7 @@ def test_forgetting_removes_replies_and_nothing_else(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from sqlwright.llm.cache import ReplyCache
+from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.messages import Reply
 cache = ReplyCache(Path(sys.argv[1]), largest=20_000)
 for number in range(300):

@@ -13,8 +13,8 @@ import pytest
 from benchmarks.answering import Responder
 
 from sqlwright import api
+from sqlwright.llm.keeping.recording import Recorder
 from sqlwright.llm.options import LlmOptions
-from sqlwright.llm.recording import Recorder
 from sqlwright.llm.scripted import Script
 from sqlwright.running.trace import find_trace
 from tests.llm.gates import gate

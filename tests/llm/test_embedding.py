@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 
 from sqlwright.errors import Cancelled, ConfigError, NotEmbedded
-from sqlwright.llm.cache import ReplyCache, forget
 from sqlwright.llm.embedding import SHARE, GatedEmbedder
 from sqlwright.llm.endpoint import EndpointError
-from sqlwright.llm.engine import Engine
 from sqlwright.llm.gate import Line
+from sqlwright.llm.keeping.cache import ReplyCache, forget
+from sqlwright.llm.keeping.recording import Recorder, read_recording
 from sqlwright.llm.models import Models
 from sqlwright.llm.options import LlmOptions
 from sqlwright.llm.prices import Price
-from sqlwright.llm.providers import PROVIDERS, Service, connect_embeddings
-from sqlwright.llm.recording import Recorder, read_recording
 from sqlwright.llm.scripted import ScriptedEmbeddings
+from sqlwright.llm.sending.engine import Engine
+from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect_embeddings
 from sqlwright.protocols import FloatArray, Run, embedder_role
 from sqlwright.spending import Budget, parse_budget
 from tests.llm.doubles import QUICK

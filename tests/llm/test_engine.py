@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sqlwright.llm.endpoint import Call, Completion, Throttle
-from sqlwright.llm.engine import Engine
+from sqlwright.llm.sending.engine import Engine
 from sqlwright.messages import Capabilities, Missing, Reply
 from sqlwright.protocols import Run
 from tests.llm.doubles import QUICK, Books, ask, model_on, texts

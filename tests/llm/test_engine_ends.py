@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.llm.engine import Engine
+from sqlwright.llm.sending.engine import Engine
 from sqlwright.messages import Missing
 from sqlwright.protocols import Run
 from tests.llm.doubles import QUICK, Books, ask, model_on, texts
@@ -116,7 +116,7 @@ def test_an_interrupt_of_the_user_leaves_nothing_in_flight(engine: Engine) -> No
 def test_after_a_fork_nobody_waits_for_a_thread_that_is_not_there() -> None:
     code = """
 import os, sys
-from sqlwright.llm.engine import Engine
+from sqlwright.llm.sending.engine import Engine
 from sqlwright.protocols import Run
 from tests.llm.doubles import Books, ask, model_on
 from tests.llm.server import ModelServer

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from sqlwright.llm.endpoint import Throttle
-from sqlwright.llm.engine import Engine
+from sqlwright.llm.sending.engine import Engine
 from sqlwright.protocols import Run
 from tests.llm.doubles import QUICK, Books, ask, model_on, texts
 from tests.llm.server import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sqlwright.llm.failures import Address, refused, unsupported
+from sqlwright.llm.sending.failures import Address, refused, unsupported
 
 CASES = json.loads((Path(__file__).parents[1] / "cases/llm/refusals.json").read_text("utf-8"))
 ADDRESS = Address(

@@ -12,13 +12,13 @@ from dataclasses import replace
 import pytest
 
 from sqlwright.llm.endpoint import Call, Completion, PlainMessage, Throttle
-from sqlwright.llm.engine import Engine
 from sqlwright.llm.gate import GatedModel, Line
 from sqlwright.llm.metering import completion_tokens, largest_cost, prompt_tokens
-from sqlwright.llm.openai import OpenAIEndpoint
-from sqlwright.llm.reading import count, price
 from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint, When
-from sqlwright.llm.transport import Site
+from sqlwright.llm.sending.engine import Engine
+from sqlwright.llm.sending.transport import Site
+from sqlwright.llm.vendors.openai import OpenAIEndpoint
+from sqlwright.llm.vendors.reading import count, price
 from sqlwright.messages import LONGEST_REPLY, Capabilities, Missing, Reply, Text, Tool
 from sqlwright.spending import Budget
 from sqlwright.types import Usage

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from sqlwright.llm.endpoint import Completion, EndpointError, Throttle
-from sqlwright.llm.lane import CROWDED_IN_A_ROW, Lane, Slots, TokenBucket
+from sqlwright.llm.sending.rate_limit import CROWDED_IN_A_ROW, Lane, Slots, TokenBucket
 
 FINE = Completion((), prompt_tokens=10, reply_tokens=5)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from benchmarks.misbehaving import Asker, Asking, Ended, people
 
-from sqlwright.llm.engine import Engine
-from sqlwright.llm.providers import PROVIDERS, Service, connect
+from sqlwright.llm.sending.engine import Engine
+from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect
 from sqlwright.messages import Missing
 from sqlwright.protocols import Run
 from tests.llm.doubles import QUICK, Books, ask

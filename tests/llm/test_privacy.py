@@ -15,11 +15,11 @@ import pytest
 
 from sqlwright import api
 from sqlwright.llm.endpoint import Throttle
-from sqlwright.llm.engine import Engine
 from sqlwright.llm.gate import GatedModel, Line
-from sqlwright.llm.openai import OpenAIEndpoint
 from sqlwright.llm.scripted import Script, ScriptedEndpoint
-from sqlwright.llm.transport import Site
+from sqlwright.llm.sending.engine import Engine
+from sqlwright.llm.sending.transport import Site
+from sqlwright.llm.vendors.openai import OpenAIEndpoint
 from sqlwright.messages import HIDDEN, Capabilities, Origin, Text
 from tests.conftest import build_database
 from tests.llm.asking import RECIPE

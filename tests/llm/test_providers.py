@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from sqlwright.errors import ConfigError
-from sqlwright.llm.providers import PROVIDERS, Service, connect, key_belongs
-from sqlwright.llm.transport import is_loopback
+from sqlwright.llm.sending.transport import is_loopback
+from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect, key_belongs
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,8 @@ def test_no_key_in_a_representation() -> None:
 
 def test_vendors_packages_are_loaded_when_they_are_used() -> None:
     code = (
-        "import sys, sqlwright, sqlwright.llm.providers, sqlwright.llm.engine, sqlwright.cli.main;"
+        "import sys, sqlwright, sqlwright.llm.vendors.providers, sqlwright.llm.sending.engine;"
+        "import sqlwright.cli.main;"
         "loaded = {'openai', 'anthropic', 'google.genai', 'httpx2'} & set(sys.modules);"
         "assert not loaded, loaded"
     )

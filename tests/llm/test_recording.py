@@ -12,7 +12,7 @@ import pytest
 from sqlwright.boundary.secrets import mask
 from sqlwright.errors import ConfigError
 from sqlwright.llm.gate import GatedModel
-from sqlwright.llm.recording import FORMAT, Recorder, Recording, read_recording
+from sqlwright.llm.keeping.recording import FORMAT, Recorder, Recording, read_recording
 from sqlwright.llm.scripted import Script, ScriptedEndpoint, When
 from sqlwright.messages import Capabilities, Missing, Text
 from sqlwright.types import Usage

@@ -15,8 +15,8 @@ import pytest
 
 from sqlwright import api
 from sqlwright.errors import ConfigError
+from sqlwright.llm.keeping.recording import Recorder
 from sqlwright.llm.options import LlmOptions
-from sqlwright.llm.recording import Recorder
 from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint, ScriptedModel
 from sqlwright.running.trace import find_trace, read_trace
 from sqlwright.types import Answer

@@ -7,10 +7,10 @@ from email.utils import formatdate
 import pytest
 
 from sqlwright.llm.endpoint import Call, PlainMessage, Throttle
-from sqlwright.llm.engine import Engine
-from sqlwright.llm.openai import OpenAIEndpoint
-from sqlwright.llm.transport import Site
-from sqlwright.llm.waiting import MARGIN, delay, retry_after
+from sqlwright.llm.sending.backoff import MARGIN, delay, retry_after
+from sqlwright.llm.sending.engine import Engine
+from sqlwright.llm.sending.transport import Site
+from sqlwright.llm.vendors.openai import OpenAIEndpoint
 from sqlwright.messages import Capabilities, Missing
 from sqlwright.protocols import Run
 from tests.llm.doubles import Books

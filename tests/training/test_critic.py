@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sqlwright.local.critic.features import Order
-from sqlwright.training.critic import refuse_below
-from sqlwright.training.perceptron import fit_ranking
+from sqlwright.training.critic.perceptron import fit_ranking
+from sqlwright.training.critic.train import refuse_below
 
 ANSWERABLE = np.linspace(0.05, 0.9, 900)
 IN_VAIN = np.linspace(0.0, 0.4, 300)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
-from sqlwright.training.link_data import (
+from sqlwright.training.critic.refusal import impossible, without_columns
+from sqlwright.training.linker.data import (
     LinkExample,
     bird_examples,
     bird_schema,
@@ -14,9 +15,8 @@ from sqlwright.training.link_data import (
     merge,
     merged_examples,
 )
-from sqlwright.training.link_gold import used
+from sqlwright.training.linker.gold import used
 from sqlwright.training.pairs import Pair
-from sqlwright.training.refusal import impossible, without_columns
 from sqlwright.training.split import HELD_BACK
 from sqlwright.types import Question, ValueMatch
 

@@ -6,8 +6,8 @@ import random
 
 from sqlwright.english.as_trained import split_name
 from sqlwright.schema import Column, Schema, Table
-from sqlwright.training.augment import Rates, abbreviate, shown_question, shown_schema
-from sqlwright.training.renaming import Names, Shown, rename
+from sqlwright.training.questions.augment import Rates, abbreviate, shown_question, shown_schema
+from sqlwright.training.questions.renaming import Names, Shown, rename
 from sqlwright.types import Question, ValueMatch
 from tests.local.singers import COUNTRY, SINGERS
 

@@ -12,11 +12,11 @@ pytestmark = pytest.mark.training
 
 from sqlwright.local.parser.nodes import FEATURES, RELATIONS  # noqa: E402
 from sqlwright.local.parser.pointers import FIRST_NODE  # noqa: E402
-from sqlwright.training.export_parser import export  # noqa: E402
 from sqlwright.training.minilm import MiniLm  # noqa: E402
-from sqlwright.training.model import ParserModel, Sizes  # noqa: E402
-from sqlwright.training.restore import GRAPHS, restore  # noqa: E402
-from sqlwright.training.train_parser import Settings, Trainer, mark_frozen  # noqa: E402
+from sqlwright.training.parser.export import export  # noqa: E402
+from sqlwright.training.parser.model import ParserModel, Sizes  # noqa: E402
+from sqlwright.training.parser.restore import GRAPHS, restore  # noqa: E402
+from sqlwright.training.parser.train import Settings, Trainer, mark_frozen  # noqa: E402
 
 SIZES = Sizes(len(FEATURES), len(RELATIONS), FIRST_NODE)
 

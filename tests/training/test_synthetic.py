@@ -13,13 +13,15 @@ from sqlwright.form import nodes as f
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
-from sqlwright.training import ask_relations, ask_rows, ask_selves
-from sqlwright.training.ask_rows import Made
-from sqlwright.training.entities import Role, World, plural, read_world, singular
-from sqlwright.training.growth import WAYS, grown
 from sqlwright.training.pairs import Known
-from sqlwright.training.phrases import ordered_by
-from sqlwright.training.synthetic import KINDS, Synthesizer, synthetic_pairs
+from sqlwright.training.questions import relations as ask_relations
+from sqlwright.training.questions import rows as ask_rows
+from sqlwright.training.questions import selves as ask_selves
+from sqlwright.training.questions.entities import Role, World, plural, read_world, singular
+from sqlwright.training.questions.growth import WAYS, grown
+from sqlwright.training.questions.phrases import ordered_by
+from sqlwright.training.questions.rows import Made
+from sqlwright.training.questions.synthetic import KINDS, Synthesizer, synthetic_pairs
 
 SHOP = Schema(
     "shop",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sqlwright.training.validate import paired, same_rows
+from sqlwright.training.parser.validate import paired, same_rows
 
 
 def records(verdicts: list[list[bool | None]]) -> list[dict[str, Any]]:

@@ -91,7 +91,7 @@ def check_asked(settings: Settings, *, allow_code: bool = False) -> None:
 def destinations(settings: Settings, *, allow_code: bool = False) -> Iterator[str]:
     """Where prompts go elsewhere when a file alone decides it, for a person to see before they do:
     a project file by its address, a recipe file by its models. Raises ConfigError."""
-    from sqlwright.llm.transport import is_loopback
+    from sqlwright.llm.sending.transport import is_loopback
 
     url = settings.llm.base_url
     if url and settings.origins.get("llm.base_url") == str(settings.file) and not is_loopback(url):

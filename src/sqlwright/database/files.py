@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from sqlwright.database.process import command, environment
+from sqlwright.database.workers.process import command, environment
 from sqlwright.errors import DatabaseUnavailable
 
 _BESIDE = ("-wal", "-shm", "-journal")

@@ -14,10 +14,16 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlwright.database.connection import ReadFailed
-from sqlwright.database.process import Reply, Worker, WorkerDied, WorkerStopped, start_failure
+from sqlwright.database.workers.process import (
+    Reply,
+    Worker,
+    WorkerDied,
+    WorkerStopped,
+    start_failure,
+)
 
 if TYPE_CHECKING:
-    from sqlwright.database.pool import Pool
+    from sqlwright.database.workers.pool import Pool
     from sqlwright.types import Cell
 
     Row = tuple[Cell, ...]

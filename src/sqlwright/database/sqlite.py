@@ -18,10 +18,10 @@ from sqlwright.database.connection import (
 )
 from sqlwright.database.files import DatabaseFile, Source, Token
 from sqlwright.database.introspect import read_schema
-from sqlwright.database.pool import Pool
-from sqlwright.database.process import Stop, WorkerDied, WorkerStopped, start_failure
 from sqlwright.database.reader import Reader
 from sqlwright.database.stored import Stored, read_stored
+from sqlwright.database.workers.pool import Pool
+from sqlwright.database.workers.process import Stop, WorkerDied, WorkerStopped, start_failure
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema, fold_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlwright.indexes.value_arrays import ColumnValues
+from sqlwright.indexes.values.arrays import ColumnValues
 from sqlwright.schema import ColumnRef
 from sqlwright.types import ValueMatch
 

@@ -20,7 +20,7 @@ from rapidfuzz import fuzz
 from sqlwright.errors import ConfigError
 from sqlwright.indexes.folding import soften
 from sqlwright.indexes.holders import Holders
-from sqlwright.indexes.value_arrays import ColumnValues
+from sqlwright.indexes.values.arrays import ColumnValues
 from sqlwright.protocols import Embedder
 from sqlwright.types import ValueMatch
 

@@ -20,7 +20,7 @@ from rapidfuzz.process import extract_iter
 
 from sqlwright.indexes.folding import soften
 from sqlwright.indexes.holders import Holders
-from sqlwright.indexes.value_arrays import ColumnValues
+from sqlwright.indexes.values.arrays import ColumnValues
 from sqlwright.types import ValueMatch
 
 _WORD = re.compile(r"\w+")

@@ -18,7 +18,7 @@ import numpy as np
 
 from sqlwright.indexes.folding import soften
 from sqlwright.indexes.holders import Holders
-from sqlwright.indexes.value_arrays import ColumnValues
+from sqlwright.indexes.values.arrays import ColumnValues
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.types import ValueMatch
 

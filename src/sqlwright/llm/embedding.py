@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 
 from sqlwright.errors import NotEmbedded
-from sqlwright.llm.cache import ReplyCache
-from sqlwright.llm.digest import call_form, digest
 from sqlwright.llm.endpoint import Call, EmbeddingEndpoint, PlainMessage
 from sqlwright.llm.gate import Line
+from sqlwright.llm.keeping.cache import ReplyCache
+from sqlwright.llm.keeping.digest import call_form, digest
+from sqlwright.llm.keeping.recording import Recorder, Recording
 from sqlwright.llm.metering import SpendingMeter, largest_cost, prompt_tokens
 from sqlwright.llm.prices import Price
-from sqlwright.llm.recording import Recorder, Recording
 from sqlwright.llm.vectors import vectors_from_text, vectors_text
 from sqlwright.messages import Missing, Origin, Reply
 from sqlwright.protocols import FloatArray, Run

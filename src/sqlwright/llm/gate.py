@@ -21,15 +21,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from sqlwright.llm.cache import ReplyCache
-from sqlwright.llm.digest import call_form, digest
 from sqlwright.llm.endpoint import Call, Endpoint, Outcome, PlainMessage
-from sqlwright.llm.engine import Engine
+from sqlwright.llm.keeping.cache import ReplyCache
+from sqlwright.llm.keeping.digest import call_form, digest
+from sqlwright.llm.keeping.recording import Recorder, Recording
 from sqlwright.llm.keys import error_without_key, reply_without_key
 from sqlwright.llm.metering import SpendingMeter
 from sqlwright.llm.prices import Price
-from sqlwright.llm.recording import Recorder, Recording
-from sqlwright.llm.waves import Part, Rule, missing_parts, next_wave
+from sqlwright.llm.sending.budget_batches import Part, Rule, missing_parts, next_wave
+from sqlwright.llm.sending.engine import Engine
 from sqlwright.messages import LONGEST_REPLY, Capabilities, Message, Missing, Reply, Request, Sample
 from sqlwright.protocols import Run
 from sqlwright.types import Usage

@@ -19,13 +19,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sqlwright.errors import ConfigError
-from sqlwright.llm.cache import ReplyCache
 from sqlwright.llm.embedding import GatedEmbedder
-from sqlwright.llm.engine import Engine
 from sqlwright.llm.gate import GatedModel, Line
+from sqlwright.llm.keeping.cache import ReplyCache
+from sqlwright.llm.keeping.recording import Recorder, Recording, read_recording
 from sqlwright.llm.options import LlmOptions
 from sqlwright.llm.prices import FREE, Price, Prices, load_prices
-from sqlwright.llm.providers import (
+from sqlwright.llm.sending.engine import Engine
+from sqlwright.llm.sending.transport import is_loopback
+from sqlwright.llm.vendors.providers import (
     PROVIDERS,
     Provider,
     Service,
@@ -34,8 +36,6 @@ from sqlwright.llm.providers import (
     connect,
     connect_embeddings,
 )
-from sqlwright.llm.recording import Recorder, Recording, read_recording
-from sqlwright.llm.transport import is_loopback
 from sqlwright.messages import Capabilities
 from sqlwright.protocols import EMBEDDER
 

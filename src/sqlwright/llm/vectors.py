@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlwright.llm.failures import unreadable
+from sqlwright.llm.sending.failures import unreadable
 from sqlwright.protocols import FloatArray
 
 OFF = 0.01

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sqlwright.prepare.build import Prepared, Progress, prepare
 from sqlwright.prepare.opening import open_workspace
-from sqlwright.prepare.places import prepared_folder
-from sqlwright.prepare.removal import purge
+from sqlwright.prepare.storage.paths import prepared_folder
+from sqlwright.prepare.storage.removal import purge
 
 __all__ = ["Prepared", "Progress", "open_workspace", "prepare", "prepared_folder", "purge"]

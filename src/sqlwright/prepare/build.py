@@ -30,13 +30,20 @@ from sqlwright.catalog.scan import (
 from sqlwright.database import open_database
 from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.errors import WorkspaceError
-from sqlwright.indexes.values import ColumnValues, build_value_index, open_value_index
+from sqlwright.indexes.values.index import ColumnValues, build_value_index, open_value_index
 from sqlwright.prepare.descriptions import embed_descriptions
-from sqlwright.prepare.locking import locked
-from sqlwright.prepare.manifest import Manifest, read_catalog, read_manifest, write_manifest
 from sqlwright.prepare.notes import catalog_notes, pressing_notes
 from sqlwright.prepare.pages import page_digests
-from sqlwright.prepare.places import (
+from sqlwright.prepare.sources import (
+    described_schema,
+    description_folder,
+    descriptions_digest,
+    require_tables,
+    within_room,
+)
+from sqlwright.prepare.storage.locking import locked
+from sqlwright.prepare.storage.manifest import Manifest, read_catalog, read_manifest, write_manifest
+from sqlwright.prepare.storage.paths import (
     STAGES,
     TEXTS,
     make_private,
@@ -47,14 +54,7 @@ from sqlwright.prepare.places import (
     told,
     write_private,
 )
-from sqlwright.prepare.sources import (
-    described_schema,
-    description_folder,
-    descriptions_digest,
-    require_tables,
-    within_room,
-)
-from sqlwright.prepare.stages import load_stage, save_stage
+from sqlwright.prepare.storage.stages import load_stage, save_stage
 from sqlwright.prepare.texts import embed_texts
 from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef, Schema, Table

@@ -18,7 +18,7 @@ from sqlwright.indexes.descriptions import (
     embedded,
     stored_content,
 )
-from sqlwright.prepare.places import write_private
+from sqlwright.prepare.storage.paths import write_private
 from sqlwright.prepare.texts import remembering
 from sqlwright.protocols import Embedder
 from sqlwright.schema import Schema

@@ -13,11 +13,9 @@ from sqlwright.catalog.records import Catalog, ColumnProfile
 from sqlwright.database import open_database
 from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.errors import WorkspaceError
-from sqlwright.indexes.values import ColumnValues, open_value_index
+from sqlwright.indexes.values.index import ColumnValues, open_value_index
 from sqlwright.prepare.descriptions import stored_vectors
-from sqlwright.prepare.manifest import Manifest, read_catalog, read_manifest
 from sqlwright.prepare.notes import pressing_notes, unreadable
-from sqlwright.prepare.places import is_trustworthy, prepared_folder
 from sqlwright.prepare.quick import learn_quickly
 from sqlwright.prepare.sources import (
     described_schema,
@@ -25,6 +23,8 @@ from sqlwright.prepare.sources import (
     descriptions_digest,
     require_tables,
 )
+from sqlwright.prepare.storage.manifest import Manifest, read_catalog, read_manifest
+from sqlwright.prepare.storage.paths import is_trustworthy, prepared_folder
 from sqlwright.prepare.texts import prepared_texts
 from sqlwright.prepare.unasked import prepare_unasked
 from sqlwright.protocols import Run, ValueIndex, Workspace

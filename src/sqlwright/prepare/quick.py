@@ -25,7 +25,7 @@ from sqlwright.catalog.scan import (
 )
 from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.errors import DatabaseUnavailable
-from sqlwright.indexes.values import ColumnValues, DiskValueIndex, memory_value_index
+from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
 from sqlwright.prepare.notes import catalog_notes
 from sqlwright.prepare.sources import within_room
 from sqlwright.protocols import Run

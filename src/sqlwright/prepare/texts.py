@@ -25,7 +25,7 @@ from sqlwright.local.embedder.prepared import (
     text_keys,
 )
 from sqlwright.local.question.schema import schema_texts
-from sqlwright.prepare.places import STAGES, TEXTS, make_private, remove, write_private
+from sqlwright.prepare.storage.paths import STAGES, TEXTS, make_private, remove, write_private
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import Schema
 

@@ -18,8 +18,8 @@ from sqlwright.database import open_database
 from sqlwright.errors import Cancelled, DatabaseUnavailable, WorkspaceError
 from sqlwright.prepare.build import Prepared, prepare
 from sqlwright.prepare.cost import PER_BYTE, work_on
-from sqlwright.prepare.manifest import read_catalog, read_manifest
-from sqlwright.prepare.places import LATE, MANIFEST, is_trustworthy, write_private
+from sqlwright.prepare.storage.manifest import read_catalog, read_manifest
+from sqlwright.prepare.storage.paths import LATE, MANIFEST, is_trustworthy, write_private
 from sqlwright.protocols import Run, no_events
 from sqlwright.schema import ColumnRef
 

@@ -50,8 +50,8 @@ CONDITIONS: Mapping[str, str] = {
 }
 
 INDEXES: Mapping[str, str] = {
-    "values.memory": "sqlwright.indexes.values:memory_value_index",
-    "values.disk": "sqlwright.indexes.values:open_value_index",
+    "values.memory": "sqlwright.indexes.values.index:memory_value_index",
+    "values.disk": "sqlwright.indexes.values.index:open_value_index",
 }
 
 RECIPES: Mapping[str, str] = {

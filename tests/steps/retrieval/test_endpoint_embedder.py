@@ -20,16 +20,16 @@ from tests.steps.retrieval.test_entities import CITY, SCHEMA, STORED, values
 from sqlwright import api
 from sqlwright.errors import ConfigError
 from sqlwright.indexes.descriptions import StoredVectors, documents_digest, documents_of
-from sqlwright.indexes.values import ColumnValues, memory_value_index
-from sqlwright.llm.cache import ReplyCache
+from sqlwright.indexes.values.index import ColumnValues, memory_value_index
 from sqlwright.llm.embedding import GatedEmbedder
 from sqlwright.llm.endpoint import EndpointError
-from sqlwright.llm.engine import Engine
 from sqlwright.llm.gate import Line
-from sqlwright.llm.providers import PROVIDERS, Service, connect_embeddings
+from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.scripted import Script, ScriptedEmbeddings, ScriptedModel
+from sqlwright.llm.sending.engine import Engine
+from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect_embeddings
 from sqlwright.prepare import prepare, purge
-from sqlwright.prepare.places import ours
+from sqlwright.prepare.storage.paths import ours
 from sqlwright.protocols import Context, Run, Workspace, embedder_role
 from sqlwright.recipes.loading import load_recipe
 from sqlwright.running.trace import find_trace, read_trace

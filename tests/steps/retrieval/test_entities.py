@@ -10,7 +10,7 @@ import pytest
 from tests.scripted import ScriptedEmbedder
 
 from sqlwright.errors import Cancelled, ConfigError
-from sqlwright.indexes.values import ColumnValues, memory_value_index
+from sqlwright.indexes.values.index import ColumnValues, memory_value_index
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.steps.retrieval.column_names import similar_columns

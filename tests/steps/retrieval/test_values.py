@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from sqlwright.errors import Cancelled
-from sqlwright.indexes.values import ColumnValues, DiskValueIndex, memory_value_index
+from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.steps.retrieval.values import (

@@ -13,7 +13,7 @@ from sqlwright.cli.typed.target import read_database
 
 if TYPE_CHECKING:
     from sqlwright.cli.terminal.console import Screen
-    from sqlwright.prepare.inventory import Kept
+    from sqlwright.prepare.storage.inventory import Kept
     from sqlwright.settings import Settings
 
 EXAMPLES = """\
@@ -57,7 +57,7 @@ def command(
         return 0
 
     from sqlwright.cli.terminal.text import clean
-    from sqlwright.prepare import inventory
+    from sqlwright.prepare.storage import inventory
 
     home = home_of(settled())
     found = inventory.everything(home) if everything else inventory.traces(home)
@@ -79,7 +79,7 @@ def command(
 def _purge_one(screen: Screen, target: str, settings: Settings, *, quiet: bool) -> None:
     from sqlwright.cli.opening import prepared_place, replies_place
     from sqlwright.cli.terminal.text import clean
-    from sqlwright.llm.cache import forget
+    from sqlwright.llm.keeping.cache import forget
     from sqlwright.prepare import purge
 
     folder = prepared_place(target, settings)

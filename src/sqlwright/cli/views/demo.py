@@ -105,7 +105,7 @@ def demo_database(folder: Path, *, room: int = ROOM) -> Path:
     the disk has less than `room` bytes left for it."""
     from sqlwright import __version__
     from sqlwright.demo.business import write_business
-    from sqlwright.prepare.places import make_private, told
+    from sqlwright.prepare.storage.paths import make_private, told
 
     make_private(folder)
     path = folder / f"harbor-and-pine-{__version__}.sqlite"

@@ -23,7 +23,7 @@ from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import duration
 from sqlwright.errors import ConfigError, SqlwrightError, WorkspaceError
-from sqlwright.prepare.places import make_private, remove, write_private
+from sqlwright.prepare.storage.paths import make_private, remove, write_private
 
 if TYPE_CHECKING:
     from sqlwright.settings import Settings
@@ -135,7 +135,7 @@ def _models() -> Check:
 def _language_models(settings: Settings, environ: Mapping[str, str]) -> Check:
     """Who could be asked: which keys are there, never what they are. Nothing is sent."""
     from sqlwright.llm.models import service_for
-    from sqlwright.llm.providers import PROVIDERS
+    from sqlwright.llm.vendors.providers import PROVIDERS
 
     name = "providers"
     keyed = [row.name for row in PROVIDERS.values() if environ.get(row.key_variable or " ")]
@@ -295,7 +295,7 @@ def _database(target: str) -> Iterator[Check]:
 
 
 def _prepared(target: str, folder: Path) -> Check:
-    from sqlwright.prepare.manifest import read_manifest
+    from sqlwright.prepare.storage.manifest import read_manifest
 
     try:
         manifest = read_manifest(folder)

@@ -18,8 +18,8 @@ import numpy as np
 
 from sqlwright.errors import NotEmbedded
 from sqlwright.indexes.descriptions import LONGEST, Document
-from sqlwright.llm.cache import write_aside
 from sqlwright.llm.embedding import BoundEmbedder, GatedEmbedder
+from sqlwright.llm.keeping.cache import write_aside
 from sqlwright.local.embedder.prepared import file_content, open_file, text_keys
 from sqlwright.messages import Origin
 from sqlwright.protocols import Context, Embedder, FloatArray, Run

@@ -1,0 +1,252 @@
+"""The worker processes of a database: started ahead, borrowed per query, killed when stuck."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from sqlwright.database.workers.process import (
+    POLL_SECONDS,
+    Place,
+    Reply,
+    Stop,
+    Worker,
+    WorkerDied,
+    WorkerStopped,
+)
+from sqlwright.errors import SqlwrightError
+
+_LONG_SECONDS = 0.1
+_MOST_WORKERS = 4
+LIGHT_BYTES = 128 * 1024 * 1024
+"""Memory that every query may take. One that needs more runs again, and only one does at a time, so
+that all workers together take no more than the limit of one query and three times this."""
+
+
+class Pool:
+    """Up to four workers, the first of them started ahead. Thread-safe.
+
+    `warm` is the request a fresh worker is handed before its first query.
+    """
+
+    def __init__(self, warm: Callable[[], dict[str, Any]]) -> None:
+        self._workers = _Workers()
+        self._warm = warm
+        self._heavy = threading.Semaphore(1)
+        self._finalizer = weakref.finalize(self, _Workers.close, self._workers)
+        self.start_ahead()
+
+    def start_ahead(self) -> None:
+        """Start a worker in the background when none is waiting."""
+        if self._workers.reserve_spare():
+            starting = threading.Thread(
+                target=_start_spare,
+                args=(self._workers, self._warm),
+                name="sqlwright-worker",
+                daemon=True,
+            )
+            try:
+                starting.start()
+            except RuntimeError:  # no further thread: the next query starts its worker itself
+                self._workers.started()
+
+    def ask(self, fields: dict[str, Any], stop: Stop) -> Reply:
+        """Have a worker answer; wait while all are busy. Raises WorkerDied, WorkerStopped.
+
+        Workers that were killed while they had nothing to do are replaced, and lose no query."""
+        most = fields["memory_bytes"]
+        if most <= LIGHT_BYTES:
+            return self._ask(fields, stop)
+        until = time.monotonic() + fields["seconds"]
+        reply = self._ask(fields | {"memory_bytes": LIGHT_BYTES}, stop)
+        if reply[0].get("error") != "memory":
+            return reply
+        while not self._heavy.acquire(timeout=POLL_SECONDS):
+            reason = stop() or ("timeout" if time.monotonic() > until else None)
+            if reason is not None:
+                raise WorkerStopped(reason)
+        try:
+            left = max(until - time.monotonic(), POLL_SECONDS)
+            return self._ask(fields | {"seconds": left}, stop)
+        finally:
+            self._heavy.release()
+
+    def take(self, place: Place, stop: Stop) -> Worker:
+        """A worker for several requests in turn. Raises WorkerDied, WorkerStopped."""
+        return self._workers.borrow(place, stop)
+
+    def give_back(self, worker: Worker) -> None:
+        """End what `take` began; a worker that was killed is replaced."""
+        self._workers.give_back(worker)
+        if not worker.alive:
+            self.start_ahead()
+
+    def _ask(self, fields: dict[str, Any], stop: Stop) -> Reply:
+        place = fields["place"]
+        for _ in range(_MOST_WORKERS):
+            try:
+                return self._ask_one(self._workers.borrow(place, stop), fields, stop)
+            except WorkerDied as error:
+                if not error.idle:
+                    raise
+        return self._ask_one(self._workers.borrow(place, stop), fields, stop)
+
+    def _ask_one(self, worker: Worker, fields: dict[str, Any], stop: Stop) -> Reply:
+        late = time.monotonic() + _LONG_SECONDS
+
+        def watch() -> str | None:
+            # A query that takes this long may have to be killed: have another worker ready then.
+            if time.monotonic() > late:
+                self.start_ahead()
+            return stop()
+
+        try:
+            reply = worker.ask(fields, watch)
+            if reply[0].pop("large"):
+                worker.kill()
+            return reply
+        except WorkerStopped:
+            raise
+        except BaseException:
+            # Left in the middle (Ctrl-C included): what it would send next belongs to no one.
+            worker.kill()
+            raise
+        finally:
+            self.give_back(worker)
+
+    def close(self) -> None:
+        """Kill every worker. Queries that still run end with WorkerDied."""
+        self._finalizer()
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Of the processes that live now."""
+        return self._workers.pids
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """What the workers have given up, as `confinement.confine` names it; empty before one has
+        answered."""
+        return self._workers.holds
+
+
+class _Workers:
+    """The workers and who has them; kept apart from Pool, so that its finalizer can hold it."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._free: list[Worker] = []
+        self._all: list[Worker] = []
+        self._starting = 0
+        self._closed = False
+        self._owner = os.getpid()
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        with self._changed:
+            return tuple(worker.pid for worker in self._all if worker.alive)
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        with self._changed:
+            return next((worker.holds for worker in self._all if worker.holds), ())
+
+    def reserve_spare(self) -> bool:
+        """True when one should be started now; the caller then calls `start`, then `started`."""
+        with self._changed:
+            self._let_go_after_fork()
+            if self._closed or self._free or self._starting or len(self._all) >= _MOST_WORKERS:
+                return False
+            self._starting += 1
+            return True
+
+    def borrow(self, place: Place, stop: Stop) -> Worker:
+        """A free worker, or a new one while there may be more, or wait for one."""
+        while True:
+            with self._changed:
+                self._let_go_after_fork()
+                if self._closed:
+                    raise WorkerDied(None)
+                while self._free:
+                    worker = self._free.pop()
+                    if not worker.has_ended() and worker.place == place:
+                        return worker
+                    worker.kill()  # closes its pipes
+                    self._all.remove(worker)
+                start = not self._starting and len(self._all) < _MOST_WORKERS
+                if start:
+                    self._starting += 1
+                else:
+                    self._changed.wait(POLL_SECONDS)
+            if start:
+                try:
+                    return self.start(place)
+                finally:
+                    self.started()
+            reason = stop()
+            if reason is not None:
+                raise WorkerStopped(reason)
+
+    def start(self, place: Place) -> Worker:
+        """A new worker, already borrowed."""
+        worker = Worker(place)
+        with self._changed:
+            self._all.append(worker)
+            closed = self._closed
+        if closed:
+            worker.kill()
+        return worker
+
+    def started(self) -> None:
+        """What was reserved is there, or has failed: the next one may start."""
+        with self._changed:
+            self._starting -= 1
+            self._changed.notify_all()
+
+    def give_back(self, worker: Worker) -> None:
+        with self._changed:
+            if self._closed and worker.alive:
+                worker.kill()
+            if worker.alive:
+                self._free.append(worker)
+            elif worker in self._all:
+                self._all.remove(worker)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        with self._changed:
+            self._let_go_after_fork()
+            self._closed = True
+            # Whoever is waiting for a worker's reply sees its pipe end; it also closes the pipes.
+            for worker in self._all:
+                if worker in self._free:
+                    worker.kill()
+                else:
+                    worker.terminate()
+            self._free.clear()
+            self._changed.notify_all()
+
+    def _let_go_after_fork(self) -> None:
+        if self._owner != os.getpid():
+            for worker in self._all:
+                worker.abandon()
+            self._free, self._all, self._starting = [], [], 0
+            self._owner = os.getpid()
+
+
+def _start_spare(workers: _Workers, warm: Callable[[], dict[str, Any]]) -> None:
+    try:
+        # Without a process, or with one that fails, the next query tries again and reports it.
+        with contextlib.suppress(OSError, SqlwrightError):
+            request = warm()
+            worker = workers.start(request["place"])
+            with contextlib.suppress(WorkerDied, WorkerStopped):
+                worker.ask(request, lambda: None)
+            workers.give_back(worker)
+    finally:
+        workers.started()

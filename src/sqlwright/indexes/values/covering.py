@@ -1,0 +1,275 @@
+"""Which values share words with a phrase, and how much of its weight each of them covers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+import numpy as np
+
+from sqlwright.indexes.values.reader import Ids, Reader, distinct, distinct_first, joined
+from sqlwright.indexes.values.tokens import Floats, Token, Variants
+
+# What one phrase may cost. Rare tokens come first, so the limits bite on common ones only.
+TOKEN_POSTINGS = 40_000
+SHORTLIST = 512
+RERANKED = 96
+CHAMPIONS = 24
+FEW_POSTINGS = 128
+"""So many are added up one by one: what arrays save is less than what each operation costs."""
+
+COVERED = 0.97
+"""Share of a phrase's weight from which on misspellings are not looked for."""
+_SHORTER = np.float32(0.002)
+"""What a byte of length costs among values that cover a phrase equally."""
+_WORTH = 0.35
+"""Share of the best value's weight that another must have to be ranked."""
+_COVERED_LEAST = 0.2
+"""Share of the phrase's own weight that a value must have, common tokens left out."""
+_COUNT = attrgetter("count")
+
+
+@dataclass(slots=True)
+class _Tally:
+    """How much of a phrase's weight each value covers, by what has been looked at so far."""
+
+    scores: Floats
+    """Of every value of the index; zero but for those touched."""
+    common: list[Token]
+    """Tokens too common to bring in a value, for now; none are cut then."""
+    touched: list[Ids] = field(default_factory=list)
+    cut: list[Token] = field(default_factory=list)
+    """Tokens whose values were not walked through, or not all, for the budget."""
+    budget: int = TOKEN_POSTINGS
+
+    def walk(self, tokens: Iterable[Token]) -> None:
+        """Credit the values that contain the tokens."""
+        for token in tokens:
+            part = token.postings[: self.budget]
+            if len(part) < token.count:
+                self.cut.append(token)
+                if self.touched:
+                    continue
+            if len(part):
+                self.budget -= len(part)
+                values = part.astype(np.int64)
+                self.scores[values] += token.idf
+                self.touched.append(values)
+
+    @property
+    def skipped(self) -> list[Token]:
+        """Tokens that not all values were credited for."""
+        return self.common or self.cut
+
+    def add(self, token: Token, found: Variants) -> None:
+        """Credit values with a variant of a token, unless they have the token itself."""
+        if len(found.values) == 0:
+            return
+        gain = found.weights * np.float32(token.idf)
+        if token.count:
+            gain = np.where(token.holds(found.values), np.float32(0), gain)
+        self.scores[found.values] += gain
+        self.touched.append(found.values)
+
+    def weighed(self) -> tuple[Ids, Floats]:
+        """The values touched, some more than once, and the weight that each covers.
+
+        Without that of the tokens skipped when there are more values than a shortlist takes.
+        """
+        values = self.touched[0] if len(self.touched) == 1 else joined(self.touched)
+        if self.skipped and len(values) <= SHORTLIST:
+            return values, self.weights(values)
+        return values, self.scores[values]
+
+    def weights(self, values: Ids) -> Floats:
+        """The weight that values cover, that of the tokens skipped included."""
+        found: Floats = self.scores[values]
+        for token in self.skipped:
+            found += token.holds(values) * np.float32(token.idf)
+        return found
+
+    def leader(self, values: Ids, weights: Floats) -> tuple[Ids, float]:
+        """The value that covers most so far, as an array of one, and the weight it covers."""
+        if len(values) == 0:
+            return values, 0.0
+        if self.skipped and len(values) > SHORTLIST:
+            values = values[np.argpartition(-weights, SHORTLIST)[:SHORTLIST]]
+            weights = self.weights(values)
+        at = int(weights.argmax())
+        return values[at : at + 1], float(weights[at])
+
+    def clear(self) -> None:
+        for part in self.touched:
+            self.scores[part] = 0
+
+
+class Coverage:
+    """Finds the values that cover most of a phrase. Each thread has scratch space of its own."""
+
+    def __init__(self, reader: Reader, columns: int, few: int = FEW_POSTINGS) -> None:
+        self._reader = reader
+        self._columns = columns
+        self._few = few
+        self._local = threading.local()
+
+    def shares(self, tokens: Sequence[Token], *, found: bool) -> dict[int, float]:
+        """The values worth ranking, and the share of the tokens' weight that each covers.
+
+        Misspellings are looked for unless the phrase was `found` otherwise or a value covers it.
+        """
+        total = sum([token.idf for token in tokens])
+        known = [token for token in tokens if token.count]
+        known.sort(key=_COUNT)
+        singular = [
+            (token, variants)
+            for token in tokens
+            if token.text[-1] == "s" and len((variants := token.singular(self._reader)).values)
+        ]
+        if few := _few(known, singular, total, self._few):
+            return few
+        rare, common = (known, []) if singular else _parted(known, total)
+        tally = _Tally(self._scratch(), common)
+        try:
+            tally.walk(rare)
+            for token, variants in singular:
+                tally.add(token, variants)
+            values, weights = tally.weighed()
+            if not found:
+                values, weights = self._misspelt(tally, tokens, values, weights, total)
+            values, weights = self._worth_ranking(tally, values, weights, total)
+            shares = np.minimum(weights / total, 1).tolist()
+            return dict(zip(values.tolist(), shares, strict=True))
+        finally:
+            tally.clear()
+
+    def _misspelt(
+        self, tally: _Tally, tokens: Sequence[Token], values: Ids, weights: Floats, total: float
+    ) -> tuple[Ids, Floats]:
+        """The values touched and their weights, misspelt tokens included unless one value covers
+        the phrase without."""
+        best, weight = tally.leader(values, weights)
+        if weight < COVERED * total:
+            common, tally.common = tally.common, []
+            tally.walk(common)
+            for token in tokens:
+                tally.add(token, token.near(self._reader))
+            values, weights = tally.weighed()
+            best, weight = tally.leader(values, weights)
+        if weight < COVERED * total:
+            for token in tokens:
+                if len(best) == 0 or not token.holds(best)[0]:
+                    tally.add(token, token.far(self._reader))
+            values, weights = tally.weighed()
+        return values, weights
+
+    def _scratch(self) -> Floats:
+        scores: Floats | None = getattr(self._local, "scores", None)
+        if scores is None:
+            scores = self._local.scores = np.zeros(self._reader.size, np.float32)
+        return scores
+
+    def _worth_ranking(
+        self, tally: _Tally, values: Ids, weights: Floats, total: float
+    ) -> tuple[Ids, Floats]:
+        """The values that cover enough to be ranked, some more than once, and their weights."""
+        if len(values) == 0:
+            return values, weights
+        complete = not tally.skipped or len(values) <= SHORTLIST
+        best = float(weights[weights.argmax()])
+        worth = weights > max(best * _WORTH, total * _COVERED_LEAST)
+        values, weights = values[worth], weights[worth]
+        if not complete or len(values) > RERANKED:
+            return self._shortened(tally, values, weights)
+        return values, weights
+
+    def _shortened(self, tally: _Tally, values: Ids, weights: Floats) -> tuple[Ids, Floats]:
+        """The values that cover most, each once, and the best of each column."""
+        champions = values[:0]
+        if len(values) > SHORTLIST:
+            rough = weights - self._reader.lengths(values) * _SHORTER
+            best = np.argpartition(-rough, SHORTLIST)[:SHORTLIST]
+            champions = self._champions(values, rough)
+            values = np.concatenate((values[best], champions))
+        values = distinct(values)
+        weights = tally.weights(values)
+        if len(values) > RERANKED:
+            rough = weights - self._reader.lengths(values) * _SHORTER
+            best = np.argpartition(-rough, RERANKED)[:RERANKED]
+            best = distinct(joined((best, values.searchsorted(champions))))
+            values, weights = values[best], weights[best]
+        return values, weights
+
+    def _champions(self, values: Ids, weights: Floats) -> Ids:
+        """The best value of each column, so that no column's many hide another's few."""
+        columns = self._reader.columns_of(values)
+        best = np.zeros(self._columns, np.float32)
+        np.maximum.at(best, columns, weights)
+        first = np.flatnonzero(weights == best[columns])
+        _, once = distinct_first(columns[first])
+        champions = first[once]
+        if len(champions) > CHAMPIONS:
+            champions = champions[np.argpartition(-weights[champions], CHAMPIONS)[:CHAMPIONS]]
+        return values[champions]
+
+
+def _parted(known: list[Token], total: float) -> tuple[list[Token], list[Token]]:
+    """The tokens to walk through, rarest first, and those too common to bring in a value.
+
+    A value that contains none but the latter weighs too little to be ranked. It takes part only
+    when the values of the former have to be cut short, so there are no such tokens then.
+    """
+    if len(known) < 2:
+        return known, []
+    first = _first_common(known, max(known[0].idf * _WORTH, total * _COVERED_LEAST))
+    if sum([token.count for token in known[:first]]) > RERANKED:
+        return known, []
+    return known[:first], known[first:]
+
+
+def _first_common(known: Sequence[Token], least: float) -> int:
+    """From which token on, the rarest being first, all together weigh no more than `least`."""
+    first, weight = len(known), known[-1].idf
+    while first > 1 and weight <= least:
+        first -= 1
+        weight += known[first - 1].idf
+    return first
+
+
+def _few(
+    known: Sequence[Token], singular: Sequence[tuple[Token, Variants]], total: float, most: int
+) -> dict[int, float]:
+    """What `Coverage.shares` returns when the tokens as they are, rarest first, lead to at most
+    `most` values of which one covers the phrase; nothing otherwise.
+
+    That one's weight is known beforehand to be nearly all, so more tokens than elsewhere are too
+    common to bring in a value that is worth ranking beside it.
+    """
+    enough = COVERED * total
+    if sum([token.idf for token in known]) < enough:
+        return {}
+    first = _first_common(known, enough * _WORTH)
+    postings = sum([token.count for token in known[:first]])
+    if postings + sum([len(found.values) for _, found in singular]) > most:
+        return {}
+    weights: dict[int, float] = {}
+    for token in known[:first]:
+        idf = token.idf
+        for value in token.postings.tolist():
+            weights[value] = weights.get(value, 0.0) + idf
+    for token, found in singular:
+        gains = np.where(token.holds(found.values), 0.0, found.weights * token.idf).tolist()
+        for value, gain in zip(found.values.tolist(), gains, strict=True):
+            weights[value] = weights.get(value, 0.0) + gain
+    if first < len(known):
+        values = np.array(list(weights))
+        for token in known[first:]:
+            for value in values[token.holds(values)].tolist():
+                weights[value] += token.idf
+    best = max(weights.values())
+    if best < enough:
+        return {}
+    least = best * _WORTH
+    shares = {value: weight / total for value, weight in weights.items() if weight > least}
+    return shares if len(shares) <= RERANKED else {}

@@ -1,0 +1,178 @@
+"""Words of a phrase as the value index knows them: their postings, and the tokens like them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import cdist
+
+from sqlwright.indexes.values import hashing
+from sqlwright.indexes.values.arrays import (
+    LONGEST_FUZZY,
+    SHORTEST_FUZZY,
+    TOKEN_BYTES,
+    gram_hashes,
+)
+from sqlwright.indexes.values.reader import Ids, Reader, distinct_first, joined
+
+Floats = npt.NDArray[np.float32]
+
+# What one token may cost.
+VARIANT_POSTINGS = 20_000
+GRAM_POSTINGS = 40_000
+VARIANTS = 25
+GRAM_CANDIDATES = 120
+SHORTEST_SINGULAR = 4
+"""Characters a word must have for a plural that no value has to stand for it."""
+_LONG_PLURALS = ("ses", "xes", "zes", "ches", "shes")
+_LONGER = float(np.float32(0.85))
+"""Least likeness of a word that starts with the phrase's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variants:
+    """Values that contain a token like the phrase's, and how much of it each then covers."""
+
+    values: Ids
+    weights: Floats | float
+    """Of each value, or the one that all have."""
+
+
+_NOTHING = np.empty(0, np.int64)
+_NO_VARIANTS = Variants(_NOTHING, 0.0)
+
+
+@dataclass(slots=True)
+class Token:
+    """A word of a phrase: its number in the vocabulary (-1 when unknown) and its postings.
+
+    A plural that no value has stands for its singular.
+    """
+
+    text: str
+    number: int
+    stored: bool
+    """Whether some value has the word itself."""
+    postings: Ids
+    count: int
+    """Of the postings."""
+    idf: float
+    _close: list[int] | None = None
+    _near: Variants | None = None
+    _far: Variants | None = None
+
+    @classmethod
+    def look_up(cls, text: str, reader: Reader) -> Token:
+        number = reader.token_number(text.encode("utf-8", "surrogatepass")[:TOKEN_BYTES])
+        stored = number >= 0
+        if not stored and text[-1] == "s":
+            number = _singular(text, reader)
+        postings = _NOTHING if number < 0 else reader.postings(number)
+        count = len(postings)
+        idf = math.log(1 + reader.size / (count or 1))
+        return cls(text, number, stored, postings, count, idf)
+
+    def holds(self, values: Ids) -> npt.NDArray[np.bool_]:
+        """Which of the values contain this very token."""
+        if not self.count:
+            return np.zeros(len(values), bool)
+        # Of one type, or the postings would be converted each time.
+        at = self.postings.searchsorted(values.astype(self.postings.dtype))
+        found: npt.NDArray[np.bool_] = self.postings.take(at, mode="clip") == values
+        return found
+
+    def singular(self, reader: Reader) -> Variants:
+        """Values with the token without its plural ending."""
+        if self.text[-1] != "s" or (self.count and not self.stored):
+            return _NO_VARIANTS
+        stems = [self.text[:-1], self.text[:-2] if self.text.endswith("es") else ""]
+        numbers = [reader.token_number(stem.encode()) for stem in stems if len(stem) >= 3]
+        return self._variants([number for number in numbers if number >= 0], 0.5, reader)
+
+    def near(self, reader: Reader) -> Variants:
+        """Values with a token that is one edit away."""
+        if self._near is None:
+            self._near = self._variants(self._one_edit_away(reader), 0.6, reader)
+        return self._near
+
+    def far(self, reader: Reader) -> Variants:
+        """Values with a token that shares trigrams with this one or starts with it."""
+        if self._far is None:
+            numbers: list[int] = []
+            if self._fuzzable:
+                close = set(self._one_edit_away(reader))
+                numbers = [n for n in _by_grams(self.text, reader) if n not in close]
+            self._far = self._variants(numbers, 0.5, reader)
+        return self._far
+
+    @property
+    def _fuzzable(self) -> bool:
+        return SHORTEST_FUZZY <= len(self.text) <= LONGEST_FUZZY and not self.text.isdigit()
+
+    def _one_edit_away(self, reader: Reader) -> list[int]:
+        """Numbers of the tokens whose hash, or that of a deletion, is among this one's."""
+        if self._close is None:
+            self._close = []
+            if self._fuzzable:
+                hashes = hashing.deletion_hashes([ord(char) for char in self.text])
+                self._close = sorted(reader.members("edit", hashes))
+        return self._close
+
+    def _variants(self, numbers: Sequence[int], least: float, reader: Reader) -> Variants:
+        """Values of the most similar tokens; the weight is the square of the likeness."""
+        if not numbers:
+            return _NO_VARIANTS
+        texts = reader.tokens(numbers)
+        found = cdist([self.text], texts, scorer=OSA.normalized_similarity)[0].tolist()
+        likest = [
+            (-max(likeness, _LONGER) if text.startswith(self.text) else -likeness, number)
+            for number, likeness, text in zip(numbers, found, texts, strict=True)
+            if likeness >= least or text.startswith(self.text)
+        ]
+        parts, weights, budget = [], [], VARIANT_POSTINGS
+        for distance, number in sorted(likest)[:VARIANTS]:
+            part = reader.postings(number)
+            if len(part) <= budget and number != self.number:
+                budget -= len(part)
+                parts.append(part)
+                weights.append(distance**2)
+        if not parts:
+            return _NO_VARIANTS
+        if len(parts) == 1:
+            return Variants(parts[0].astype(np.int64), weights[0])
+        weight = np.repeat(np.array(weights, np.float32), [len(part) for part in parts])
+        values, first = distinct_first(joined(parts))  # the first is the likest
+        return Variants(values, weight[first])
+
+
+def _singular(plural: str, reader: Reader) -> int:
+    """Number of the token that a word is the regular plural of; -1 when there is none."""
+    stems = (plural[:-1], plural[:-2] if plural.endswith(_LONG_PLURALS) else "")
+    for stem in stems:
+        if len(stem) >= SHORTEST_SINGULAR and (number := reader.token_number(stem.encode())) >= 0:
+            return number
+    return -1
+
+
+def _by_grams(text: str, reader: Reader) -> list[int]:
+    """Numbers of the tokens that share most trigrams with a text, and of those it begins."""
+    points = np.array([32, *map(ord, text), 32], np.uint32)
+    hashes = gram_hashes(points[:-2], points[1:-1], points[2:]).tolist()
+    parts = sorted((reader.bucket("gram", hashed) for hashed in hashes), key=len)
+    used, budget = parts[:1], GRAM_POSTINGS
+    for part in parts[1:]:
+        budget -= len(part)
+        if budget < 0:
+            break
+        used.append(part)
+    numbers, counts = np.unique(np.concatenate(used), return_counts=True)
+    if len(numbers) > GRAM_CANDIDATES:
+        best = np.argpartition(-counts, GRAM_CANDIDATES)[:GRAM_CANDIDATES]
+        numbers = numbers[best]
+    low, high = reader.tokens_from(text.encode("utf-8", "surrogatepass"))
+    return sorted({*numbers.tolist(), *range(low, min(high, low + GRAM_CANDIDATES))})

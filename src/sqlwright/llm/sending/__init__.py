@@ -1,0 +1,1 @@
+"""Requests on their way: connections, limits, retries."""

@@ -1,0 +1,175 @@
+"""What an endpoint's refusal means, in our own words.
+
+Servers quote prompts, and proxies keys, in their errors. So nothing of a body goes into a message:
+only the status, and what it stands for.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlwright.llm.endpoint import EndpointError
+from sqlwright.llm.sending.backoff import retry_after
+
+_TOO_LONG = (
+    "context_length",
+    "context length",
+    "context size",
+    "context window",
+    "maximum number of tokens",
+    "too long",
+)
+_NO_CREDIT = ("insufficient_quota", "billing", "credit balance", "credits")
+_FILTERED = ("content_filter", "content policy", "responsibleaipolicy")
+_UNKNOWN = ("support", "unknown", "unrecognized", "permit", "extra input", "deprecated")
+"""How servers say that they don't take a parameter."""
+_DEEPEST = 10
+_SLOW_DOWN = {429, 529}
+_PASSING = {408, 409, 425, 429}
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What a message may name: the model, where it is, and which variable holds the key."""
+
+    name: str
+    """`provider/model`."""
+    base_url: str
+    key_variable: str = ""
+    key_sent: bool = True
+    here: bool = False
+    """Whether it is this machine."""
+
+    @property
+    def origin(self) -> str:
+        """The base URL without user, password and query."""
+        parts = urlsplit(self.base_url)
+        port = f":{parts.port}" if parts.port else ""
+        return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
+
+
+def refused(
+    address: Address, status: int, headers: Mapping[str, str], body: Any, now: float
+) -> EndpointError:
+    """The error for an HTTP status that isn't a success. `now` is seconds since the epoch."""
+    wanted = retry_after({name.lower(): value for name, value in headers.items()}, now)
+    # Plain rate limits talk of plans and billing, too: only the code tells them apart.
+    spent = "insufficient_quota" in {_field(body, "code"), _field(body, "type")}
+    if spent or (status in {400, 402, 403} and mentions(body, _NO_CREDIT)):
+        return _final(address, status, "the account has no credit left; see the provider's billing")
+    if status in _PASSING or status >= 500:
+        crowded = status in _SLOW_DOWN
+        text = "it asks to slow down" if crowded else "it failed for the moment"
+        return EndpointError(f"{text} ({status})", retry_after=wanted, crowded=crowded)
+    return _final(address, status, _advice(address, status, body))
+
+
+def unreachable(
+    address: Address, cause: BaseException | None = None, *, timed_out: bool = False
+) -> EndpointError:
+    """The error for a connection that couldn't be made or broke.
+
+    Where nothing listens on this machine, or no such host is known, asking again soon is no use."""
+    for reason in _reasons(cause):
+        if isinstance(reason, EndpointError):
+            return reason  # ours, which a vendor's package has wrapped
+        if address.here and isinstance(reason, ConnectionRefusedError):
+            text = f"{address.name}: nothing answers at {address.origin}; is its server running?"
+            return EndpointError(text, kind="rejected", retryable=False)
+        if isinstance(reason, socket.gaierror) and reason.errno == socket.EAI_NONAME:
+            text = f"{address.name}: no host is known by the name in {address.origin}"
+            return EndpointError(text, kind="rejected", retryable=False)
+    what = "timed out" if timed_out else "failed or was broken off"
+    return EndpointError(f"the connection to {address.origin} {what}")
+
+
+def _reasons(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and all that led to it."""
+    waiting = [error]
+    seen: set[int] = set()
+    while waiting:
+        reason = waiting.pop()
+        if reason is None or id(reason) in seen:
+            continue
+        seen.add(id(reason))
+        yield reason
+        waiting += [reason.__cause__, reason.__context__]
+        waiting += reason.exceptions if isinstance(reason, BaseExceptionGroup) else ()
+
+
+def unreadable() -> EndpointError:
+    """The error for a body that isn't the JSON it should be."""
+    return EndpointError("the answer was no valid JSON of the expected form")
+
+
+def too_large(most: int) -> EndpointError:
+    """The error for an answer that is larger than any that is asked for."""
+    return EndpointError(f"the answer is larger than is taken ({most:,} bytes)", retryable=False)
+
+
+def compressed() -> EndpointError:
+    """The error for an answer in an encoding that wasn't asked for."""
+    return EndpointError("the answer is compressed, which wasn't asked for", retryable=False)
+
+
+def unsupported(status: int, body: Any, sent: Iterable[str]) -> str | None:
+    """Which of the parameters that were sent the server says it doesn't take."""
+    if status not in {400, 422} or not mentions(body, _UNKNOWN):
+        return None
+    text = _text(body)
+    for parameter in sent:
+        name = re.escape(parameter)
+        loose = rf"|\b{name}\b" if len(parameter) > 2 else ""
+        if _field(body, "param") == parameter or re.search(rf"['\"`]{name}['\"`]{loose}", text):
+            return parameter
+    return None
+
+
+def mentions(body: Any, words: Iterable[str]) -> bool:
+    """Whether an error's code, type or message holds one of the words."""
+    text = _text(body)
+    return any(word in text for word in words)
+
+
+def _text(body: Any, depth: int = 0) -> str:
+    """All strings of an error, in lower case; what is nested deeper than any error says nothing."""
+    if depth > _DEEPEST:
+        return ""
+    parts = body.values() if isinstance(body, Mapping) else body
+    if isinstance(body, Mapping | list | tuple):
+        return " ".join(_text(part, depth + 1) for part in parts)
+    return body.lower() if isinstance(body, str) else ""
+
+
+def _field(body: Any, name: str) -> Any:
+    error = body.get("error", body) if isinstance(body, Mapping) else None
+    return error.get(name) if isinstance(error, Mapping) else None
+
+
+def _advice(address: Address, status: int, body: Any) -> str:
+    if status == 401 and not address.key_sent and address.key_variable:
+        return f"it wants a key; put it into the variable {address.key_variable}"
+    if status == 401:
+        return f"the key wasn't accepted; check the variable {address.key_variable or 'of the key'}"
+    if status == 402:
+        return "the account has no credit left; see the provider's billing"
+    if status == 403:
+        return "access was refused: the key may not be allowed to use this model"
+    if status in {404, 405, 410}:
+        return f"not found: check the model's name and the base URL {address.origin}"
+    if 300 <= status < 400:
+        return f"{address.origin} redirects, which isn't followed: name the final base URL"
+    if status == 413 or mentions(body, _TOO_LONG):
+        return "the prompt is too long for this model"
+    if mentions(body, _FILTERED):
+        return "the provider's content filter refused the prompt"
+    return "the request was refused; a capability may be set that the model doesn't have"
+
+
+def _final(address: Address, status: int, advice: str) -> EndpointError:
+    return EndpointError(f"{address.name}: {advice} ({status})", kind="rejected", retryable=False)

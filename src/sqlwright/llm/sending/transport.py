@@ -1,0 +1,212 @@
+"""What is agreed about HTTP for every vendor: where to, which headers, for how long."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlwright.llm.endpoint import THREAD, Throttle
+from sqlwright.llm.sending.failures import Address, compressed, too_large
+from sqlwright.messages import Capabilities
+
+CONNECT = 15.0
+"""Seconds to wait for a connection at most."""
+LARGEST = 2_000_000
+"""Bytes of an answer. Twenty replies of 4,096 tokens have less than a quarter of it."""
+MOST_PARTS = 100_000
+"""Brackets and colons of an answer: each may become an object of a hundred bytes."""
+NO_KEY = "none"
+"""Stands for the key towards a vendor's package where there is none; it is never sent."""
+
+AGENT = "sqlwright"
+"""How we call ourselves where no vendor's package does the talking."""
+
+USUAL = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "anthropic-version",
+        "connection",
+        "content-length",
+        "content-type",
+        "host",
+        "transfer-encoding",
+        "user-agent",
+        "x-stainless-raw-response",  # how the packages tell themselves to hand out the body
+    }
+)
+"""Headers that hold nothing about the user."""
+
+
+def is_loopback(url: str) -> bool:
+    """Whether requests to that address stay on this machine."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A model at an address, with all that is needed to call it."""
+
+    name: str
+    """`provider/model`."""
+    model: str
+    base_url: str
+    capabilities: Capabilities
+    throttle: Throttle
+    key: str | None = None
+    """Already known to belong to this address."""
+    key_variable: str = ""
+    vendor_headers: tuple[tuple[str, str], ...] = ()
+    """Names and values of headers that this vendor wants besides the usual ones."""
+    largest: int = LARGEST
+    """Bytes an answer may have."""
+    proxies: bool = True
+    """Whether proxies of the environment are used. What is to stay on this machine mustn't."""
+    wall: Callable[[], float] = time.time
+
+    def __repr__(self) -> str:
+        return f"Site({self.name!r})"  # no key in a traceback
+
+    @property
+    def address(self) -> Address:
+        here = is_loopback(self.base_url)
+        return Address(self.name, self.base_url, self.key_variable, self.key is not None, here)
+
+    def secret(self, header: str, scheme: str = "") -> dict[str, str]:
+        """The header with the key, after `scheme`; nothing where there is no key."""
+        return {header: f"{scheme} {self.key}".strip()} if self.key else {}
+
+    def client(self, header: str, scheme: str = "") -> Any:
+        """An HTTP client for a vendor's package. It keeps connections open, follows no redirect,
+        and sends the key in `header`, after `scheme`, and no other headers than it must."""
+        import httpx2
+
+        hook = headers_hook(self.base_url, self.secret(header, scheme))
+        return self._client(
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
+            event_hooks={"request": [hook], "response": [self._bound]},
+        )
+
+    def clients(self) -> Callable[[], Any]:
+        """Makes HTTP clients of one connection each, which follow no redirect and add nothing to
+        what they are given to send."""
+        import httpx2
+
+        trusted = httpx2.create_ssl_context(trust_env=self.proxies)  # takes longest to make
+        limits = httpx2.Limits(max_connections=1, max_keepalive_connections=1)
+        hooks = {"response": [self._bound]}
+        return lambda: self._client(limits=limits, verify=trusted, event_hooks=hooks)
+
+    async def _bound(self, answer: Any) -> None:
+        """A hook for an HTTP client that has an answer cut off where it gets too large. Raises
+        EndpointError for one that is compressed: nobody knows what it would unpack to."""
+        encoding = answer.headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in {"", "identity"}:
+            raise compressed()
+        length = answer.headers.get("content-length", "").strip()
+        if length.isdigit() and (len(length) > 18 or int(length) > self.largest):
+            raise too_large(self.largest)
+        answer.stream = _bounded(answer.stream, self.largest)
+
+    def _client(self, **options: Any) -> Any:
+        import httpx2
+
+        seconds = self.throttle.seconds
+        return httpx2.AsyncClient(
+            follow_redirects=False,
+            trust_env=self.proxies,
+            timeout=httpx2.Timeout(seconds, connect=min(CONNECT, seconds)),
+            **options,
+        )
+
+
+def check_size(size: int, most: int) -> None:
+    """Raise EndpointError for more than is taken."""
+    if size > most:
+        raise too_large(most)
+
+
+def _bounded(stream: Any, most: int) -> Any:
+    """The same stream of bytes, which raises EndpointError where it gets too large."""
+    import httpx2
+
+    class Bounded(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = parts = 0
+            async for piece in stream:
+                size += len(piece)
+                parts += sum(piece.count(mark) for mark in (b"[", b"{", b":"))
+                check_size(size, most)
+                check_size(parts, MOST_PARTS)
+                yield piece
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Bounded()
+
+
+class Discreet(logging.Filter):
+    """Keeps what a vendor's package says about our requests out of logs: it quotes prompts.
+
+    Records of other threads, which are other users of the package, pass."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.levelno >= logging.WARNING or record.threadName != THREAD
+
+    @classmethod
+    def hush(cls, *loggers: str) -> None:
+        """Put the filter on loggers that don't have it yet."""
+        for name in loggers:
+            logger = logging.getLogger(name)
+            if not any(isinstance(each, cls) for each in logger.filters):
+                logger.addFilter(cls())
+
+
+class AtSite:
+    """What an endpoint tells of itself that its site knows."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    @property
+    def name(self) -> str:
+        return self._site.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._site.capabilities
+
+    @property
+    def throttle(self) -> Throttle:
+        return self._site.throttle
+
+
+def headers_hook(base_url: str, secret: Mapping[str, str]) -> Callable[[Any], Awaitable[None]]:
+    """A hook for an HTTP client that takes off every header nobody asked for.
+
+    Vendors' packages add headers and keys they find in the environment to any request, also to one
+    that goes to somebody else's server. `secret` is the one key header that belongs to the host of
+    `base_url`, with its value."""
+    host = urlsplit(base_url).hostname
+
+    async def strip(request: Any) -> None:
+        for name in set(request.headers):
+            if name.lower() not in USUAL:
+                del request.headers[name]
+        request.headers["accept-encoding"] = "identity"
+        if request.url.host == host:
+            request.headers.update(secret)
+
+    return strip

@@ -1,0 +1,1 @@
+"""Who serves language models: one module for each protocol."""

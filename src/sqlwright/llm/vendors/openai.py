@@ -1,0 +1,273 @@
+"""Endpoints that speak OpenAI's chat completions and embeddings: most vendors and local servers do.
+
+The form is small and the same everywhere, so it is written and read here. The vendor's own package
+takes three times the processor time for each request, most of it to check what we wrote and to put
+the answer into models that nobody looks at, and it reads the environment.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
+from sqlwright.llm.sending.connections import Answer, Connections
+from sqlwright.llm.sending.failures import refused, unsupported
+from sqlwright.llm.sending.transport import AtSite, Site
+from sqlwright.llm.vectors import vectors_from_form, vectors_text
+from sqlwright.llm.vendors.reading import (
+    arguments_text,
+    count,
+    finish,
+    guarded,
+    price,
+    shares,
+    well_formed,
+)
+from sqlwright.messages import Capabilities, Reply, ToolCall
+
+SEEDS = 2**31
+"""Servers take seeds below this."""
+LARGEST_VECTORS = 12_000_000
+"""Bytes of an answer with vectors: some 22 for each number."""
+FEWEST = 8
+"""Texts of a request for vectors that no server calls too many."""
+_TOO_MANY = {400, 413, 422}
+
+_FALLBACKS = {
+    "n": None,
+    "seed": None,
+    "temperature": None,
+    "response_format": None,
+    "max_completion_tokens": "max_tokens",
+    "max_tokens": "max_completion_tokens",
+}
+"""Parameters that a model may refuse, and what then goes in their place."""
+
+
+class OpenAIEndpoint(AtSite):
+    """One model behind an OpenAI-compatible server. `api_version` makes it one of Azure's."""
+
+    def __init__(self, site: Site, *, api_version: str = "", newer_length: bool = False) -> None:
+        super().__init__(site)
+        self._length = "max_completion_tokens" if newer_length else "max_tokens"
+        self._refused: set[str] = set()
+        self._connections = _connections(site, "chat/completions", api_version)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """As configured, less what the model turned out to refuse."""
+        can = self._site.capabilities
+        return replace(can, n=False) if "n" in self._refused else can
+
+    async def send(self, call: Call) -> Completion:
+        body = self._body(call)
+        answer = await self._connections.post(body)
+        with guarded():
+            if not answer.ok:
+                raise self._status(answer, body)
+            return _read(_form(self._site, answer.content, "choices"))
+
+    async def aclose(self) -> None:
+        await self._connections.aclose()
+
+    def _body(self, call: Call) -> dict[str, Any]:
+        can = self.capabilities
+        body: dict[str, Any] = {
+            "model": self._site.model,
+            "messages": [_message(message) for message in call.messages],
+            self._length: call.max_tokens,
+        }
+        if can.n and call.n > 1:
+            body["n"] = call.n
+        if can.temperature:
+            body["temperature"] = call.temperature
+        if can.seed:
+            body["seed"] = call.seed % SEEDS
+        if can.json_schema and call.reply_schema is not None:
+            body["response_format"] = _reply_format(call.reply_schema)
+        if can.tools and call.tools:
+            body["tools"] = [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": tool.name,
+                        "description": tool.description,
+                        "parameters": dict(tool.parameters),
+                    },
+                }
+                for tool in call.tools
+            ]
+        for parameter in sorted(self._refused & body.keys()):
+            value, instead = body.pop(parameter), _FALLBACKS[parameter]
+            if instead is not None and instead not in self._refused:
+                body[instead] = value
+        return body
+
+    def _status(self, answer: Answer, body: Mapping[str, Any]) -> EndpointError:
+        """What a status means. A parameter the model doesn't know is left out from then on."""
+        said = answer.said
+        parameter = unsupported(answer.status, said, [name for name in _FALLBACKS if name in body])
+        if parameter is not None:
+            self._refused.add(parameter)
+            return EndpointError(f"it doesn't take {parameter!r}", retry_after=0.0)
+        return _refused(self._site, answer, said)
+
+
+class OpenAIEmbeddings(AtSite):
+    """A model behind an OpenAI-compatible server that gives vectors: an `EmbeddingEndpoint`.
+
+    A server that refuses many texts at once is sent fewer; nobody says how many it takes."""
+
+    def __init__(self, site: Site, *, batch: int, api_version: str = "") -> None:
+        site = replace(site, largest=LARGEST_VECTORS)
+        super().__init__(site)
+        self._batch = batch
+        self._connections = _connections(site, "embeddings", api_version)
+
+    @property
+    def batch(self) -> int:
+        return self._batch
+
+    async def send(self, call: Call) -> Completion:
+        texts = [well_formed(message.text) for message in call.messages]
+        body = {"model": self._site.model, "input": texts, "encoding_format": "float"}
+        try:
+            answer = await self._connections.post(body)
+        except EndpointError as error:
+            raise self._fewer(error, len(texts)) from None
+        with guarded():
+            if not answer.ok:
+                raise self._status(answer, len(texts))
+            form = _form(self._site, answer.content, "data")
+            vectors = vectors_from_form(form, len(texts))
+            usage = form.get("usage") or {}
+            tokens = count(usage.get("prompt_tokens"))
+            return Completion(
+                (Reply(vectors_text(vectors), prompt_tokens=tokens or 0),),
+                revision=well_formed(form.get("model")),
+                prompt_tokens=tokens,
+                reply_tokens=0,
+                cost=price(usage.get("cost")),
+            )
+
+    async def aclose(self) -> None:
+        await self._connections.aclose()
+
+    def _fewer(self, error: EndpointError, texts: int) -> EndpointError:
+        """An answer that is too large would be smaller for fewer texts."""
+        if error.retryable or error.kind == "rejected" or texts <= FEWEST:
+            return error
+        self._batch = min(self._batch, max(FEWEST, texts // 4))
+        return EndpointError(error.message, kind="rejected", retryable=False)
+
+    def _status(self, answer: Answer, texts: int) -> EndpointError:
+        if answer.status in _TOO_MANY and texts > FEWEST:
+            self._batch = min(self._batch, max(FEWEST, texts // 4))
+        return _refused(self._site, answer, answer.said)
+
+
+def _refused(site: Site, answer: Answer, said: Any) -> EndpointError:
+    return refused(site.address, answer.status, answer.headers, said, site.wall())
+
+
+def _form(site: Site, content: bytes, part: str) -> Any:
+    """A body's JSON, which has this part or tells of an error."""
+    form = json.loads(content)
+    if not form.get(part) and form.get("error"):
+        # Some gateways report an error of the model behind them with status 200.
+        status = int(form["error"].get("code") or 502)
+        raise refused(site.address, status, {}, form, site.wall())
+    return form
+
+
+def _read(form: Mapping[str, Any]) -> Completion:
+    usage = form.get("usage") or {}
+    prompt, written = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
+    details = usage.get("prompt_tokens_details") or {}
+    choices = sorted(form["choices"], key=lambda choice: int(choice.get("index") or 0))
+    parts = shares(written or 0, len(choices))
+    replies = tuple(
+        _reply(choice, (prompt or 0) if place == 0 else 0, tokens)
+        for place, (choice, tokens) in enumerate(zip(choices, parts, strict=True))
+    )
+    revision = (form.get("model") or "", form.get("system_fingerprint") or "")
+    return Completion(
+        replies,
+        revision="/".join(well_formed(part) for part in revision if part),
+        prompt_tokens=prompt,
+        reply_tokens=written,
+        cached_prompt_tokens=count(details.get("cached_tokens")) or 0,
+        cost=price(usage.get("cost")),
+    )
+
+
+def _reply(choice: Mapping[str, Any], prompt_tokens: int, reply_tokens: int) -> Reply:
+    message = choice["message"]
+    calls = tuple(
+        ToolCall(
+            well_formed(call.get("id") or place),
+            well_formed(call["function"]["name"]),
+            arguments_text(call["function"].get("arguments")),
+        )
+        for place, call in enumerate(message.get("tool_calls") or ())
+    )
+    ended = finish(choice.get("finish_reason"))
+    text = _plain(message.get("content"))
+    if not text and message.get("refusal"):
+        text, ended = well_formed(message["refusal"]), "refusal"
+    return Reply(text, calls, ended, prompt_tokens, reply_tokens)
+
+
+def _plain(content: Any) -> str:
+    """Text of a message, whole or in parts."""
+    if isinstance(content, list):
+        content = "".join(str(part.get("text") or "") for part in content)
+    return well_formed(content)
+
+
+def _message(message: PlainMessage) -> dict[str, Any]:
+    form: dict[str, Any] = {"role": message.role, "content": well_formed(message.text)}
+    if message.tool_calls:
+        form["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.tool_calls
+        ]
+    if message.role == "tool":
+        form["tool_call_id"] = message.tool_call_id
+    return form
+
+
+def _reply_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    named = {"name": "reply", "schema": dict(schema), "strict": _is_closed(schema)}
+    return {"type": "json_schema", "json_schema": named}
+
+
+def _is_closed(schema: Any) -> bool:
+    """Whether every object names all its properties: OpenAI's strict mode takes nothing else."""
+    if isinstance(schema, Sequence) and not isinstance(schema, str):
+        return all(map(_is_closed, schema))
+    if not isinstance(schema, Mapping):
+        return True
+    if schema.get("type") == "object":
+        properties = schema.get("properties") or {}
+        if schema.get("additionalProperties") is not False:
+            return False
+        if set(properties) != set(schema.get("required") or ()):
+            return False
+    return all(map(_is_closed, schema.values()))
+
+
+def _connections(site: Site, path: str, api_version: str) -> Connections:
+    """Azure has an address for each model, and its key in a header of its own."""
+    if not api_version:
+        return Connections(site, f"{site.base_url}/{path}", "authorization", "Bearer")
+    deployment = f"{site.base_url}/openai/deployments/{quote(site.model, safe='')}"
+    return Connections(site, f"{deployment}/{path}?api-version={quote(api_version)}", "api-key")

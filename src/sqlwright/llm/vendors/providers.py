@@ -1,0 +1,348 @@
+"""Who serves language models: where, under which key, and what their models can do.
+
+A key belongs to the hosts of its provider. It goes elsewhere only where the user named the host
+together with the key; otherwise a request to another base URL is sent without one.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from sqlwright.errors import ConfigError
+from sqlwright.llm.endpoint import EmbeddingEndpoint, Endpoint, Throttle
+from sqlwright.llm.sending.transport import Site, is_loopback
+from sqlwright.messages import Capabilities
+
+ALL = Capabilities(n=True, seed=True, json_schema=True, tools=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One row of the table."""
+
+    name: str
+    wire: Literal["openai", "azure", "anthropic", "google"]
+    base_url: str
+    """Empty where every user has one of their own."""
+    key_variable: str = ""
+    """The vendor's own variable with the key; empty where none is used."""
+    base_url_variable: str = ""
+    """The vendor's own variable with another base URL."""
+    hosts: tuple[str, ...] = ()
+    """Patterns of the hosts its key belongs to."""
+    needs_key: bool = False
+    capabilities: Capabilities = ALL
+    unlike: tuple[tuple[str, str], ...] = ()
+    """(pattern of a model's name, capability it lacks)."""
+    newer_length: bool = False
+    """Whether the limit of reply tokens is called `max_completion_tokens`."""
+    vendor_headers: tuple[tuple[str, str], ...] = ()
+    """(header its own hosts take, the vendor's own variable with the value)."""
+    embeds: int = 0
+    """Texts it is asked to give the vectors of at once; 0 where it gives none in OpenAI's form. The
+    vendors take 2,048, but reading so large an answer would hold up everybody else's."""
+
+    def capabilities_of(self, model: str) -> Capabilities:
+        """What a model of this provider can do as far as its name tells."""
+        lacks = {what: False for pattern, what in self.unlike if fnmatch.fnmatch(model, pattern)}
+        return replace(self.capabilities, **lacks)
+
+
+_REASONING = tuple((pattern, "temperature") for pattern in ("o[1-9]*", "gpt-5*"))
+_LOCAL = replace(ALL, n=False, remote=False)
+
+PROVIDERS: dict[str, Provider] = {
+    row.name: row
+    for row in (
+        Provider(
+            "openai",
+            "openai",
+            "https://api.openai.com/v1",
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
+            ("api.openai.com", "*.api.openai.com"),
+            needs_key=True,
+            unlike=_REASONING,
+            newer_length=True,
+            vendor_headers=(
+                ("openai-organization", "OPENAI_ORG_ID"),
+                ("openai-project", "OPENAI_PROJECT_ID"),
+            ),
+            embeds=512,
+        ),
+        Provider(
+            "azure",
+            "azure",
+            "",
+            "AZURE_OPENAI_API_KEY",
+            "AZURE_OPENAI_ENDPOINT",
+            ("*.openai.azure.com", "*.cognitiveservices.azure.com", "*.services.ai.azure.com"),
+            needs_key=True,
+            unlike=_REASONING,
+            newer_length=True,
+            embeds=512,
+        ),
+        Provider(
+            "openrouter",
+            "openai",
+            "https://openrouter.ai/api/v1",
+            "OPENROUTER_API_KEY",
+            hosts=("openrouter.ai",),
+            needs_key=True,
+            capabilities=replace(ALL, n=False),
+            embeds=256,
+        ),
+        Provider(
+            "anthropic",
+            "anthropic",
+            "https://api.anthropic.com",
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_BASE_URL",
+            ("api.anthropic.com",),
+            needs_key=True,
+            capabilities=Capabilities(
+                seed=False,
+                json_schema=True,
+                tools=True,
+                temperature=False,
+                context_tokens=200_000,
+            ),
+        ),
+        Provider(
+            "google",
+            "google",
+            "https://generativelanguage.googleapis.com",
+            "GEMINI_API_KEY",
+            "GOOGLE_GEMINI_BASE_URL",
+            ("generativelanguage.googleapis.com",),
+            needs_key=True,
+            capabilities=replace(ALL, n=False, context_tokens=1_000_000),
+        ),
+        Provider(
+            "vllm",
+            "openai",
+            "http://localhost:8000/v1",
+            "VLLM_API_KEY",
+            "VLLM_BASE_URL",
+            capabilities=replace(ALL, remote=False),
+            embeds=1024,
+        ),
+        Provider(
+            "ollama",
+            "openai",
+            "http://localhost:11434/v1",
+            base_url_variable="OLLAMA_HOST",
+            capabilities=replace(_LOCAL, context_tokens=8_192),
+            embeds=256,
+        ),
+        Provider(
+            "llamacpp",
+            "openai",
+            "http://localhost:8080/v1",
+            "LLAMA_API_KEY",
+            capabilities=replace(_LOCAL, context_tokens=8_192),
+            embeds=256,
+        ),
+        Provider(
+            "lmstudio",
+            "openai",
+            "http://localhost:1234/v1",
+            capabilities=replace(_LOCAL, context_tokens=8_192),
+            embeds=256,
+        ),
+        Provider(
+            "openai-compatible",
+            "openai",
+            "",
+            capabilities=replace(ALL, n=False, json_schema=False, tools=False),
+            embeds=256,
+        ),
+    )
+}
+"""By the first part of `provider/model`. 'openai-compatible' is any other server."""
+
+
+def key_belongs(provider: Provider, base_url: str, bound: Sequence[str] = ()) -> bool:
+    """Whether the provider's key may be sent to that address.
+
+    It may to this machine and to the provider's own hosts under TLS, and to the hosts that the user
+    bound it to. A local server's key belongs to the address it was configured for."""
+    parts = urlsplit(base_url)
+    host = parts.hostname or ""
+    if any(fnmatch.fnmatchcase(host, pattern.lower()) for pattern in bound):
+        return True
+    if provider.hosts:
+        own = any(fnmatch.fnmatchcase(host, pattern) for pattern in provider.hosts)
+        return own and parts.scheme == "https"
+    return is_loopback(base_url)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One model as the user configured it."""
+
+    provider: Provider
+    model: str
+    base_url: str = ""
+    """Empty for the provider's own."""
+    key: str | None = None
+    key_variable: str = ""
+    """Where the key came from, for messages; empty for the provider's own variable."""
+    key_hosts: tuple[str, ...] = ()
+    """Hosts the user bound the key to, besides the provider's."""
+    capabilities: tuple[tuple[str, Any], ...] = ()
+    """Overrides, by field of `Capabilities`."""
+    remote: bool | None = None
+    """Whether requests leave this machine, by the user's word; None goes by the address."""
+    throttle: Throttle = Throttle()  # noqa: RUF009 - frozen
+    api_version: str = "2024-10-21"
+    """Azure only."""
+    vendor_headers: tuple[tuple[str, str], ...] = ()
+    """Names and values for the provider's own hosts."""
+
+    def __repr__(self) -> str:
+        return f"Service({self.name})"  # no key in a traceback
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        return f"{self.provider.name}/{self.model}"
+
+    @property
+    def address(self) -> str:
+        """The base URL in effect. Raises ConfigError when there is none or it isn't HTTP."""
+        address = self.base_url or self.provider.base_url
+        if address and "://" not in address:
+            address = f"http://{address}"  # OLLAMA_HOST is often just host:port
+        if not address:
+            variable = self.provider.base_url_variable
+            raise ConfigError(
+                f"{self.name} needs a base URL",
+                hint="Say where it is with --base-url, base_url= in Python, or [llm] base_url in "
+                f"the project file{f', or with the variable {variable}' if variable else ''}.",
+            )
+        parts = urlsplit(address)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ConfigError(f"the base URL of {self.name} is no http or https address")
+        if parts.username or parts.password:
+            raise ConfigError(
+                f"the base URL of {self.name} holds a user or password", hint="use a key instead"
+            )
+        if self.provider.name == "ollama" and not parts.path.strip("/"):
+            return f"{address.rstrip('/')}/v1"
+        return address.rstrip("/")
+
+    @property
+    def sendable_key(self) -> str | None:
+        """The key, if it may be sent to the address."""
+        belongs = key_belongs(self.provider, self.address, self.key_hosts)
+        return self.key if self.key and belongs else None
+
+    @property
+    def sendable_headers(self) -> tuple[tuple[str, str], ...]:
+        """The vendor's headers, if the address is one of its own."""
+        return self.vendor_headers if key_belongs(self.provider, self.address) else ()
+
+    @property
+    def can(self) -> Capabilities:
+        """What it can do, the user's word before the table's. Raises ConfigError."""
+        known = self.provider.capabilities_of(self.model)
+        try:
+            told = replace(known, **dict(self.capabilities))
+        except TypeError:
+            names = ", ".join(Capabilities.__dataclass_fields__)
+            raise ConfigError(
+                f"an unknown capability is set for {self.name}", hint=f"there are: {names}"
+            ) from None
+        return replace(told, remote=self._leaves())
+
+    def _leaves(self) -> bool:
+        """Whether requests leave this machine. Raises ConfigError where that can't be denied."""
+        if self.remote is None:
+            return not is_loopback(self.address)  # no capability says otherwise
+        host = urlsplit(self.address).hostname or ""
+        if not self.remote and any(fnmatch.fnmatchcase(host, one) for one in self.provider.hosts):
+            raise ConfigError(
+                f"{self.name} is at its vendor's, {host}, which is not this machine",
+                hint="Leave out remote = false; it is for a server of your own.",
+            )
+        return self.remote
+
+
+def check(service: Service) -> None:
+    """Raise ConfigError for a missing key or base URL. Nothing is loaded or sent."""
+    provider = service.provider
+    if provider.needs_key and not service.key and key_belongs(provider, service.address):
+        variable = service.key_variable or provider.key_variable
+        raise ConfigError(f"{service.name} needs a key", hint=f"set the variable {variable}")
+
+
+def connect(service: Service) -> Endpoint:
+    """The endpoint of a configured model; nothing is sent yet. Loads the vendor's package.
+
+    Raises ConfigError for a missing key, base URL or package."""
+    check(service)
+    return _endpoint(service, _site(service))
+
+
+def connect_embeddings(service: Service) -> EmbeddingEndpoint:
+    """The endpoint of a configured model that gives vectors; nothing is sent yet.
+
+    Raises ConfigError for a missing key, base URL or package, and a provider that has none."""
+    check_embeds(service)
+    from sqlwright.llm.vendors.openai import OpenAIEmbeddings
+
+    return OpenAIEmbeddings(
+        _site(service), batch=service.provider.embeds, api_version=_api_version(service)
+    )
+
+
+def check_embeds(service: Service) -> None:
+    """As `check`; raises ConfigError for a provider that gives no vectors, too."""
+    if not service.provider.embeds:
+        those = ", ".join(name for name, row in PROVIDERS.items() if row.embeds)
+        raise ConfigError(
+            f"{service.name} can't be the embedder",
+            hint=f"Providers that embed: {those}. Without `embedder` the embedded model does it.",
+        )
+    check(service)
+
+
+def _site(service: Service) -> Site:
+    provider, address = service.provider, service.address
+    variable = service.key_variable or provider.key_variable
+    return Site(
+        service.name,
+        service.model,
+        address,
+        capabilities=service.can,
+        throttle=service.throttle,
+        key=service.sendable_key,
+        key_variable=variable,
+        vendor_headers=service.sendable_headers,
+        proxies=not is_loopback(address),
+    )
+
+
+def _endpoint(service: Service, site: Site) -> Endpoint:
+    provider = service.provider
+    if provider.wire == "anthropic":
+        from sqlwright.llm.vendors.anthropic import AnthropicEndpoint
+
+        return AnthropicEndpoint(site)
+    if provider.wire == "google":
+        from sqlwright.llm.vendors.google import GoogleEndpoint
+
+        return GoogleEndpoint(site)
+    from sqlwright.llm.vendors.openai import OpenAIEndpoint
+
+    version = _api_version(service)
+    return OpenAIEndpoint(site, api_version=version, newer_length=provider.newer_length)
+
+
+def _api_version(service: Service) -> str:
+    return service.api_version if service.provider.wire == "azure" else ""

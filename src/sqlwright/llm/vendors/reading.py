@@ -1,0 +1,71 @@
+"""What may be taken from a server's JSON: nothing in it is trusted to have the right type."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from sqlwright.llm.sending.failures import unreadable
+
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What reading a form that isn't as it should be raises."""
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Whatever is wrong with a body's form becomes the error that says so, without the body."""
+    try:
+        yield
+    except UNREADABLE:
+        raise unreadable() from None
+
+
+def well_formed(text: Any) -> str:
+    """Text without halves of surrogate pairs, which can be neither stored nor sent."""
+    whole = "" if text is None else str(text)
+    return whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def finish(reason: Any, known: Mapping[str, str] | None = None) -> str:
+    """Why a reply ended, in our words where they are known, else the server's if it is one word."""
+    word = str(reason or "stop")
+    word = (known or {}).get(word, word.lower())
+    return word if re.fullmatch(r"[a-z_]{1,40}", word) else "other"
+
+
+MOST_TOKENS = 100_000_000
+"""Of one request; no context is as long."""
+HIGHEST_PRICE = 10_000.0
+"""US dollars for one request."""
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens; None when it is none that can be meant."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 <= value <= MOST_TOKENS else None
+
+
+def price(value: Any) -> float | None:
+    """An amount of money; None when it is none that can be meant."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= HIGHEST_PRICE else None
+
+
+def arguments_text(value: Any) -> str:
+    """A tool call's arguments as JSON text, whichever way a server gives them."""
+    if isinstance(value, dict):
+        return json.dumps(value)
+    return well_formed(value) or "{}"
+
+
+def shares(total: int, parts: int) -> list[int]:
+    """A whole number in so many nearly equal parts; the first ones are the larger ones."""
+    if parts <= 0:
+        return []
+    each, rest = divmod(total, parts)
+    return [each + (place < rest) for place in range(parts)]

@@ -1,0 +1,1 @@
+"""Questions and queries that are made for training."""
