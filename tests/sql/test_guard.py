@@ -27,7 +27,7 @@ from sqlwright.sql.guard import (
 )
 from sqlwright.sql.tokens import UnreadableQuery, tokenize
 
-CASES = Path(__file__).parent / "cases" / "guard"
+CASES = Path(__file__).parents[1] / "cases" / "guard"
 ACCEPTED: list[str] = yaml.safe_load((CASES / "accepted.yaml").read_text(encoding="utf-8"))
 COLUMNS = yaml.safe_load((CASES / "columns.yaml").read_text(encoding="utf-8"))
 DATA = os.environ.get("SQLWRIGHT_DATA")

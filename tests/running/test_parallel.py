@@ -14,7 +14,7 @@ from sqlwright.protocols import Context, Run
 from sqlwright.running.combinators import Named, for_each, named, parallel, samples, sequence
 from sqlwright.spending import Budget, Spending
 from sqlwright.types import Candidate, State
-from tests.test_combinators import START, Does, Events, adds, context, sqls
+from tests.running.test_combinators import START, Does, Events, adds, context, sqls
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from sqlwright.sql.guard import query_tree
 from sqlwright.sql.in_words.query import read_query
 from sqlwright.types import QueryPart, ValueMatch
 
-CASES = Path(__file__).parent / "cases"
+CASES = Path(__file__).parents[1] / "cases"
 READING: list[dict[str, Any]] = [
     case
     for file in sorted((CASES / "reading").glob("*.yaml"))

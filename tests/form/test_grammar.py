@@ -23,7 +23,7 @@ from sqlwright.form.sequence.grammar import (
 from sqlwright.form.sequence.symbols import BY_NAME, SPARE
 from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import ColumnRef, Schema
-from tests.local.walks import SCHEMAS, make_database, walk
+from tests.form.walks import SCHEMAS, make_database, walk
 
 choices = st.lists(st.integers(0, 10_000), max_size=80)
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

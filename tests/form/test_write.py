@@ -18,7 +18,7 @@ from sqlwright.form.write.expressions import quote_literal
 from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import ColumnRef
 from sqlwright.sql.tokens import quote_name
-from tests.local.walks import APART, ONE, make_database
+from tests.form.walks import APART, ONE, make_database
 
 texts = st.text(st.characters(codec="utf-8"))
 # SQLite itself reads decimals near the ends of a double's range back one digit off.

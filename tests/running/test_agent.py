@@ -15,8 +15,8 @@ from sqlwright.running.agent import Agent, changes, summary
 from sqlwright.running.combinators import Named, check_fit, leaves
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Candidate, ExecutionResult, State, ValueMatch
-from tests.test_branching import START
-from tests.test_prompting import Says
+from tests.prompts.test_templates import Says
+from tests.running.test_parallel import START
 
 
 @dataclass(frozen=True)

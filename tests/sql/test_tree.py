@@ -30,7 +30,7 @@ from sqlwright.sql.tokens import tokenize
 from sqlwright.sql.tree import parse, query_tree
 from tests.database.shapes import Shape, all_shapes, random_text
 
-CASES = Path(__file__).parent / "cases" / "guard"
+CASES = Path(__file__).parents[1] / "cases" / "guard"
 EXPONENTIAL = [
     Shape(*case) for case in yaml.safe_load((CASES / "exponential.yaml").read_text("utf-8"))
 ]

@@ -7,7 +7,7 @@ import yaml
 
 from sqlwright.english.second_question import second_question
 
-CASES = Path(__file__).parent / "cases" / "questions"
+CASES = Path(__file__).parents[1] / "cases" / "questions"
 ONE: list[str] = yaml.safe_load((CASES / "one.yaml").read_text("utf-8"))
 TWO: dict[str, str] = yaml.safe_load((CASES / "two.yaml").read_text("utf-8"))
 

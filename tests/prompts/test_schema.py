@@ -33,7 +33,7 @@ from sqlwright.types import (
     ValueMatch,
 )
 
-GOLDEN = Path(__file__).parent / "cases" / "renderings"
+GOLDEN = Path(__file__).parents[1] / "cases" / "renderings"
 CITY = ColumnRef("customers", "city")
 PLACED = ColumnRef("orders", "placed")
 STATUS = ColumnRef("orders", "status")

@@ -110,7 +110,7 @@ def test_override_values_are_typed() -> None:
 
 
 REFUSED: list[dict[str, str]] = yaml.safe_load(
-    (Path(__file__).parent / "cases" / "recipes" / "refused.yaml").read_text("utf-8")
+    (Path(__file__).parents[1] / "cases" / "recipes" / "refused.yaml").read_text("utf-8")
 )
 
 

@@ -15,8 +15,8 @@ from sqlwright.running.combinators import named
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.steps.schema_linking.by_group import ByGroup
 from sqlwright.types import Candidate, Question, Refusal, State, ValueMatch
+from tests.running.test_combinators import Events
 from tests.steps.schema_linking.test_embedded import Likes, shops
-from tests.test_combinators import Events
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from sqlwright.form.read.sql import read_sql
 from sqlwright.form.sequence.grammar import delinearize, linearize
 from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import ForeignKey, Schema
-from tests.local.walks import ODD, SHOP, make_database, table
+from tests.form.walks import ODD, SHOP, make_database, table
 
 CASES = Path(__file__).parents[1] / "cases" / "form"
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, RootModel
 from sqlwright.errors import MalformedReply
 from sqlwright.prompts.replies import items_from, json_from, plan_from, sql_from
 
-CASES = Path(__file__).parent / "cases" / "replies"
+CASES = Path(__file__).parents[1] / "cases" / "replies"
 
 
 def cases(name: str) -> list[Any]:

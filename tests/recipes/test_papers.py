@@ -14,7 +14,7 @@ from sqlwright.recipes.loading import load_recipe
 from sqlwright.recipes.registry import load_step
 from sqlwright.running.combinators import COMBINATORS, Named, leaves
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/papers/chess.md").read_text(encoding="utf-8")
 ABLATIONS = read_yaml(
     (ROOT / "src/sqlwright/recipes/ablations/chess.yaml").read_text(encoding="utf-8"), "chess"

@@ -28,7 +28,7 @@ from sqlwright.prompts.templates import (
     value_text,
 )
 from sqlwright.protocols import Context, Run
-from tests.test_branching import START
+from tests.running.test_parallel import START
 
 
 @pytest.fixture
