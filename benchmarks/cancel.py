@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import sqlwright
-from sqlwright.api import EmbeddedModels
+from sqlwright.local.models import EmbeddedModels
 
 BAR = 1.0
 

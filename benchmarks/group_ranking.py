@@ -27,6 +27,7 @@ from sqlwright import api
 from sqlwright.datasets.example import Example
 from sqlwright.local.linker.groups import TELLING, GroupWeights, evidence, mass
 from sqlwright.local.linker.linker import TRIED, Linker
+from sqlwright.local.models import EmbeddedModels
 from sqlwright.protocols import Context, Run
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.session import Session
@@ -180,7 +181,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     options = parser.parse_args(None if arguments is None else list(arguments))
     parts = options.part or ["valid", "calib"]
     path, names = make_merged(options.data, options.folder, COLUMNS, 0, dev="dev" in parts)
-    models = api.EmbeddedModels()
+    models = EmbeddedModels()
     weights = []
     with open_prepared(path, options.folder, models=models) as session:
 

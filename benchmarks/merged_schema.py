@@ -39,6 +39,7 @@ from sqlwright.datasets.split import load_split
 from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.metrics import orders, spider_match
 from sqlwright.evaluation.scoring import Scorer
+from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import prepare, prepared_folder
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.session import Session
@@ -291,7 +292,7 @@ def main() -> None:
     dev = options.part == "dev"
     path, names = make_merged(options.data, options.folder, options.columns, options.seed, dev=dev)
     examples = sample(options.data, options.part, options.questions, options.seed)
-    models = api.EmbeddedModels()
+    models = EmbeddedModels()
     golds, separate = {}, []
     for database, group in groupby(examples, key=lambda example: example.database):
         with open_prepared(database, options.folder, models=models) as session:

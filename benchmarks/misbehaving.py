@@ -30,6 +30,7 @@ from tests.llm.misbehaving import MODES, Misbehaving
 
 from sqlwright import api
 from sqlwright.llm.options import LlmOptions
+from sqlwright.local.models import EmbeddedModels
 from sqlwright.spending import Budget
 
 LATE = 0.5
@@ -134,7 +135,7 @@ class Asker:
 
 def child(database: Path, asking: Asking) -> None:
     """Ask each endpoint named on standard input; tell on standard output what came of it."""
-    models = api.EmbeddedModels()
+    models = EmbeddedModels()
     with api.open(database, models=models, record=False) as session:
         session.ask("How many people are there?")
     print(json.dumps("ready"), flush=True)

@@ -21,13 +21,13 @@ from typing import Any
 from tests.llm.server import ModelServer
 
 import sqlwright
-from sqlwright.api import EmbeddedModels
 from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import demo_questions
 from sqlwright.llm.endpoint import Throttle
 from sqlwright.llm.gate import GatedModel, Line
 from sqlwright.llm.sending.engine import Engine
 from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect
+from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import prepare, prepared_folder
 
 DESCRIBED = {

@@ -18,8 +18,9 @@ import pytest
 
 import sqlwright
 from sqlwright import api
-from sqlwright.api import EmbeddedModels, Session
+from sqlwright.api import Session
 from sqlwright.errors import ConfigError, DatabaseUnavailable, ModelUnavailable
+from sqlwright.local.models import EmbeddedModels
 from sqlwright.protocols import Limits, Run
 from sqlwright.recipes.loading import load_recipe
 from sqlwright.session import Defaults, Target

@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sqlwright.api import EmbeddedModels as EmbeddedModels
     from sqlwright.api import Session as Session
     from sqlwright.api import open as open  # noqa: A004
     from sqlwright.errors import SqlwrightError as SqlwrightError
     from sqlwright.errors import UserError as UserError
+    from sqlwright.local.models import EmbeddedModels as EmbeddedModels
     from sqlwright.protocols import Limits as Limits
     from sqlwright.types import Answer as Answer
     from sqlwright.types import Candidate as Candidate
@@ -28,7 +28,7 @@ __version__ = "0.1.0"
 _PLACES = {
     "Answer": "sqlwright.types",
     "Candidate": "sqlwright.types",
-    "EmbeddedModels": "sqlwright.api",
+    "EmbeddedModels": "sqlwright.local.models",
     "Limits": "sqlwright.protocols",
     "Session": "sqlwright.api",
     "SqlwrightError": "sqlwright.errors",

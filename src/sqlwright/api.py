@@ -10,9 +10,8 @@ with sqlwright.open("shop.sqlite") as shop:
 from __future__ import annotations
 
 import os
-import threading
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -24,9 +23,9 @@ from sqlwright.boundary.home import home as default_home
 from sqlwright.catalog.descriptions import check_folder
 from sqlwright.database.address import parse_address
 from sqlwright.database.files import check_file
-from sqlwright.errors import ModelUnavailable
 from sqlwright.llm.models import Models
 from sqlwright.llm.options import LlmOptions
+from sqlwright.local.models import EmbeddedModels
 from sqlwright.messages import Privacy
 from sqlwright.prepare import prepared_folder
 from sqlwright.protocols import Limits
@@ -135,56 +134,3 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
         ),
         traces=place / "traces" if record else None,
     )
-
-
-class EmbeddedModels(Mapping[str, Any]):
-    """The models that ship with the package, loaded when first asked for and then kept.
-
-    May be shared between sessions and threads. A model that can't be loaded raises
-    ModelUnavailable, the same each time.
-    """
-
-    ROLES = ("linker", "parser", "critic", "embedder")
-
-    def __init__(self) -> None:
-        self._locks = {role: threading.Lock() for role in self.ROLES}
-        self._loaded: dict[str, Any] = {}
-        self._failed: dict[str, ModelUnavailable] = {}
-        self._sharing = threading.Lock()
-        self._shelf: Any = None
-
-    def __getitem__(self, role: str) -> Any:
-        if role not in self._locks:
-            raise ModelUnavailable(f"no embedded model has the role {role!r}")
-        with self._locks[role]:
-            if role in self._failed:
-                raise self._failed[role]
-            if role not in self._loaded:
-                from sqlwright.local.models import ON_EMBEDDER, load
-
-                try:
-                    if role in ON_EMBEDDER:
-                        embedder = self["embedder"]
-                        shelf = self._shelf_on(embedder)
-                        self._loaded[role] = load(role, embedder=embedder, shelf=shelf)
-                    else:
-                        self._loaded[role] = load(role)
-                except ModelUnavailable as error:
-                    self._failed[role] = error
-                    raise
-            return self._loaded[role]
-
-    def _shelf_on(self, embedder: Any) -> Any:
-        """One shelf of schemas for all models."""
-        from sqlwright.local.models import shelf_on
-
-        with self._sharing:
-            if self._shelf is None:
-                self._shelf = shelf_on(embedder)
-            return self._shelf
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.ROLES)
-
-    def __len__(self) -> int:
-        return len(self.ROLES)

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.api import EmbeddedModels
 from sqlwright.cli.views.demo import demo_database
 from sqlwright.errors import ModelUnavailable, WorkspaceError
+from sqlwright.local.models import EmbeddedModels
 from tests.cli.conftest import Outcome
 from tests.cli.test_process import COMMAND
 

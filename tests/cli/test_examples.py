@@ -10,10 +10,11 @@ import pytest
 import yaml
 
 import sqlwright as package
-from sqlwright.api import EmbeddedModels, Session
+from sqlwright.api import Session
 from sqlwright.demo.business import write_business
 from sqlwright.errors import ModelUnavailable
 from sqlwright.evaluation.metrics import orders, spider_match
+from sqlwright.local.models import EmbeddedModels
 from sqlwright.protocols import Run
 from tests.cli.conftest import Outcome
 from tests.cli.examples import ROOT, Example, examples_in, printed

@@ -19,8 +19,8 @@ import yaml
 from benchmarks.answering import Responder
 
 from sqlwright import api
-from sqlwright.api import EmbeddedModels
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel
+from sqlwright.local.models import EmbeddedModels
 from sqlwright.protocols import Limits
 from sqlwright.types import Candidate
 

@@ -20,6 +20,7 @@ from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import summarize
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.llm.options import LlmOptions
+from sqlwright.local.models import EmbeddedModels
 
 Progress = Callable[[int, int, Record | None], None]
 
@@ -78,7 +79,7 @@ def _silent(done: int, total: int, record: Record | None) -> None:
 def _answer(examples: Sequence[Example], settings: Settings) -> Iterator[Record]:
     by_database = sorted(examples, key=lambda e: e.db_id)
     # The embedded models are the same for every database: they are loaded once.
-    models = api.EmbeddedModels() if settings.models is None else settings.models
+    models = EmbeddedModels() if settings.models is None else settings.models
     for _, group in groupby(by_database, key=lambda e: e.database):
         listed = list(group)
         with api.open(

@@ -1,14 +1,15 @@
 """The models that come with the package, by role.
 
-`load` reads and checks; whoever calls it keeps what it returns. Nothing is cached here.
+`EmbeddedModels` loads each when it is first asked for and keeps it; `load` reads and checks one.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlwright.errors import ModelUnavailable
 from sqlwright.local.digests import DIGESTS
@@ -33,6 +34,55 @@ FILES: Mapping[str, tuple[str, ...]] = {
 """What each role reads."""
 ON_EMBEDDER = frozenset({"linker", "critic", "parser"})
 """Roles that read texts: they can share a loaded embedder, or what it begins with."""
+
+
+class EmbeddedModels(Mapping[str, Any]):
+    """The models that ship with the package, loaded when first asked for and then kept.
+
+    May be shared between sessions and threads. A model that can't be loaded raises
+    ModelUnavailable, the same each time.
+    """
+
+    ROLES = ("linker", "parser", "critic", "embedder")
+
+    def __init__(self) -> None:
+        self._locks = {role: threading.Lock() for role in self.ROLES}
+        self._loaded: dict[str, Any] = {}
+        self._failed: dict[str, ModelUnavailable] = {}
+        self._sharing = threading.Lock()
+        self._shelf: Any = None
+
+    def __getitem__(self, role: str) -> Any:
+        if role not in self._locks:
+            raise ModelUnavailable(f"no embedded model has the role {role!r}")
+        with self._locks[role]:
+            if role in self._failed:
+                raise self._failed[role]
+            if role not in self._loaded:
+                try:
+                    if role in ON_EMBEDDER:
+                        embedder = self["embedder"]
+                        shelf = self._shelf_on(embedder)
+                        self._loaded[role] = load(role, embedder=embedder, shelf=shelf)
+                    else:
+                        self._loaded[role] = load(role)
+                except ModelUnavailable as error:
+                    self._failed[role] = error
+                    raise
+            return self._loaded[role]
+
+    def _shelf_on(self, embedder: Any) -> Any:
+        """One shelf of schemas for all models."""
+        with self._sharing:
+            if self._shelf is None:
+                self._shelf = shelf_on(embedder)
+            return self._shelf
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.ROLES)
+
+    def __len__(self) -> int:
+        return len(self.ROLES)
 
 
 def load(

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from sqlwright import api
-from sqlwright.api import EmbeddedModels
 from sqlwright.candidates import valid
+from sqlwright.local.models import EmbeddedModels
 
 CASES: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parents[2] / "cases" / "refusals" / "unexplained.yaml").read_text("utf-8")

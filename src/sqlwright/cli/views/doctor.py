@@ -114,7 +114,7 @@ def _libraries() -> Iterator[Check]:
 
 
 def _models() -> Check:
-    from sqlwright.api import EmbeddedModels
+    from sqlwright.local.models import EmbeddedModels
 
     models, missing, advice = EmbeddedModels(), [], ""
     started = time.perf_counter()
