@@ -32,7 +32,8 @@ from sqlwright.protocols import Limits
 from sqlwright.recipes import loading as config
 from sqlwright.recipes.registry import default_recipe
 from sqlwright.session import Defaults, Session, Target
-from sqlwright.settings import prepares
+from sqlwright.settings.loading import prepares
+from sqlwright.settings.values import Settings
 from sqlwright.spending import Budget, parse_budget
 
 __all__ = ["EmbeddedModels", "Session", "open"]
@@ -133,4 +134,21 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
             limits or Limits(), seconds, seed, budget=options.budget, privacy=options.privacy
         ),
         traces=place / "traces" if record else None,
+    )
+
+
+def open_with(settings: Settings, database: str, *, allow_code: bool = False) -> Session:
+    """A session on a database as settings say: `open` for whoever has read them."""
+    return open(
+        database,
+        recipe=settings.recipe,
+        overrides=settings.overrides,
+        descriptions=settings.descriptions_for(database),
+        tables=settings.tables_for(database),
+        limits=settings.limits,
+        seconds=settings.seconds,
+        home=settings.home,
+        prepare=settings.prepare,
+        llm=settings.llm,
+        allow_code=allow_code,
     )

@@ -234,7 +234,7 @@ def test_a_model_that_would_not_be_asked_is_told(
     """The answer of the embedded models would pass for that of the model."""
     for command in (("ask", shop, QUESTION), ("chat", shop)):
         outcome = sqlwright(*command, "-r", "local", "-m", "ollama/m")
-        assert outcome.code == 2
+        assert outcome.code == 4
         told = " ".join(outcome.err.split())
         assert "the recipe local would not ask ollama/m" in told
         assert "-r" in told

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import ConfigError
-from sqlwright.settings import Settings, load_settings
+from sqlwright.settings.loading import load_settings
+from sqlwright.settings.values import Settings
 from tests.cli.conftest import Outcome
 
 Command = Callable[..., Outcome]

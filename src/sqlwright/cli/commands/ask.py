@@ -66,13 +66,15 @@ def command(
     form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, sql=sql_only)
     target = read_target(words or (), database)
 
-    from sqlwright.cli.opening import Asking, check_asked, destinations, opener, settled
+    from sqlwright.cli.opening import Asking, opener, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.terminal.interrupt import interruptible
     from sqlwright.cli.terminal.progress import Spinner
-    from sqlwright.cli.terminal.text import clean, readable
+    from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.views.ask import show_found
     from sqlwright.cli.views.sql import reads_as_sql
+    from sqlwright.presentation.answer import readable
+    from sqlwright.settings.policy import check_model_is_asked, remote_destinations
 
     settle_streams()
     screen = Screen.open()
@@ -99,8 +101,8 @@ def command(
         screen.note(clean(target.note, 400))
     if reads_as_sql(target.text):
         screen.note("this looks like SQL and is read as a question; sqlwright sql runs a query")
-    check_asked(chosen, allow_code=allow_code)
-    for leaving in destinations(chosen, allow_code=allow_code):
+    check_model_is_asked(chosen, allow_code=allow_code)
+    for leaving in remote_destinations(chosen, allow_code=allow_code):
         screen.note(clean(leaving, 400), style="warning")
     asking = Asking(
         opener(target.database, chosen, allow_code=allow_code),

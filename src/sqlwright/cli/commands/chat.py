@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from sqlwright.cli.terminal.text import clean, readable
+from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.target import read_database
+from sqlwright.presentation.answer import readable
 
 EXAMPLES = """\
 sqlwright chat shop.sqlite
@@ -54,18 +55,12 @@ def command(
     """
     target = read_database(word, database)
 
-    from sqlwright.cli.opening import (
-        check_asked,
-        destinations,
-        history_of,
-        opener,
-        settled,
-        warm_session,
-    )
+    from sqlwright.cli.opening import opener, settled, warm_session
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.typed.prompt import Prompt
     from sqlwright.cli.views.chat import Conversation
+    from sqlwright.settings.policy import check_model_is_asked, remote_destinations
 
     settle_streams()
     screen = Screen.open()
@@ -86,13 +81,13 @@ def command(
             no_cache=no_cache,
         ),
     )
-    check_asked(chosen, allow_code=allow_code)
-    for leaving in destinations(chosen, allow_code=allow_code):
+    check_model_is_asked(chosen, allow_code=allow_code)
+    for leaving in remote_destinations(chosen, allow_code=allow_code):
         screen.note(clean(leaving, 400), style="warning")
     open_session = opener(target, chosen, allow_code=allow_code)
     with Spinner(screen, "opening the database and loading the models") as spinner:
         session = warm_session(open_session, spinner)
-    with session, Prompt(screen, history=history_of(chosen) if history else None) as prompt:
+    with session, Prompt(screen, history=chosen.chat_history if history else None) as prompt:
         talk = Conversation(
             screen, session, limits=chosen.limits, evidence=readable(evidence), max_rows=max_rows
         )

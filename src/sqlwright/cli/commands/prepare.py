@@ -28,7 +28,7 @@ def command(
     """
     target = read_database(word, database)
 
-    from sqlwright.cli.opening import descriptions_for, prepared_place, settled
+    from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.terminal.interrupt import interruptible
     from sqlwright.cli.terminal.text import clean
@@ -46,8 +46,8 @@ def command(
             prepared, _ = interruptible(
                 lambda: prepare(
                     target,
-                    folder=prepared_place(target, settings),
-                    descriptions=descriptions_for(target, settings),
+                    folder=settings.prepared_folder(target),
+                    descriptions=settings.descriptions_for(target),
                     progress=headway,
                     run=Run(cancelled=cancelled),
                 ),

@@ -14,7 +14,7 @@ from sqlwright.cli.typed.target import read_database
 if TYPE_CHECKING:
     from sqlwright.cli.terminal.console import Screen
     from sqlwright.prepare.storage.inventory import Kept
-    from sqlwright.settings import Settings
+    from sqlwright.settings.values import Settings
 
 EXAMPLES = """\
 sqlwright purge shop.sqlite
@@ -46,7 +46,7 @@ def command(
             hint="--all includes the other two.",
         )
 
-    from sqlwright.cli.opening import home_of, settled
+    from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
 
     settle_streams()
@@ -59,7 +59,7 @@ def command(
     from sqlwright.cli.terminal.text import clean
     from sqlwright.prepare.storage import inventory
 
-    home = home_of(settled())
+    home = settled().home_folder
     found = inventory.everything(home) if everything else inventory.traces(home)
     if not found and not quiet:
         what = "nothing is kept" if everything else "there are no traces"
@@ -77,14 +77,14 @@ def command(
 
 
 def _purge_one(screen: Screen, target: str, settings: Settings, *, quiet: bool) -> None:
-    from sqlwright.cli.opening import prepared_place, replies_place
+
     from sqlwright.cli.terminal.text import clean
     from sqlwright.llm.keeping.cache import forget
     from sqlwright.prepare import purge
 
-    folder = prepared_place(target, settings)
+    folder = settings.prepared_folder(target)
     removed = purge(target, folder=folder)
-    forgotten = forget(replies_place(target, settings))
+    forgotten = forget(settings.replies_folder(target))
     if quiet:
         return
     done = "removed" if removed else "nothing was prepared in"

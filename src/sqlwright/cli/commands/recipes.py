@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.terminal.text import readable
 from sqlwright.cli.typed import options
+from sqlwright.presentation.answer import readable
 
 EXAMPLES = """\
 sqlwright recipes

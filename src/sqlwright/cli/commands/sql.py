@@ -59,7 +59,7 @@ def command(
     form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, check=check, explain=explain)
     target = read_target(words or (), database, what="query")
 
-    from sqlwright.cli.opening import settled, tables_for
+    from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.terminal.interrupt import interruptible
     from sqlwright.cli.terminal.progress import Spinner
@@ -77,7 +77,7 @@ def command(
     limits = settings.limits
     if timeout is not None:
         limits = replace(limits, seconds=timeout)
-    opened = open_database(target.database, tables=tables_for(target.database, settings))
+    opened = open_database(target.database, tables=settings.tables_for(target.database))
     try:
         if check or explain:
             look = Look.of(screen, max_rows)

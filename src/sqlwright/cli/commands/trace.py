@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.terminal.text import readable
 from sqlwright.cli.typed import options
+from sqlwright.presentation.answer import readable
 
 EXAMPLES = """\
 sqlwright trace
@@ -37,7 +37,7 @@ def command(
     if action not in ("list", "show"):
         raise UsageError(f"trace can't {readable(action)!r}", hint="It knows 'list' and 'show ID'.")
 
-    from sqlwright.cli.opening import home_of, settled
+    from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams, write_result
     from sqlwright.cli.views import trace as past
     from sqlwright.cli.views.answer import Look
@@ -46,7 +46,7 @@ def command(
 
     settle_streams()
     screen = Screen.open()
-    folder = home_of(settled()) / "traces"
+    folder = settled().home_folder / "traces"
     if action == "list":
         summaries = list_traces(folder, limit=limit)
         if as_json:

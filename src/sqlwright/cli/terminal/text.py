@@ -29,7 +29,6 @@ _PILED_UP = re.compile(
     "([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4})"
     "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _LITERAL = re.compile(r"'(?:[^']|'')*'")
 
@@ -46,11 +45,6 @@ def clean_block(text: str, limit: int = 100_000) -> str:
     """Foreign text of several lines: line ends stay, tabs become spaces, all else as in `clean`."""
     text = _cut(text.replace("\r\n", "\n"), limit)
     return "\n".join(_escape(line.replace("\t", "    ")) for line in text.split("\n"))
-
-
-def readable(text: str) -> str:
-    """Command-line text without lone surrogates: bytes that weren't UTF-8 become U+FFFD."""
-    return _SURROGATE.sub("\ufffd", text)
 
 
 def portable_sql(sql: str) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.terminal.text import readable
+from sqlwright.presentation.answer import readable
 
 LEAST_SECONDS = 0.1
 

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from sqlwright.boundary.home import make_private
 from sqlwright.cli.terminal.console import Screen
-from sqlwright.cli.terminal.text import readable
+from sqlwright.presentation.answer import readable
 
 LINE_LIMIT = 100_000
 HISTORY_LINES = 1_000

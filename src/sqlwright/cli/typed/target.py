@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.terminal.text import clean, readable
+from sqlwright.cli.terminal.text import clean
+from sqlwright.presentation.answer import readable
 
 if TYPE_CHECKING:
-    from sqlwright.settings import Settings
+    from sqlwright.settings.values import Settings
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://|sqlite:|file:")
 _ENDINGS = (".sqlite", ".sqlite3", ".db", ".db3", ".s3db", ".sl3", ".duckdb")
@@ -100,7 +101,7 @@ def default_database(environment: Mapping[str, str]) -> str | None:
 def _project(environment: Mapping[str, str]) -> Settings:
     """What the project file says, and which ones were left alone."""
     from sqlwright.boundary.project_file import NAMED
-    from sqlwright.settings import load_settings
+    from sqlwright.settings.loading import load_settings
 
     named = {name: environment[name] for name in (NAMED, "SUDO_UID") if name in environment}
     return load_settings(environ=named, folder=Path.cwd())

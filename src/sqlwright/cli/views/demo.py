@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.opening import Asking, Finding, home_of, opener, settled, warm_session
+from sqlwright.cli.opening import Asking, Finding, opener, settled, warm_session
 from sqlwright.cli.terminal.console import Glyphs, Screen
 from sqlwright.cli.terminal.interrupt import interruptible
 from sqlwright.cli.terminal.layout import labelled, shorten
 from sqlwright.cli.terminal.progress import Spinner
-from sqlwright.cli.terminal.text import clean, readable
+from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import Look, answer_lines, duration
+from sqlwright.presentation.answer import readable
 
 if TYPE_CHECKING:
     from sqlwright.api import Session
@@ -55,7 +56,7 @@ def run_demo(screen: Screen, *, recipe: str | None, everything: bool) -> int:
     settings = replace(settled(recipe=recipe), database=None, descriptions=None)
     questions = demo_questions()
     with Spinner(screen, "making the demo database"):
-        path = demo_database(home_of(settings) / "demo")
+        path = demo_database(settings.home_folder / "demo")
     with Spinner(screen, "opening the database and loading the models") as spinner:
         session = warm_session(opener(str(path), settings), spinner)
     with session:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Literal
 from rich.text import Text
 
 from sqlwright.boundary.home import HOME_VARIABLE
-from sqlwright.cli.opening import home_of, prepared_place
 from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
@@ -26,7 +25,7 @@ from sqlwright.errors import ConfigError, SqlwrightError, WorkspaceError
 from sqlwright.prepare.storage.paths import make_private, remove, write_private
 
 if TYPE_CHECKING:
-    from sqlwright.settings import Settings
+    from sqlwright.settings.values import Settings
 
 LIBRARIES = ("apsw", "numpy", "onnxruntime", "tokenizers", "sqlglot", "rapidfuzz", "rich", "typer")
 LEAST_FREE = 200 * 1024 * 1024
@@ -54,11 +53,11 @@ def checks(database: str | None, settings: Settings) -> Iterator[Check]:
     yield _models()
     yield _language_models(settings, os.environ)
     yield _network(settings, os.environ)
-    yield _folder(home_of(settings))
+    yield _folder(settings.home_folder)
     yield from _guard()
     if database is not None:
         yield from _database(database)
-        yield _prepared(database, prepared_place(database, settings))
+        yield _prepared(database, settings.prepared_folder(database))
 
 
 def lines(found: Sequence[Check], screen: Screen) -> Iterator[Text]:

@@ -1,34 +1,10 @@
-"""Defaults for the command line and services: flags, environment, project file, in this order.
-
-The project file is `sqlwright.toml`, or the table `[tool.sqlwright]` of a `pyproject.toml`, in the
-working folder or the nearest one above it (`project_file` says which are obeyed):
-
-    database = "data/shop.sqlite"
-    recipe = "local"
-    overrides = ["generation.embedded.beam=4"]
-    descriptions = "data/descriptions"
-    tables = ["orders", "customers"]
-    prepare = false
-    seconds = 20
-
-    [limits]
-    seconds = 5
-    rows = 500
-
-    [llm]
-    model = "openai/gpt-4.1"
-    budget = "$0.05, 30 calls"
-    privacy = "schema-only"
-
-Paths are relative to the file. Every value is typed, unknown keys are refused. A project file can't
-allow code in recipes: only a flag can.
-"""
+"""Settings from flags, environment and project file, each value checked."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,40 +13,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlwright.boundary.arguments import shown
 from sqlwright.boundary.project_file import ProjectFile, find
 from sqlwright.errors import ConfigError
-from sqlwright.llm.options import LlmOptions
 from sqlwright.messages import Privacy
 from sqlwright.protocols import Limits
 from sqlwright.recipes.registry import default_recipe, unknown
+from sqlwright.settings.values import Settings
 from sqlwright.spending import parse_budget
 
 PREFIX = "SQLWRIGHT_"
 LARGEST = 10**15
 """The largest whole number that a setting takes: none means so much."""
 Whole = Annotated[int, Field(gt=0, le=LARGEST)]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What to use where nothing was said, and where each value came from."""
-
-    database: str | None = None
-    recipe: str = "local"
-    overrides: tuple[str, ...] = ()
-    descriptions: Path | None = None
-    tables: tuple[str, ...] | None = None
-    """The only tables that may be known of and read; None for all."""
-    home: Path | None = None
-    prepare: bool = True
-    """Whether a small database is prepared without being asked."""
-    seconds: float | None = None
-    limits: Limits = field(default_factory=Limits)
-    llm: LlmOptions = field(default_factory=LlmOptions)
-    file: Path | None = None
-    """The project file that was read."""
-    notes: tuple[str, ...] = ()
-    """Which project files were left alone, and why."""
-    origins: Mapping[str, str] = field(default_factory=dict)
-    """Name of a setting to 'flag', the environment variable's name or the project file's path."""
 
 
 class _LimitValues(BaseModel):

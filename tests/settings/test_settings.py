@@ -8,7 +8,8 @@ import pytest
 
 from sqlwright.errors import ConfigError
 from sqlwright.protocols import Limits
-from sqlwright.settings import Settings, load_settings
+from sqlwright.settings.loading import load_settings
+from sqlwright.settings.values import Settings
 from sqlwright.spending import Budget
 
 FILE = """

@@ -1,0 +1,71 @@
+"""What to use where nothing was said, and which of it applies to which database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlwright.boundary.home import home
+from sqlwright.database.address import parse_address
+from sqlwright.llm.options import LlmOptions
+from sqlwright.prepare.storage.paths import prepared_folder
+from sqlwright.protocols import Limits
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to use where nothing was said, and where each value came from."""
+
+    database: str | None = None
+    recipe: str = "local"
+    overrides: tuple[str, ...] = ()
+    descriptions: Path | None = None
+    tables: tuple[str, ...] | None = None
+    """The only tables that may be known of and read; None for all."""
+    home: Path | None = None
+    prepare: bool = True
+    """Whether a small database is prepared without being asked."""
+    seconds: float | None = None
+    limits: Limits = field(default_factory=Limits)
+    llm: LlmOptions = field(default_factory=LlmOptions)
+    file: Path | None = None
+    """The project file that was read."""
+    notes: tuple[str, ...] = ()
+    """Which project files were left alone, and why."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Name of a setting to 'flag', the environment variable's name or the project file's path."""
+
+    @property
+    def home_folder(self) -> Path:
+        """The folder that holds everything sqlwright keeps."""
+        return home() if self.home is None else self.home
+
+    @property
+    def chat_history(self) -> Path:
+        """The file with the lines typed in chats."""
+        return self.home_folder / "chat_history"
+
+    def descriptions_for(self, database: str) -> Path | None:
+        """The folder of description files; the project file's belongs to its own database."""
+        given = self.origins.get("descriptions") != str(self.file)
+        return self.descriptions if given or database == self.database else None
+
+    def tables_for(self, database: str) -> tuple[str, ...] | None:
+        """The only tables that may be read; the project file's belong to its own database, however
+        that is named."""
+        if self.tables is None or self.origins.get("tables") != str(self.file):
+            return self.tables
+        if self.database is None:
+            return self.tables
+        ours, theirs = (parse_address(url).resolve() for url in (database, self.database))
+        return self.tables if ours == theirs else None
+
+    def prepared_folder(self, database: str) -> Path:
+        """The folder that holds what was prepared for a database."""
+        folder = prepared_folder(database)
+        return folder if self.home is None else self.home / "databases" / folder.name
+
+    def replies_folder(self, database: str) -> Path:
+        """The folder that holds what language models replied about a database."""
+        return self.home_folder / "replies" / self.prepared_folder(database).name
