@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -14,7 +15,6 @@ from sqlwright.boundary.arguments import shown
 from sqlwright.boundary.project_file import ProjectFile, find
 from sqlwright.errors import ConfigError
 from sqlwright.messages import Privacy
-from sqlwright.protocols import Limits
 from sqlwright.recipes.registry import default_recipe, unknown
 from sqlwright.settings.values import Settings
 from sqlwright.spending import parse_budget
@@ -217,39 +217,39 @@ def _unfit(where: str, name: str, given: object) -> ConfigError:
     return ConfigError(f"{where} takes {takes}, not {shown(given)}")
 
 
+def _kind(annotation: Any) -> Any:
+    """What a field holds where it holds something: str, bool, float, int, Privacy or a list."""
+    for kind in get_args(annotation) if get_origin(annotation) in {Union, UnionType} else ():
+        if kind is not NoneType:
+            return _kind(kind)
+    if get_origin(annotation) is Annotated:
+        return get_args(annotation)[0]
+    return Sequence[str] if annotation == list[str] else annotation
+
+
+def _kinds(form: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, field in form.model_fields.items():
+        kind = _kind(field.annotation)
+        if kind in _TABLES.values():
+            yield from _kinds(kind, f"{name}.")
+        elif kind is not _CapabilityValues:
+            yield prefix + name, kind
+
+
+_TABLES: Mapping[str, type[BaseModel]] = {"limits": _LimitValues, "llm": _LlmValues}
+
 _KINDS: Mapping[str, Any] = {
-    "database": str,
-    "recipe": str,
-    "overrides": Sequence[str],
-    "descriptions": str,
-    "tables": Sequence[str],
-    "home": str,
-    "prepare": bool,
-    "seconds": float,
-    **{f"limits.{f.name}": float if f.name == "seconds" else int for f in fields(Limits)},
-    "llm.model": str,
-    "llm.base_url": str,
-    "llm.budget": str,
-    "llm.privacy": Privacy,
-    "llm.remote": bool,
-    "llm.cache": bool,
-    "llm.prices": str,
-    "llm.revision": str,
-    "llm.concurrency": int,
-    "llm.timeout": float,
-    "llm.retrying": float,
-    "llm.requests_per_minute": float,
-    "llm.tokens_per_minute": float,
+    **dict(_kinds(_ProjectFile)),
+    # Not in a project file: which calls are kept or played back is said for each run.
     "llm.record": str,
     "llm.replay": str,
 }
+"""Every setting by the name that flags and variables have, with the kind of its value."""
 
 _CHOICES: Mapping[Any, Mapping[str, Any]] = {
     Privacy: {"full": "full", "schema-only": "schema-only"},
     bool: {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False},
 }
-
-_TABLES: Mapping[str, type[BaseModel]] = {"limits": _LimitValues, "llm": _LlmValues}
 
 
 def _variable(name: str) -> str:
