@@ -81,7 +81,7 @@ def test_installed_packages_add_steps(tmp_path: Path) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[sqlwright.steps]\nmine.step = mine:Mine\n")
     code = (
-        "from sqlwright import registry\n"
+        "from sqlwright.recipes import registry\n"
         "assert registry.load_step('mine.step').__name__ == 'Mine'\n"
         "assert registry.step_names()[-1] == 'mine.step'\n"
     )
