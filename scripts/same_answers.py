@@ -39,6 +39,9 @@ def _spider(arguments):
     examples = load_spider(arguments.spider, split=arguments.split).examples
     by_database = sorted(examples, key=lambda e: e.db_id)
     for database, group in groupby(by_database, key=lambda e: e.database):
+        if not database.exists():
+            print(f"{database} isn't there: its questions are left out", file=sys.stderr)
+            continue
         with _opened(database) as session:
             scorer = Scorer(session.workspace.database, session.workspace.schema)
             for example in group:

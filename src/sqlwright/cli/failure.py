@@ -36,6 +36,12 @@ PIPE_CLOSED = 141
 STATUS_CODES = {"answered": 0, "refused": REFUSED, "failed": FAILED}
 
 
+class QueryError(SqlwrightError):
+    """A query of the user's own that the database could not run."""
+
+    exit_code = UNHEALTHY
+
+
 class UsageError(UserError):
     """Arguments that don't fit together."""
 

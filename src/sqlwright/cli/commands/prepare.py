@@ -31,8 +31,8 @@ def command(
     from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.terminal.interrupt import interruptible
+    from sqlwright.cli.terminal.layout import duration
     from sqlwright.cli.terminal.text import clean
-    from sqlwright.cli.views.answer import duration
     from sqlwright.cli.views.prepare import Headway
     from sqlwright.prepare import prepare
     from sqlwright.protocols import Run

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from sqlwright.cli.failure import INTERRUPTED, UNHEALTHY
+from sqlwright.cli.failure import INTERRUPTED
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.options import one_form
 from sqlwright.cli.typed.target import read_target
-from sqlwright.errors import Cancelled, SqlwrightError, UnsafeQuery
-
-if TYPE_CHECKING:
-    from sqlwright.protocols import Database
-    from sqlwright.types import ExecutionResult
 
 EXAMPLES = """\
 sqlwright sql shop.sqlite "SELECT country, count(*) FROM customers GROUP BY 1"
 sqlwright sql shop.sqlite --check < report.sql
 sqlwright sql shop.sqlite --explain "SELECT * FROM payments WHERE amount > 1000"
 """
-
-
-class QueryError(SqlwrightError):
-    """A query of the user's own that the database could not run."""
-
-    exit_code = UNHEALTHY
 
 
 def command(
@@ -66,7 +55,7 @@ def command(
     from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.views.answer import Look
     from sqlwright.cli.views.ask import show_rows
-    from sqlwright.cli.views.sql import check_lines, execute, result_answer
+    from sqlwright.cli.views.sql import check_lines, execute, raise_failure, result_answer
     from sqlwright.database import open_database
 
     settle_streams()
@@ -96,22 +85,3 @@ def command(
         opened.close()
     show_rows(screen, result_answer(target.text, result), form, max_rows=max_rows)
     return 0
-
-
-def raise_failure(result: ExecutionResult, database: Database) -> None:
-    """Turn a failed execution into the error that the command ends with."""
-    from sqlwright.cli.views.sql import advice_on
-
-    error = result.error
-    if error is None:
-        return
-    if error.kind == "unsafe":
-        raise UnsafeQuery(error.message)
-    if error.kind == "cancelled":
-        raise Cancelled(error.message)
-    hints = {
-        "timeout": "Allow more time with --timeout, or narrow the query.",
-        "memory": "Narrow the query: fewer columns, a WHERE clause, a LIMIT.",
-    }
-    hint = hints.get(error.kind) or advice_on(error.message, database.schema())
-    raise QueryError(error.message, hint=hint)

@@ -12,9 +12,8 @@ from rich.status import Status
 from rich.text import Text
 
 from sqlwright.cli.terminal.console import Screen
-from sqlwright.cli.terminal.layout import shorten
+from sqlwright.cli.terminal.layout import duration, shorten
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import duration
 
 _WORDS = {
     "retrieval.request": "reading the question",

@@ -14,6 +14,7 @@ from sqlwright.cli.terminal.layout import (
     LABEL_WIDTH,
     NARROW,
     PROSE,
+    duration,
     indented,
     labelled,
     shorten,
@@ -269,15 +270,6 @@ def _closing_lines(answer: Answer, look: Look) -> Iterator[Text]:
     if parts:
         line = Text(f" {look.glyphs.dot} ".join(parts), style="quiet")
         yield from wrapped(line, look.width)
-
-
-def duration(seconds: float) -> str:
-    """Seconds as a person would say them."""
-    if seconds < 0.0995:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
 
 
 def _words(share: float) -> tuple[str, str]:

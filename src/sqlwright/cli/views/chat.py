@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from rich.text import Text
 
-from sqlwright.cli.commands.sql import raise_failure
 from sqlwright.cli.failure import report
 from sqlwright.cli.opening import Asking, Finding
 from sqlwright.cli.terminal.console import Screen, write_result
@@ -22,7 +21,7 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import Look, result_lines, sql_lines, warning_lines
 from sqlwright.cli.views.ask import show_found
 from sqlwright.cli.views.explain import reasoning_lines
-from sqlwright.cli.views.sql import execute, nearest, reads_as_sql, result_answer
+from sqlwright.cli.views.sql import execute, nearest, raise_failure, reads_as_sql, result_answer
 from sqlwright.errors import SqlwrightError
 from sqlwright.schema import Table
 from sqlwright.types import Answer, Turn

@@ -18,10 +18,10 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.cli.opening import Asking, Finding, opener, settled, warm_session
 from sqlwright.cli.terminal.console import Glyphs, Screen
 from sqlwright.cli.terminal.interrupt import interruptible
-from sqlwright.cli.terminal.layout import labelled, shorten
+from sqlwright.cli.terminal.layout import duration, labelled, shorten
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import Look, answer_lines, duration
+from sqlwright.cli.views.answer import Look, answer_lines
 from sqlwright.presentation.answer import readable
 
 if TYPE_CHECKING:

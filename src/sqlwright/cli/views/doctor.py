@@ -18,9 +18,8 @@ from rich.text import Text
 
 from sqlwright.boundary.home import HOME_VARIABLE
 from sqlwright.cli.terminal.console import Screen
-from sqlwright.cli.terminal.layout import labelled
+from sqlwright.cli.terminal.layout import duration, labelled
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import duration
 from sqlwright.errors import ConfigError, SqlwrightError, WorkspaceError
 from sqlwright.prepare.storage.paths import make_private, remove, write_private
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from sqlwright.cli.terminal.console import Screen, write_result
-from sqlwright.cli.terminal.layout import labelled
+from sqlwright.cli.terminal.layout import duration, labelled
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import Look, duration
+from sqlwright.cli.views.answer import Look
 from sqlwright.presentation.answer import usage_words
 from sqlwright.types import Usage
 

@@ -8,17 +8,10 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from sqlwright.cli.terminal.console import UNLIMITED
-from sqlwright.cli.terminal.layout import indented, labelled, shorten, wrapped
+from sqlwright.cli.terminal.layout import duration, indented, labelled, shorten, wrapped
 from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import (
-    Look,
-    answer_lines,
-    duration,
-    result_summary,
-    sql_lines,
-    value_line,
-)
+from sqlwright.cli.views.answer import Look, answer_lines, result_summary, sql_lines, value_line
 from sqlwright.presentation.answer import usage_words
 from sqlwright.types import Answer, Candidate, State, StepTime, UnitTest
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.text import Text
 
-from sqlwright.cli.terminal.layout import indented, labelled, wrapped
+from sqlwright.cli.terminal.layout import duration, indented, labelled, wrapped
 from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean, clean_block
-from sqlwright.cli.views.answer import Look, duration
+from sqlwright.cli.views.answer import Look
 from sqlwright.presentation.answer import money
 
 SHOWN = 1_200

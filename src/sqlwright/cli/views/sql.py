@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from sqlwright.cli.failure import QueryError
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import Look, sql_lines
+from sqlwright.errors import Cancelled, UnsafeQuery
 from sqlwright.presentation.answer import shortened_words
 from sqlwright.types import Answer, ExecutionResult, StepTime
 
@@ -88,10 +90,26 @@ def result_answer(sql: str, result: ExecutionResult) -> Answer:
     )
 
 
+def raise_failure(result: ExecutionResult, database: Database) -> None:
+    """Turn a failed execution into the error that the command ends with."""
+    error = result.error
+    if error is None:
+        return
+    if error.kind == "unsafe":
+        raise UnsafeQuery(error.message)
+    if error.kind == "cancelled":
+        raise Cancelled(error.message)
+    hints = {
+        "timeout": "Allow more time with --timeout, or narrow the query.",
+        "memory": "Narrow the query: fewer columns, a WHERE clause, a LIMIT.",
+    }
+    hint = hints.get(error.kind) or advice_on(error.message, database.schema())
+    raise QueryError(error.message, hint=hint)
+
+
 def check_lines(database: SqliteDatabase, sql: str, look: Look, *, plan: bool) -> Iterator[Text]:
     """That the guard lets `sql` pass, what it reads, and on request how the database would go
     about it. Raises UnsafeQuery, and QueryError when the database can't make sense of it."""
-    from sqlwright.cli.commands.sql import QueryError
     from sqlwright.sql.guard import columns_used, format_sql, tables_used
     from sqlwright.sql.tokens import UnreadableQuery
 
@@ -118,7 +136,6 @@ def check_lines(database: SqliteDatabase, sql: str, look: Look, *, plan: bool) -
 
 def _plan(database: SqliteDatabase, sql: str) -> list[Text]:
     """SQLite's plan as an indented list. Explaining compiles a query and runs nothing of it."""
-    from sqlwright.cli.commands.sql import QueryError
     from sqlwright.database.connection import FAILURES
 
     depth: dict[object, int] = {}

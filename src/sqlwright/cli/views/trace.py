@@ -8,10 +8,10 @@ from typing import Any
 
 from rich.text import Text
 
-from sqlwright.cli.terminal.layout import indented, labelled, shorten, wrapped
+from sqlwright.cli.terminal.layout import duration, indented, labelled, shorten, wrapped
 from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import Look, confidence_text, duration, sql_lines
+from sqlwright.cli.views.answer import Look, confidence_text, sql_lines
 from sqlwright.cli.views.model_calls import Told, call_lines, embedding_lines
 from sqlwright.running.trace import Trace, TraceSummary
 

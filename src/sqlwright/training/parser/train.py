@@ -28,7 +28,7 @@ from torch import Tensor
 from sqlwright.local.parser.nodes import FEATURES, RELATIONS
 from sqlwright.local.parser.pointers import FIRST_NODE
 from sqlwright.training.minilm import bundled_minilm, load_minilm
-from sqlwright.training.parser.companion import Exchange, trainable
+from sqlwright.training.parser.exchange import Exchange, trainable
 from sqlwright.training.parser.model import Batch, ParserModel, Sizes
 from sqlwright.training.parser.packing import Packed, batches, collate
 from sqlwright.training.parser.restore import restore
