@@ -75,7 +75,7 @@ def ask(
     place = {leader: number for number, leader in enumerate(held.leaders)}
     links = linker.link_crowd(question, schema, state.values, space.texts)
     for group in links.groups[:TRIED]:
-        part = schema.parts[group.leader]
+        part = schema.by_group[group.leader]
         own, _ = linker.link(question, part, state.values, space.texts)
         alone[place[group.leader]] = sum(link.score for link in own[:TELLING])
     best = [link.column for link in links.columns[:KEPT]]
@@ -83,7 +83,7 @@ def ask(
         example.db_id,
         np.stack([linked, found.explained, found.named, found.asked], axis=1),
         alone,
-        frozenset(place[schema.groups[table]] for table in tables),
+        frozenset(place[schema.group_of[table]] for table in tables),
         (len(columns), len(columns & set(best))),
         (len(tables), len(tables & {ref.table for ref in best})),
     )

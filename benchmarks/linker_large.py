@@ -80,7 +80,7 @@ def linked(
     texts: PreparedVectors | None = None,
 ) -> tuple[ColumnLink, ...]:
     """Every column, best first, as the recipes have them ranked."""
-    link = linker.link_crowd if schema.is_crowd else linker.link
+    link = linker.link_crowd if schema.has_many_groups else linker.link
     return link(question, schema, values, texts)[0]
 
 

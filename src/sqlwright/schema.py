@@ -18,7 +18,7 @@ def fold_name(name: str) -> str:
     return name.lower() if name.isascii() else name.translate(_CAPITALS)
 
 
-CROWD = 8
+MANY_GROUPS = 8
 """Groups of two and more tables that make a crowd."""
 
 
@@ -140,12 +140,12 @@ class Schema:
         return sum(len(table.columns) for table in self.tables)
 
     @cached_property
-    def referring(self) -> frozenset[ColumnRef]:
+    def foreign_key_columns(self) -> frozenset[ColumnRef]:
         """The columns that refer to others."""
         return frozenset(near for key in self.foreign_keys for near, _ in key.pairs)
 
     @cached_property
-    def groups(self) -> Mapping[str, str]:
+    def group_of(self) -> Mapping[str, str]:
         """For each table one that stands for its group: the tables that keys connect."""
         leader = {table.name: table.name for table in self.tables}
 
@@ -161,15 +161,15 @@ class Schema:
         return {name: root(name) for name in leader}
 
     @cached_property
-    def parts(self) -> Mapping[str, Schema]:
+    def by_group(self) -> Mapping[str, Schema]:
         """Each group of tables as a schema of its own, by the table that stands for it."""
         tables: dict[str, list[Table]] = {}
         keys: dict[str, list[ForeignKey]] = {}
         for table in self.tables:
-            tables.setdefault(self.groups[table.name], []).append(table)
+            tables.setdefault(self.group_of[table.name], []).append(table)
         for key in self.foreign_keys:
-            leader = self.groups.get(key.table)
-            if leader is not None and self.groups.get(key.target_table) == leader:
+            leader = self.group_of.get(key.table)
+            if leader is not None and self.group_of.get(key.target_table) == leader:
                 keys.setdefault(leader, []).append(key)
         return {
             leader: Schema(self.name, tuple(own), tuple(keys.get(leader, ())), self.dialect)
@@ -177,12 +177,12 @@ class Schema:
         }
 
     @cached_property
-    def is_crowd(self) -> bool:
+    def has_many_groups(self) -> bool:
         """Whether so many groups of tables stand side by side that names and small numbers agree
         by chance, and a question is about one of them. A schema of few groups is one business,
         whose tables may be asked about together without a key."""
-        sizes = Counter(self.groups.values())
-        return sum(size > 1 for size in sizes.values()) >= CROWD
+        sizes = Counter(self.group_of.values())
+        return sum(size > 1 for size in sizes.values()) >= MANY_GROUPS
 
     @cached_property
     def _by_name(self) -> dict[str, Table]:

@@ -13,7 +13,7 @@ from sqlwright.catalog.join_names import singular, words
 from sqlwright.catalog.joins import infer_joins, with_joins
 from sqlwright.catalog.scan import Caps, scan_table
 from sqlwright.protocols import Run
-from sqlwright.schema import CROWD as CROWD_FROM
+from sqlwright.schema import MANY_GROUPS
 from sqlwright.schema import ForeignKey
 
 from .conftest import Opened
@@ -50,7 +50,7 @@ CROWD = "".join(
     f"CREATE TABLE thing{n} (thing{n}_id INTEGER PRIMARY KEY, label TEXT);"
     f"CREATE TABLE part{n} (part{n}_id INTEGER PRIMARY KEY, t INTEGER REFERENCES thing{n});"
     f"INSERT INTO thing{n} VALUES (1, 'a'), (2, 'b'); INSERT INTO part{n} VALUES (1, 2);"
-    for n in range(CROWD_FROM)
+    for n in range(MANY_GROUPS)
 )
 """So many groups of tables side by side that small numbers agree by chance."""
 

@@ -32,26 +32,26 @@ class Groups:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._place = {table.name: place for place, table in enumerate(schema.tables)}
-        self._sizes = Counter(schema.groups.values())
+        self._sizes = Counter(schema.group_of.values())
 
     def apart(self, near: str, far: str) -> bool:
         """Whether tables of a crowd are known not to belong together: one of them is in a group
         that the other isn't in."""
-        one, other = self._schema.groups[near], self._schema.groups[far]
+        one, other = self._schema.group_of[near], self._schema.group_of[far]
         return (
-            self._schema.is_crowd and one != other and max(self._sizes[one], self._sizes[other]) > 1
+            self._schema.has_many_groups and one != other and max(self._sizes[one], self._sizes[other]) > 1
         )
 
     def kinship(self, near: ColumnRef, far: ColumnRef) -> Kinship:
         """How much speaks for a target besides its name and values, to be compared: in the same
         group, spelt the same, made soon before or after. Equal for all unless in a crowd."""
-        if not self._schema.is_crowd:
+        if not self._schema.has_many_groups:
             return (False, False, 0)
         gap = abs(self._place[near.table] - self._place[far.table])
         return (self._same(near, far), near.column == far.column, -gap)
 
     def _same(self, near: ColumnRef, far: ColumnRef) -> bool:
-        return self._schema.groups[near.table] == self._schema.groups[far.table]
+        return self._schema.group_of[near.table] == self._schema.group_of[far.table]
 
     def admits(self, proposal: Proposal, profiles: Mapping[ColumnRef, ColumnProfile]) -> bool:
         """Whether the values may decide about a proposal at all.
@@ -61,7 +61,7 @@ class Groups:
         leaves no doubt and the values aren't found everywhere or the tables were made together.
         """
         near = self._schema.table(proposal.near.table)
-        if not self._schema.is_crowd or near is None:
+        if not self._schema.has_many_groups or near is None:
             return True
         own_key = sole_key(near, proposal.near.column)
         if own_key and names_its_table(near.name, proposal.near.column):

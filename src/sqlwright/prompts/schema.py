@@ -99,7 +99,7 @@ class SchemaLayout:
             catalog,
             examples,
             limit_cell,
-            view.schema.referring,
+            view.schema.foreign_key_columns,
         )
         laid_out = _ddl if style == "ddl" else _compact
         self._tables = [laid_out(shown, known) for shown in _shown(view)]
@@ -131,8 +131,8 @@ class _Table:
         """Where a column stands in another order: the primary key first, then the other keys."""
         if column in self.table.primary_key:
             return 0
-        referring = column in self.elsewhere or any(column in key.columns for key in self.keys)
-        return 1 if referring else 2
+        foreign_key_columns = column in self.elsewhere or any(column in key.columns for key in self.keys)
+        return 1 if foreign_key_columns else 2
 
 
 @dataclass(frozen=True)

@@ -50,8 +50,8 @@ class Likes:
 
     def link_crowd(self, question: Question, schema: Schema, values: Any, prepared: Any) -> Any:
         """The same, and for each group the number of columns it prefers there."""
-        liked = Counter(schema.groups[ref.table] for ref in self.columns)
-        groups = [GroupLink(leader, float(liked[leader])) for leader in schema.parts]
+        liked = Counter(schema.group_of[ref.table] for ref in self.columns)
+        groups = [GroupLink(leader, float(liked[leader])) for leader in schema.by_group]
         groups.sort(key=lambda group: -group.score)
         return *self.link(question, schema, values, prepared), tuple(groups)
 

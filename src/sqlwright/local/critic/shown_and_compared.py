@@ -86,7 +86,7 @@ class Shapes:
         the question asks for."""
         shown = _columns(_items(SHOWN.search(sql)), used)
         grouped = _columns(_items(_GROUPED.search(sql)), used)
-        near, keys = self._schema.referring, self._schema.all_keys
+        near, keys = self._schema.foreign_key_columns, self._schema.all_keys
         there = len(self._named & tables)
         numbers = [ref for ref in self._numbers if ref.table.casefold() in tables]
         summed = any(ref in used for ref in numbers)

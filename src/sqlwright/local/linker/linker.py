@@ -260,7 +260,7 @@ class Linker:
             tried = np.argsort(-logits, kind="stable")[:TRIED]
             columns, tables = UNSEEN * columns, UNSEEN * tables
             for group in tried.tolist():
-                part = self.encode(schema.parts[held.leaders[group]], prepared)
+                part = self.encode(schema.by_group[held.leaders[group]], prepared)
                 own = self.score(self.describe(question, part, values))
                 columns[held.of_column == group], tables[held.of_table == group] = own
             linked = mass(columns, held.of_column, len(held.leaders))

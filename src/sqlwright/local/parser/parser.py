@@ -187,9 +187,9 @@ class Parser:
             found = search.run(_Decoding(self._decoder, reading), run)
             return _written(found, view, dating)
 
-        groups = view.schema.groups
-        found = within(groups if view.schema.is_crowd else None)
-        if not found and not view.schema.is_crowd and len(set(groups.values())) > 1:
+        groups = view.schema.group_of
+        found = within(groups if view.schema.has_many_groups else None)
+        if not found and not view.schema.has_many_groups and len(set(groups.values())) > 1:
             # Tables without a key to others are rarely asked about together with them: only where
             # nothing else can be written is each group of tables a database of its own.
             found = within(groups)

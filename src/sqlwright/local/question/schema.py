@@ -138,8 +138,8 @@ class SchemaArrays:
 
 def _members(schema: SchemaArrays) -> Members:
     """The groups of a schema in its order."""
-    groups = schema.schema.groups
-    leaders = tuple(schema.schema.parts)
+    groups = schema.schema.group_of
+    leaders = tuple(schema.schema.by_group)
     place = {leader: number for number, leader in enumerate(leaders)}
     of_table = np.array([place[groups[table]] for table in schema.tables], dtype=np.int64)
     of_column = of_table[schema.table_of]

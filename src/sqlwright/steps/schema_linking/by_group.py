@@ -55,12 +55,12 @@ class ByGroup(combinators.Sequence):
 
     def __call__(self, state: State, context: Context) -> State:
         schema = state.view.visible_schema()
-        if not schema.is_crowd or not state.question.text.strip():
+        if not schema.has_many_groups or not state.question.text.strip():
             return super().__call__(state, context)
         found = scored(state, schema, context)
         linked = state.evolve(columns=found.columns, tables=found.tables)
         groups = likely(found.groups, most=self.most, share=self.share)
-        parts = [schema.parts[group.leader] for group in groups]
+        parts = [schema.by_group[group.leader] for group in groups]
         alone = [_alone(state, part) for part in parts]
         run = super().__call__
         tasks = [(start, partial(run, start)) for start in alone]

@@ -29,7 +29,7 @@ def together(state: State, schema: Schema, groups: Sequence[GroupLink], *, most:
         room = most - len(chosen)
         if place < len(groups) - 1:
             room = (room + 1) // 2
-        own = [table.name for table in schema.parts[group.leader].tables]
+        own = [table.name for table in schema.by_group[group.leader].tables]
         own.sort(key=lambda name: -worth.get(name, 0.0) - best.get(name, 0.0))
         chosen += own[:room]
     return chosen

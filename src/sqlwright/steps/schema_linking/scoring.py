@@ -11,5 +11,5 @@ from sqlwright.types import State
 def scored(state: State, schema: Schema, context: Context) -> Links:
     """The linker's scores."""
     linker = context.models["linker"]
-    link = linker.link_crowd if schema.is_crowd else linker.link
+    link = linker.link_crowd if schema.has_many_groups else linker.link
     return Links(*link(state.question, schema, state.values, prepared=context.workspace.texts))

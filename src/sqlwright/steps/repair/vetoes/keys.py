@@ -140,7 +140,7 @@ def _shared_key(
         return None
     key = ColumnRef(table.name, table.primary_key[0])
     for column in columns:
-        if column.ref == key or column.ref in read.schema.referring:
+        if column.ref == key or column.ref in read.schema.foreign_key_columns:
             return None
         if not _names_rows(column.ref, read):
             return None
