@@ -11,7 +11,7 @@ import pytest
 
 from sqlwright.errors import ConfigError
 from sqlwright.recipes import registry
-from sqlwright.running.combinators import Condition
+from sqlwright.running.control_flow import Condition
 
 
 @pytest.mark.parametrize("name", registry.STEPS)

@@ -12,7 +12,8 @@ from sqlwright.messages import Missing, Reply, Sample
 from sqlwright.protocols import Context, Run
 from sqlwright.recipes.loading import parse_recipe
 from sqlwright.running.agent import Agent, changes, summary
-from sqlwright.running.combinators import Named, check_fit, leaves
+from sqlwright.running.combinators import Named, leaves
+from sqlwright.running.fit import check_fit
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Candidate, ExecutionResult, State, ValueMatch
 from tests.prompts.test_templates import Says

@@ -11,16 +11,9 @@ import pytest
 
 from sqlwright.errors import Cancelled, ConfigError
 from sqlwright.protocols import Context, Run, Workspace
-from sqlwright.running.combinators import (
-    Condition,
-    check_fit,
-    for_each,
-    leaves,
-    parallel,
-    repeat_until,
-    sequence,
-    when,
-)
+from sqlwright.running.combinators import leaves, sequence
+from sqlwright.running.control_flow import Condition, for_each, parallel, repeat_until, when
+from sqlwright.running.fit import check_fit
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.types import Candidate, Question, Refusal, State
 

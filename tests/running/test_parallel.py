@@ -11,7 +11,8 @@ import pytest
 
 from sqlwright.errors import BudgetSpent, Cancelled, MalformedReply, ModelRejected
 from sqlwright.protocols import Context, Run
-from sqlwright.running.combinators import Named, for_each, named, parallel, samples, sequence
+from sqlwright.running.combinators import Named, named, sequence
+from sqlwright.running.control_flow import for_each, parallel, samples
 from sqlwright.spending import Budget, Spending
 from sqlwright.types import Candidate, State
 from tests.running.test_combinators import START, Does, Events, adds, context, sqls

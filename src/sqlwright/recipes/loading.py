@@ -19,9 +19,9 @@ Every step also has the option `enabled`; `false` leaves it out, which is how an
 override. Options of combinators are overridden alike: `samples.count=2`,
 `repeat_until[2].rounds=1`.
 
-The same object can be built in Python with `combinators`; YAML adds no power. Unknown names, keys
-and options are refused with the known ones. Numbers are bounded, those that multiply one another
-together: a recipe may be somebody else's.
+The same object can be built in Python with `running.combinators` and `running.control_flow`; YAML
+adds no power. Unknown names, keys and options are refused with the known ones. Numbers are bounded,
+those that multiply one another together: a recipe may be somebody else's.
 """
 
 from __future__ import annotations
@@ -44,9 +44,11 @@ from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import EMBEDDER, Step
 from sqlwright.recipes import registry
 from sqlwright.recipes.entries import COMBINATORS, Entry, read_entries, refuse_unknown
-from sqlwright.running import combinators
+from sqlwright.running import combinators, control_flow
 from sqlwright.running.agent import Agent
-from sqlwright.running.combinators import Condition, Named
+from sqlwright.running.combinators import Named
+from sqlwright.running.control_flow import Condition
+from sqlwright.running.fit import check_fit
 from sqlwright.steps.schema_linking.by_group import ByGroup
 
 LARGEST = 64 * 1024
@@ -79,6 +81,12 @@ class Recipe:
         models = [one.model for one in samplings if isinstance(one, Sampling)]
         roles = [role for step in steps for role in getattr(step, "roles", ())]
         return tuple(dict.fromkeys([*models, *(r for r in roles if r.startswith(f"{EMBEDDER}/"))]))
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The embedded models its steps use."""
+        steps = combinators.leaves(self.step)
+        return tuple(dict.fromkeys(role for step in steps for role in getattr(step, "roles", ())))
 
     @property
     def uses_history(self) -> bool:
@@ -158,7 +166,7 @@ def parse_recipe(
     builder = _Builder(changed, allow_code=allow_code)
     step = combinators.sequence(*builder.steps(entries))
     try:
-        written = combinators.check_fit(step)
+        written = check_fit(step)
     except ConfigError as error:
         raise ConfigError(f"{origin}: {error}", hint=error.hint) from None
     if "selected" not in written:
@@ -240,7 +248,7 @@ class _Builder:
     def _combined(self, entry: Entry, options: Mapping[str, Any], workers: int) -> Step:
         if entry.name == "parallel":
             branches = [combinators.sequence(*self.steps(branch)) for branch in entry.branches]
-            return combinators.parallel(*branches, workers=workers)
+            return control_flow.parallel(*branches, workers=workers)
         inner = {
             key: combinators.sequence(*self.steps(entries)) for key, entries in entry.inner.items()
         }
@@ -256,14 +264,14 @@ class _Builder:
         if entry.name == "samples":
             count = self._repeats(entry, options)
             at_once = workers if "workers" in options else count
-            return combinators.samples(count, inner["steps"], workers=at_once)
+            return control_flow.samples(count, inner["steps"], workers=at_once)
         if entry.name == "for_each":
-            return combinators.for_each(_text(entry, "field"), inner["steps"], workers=workers)
+            return control_flow.for_each(_text(entry, "field"), inner["steps"], workers=workers)
         condition = self._condition(entry)
         if entry.name == "when":
-            return combinators.when(condition, inner["then"], inner.get("otherwise"))
+            return control_flow.when(condition, inner["then"], inner.get("otherwise"))
         rounds = self._repeats(entry, options)
-        return combinators.repeat_until(condition, inner["steps"], rounds=rounds)
+        return control_flow.repeat_until(condition, inner["steps"], rounds=rounds)
 
     def _condition(self, entry: Entry) -> Condition:
         try:

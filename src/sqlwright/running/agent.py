@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -19,7 +18,7 @@ from sqlwright.errors import BudgetSpent, MalformedReply, ModelFailed
 from sqlwright.messages import Span, Text
 from sqlwright.prompts.replies import json_from
 from sqlwright.prompts.templates import Prompt, Sampling, ask, plain_text, question_text, render
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Step
 from sqlwright.running import combinators
 from sqlwright.running.combinators import Named
 from sqlwright.schema import Detail
@@ -175,16 +174,14 @@ def _purpose(tool: Named) -> str:
     return "; then: ".join(dict.fromkeys(filter(None, described)))
 
 
-def _tool_name(step: Any) -> str:
+def _tool_name(step: Step) -> str:
     return "+".join(dict.fromkeys(_names(step))) or type(step).__name__.lower()
 
 
-def _names(step: Any) -> Iterator[str]:
+def _names(step: Step) -> Iterator[str]:
     """Names of the steps in a combinator, in order."""
     if isinstance(step, Named):
         yield step.name
-        return
-    parts = (getattr(step, part, None) for part in ("body", "then", "otherwise"))
-    children = (*getattr(step, "steps", ()), *getattr(step, "branches", ()), *filter(None, parts))
-    for child in children:
-        yield from _names(child)
+    elif isinstance(step, combinators.Combinator):
+        for child in step.children:
+            yield from _names(child)

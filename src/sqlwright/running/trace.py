@@ -12,13 +12,16 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import sqlwright
 from sqlwright.boundary.home import make_private
 from sqlwright.boundary.secrets import mask
 from sqlwright.errors import WorkspaceError
@@ -30,9 +33,9 @@ from sqlwright.presentation.answer import (
     result_to_dict,
     to_json,
 )
-from sqlwright.protocols import EventSink, Run
+from sqlwright.protocols import Run, Workspace
 from sqlwright.schema import Detail, SchemaView
-from sqlwright.types import Answer, Candidate, ExecutionResult, State
+from sqlwright.types import Answer, Candidate, ExecutionResult, Question, State
 
 FORMAT = "sqlwright-trace"
 VERSION = 1
@@ -160,19 +163,69 @@ def read_trace(path: Path) -> Trace:
     return Trace(path.stem, start, middle, ends[-1] if ends else {})
 
 
-def both(writer: TraceWriter | None, other: EventSink) -> EventSink:
-    """A sink that writes to a trace, if there is one, and then tells another."""
-    if writer is None:
-        return other
+class Recording:
+    """A run put on record: its events go to a trace, if there is a folder for it, and to the run's
+    own sink. A context manager."""
 
-    def sink(kind: str, payload: Mapping[str, Any]) -> None:
-        writer(kind, payload)
-        other(kind, payload)
+    def __init__(self, folder: Path | None, run: Run) -> None:
+        self._writer = None if folder is None else TraceWriter(folder, run.id)
+        self._sink = run.events
+        self.run = run.fork(self._record)
+        """The same run, recorded."""
 
-    return sink
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def begin(self, question: Question, workspace: Workspace, made_by: Mapping[str, Any]) -> None:
+        """Write the first line: what it takes to run the question again. `made_by` is what the
+        session knows: recipe and model."""
+        self._record("start", _description(question, workspace, self.run) | dict(made_by))
+
+    def end(self, answer: Answer) -> Answer:
+        """Write the last line. The answer with the trace's id, or with a warning why there is no
+        trace."""
+        self._record("answer", _outcome(answer, self.run))
+        if self._writer is None:
+            return answer
+        if self._writer.problem:
+            problem = f"this question was not recorded: {self._writer.problem}"
+            return replace(answer, warnings=(*answer.warnings, problem))
+        return replace(answer, trace_id=self.run.id)
+
+    def _record(self, kind: str, payload: Mapping[str, Any]) -> None:
+        if self._writer is not None:
+            self._writer(kind, payload)
+        self._sink(kind, payload)
 
 
-def outcome(answer: Answer, run: Run) -> dict[str, Any]:
+def _description(question: Question, workspace: Workspace, run: Run) -> dict[str, Any]:
+    """What the first line of a trace says, recipe and model excepted."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "id": run.id,
+        "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "question": question.text,
+        "evidence": question.evidence,
+        "history": question.history,
+        "database": workspace.database.url,
+        "fingerprint": workspace.database.fingerprint(),
+        "seed": run.seed,
+        "seconds": run.seconds,
+        "limits": asdict(run.limits),
+        "budget": str(run.spending.budget),
+        "privacy": run.privacy,
+        "sqlwright": sqlwright.__version__,
+        "python": platform.python_version(),
+        "notes": workspace.notes,
+    }
+
+
+def _outcome(answer: Answer, run: Run) -> dict[str, Any]:
     """The last line of a trace."""
     return {
         "status": answer.status,

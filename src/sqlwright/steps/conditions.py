@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlwright.candidates import group_by_result, hollow, valid
 from sqlwright.llm.metering import estimated_tokens
 from sqlwright.protocols import Context
-from sqlwright.running.combinators import Condition
+from sqlwright.running.control_flow import Condition
 from sqlwright.steps.repair.faults import FaultRule, settled
 from sqlwright.types import State
 

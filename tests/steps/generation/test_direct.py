@@ -12,7 +12,8 @@ from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.messages import Missing
 from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import Context, Run, Workspace
-from sqlwright.running.combinators import named, samples
+from sqlwright.running.combinators import named
+from sqlwright.running.control_flow import samples
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.steps.generation.direct import DirectGeneration
 from sqlwright.types import Question, State, Turn, ValueMatch

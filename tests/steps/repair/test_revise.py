@@ -14,7 +14,8 @@ from sqlwright.errors import BudgetSpent
 from sqlwright.llm.scripted import Says, Script, ScriptedModel, When
 from sqlwright.messages import Missing
 from sqlwright.protocols import Context, Run, Workspace
-from sqlwright.running.combinators import named, repeat_until, sequence
+from sqlwright.running.combinators import named, sequence
+from sqlwright.running.control_flow import repeat_until
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.steps.conditions import NO_FAULT
 from sqlwright.steps.repair.execute import ExecuteCandidates

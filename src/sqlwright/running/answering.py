@@ -1,0 +1,248 @@
+"""Building the answer from the state in which a recipe ended.
+
+What the answer is, how sure it is, why it isn't surer, what else was found, and what to know about
+it before relying on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlwright import candidates as pool
+from sqlwright.errors import Cancelled
+from sqlwright.presentation.answer import NO_ROWS, percent, shortened_words
+from sqlwright.protocols import Workspace
+from sqlwright.running.parallel import LEFT_OUT
+from sqlwright.schema import ColumnRef, Schema, SchemaView
+from sqlwright.sql.guard import columns_used, tables_used
+from sqlwright.types import (
+    Answer,
+    Candidate,
+    ExecutionResult,
+    QueryPart,
+    Question,
+    State,
+    StepTime,
+    ValueMatch,
+)
+
+ALTERNATIVES = 4
+"""Other results shown at most."""
+DOUBTFUL = 0.5
+"""Below this confidence the answer says so."""
+AS_LIKELY = 2 / 3
+"""Of the confidence: another result that has this much is told as a reason for doubt."""
+UNJUDGED = 0.5
+"""Confidence at most of an answer that was cut short before anything judged it."""
+
+
+def answer_from(state: State, workspace: Workspace, stopped: str) -> Answer:
+    """The answer in a state: refused, else answered, else failed.
+
+    `stopped` says what ended the steps early; empty when nothing did.
+    """
+    chosen = state.selected
+    answer = Answer(
+        status="failed",
+        question=state.question.text,
+        sql=None if chosen is None else chosen.sql,
+        dialect=workspace.database.dialect,
+        alternatives=_alternatives(state),
+        extra={"tables": state.tables[:20], "columns": state.columns[:40]},
+    )
+    told = (stopped,) if stopped else ()
+    if state.refusal is not None:
+        return replace(
+            answer,
+            status="refused",
+            sql=None,
+            message=state.refusal.message,
+            suggestion=state.refusal.suggestion,
+            confidence=_clipped(state.confidence),
+            warnings=_once(told, state.warnings, workspace.notes),
+            extra={**answer.extra, "refusal": state.refusal.reason},
+        )
+    if chosen is not None and chosen.result is not None and chosen.result.ok:
+        return _answered(answer, state, chosen, workspace, told)
+    message, suggestion = _failure(chosen, stopped, state.warnings)
+    warnings = _once(_beside(message, state.warnings), workspace.notes)
+    return replace(answer, message=message, suggestion=suggestion, warnings=warnings)
+
+
+def never_begun(question: Question, error: Cancelled) -> tuple[Answer, State]:
+    """The answer and state of a run that ended while its database was still being opened."""
+    answer = Answer("failed", question.text, None, "sqlite", message=f"stopped early: {error}")
+    return answer, State(question, SchemaView(Schema("", ())))
+
+
+def query_answer(sql: str, result: ExecutionResult, workspace: Workspace) -> Answer:
+    """The answer for a query of the user's own and its result."""
+    answer = Answer(
+        status="answered" if result.ok else "failed",
+        question="",
+        sql=sql,
+        dialect=workspace.database.dialect,
+        columns=result.columns,
+        rows=result.rows,
+        truncated=result.truncated,
+        shortened=result.shortened,
+        warnings=shortened_words(result),
+        times=(StepTime("execute", result.elapsed),),
+        seconds=result.elapsed,
+        confidence=None,
+        message="" if result.error is None else result.error.message,
+        extra={} if result.error is None else {"error": result.error.kind},
+    )
+    if not result.ok:
+        return answer
+    from sqlwright.sql.in_words.query import read_query
+
+    return replace(
+        answer,
+        reading=read_query(sql, workspace.schema),
+        used_tables=tables_used(sql),
+        used_columns=columns_used(sql, workspace.schema),
+    )
+
+
+def _answered(
+    answer: Answer, state: State, chosen: Candidate, workspace: Workspace, told: tuple[str, ...]
+) -> Answer:
+    from sqlwright.sql.in_words.query import read_query
+
+    result = chosen.result or ExecutionResult()
+    columns = chosen.columns or columns_used(chosen.sql, workspace.schema)
+    reading = read_query(chosen.sql, workspace.schema, chosen.values)
+    told_values = {match for part in reading for match in _matches(part)}
+    confidence = _confidence(state, chosen)
+    if told and state.confidence is None:
+        # The only query that ran has all of the score, which says nothing about the others.
+        confidence = min(confidence, UNJUDGED)
+    if state.confidence is None:
+        confidence = pool.held(chosen, confidence)
+    doubt = _doubt(state, chosen, answer.alternatives, confidence, told)
+    warnings = _once(
+        told,
+        tuple(veto.message for veto in chosen.vetoes),
+        tuple(veto.done for veto in chosen.mended),
+        chosen.warnings,
+        _remarks(result),
+        state.warnings,
+        workspace.notes,
+    )
+    return replace(
+        answer,
+        status="answered",
+        columns=result.columns,
+        rows=result.rows,
+        truncated=result.truncated,
+        shortened=result.shortened,
+        confidence=confidence,
+        doubt=doubt,
+        values=tuple(match for match in chosen.values if match in told_values),
+        reading=reading,
+        used_columns=columns,
+        used_tables=_tables(chosen.sql, columns, workspace.schema),
+        warnings=tuple(warning for warning in warnings if warning != doubt),
+    )
+
+
+def _doubt(
+    state: State,
+    chosen: Candidate,
+    others: tuple[Candidate, ...],
+    confidence: float,
+    told: tuple[str, ...],
+) -> str:
+    """The main reason for being less than half sure; empty otherwise. What it tells is no note."""
+    if confidence >= DOUBTFUL:
+        return ""
+    result = chosen.result or ExecutionResult()
+    found = told or tuple(veto.message for veto in chosen.vetoes)
+    found = found or (() if result.rows else (NO_ROWS,))
+    found = found or chosen.warnings or _nothing(result)
+    if found:
+        return found[0]
+    if state.answerable is not None and state.answerable < DOUBTFUL:
+        return "the database may not hold what is asked"
+    rival = max((other.confidence or 0.0 for other in others), default=0.0)
+    if rival and rival >= confidence * AS_LIKELY:
+        return f"another query with another result is about as likely ({percent(rival)})"
+    return "no query that was tried fits the question well"
+
+
+def _matches(part: QueryPart) -> tuple[ValueMatch, ...]:
+    """The phrases behind a condition of the query."""
+    return () if part.condition is None else part.condition.matches
+
+
+def _failure(chosen: Candidate | None, stopped: str, warnings: tuple[str, ...]) -> tuple[str, str]:
+    if stopped:
+        return stopped, ""
+    if chosen is not None and chosen.result is not None and chosen.result.error is not None:
+        return (
+            f"the query failed: {chosen.result.error.message}",
+            "Ask in other words, or correct the query and run it yourself.",
+        )
+    lost = [warning for warning in warnings if warning.startswith(LEFT_OUT)]
+    if lost:  # other words wouldn't help against a model that doesn't reply, or replies no SQL
+        return f"no query could be written: {lost[-1].removeprefix(LEFT_OUT)}", ""
+    return (
+        "no query could be written for this question",
+        "Ask in other words, naming tables or columns of the database.",
+    )
+
+
+def _beside(message: str, warnings: tuple[str, ...]) -> tuple[str, ...]:
+    """The warnings whose cause the message doesn't tell already."""
+    cause = message.rpartition(" failed: ")[2].removeprefix("no query could be written: ")
+    return tuple(warning for warning in warnings if not warning.endswith(cause))
+
+
+def _alternatives(state: State) -> tuple[Candidate, ...]:
+    """One candidate for each other result, the surest first."""
+    chosen = state.selected
+    ours = [candidate for candidate in state.candidates if not candidate.goal]
+    ours.sort(key=lambda candidate: -(candidate.confidence or 0.0))
+    first = [] if chosen is None else [chosen]
+    groups = pool.group_by_result([*first, *ours])
+    if chosen is not None and pool.valid(chosen):
+        groups = groups[1:]
+    return tuple(group.best for group in groups[:ALTERNATIVES])
+
+
+def _confidence(state: State, chosen: Candidate) -> float:
+    """The selection's own, else the share of the score that went to this result."""
+    if state.confidence is not None:
+        return _clipped(state.confidence)
+    ran = [candidate for candidate in state.candidates if pool.valid(candidate)]
+    shares = dict(zip(map(id, ran), pool.shares(ran), strict=True))
+    for group in pool.group_by_result(ran):
+        if any(candidate.sql == chosen.sql for candidate in group.candidates):
+            return _clipped(sum(shares[id(candidate)] for candidate in group.candidates))
+    return 0.0
+
+
+def _clipped(confidence: float | None) -> float:
+    # A comparison with NaN is false, so NaN ends as 0.
+    return min(confidence, 1.0) if confidence is not None and confidence > 0 else 0.0
+
+
+def _remarks(result: ExecutionResult) -> tuple[str, ...]:
+    """What to know about the rows before relying on them. That they are cut, `truncated` says."""
+    return (*shortened_words(result), *_nothing(result))
+
+
+def _nothing(result: ExecutionResult) -> tuple[str, ...]:
+    return ("the query found nothing but NULL",) if result.rows and result.empty else ()
+
+
+def _tables(sql: str, columns: tuple[ColumnRef, ...], schema: Schema) -> tuple[str, ...]:
+    """Tables the query reads, by their stored names."""
+    names = tables_used(sql) or tuple(ref.table for ref in columns)
+    stored = (schema.table(name) for name in names)
+    return tuple(dict.fromkeys(table.name for table in stored if table is not None))
+
+
+def _once(*warnings: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(warning for group in warnings for warning in group))
