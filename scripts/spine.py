@@ -104,7 +104,8 @@ def watched():
     """One question, watched."""
     watch = Watch()
     with tempfile.TemporaryDirectory() as scratch:
-        database = write_business(Path(scratch) / "business.sqlite")
+        database = Path(scratch) / "business.sqlite"
+        write_business(database)
         sys.setprofile(watch)
         try:
             session = sqlwright.open(database, recipe=RECIPE, home=Path(scratch) / "home")
@@ -125,7 +126,7 @@ def main():
     spine = {_path(code) for code in (began, *watch.stack)} - WRAPPERS
     recipe = Path(str(files("sqlwright").joinpath(RECIPES[RECIPE])))
     print(f"Spine: open, the recipe, and the stack when {_dotted(watch.step)} begins\n")
-    print(f"{'file':28}{'lines':>6}{'ran':>6}  functions on the stack")
+    print(f"{'file':28}{'lines':>6}{'ran':>6}  on the stack")
     whole = 0
     order = list(dict.fromkeys(_path(code) for code in (began, *watch.stack)))
     for path in (*[path for path in order if path in spine], recipe):
@@ -134,24 +135,23 @@ def main():
         mine = [code for code in ran if _path(code) == path]
         named = dict.fromkeys(c.co_qualname for c in (began, *watch.stack) if _path(c) == path)
         print(f"{_name(path):28}{length:6}{_lines(mine) or length:6}  {', '.join(named)}")
-    print(f"{len(spine) + 1} files, {whole} lines (bounds: {FILES}, {LINES})")
+    print(f"{len(spine) + 1} files, {whole} lines (at most {FILES}, {LINES})")
     _print_called(watch, ran, spine)
     return len(spine) + 1 <= FILES and whole <= LINES
 
 
 def _print_called(watch, ran, spine):
     print("\nCalled by the spine and returned\n")
-    print(f"{'from':24}{'called':62}{'files':>6}{'lines':>6}")
-    doors = [
-        (order.index(_path(caller)) if False else _name(_path(caller)), line, callee)
-        for order in [()]
+    print(f"{'from':28}{'called':60}{'files':>6}{'lines':>6}")
+    calls = [
+        (_name(_path(caller)), line, callee)
         for (caller, callee), line in watch.lines_called.items()
         if _path(caller) in spine and _path(callee) not in spine and callee is not watch.step
     ]
-    for name, line, callee in sorted(doors, key=lambda door: door[:2]):
+    for name, line, callee in sorted(calls, key=lambda call: call[:2]):
         below = watch.below(callee, spine)
         count = len({_path(code) for code in below})
-        print(f"{f'{name}:{line}':24}{_dotted(callee):62}{count:6}{_lines(below):6}")
+        print(f"{f'{name}:{line}':28}{_dotted(callee):60}{count:6}{_lines(below):6}")
     beside = {code for code in ran if _path(code) not in spine and code is not watch.step}
     print(f"in all {len({_path(c) for c in beside})} files, {_lines(beside)} lines of functions")
 
