@@ -27,7 +27,7 @@ SOURCE = Path(sqlwright.__file__).parent
 QUESTION = "How many support tickets are still open?"
 RECIPE = "local"
 WRAPPERS = {SOURCE / "boundary" / "arguments.py"}
-"""Decorators on the stack: they check arguments and call the function that is written below them."""
+"""Decorators on the stack: they check arguments and call the function written below them."""
 
 
 class Watch:

@@ -13,8 +13,7 @@ from sqlwright.catalog.join_names import singular, words
 from sqlwright.catalog.joins import infer_joins, with_joins
 from sqlwright.catalog.scan import Caps, scan_table
 from sqlwright.protocols import Run
-from sqlwright.schema import MANY_GROUPS
-from sqlwright.schema import ForeignKey
+from sqlwright.schema import MANY_GROUPS, ForeignKey
 
 from .conftest import Opened
 

@@ -83,7 +83,8 @@ def test_a_stored_value_speaks_for_its_group(linker: Linker) -> None:
     text = "Which names go with Kestrel?"
     value = ValueMatch("Kestrel", ColumnRef("farm", "owner"), "Kestrel", 1.0, span=(20, 27))
     assert (
-        linker.link_crowd(Question(text), CROWD, (value,)).groups[0].leader == CROWD.group_of["farm"]
+        linker.link_crowd(Question(text), CROWD, (value,)).groups[0].leader
+        == CROWD.group_of["farm"]
     )
 
 

@@ -39,7 +39,9 @@ class Groups:
         that the other isn't in."""
         one, other = self._schema.group_of[near], self._schema.group_of[far]
         return (
-            self._schema.has_many_groups and one != other and max(self._sizes[one], self._sizes[other]) > 1
+            self._schema.has_many_groups
+            and one != other
+            and max(self._sizes[one], self._sizes[other]) > 1
         )
 
     def kinship(self, near: ColumnRef, far: ColumnRef) -> Kinship:

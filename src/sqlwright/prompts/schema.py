@@ -131,7 +131,9 @@ class _Table:
         """Where a column stands in another order: the primary key first, then the other keys."""
         if column in self.table.primary_key:
             return 0
-        foreign_key_columns = column in self.elsewhere or any(column in key.columns for key in self.keys)
+        foreign_key_columns = column in self.elsewhere or any(
+            column in key.columns for key in self.keys
+        )
         return 1 if foreign_key_columns else 2
 
 
