@@ -163,7 +163,7 @@ class Session:
         An SQL error or a refused statement is an answer with status 'failed'.
         """
         with self._running(seconds, cancelled) as run, self._opened.using(run) as workspace:
-            return query_answer(sql, workspace.database.execute(sql, run), workspace)
+            return query_answer(sql, workspace.database.execute(sql, run), workspace.schema)
 
     sql = run_sql
 

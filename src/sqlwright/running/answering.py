@@ -75,13 +75,13 @@ def never_begun(question: Question, error: Cancelled) -> tuple[Answer, State]:
     return answer, State(question, SchemaView(Schema("", ())))
 
 
-def query_answer(sql: str, result: ExecutionResult, workspace: Workspace) -> Answer:
+def query_answer(sql: str, result: ExecutionResult, schema: Schema) -> Answer:
     """The answer for a query of the user's own and its result."""
     answer = Answer(
         status="answered" if result.ok else "failed",
         question="",
         sql=sql,
-        dialect=workspace.database.dialect,
+        dialect=schema.dialect,
         columns=result.columns,
         rows=result.rows,
         truncated=result.truncated,
@@ -99,9 +99,9 @@ def query_answer(sql: str, result: ExecutionResult, workspace: Workspace) -> Ans
 
     return replace(
         answer,
-        reading=read_query(sql, workspace.schema),
+        reading=read_query(sql, schema),
         used_tables=tables_used(sql),
-        used_columns=columns_used(sql, workspace.schema),
+        used_columns=columns_used(sql, schema),
     )
 
 

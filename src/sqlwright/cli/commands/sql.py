@@ -55,8 +55,9 @@ def command(
     from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.views.answer import Look
     from sqlwright.cli.views.ask import show_rows
-    from sqlwright.cli.views.sql import check_lines, execute, raise_failure, result_answer
+    from sqlwright.cli.views.sql import check_lines, execute, raise_failure
     from sqlwright.database import open_database
+    from sqlwright.running.answering import query_answer
 
     settle_streams()
     screen = Screen.open()
@@ -81,7 +82,8 @@ def command(
         if interrupted:
             return INTERRUPTED
         raise_failure(result, opened)
+        answer = query_answer(target.text, result, opened.schema())
     finally:
         opened.close()
-    show_rows(screen, result_answer(target.text, result), form, max_rows=max_rows)
+    show_rows(screen, answer, form, max_rows=max_rows)
     return 0

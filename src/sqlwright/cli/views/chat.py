@@ -21,8 +21,9 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import Look, result_lines, sql_lines, warning_lines
 from sqlwright.cli.views.ask import show_found
 from sqlwright.cli.views.explain import reasoning_lines
-from sqlwright.cli.views.sql import execute, nearest, raise_failure, reads_as_sql, result_answer
+from sqlwright.cli.views.sql import execute, nearest, raise_failure, reads_as_sql
 from sqlwright.errors import SqlwrightError
+from sqlwright.running.answering import query_answer
 from sqlwright.schema import Table
 from sqlwright.types import Answer, Turn
 
@@ -209,7 +210,7 @@ class Conversation:
         if other.result is not None:
             raise_failure(other.result, self._session.workspace.database)
             self._screen.show([Text()])
-            self._show_result(result_answer(other.sql, other.result))
+            self._show_result(query_answer(other.sql, other.result, self._session.workspace.schema))
 
     def _show_result(self, answer: Answer) -> None:
         self._result = answer
@@ -243,7 +244,7 @@ class Conversation:
         if interrupted:
             raise KeyboardInterrupt
         raise_failure(result, self._session.workspace.database)
-        self._show_result(result_answer(sql, result))
+        self._show_result(query_answer(sql, result, self._session.workspace.schema))
 
     def _show_tables(self, part: str) -> None:
         schema = self._session.workspace.schema

@@ -15,8 +15,7 @@ from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import Look, sql_lines
 from sqlwright.errors import Cancelled, UnsafeQuery
-from sqlwright.presentation.answer import shortened_words
-from sqlwright.types import Answer, ExecutionResult, StepTime
+from sqlwright.types import ExecutionResult
 
 if TYPE_CHECKING:
     from sqlwright.database.sqlite import SqliteDatabase
@@ -71,23 +70,6 @@ def advice_on(message: str, schema: Schema) -> str:
 
 def _meant(names: Sequence[str]) -> str:
     return f"Did you mean {' or '.join(clean(name, 120) for name in names)}?" if names else ""
-
-
-def result_answer(sql: str, result: ExecutionResult) -> Answer:
-    """The result of a query nobody had to guess, in the form every answer has."""
-    return Answer(
-        status="answered",
-        question="",
-        sql=sql,
-        dialect="sqlite",
-        columns=result.columns,
-        rows=result.rows,
-        truncated=result.truncated,
-        shortened=result.shortened,
-        warnings=shortened_words(result),
-        confidence=None,
-        times=(StepTime("execute", result.elapsed),),
-    )
 
 
 def raise_failure(result: ExecutionResult, database: Database) -> None:
