@@ -16,8 +16,8 @@ from typing import Any
 
 from sqlwright.catalog.join_names import joined_columns
 from sqlwright.catalog.joins import infer_joins
-from sqlwright.catalog.reading import Reading
-from sqlwright.catalog.scan import Caps, scan_table
+from sqlwright.catalog.reading import TimedReader
+from sqlwright.catalog.scan import ScanLimits, scan_table
 from sqlwright.database import open_database
 from sqlwright.protocols import Run
 from sqlwright.schema import ForeignKey, Schema
@@ -57,8 +57,10 @@ def compare(path: Path, entry: dict[str, Any], queries: list[str]) -> Counter[st
     """Counts for one database; prints what is neither declared nor used."""
     with open_database(str(path)) as database, database.reader() as reader:
         schema = database.schema()
-        with Reading(reader, Run()) as reading:
-            columns = [c for t in schema.tables for c in scan_table(reading, t, Caps()).columns]
+        with TimedReader(reader, Run()) as reading:
+            columns = [
+                c for t in schema.tables for c in scan_table(reading, t, ScanLimits()).columns
+            ]
             profiles = {column.ref: column.profile for column in columns}
             found = infer_joins(replace(schema, foreign_keys=()), profiles, reading)
     declared = {

@@ -211,7 +211,7 @@ def fit_cost(paths: list[Path], most: float = 0.99) -> None:
 def costs(path: Path) -> tuple[Work, float, float]:
     """What there is to do for a file, and the processor seconds of preparing it for the first time
     and of reading it all again with its names known; the lesser of two each."""
-    from sqlwright.catalog.reading import Reading
+    from sqlwright.catalog.reading import TimedReader
     from sqlwright.database import open_database
     from sqlwright.prepare import prepare, prepared_folder
     from sqlwright.prepare.cost import work_on
@@ -230,7 +230,7 @@ def costs(path: Path) -> tuple[Work, float, float]:
     with (
         open_database(str(path)) as database,
         database.reader() as reader,
-        Reading(reader, Run()) as reading,
+        TimedReader(reader, Run()) as reading,
     ):
         work = work_on(reading, database.schema(), path.stat().st_size)
     return work, min(took[0]), min(took[1])

@@ -24,7 +24,7 @@ from sqlwright.local.parser.constants import compared_column
 from sqlwright.protocols import ValueIndex
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.values import retrieve_values
-from sqlwright.training.pairs import Known, Pair, load_databases, load_pairs
+from sqlwright.training.pairs import Pair, TrainingDatabase, load_databases, load_pairs
 from sqlwright.training.split import load_split
 
 WHOLE = frozenset({"=", "!=", "in", "not_in"})
@@ -32,7 +32,7 @@ FEW = 3
 """Columns of at most so many values are shown to the parser whole, found or not."""
 
 
-def constants(pair: Pair, known: Known) -> Iterator[tuple[ColumnRef, str]]:
+def constants(pair: Pair, known: TrainingDatabase) -> Iterator[tuple[ColumnRef, str]]:
     """The texts that a gold query compares columns with. Raises UnsupportedQuery."""
     symbols = linearize(read_sql(pair.sql, known.schema))
     for at, symbol in enumerate(symbols):
@@ -42,7 +42,9 @@ def constants(pair: Pair, known: Known) -> Iterator[tuple[ColumnRef, str]]:
                 yield column, symbol.value
 
 
-def measure(pair: Pair, known: Known, index: ValueIndex, misses: list[str]) -> Counter[str]:
+def measure(
+    pair: Pair, known: TrainingDatabase, index: ValueIndex, misses: list[str]
+) -> Counter[str]:
     """Counts for one question; what wasn't found is added to `misses`."""
     try:
         wanted = set(constants(pair, known))

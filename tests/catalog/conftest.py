@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.catalog.reading import Reading
+from sqlwright.catalog.reading import TimedReader
 from sqlwright.database.connection import TrustedConnection
 from sqlwright.database.introspect import read_schema
 from sqlwright.protocols import Run
 from sqlwright.schema import Schema
 
-Opened = tuple[Schema, Reading]
+Opened = tuple[Schema, TimedReader]
 
 
 @pytest.fixture
@@ -44,6 +44,6 @@ def opened(make: Callable[[str], Path]) -> Iterator[Callable[..., Opened]]:
             path = make(script) if isinstance(script, str) else script
             connection = stack.enter_context(closing(TrustedConnection(f"file:{path}?mode=ro")))
             schema = read_schema(connection, path.stem)
-            return schema, stack.enter_context(Reading(connection, run or Run(), seconds))
+            return schema, stack.enter_context(TimedReader(connection, run or Run(), seconds))
 
         yield reading

@@ -11,7 +11,7 @@ import yaml
 
 from sqlwright.catalog.join_names import singular, words
 from sqlwright.catalog.joins import infer_joins, with_joins
-from sqlwright.catalog.scan import Caps, scan_table
+from sqlwright.catalog.scan import ScanLimits, scan_table
 from sqlwright.protocols import Run
 from sqlwright.schema import MANY_GROUPS, ForeignKey
 
@@ -21,9 +21,9 @@ CASES = Path(__file__).parents[1] / "cases" / "joins" / "inferred.yaml"
 CROWDED = CASES.with_name("crowded.yaml")
 
 
-def inferred(opened: Opened, caps: Caps | None = None) -> tuple[ForeignKey, ...]:
+def inferred(opened: Opened, caps: ScanLimits | None = None) -> tuple[ForeignKey, ...]:
     schema, reading = opened
-    caps = caps or Caps()
+    caps = caps or ScanLimits()
     columns = [c for table in schema.tables for c in scan_table(reading, table, caps).columns]
     return infer_joins(schema, {c.ref: c.profile for c in columns}, reading)
 
@@ -97,19 +97,21 @@ def test_a_sample_of_nulls_is_no_empty_column(
     )
     (profile,) = (
         column.profile
-        for column in scan_table(made[1], made[0].tables[1], Caps(rows=200)).columns
+        for column in scan_table(made[1], made[0].tables[1], ScanLimits(rows=200)).columns
         if column.ref.column == "customer_id"
     )
     assert profile.sampled
     assert profile.rows == profile.nulls
-    assert [written(key) for key in inferred(made, Caps(rows=200))] == joins
+    assert [written(key) for key in inferred(made, ScanLimits(rows=200))] == joins
 
 
 def test_no_time_no_joins(opened: Callable[..., Opened]) -> None:
     schema, reading = opened(
         "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id); INSERT INTO a VALUES (1)"
     )
-    columns = [c for table in schema.tables for c in scan_table(reading, table, Caps()).columns]
+    columns = [
+        c for table in schema.tables for c in scan_table(reading, table, ScanLimits()).columns
+    ]
     reading.seconds = 0
     reading.__post_init__()
     assert infer_joins(schema, {c.ref: c.profile for c in columns}, reading) == ()
@@ -171,7 +173,9 @@ def test_cancelling_is_noticed(opened: Callable[..., Opened]) -> None:
         "INSERT INTO b VALUES (1)",
         run=run,
     )
-    columns = [c for table in schema.tables for c in scan_table(reading, table, Caps()).columns]
+    columns = [
+        c for table in schema.tables for c in scan_table(reading, table, ScanLimits()).columns
+    ]
     run.cancelled.set()
     with pytest.raises(Cancelled):
         infer_joins(schema, {c.ref: c.profile for c in columns}, reading)

@@ -9,8 +9,8 @@ import pytest
 
 from sqlwright.catalog.reading import OutOfTime, Unreadable
 from sqlwright.catalog.records import ColumnProfile
-from sqlwright.catalog.scan import Caps, TableScan, estimated_rows, scan_table
-from sqlwright.catalog.tally import Sketch, Tally
+from sqlwright.catalog.scan import ScanLimits, TableScan, estimated_rows, scan_table
+from sqlwright.catalog.tally import ColumnTally, Sketch
 from sqlwright.errors import Cancelled
 from sqlwright.protocols import Run
 
@@ -19,11 +19,11 @@ from .conftest import Opened
 COUNTED = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {})"
 
 
-def scan(opened: Opened, table: str = "t", caps: Caps | None = None) -> TableScan:
+def scan(opened: Opened, table: str = "t", caps: ScanLimits | None = None) -> TableScan:
     schema, reading = opened
     found = schema.table(table)
     assert found is not None
-    return scan_table(reading, found, caps or Caps())
+    return scan_table(reading, found, caps or ScanLimits())
 
 
 def profiles(scanned: TableScan) -> dict[str, ColumnProfile]:
@@ -80,7 +80,7 @@ def test_rare_texts_among_very_many_numbers_are_found(opened: Callable[..., Open
             f"INSERT INTO t {COUNTED.format(5000)}"
             " SELECT CASE WHEN i = 4000 THEN 'n/a' ELSE i END FROM n"
         ),
-        caps=Caps(others=100),
+        caps=ScanLimits(others=100),
     )
     found = profiles(scanned)["a"]
     assert texts(scanned, "a") == {"n/a": 1}
@@ -138,7 +138,7 @@ def test_a_broken_view_gets_a_note(opened: Callable[..., Opened]) -> None:
     )
     table = schema.table("t")
     assert table is not None
-    scanned = scan_table(reading, table, Caps())
+    scanned = scan_table(reading, table, ScanLimits())
     assert "t could not be read" in scanned.profile.note
     assert len(scanned.columns) == 2
 
@@ -195,7 +195,7 @@ def test_sampling_a_large_table(opened: Callable[..., Opened]) -> None:
         f"INSERT INTO t {COUNTED.format(20000)}"
         " SELECT i, CASE WHEN i <= 10000 THEN 'early' ELSE 'late' END FROM n"
     )
-    scanned = scan(state, caps=Caps(rows=2_000))
+    scanned = scan(state, caps=ScanLimits(rows=2_000))
     assert scanned.profile.rows == 20_000
     assert not scanned.profile.rows_exact
     assert scanned.profile.sampled
@@ -205,7 +205,7 @@ def test_sampling_a_large_table(opened: Callable[..., Opened]) -> None:
     assert not found["kind"].distinct_exact
     assert found["kind"].indexing == "part"
     assert set(texts(scanned, "kind")) == {"early", "late"}
-    again = scan(state, caps=Caps(rows=2_000))
+    again = scan(state, caps=ScanLimits(rows=2_000))
     assert profiles(again) == found
 
 
@@ -215,8 +215,8 @@ def test_sampling_without_row_numbers(opened: Callable[..., Opened]) -> None:
         f"INSERT INTO t {COUNTED.format(300)} SELECT i, 'x' || i FROM n"
     )
     state = opened(script)
-    assert scan(state, caps=Caps(rows=100)).profile.sampled
-    assert not scan(state, caps=Caps(rows=300)).profile.sampled
+    assert scan(state, caps=ScanLimits(rows=100)).profile.sampled
+    assert not scan(state, caps=ScanLimits(rows=300)).profile.sampled
     schema, reading = state
     assert estimated_rows(reading, schema.tables[0]) is None
 
@@ -236,7 +236,7 @@ def test_progress_counts_rows(opened: Callable[..., Opened]) -> None:
         f"CREATE TABLE t (a); INSERT INTO t {COUNTED.format(5000)} SELECT i FROM n"
     )
     seen: list[int] = []
-    scan_table(reading, schema.tables[0], Caps(), progress=seen.append)
+    scan_table(reading, schema.tables[0], ScanLimits(), progress=seen.append)
     assert sum(seen) == 5_000
     assert len(seen) > 1
 
@@ -283,7 +283,7 @@ def test_a_sketch_estimates_within_a_few_percent() -> None:
 
 
 def test_an_overflowing_tally_goes_on_counting_what_it_knows() -> None:
-    tally = Tally(cap=10)
+    tally = ColumnTally(cap=10)
     for start in range(0, 1_000, 10):
         tally.add(["common", *(f"v{i}" for i in range(start, start + 10))])
     profile = tally.profile(sampled=False, indexing="part")

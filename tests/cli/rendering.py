@@ -10,7 +10,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from sqlwright.cli.terminal.console import ASCII, STYLES, UNLIMITED, Glyphs, Screen
-from sqlwright.cli.views.answer import Look
+from sqlwright.cli.views.answer import DisplayOptions
 
 
 def screen(width: int | None = None, *, colour: bool = False, ascii_only: bool = False) -> Screen:
@@ -31,8 +31,8 @@ def screen(width: int | None = None, *, colour: bool = False, ascii_only: bool =
     return Screen(consoles[0], consoles[1], ASCII if ascii_only else Glyphs(), width is not None)
 
 
-def look(width: int | None = None, *, colour: bool = False, rows: int = 20) -> Look:
-    return Look(width or UNLIMITED, Glyphs(), colour, rows if width else UNLIMITED)
+def look(width: int | None = None, *, colour: bool = False, rows: int = 20) -> DisplayOptions:
+    return DisplayOptions(width or UNLIMITED, Glyphs(), colour, rows if width else UNLIMITED)
 
 
 def rendered(lines: Iterable[Text], width: int | None = None, *, colour: bool = False) -> str:

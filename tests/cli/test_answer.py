@@ -5,7 +5,7 @@ import pytest
 from rich.cells import cell_len
 
 from sqlwright.cli.terminal.console import Glyphs
-from sqlwright.cli.views.answer import Look, answer_lines, confidence_text, one_line_sql
+from sqlwright.cli.views.answer import DisplayOptions, answer_lines, confidence_text, one_line_sql
 from sqlwright.cli.views.explain import explain_lines
 from sqlwright.cli.views.trace import trace_lines
 from sqlwright.presentation.answer import NO_ROWS
@@ -217,15 +217,18 @@ def test_few_rows_of_a_doubtful_answer_are_shown_on_a_terminal() -> None:
     many = replace(DOUBTED, rows=tuple((f"s{i}", i, float(i)) for i in range(300)))
     shown = {width: screen(width) for width in (80, None)}
     texts = {
-        width: rendered(answer_lines(many, Look.of(one)), width) for width, one in shown.items()
+        width: rendered(answer_lines(many, DisplayOptions.of(one)), width)
+        for width, one in shown.items()
     }
     assert "s4 " in texts[80]
     assert "s5 " not in texts[80]
     assert "… 295 more of 300 rows: --max-rows" in texts[80]
     assert "s299 " in texts[None]
-    asked = rendered(answer_lines(many, Look.of(shown[80], 12)), 80)
+    asked = rendered(answer_lines(many, DisplayOptions.of(shown[80], 12)), 80)
     assert "s11 " in asked
-    sure = rendered(answer_lines(replace(many, doubt="", confidence=0.5), Look.of(shown[80])), 80)
+    sure = rendered(
+        answer_lines(replace(many, doubt="", confidence=0.5), DisplayOptions.of(shown[80])), 80
+    )
     assert "s19 " in sure
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import sqlwright
 from sqlwright.api import Session
-from sqlwright.cli.opening import Finding
+from sqlwright.cli.opening import AnswerAndState
 from sqlwright.cli.views.ask import show, show_found
 from sqlwright.cli.views.chat import HELP, Conversation
 from sqlwright.protocols import Limits
@@ -188,7 +188,7 @@ def test_hostile_lines(talk: Talk, name: str) -> None:
 
 
 def test_an_answer_as_sql_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    show(screen(), Finding(ANSWER), "sql")
+    show(screen(), AnswerAndState(ANSWER), "sql")
     assert capsys.readouterr().out == f"{ANSWER.sql}\n"
 
 
@@ -197,7 +197,7 @@ def test_a_refusal_leaves_standard_output_to_machines_empty(
     form: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shown = screen()
-    assert show_found(shown, Finding(REFUSED), False, form) == 10
+    assert show_found(shown, AnswerAndState(REFUSED), False, form) == 10
     assert not printed(shown)
     assert not capsys.readouterr().out
     assert isinstance(shown.err.file, io.StringIO)
@@ -206,10 +206,10 @@ def test_a_refusal_leaves_standard_output_to_machines_empty(
 
 def test_the_best_at_hand_after_an_interrupt() -> None:
     shown = screen()
-    assert show_found(shown, Finding(ANSWER), True) == 130
+    assert show_found(shown, AnswerAndState(ANSWER), True) == 130
     assert "Wholesale" in printed(shown)
     nothing = screen()
-    assert show_found(nothing, Finding(REFUSED), True) == 130
+    assert show_found(nothing, AnswerAndState(REFUSED), True) == 130
     assert not printed(nothing)
 
 

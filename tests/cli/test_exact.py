@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import sqlwright as package
-from sqlwright.cli.opening import Finding
+from sqlwright.cli.opening import AnswerAndState
 from sqlwright.cli.views.ask import show
 from tests.cli import hostile
 from tests.cli.answers import ANSWER, REFUSED
@@ -101,7 +101,7 @@ def test_csv_for_spreadsheets_holds_no_formula(sqlwright: Command, stored: Path)
 
 def test_csv_on_a_terminal_acts_on_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     answer = replace(ANSWER, columns=("v",), rows=(("\x1b[31m=1",), ("=2",)))
-    show(screen(80), Finding(answer), "csv")
+    show(screen(80), AnswerAndState(answer), "csv")
     shown = capsys.readouterr().out
     assert not hostile.acting(shown) - {"\n"}
     assert shown == "v\n␛[31m=1\n=2\n"
@@ -156,7 +156,7 @@ def test_json_of_a_refusal_names_its_kind(sqlwright: Command, stored: Path) -> N
 
 
 def test_a_refusal_has_no_rows_in_any_form(capsys: pytest.CaptureFixture[str]) -> None:
-    show(screen(), Finding(REFUSED), "csv-safe")
+    show(screen(), AnswerAndState(REFUSED), "csv-safe")
     assert not capsys.readouterr().out
 
 
@@ -190,7 +190,7 @@ def test_a_value_shortened_for_reading_is_no_missing_row(sqlwright: Command, sto
 
 def test_doubt_is_told_beside_rows_for_a_program(capsys: pytest.CaptureFixture[str]) -> None:
     shown = screen()
-    show(shown, Finding(replace(ANSWER, confidence=0.31, doubt="it may be another")), "csv")
+    show(shown, AnswerAndState(replace(ANSWER, confidence=0.31, doubt="it may be another")), "csv")
     assert isinstance(shown.err.file, io.StringIO)
     assert "Not sure (31%): it may be another" in shown.err.file.getvalue()
     assert len(capsys.readouterr().out.splitlines()) == 1 + len(ANSWER.rows)

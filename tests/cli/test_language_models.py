@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.cli.terminal.console import Glyphs
-from sqlwright.cli.views.answer import Look
+from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.cli.views.trace import trace_lines
 from sqlwright.presentation.answer import money, usage_words
 from sqlwright.running.trace import Trace
@@ -280,7 +280,9 @@ def test_a_trace_shows_what_embedding_took() -> None:
         "cached": 2, "requests": 1, "prompt_tokens": 30, "cost": None, "problem": "it is down",
     }  # fmt: skip
     trace = Trace("t", {"question": QUESTION}, (event,))
-    shown = " ".join(line.plain for line in trace_lines(trace, Look(80, Glyphs(), False, 20)))
+    shown = " ".join(
+        line.plain for line in trace_lines(trace, DisplayOptions(80, Glyphs(), False, 20))
+    )
     assert "openai/e gives vectors" in shown
     assert "7 texts" in shown
     assert "it is down" in shown

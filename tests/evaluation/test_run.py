@@ -11,7 +11,7 @@ from sqlwright.errors import DatasetError
 from sqlwright.evaluation import records
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import calibration_error, summarize
-from sqlwright.evaluation.run import Settings, evaluate
+from sqlwright.evaluation.run import EvaluationSettings, evaluate
 from sqlwright.llm.options import LlmOptions
 from tests.llm.asking import RECIPE
 from tests.llm.server import ModelServer
@@ -39,7 +39,7 @@ def spider_folder(tmp_path, database_files):
 
 
 def settings(*queries):
-    return Settings(models=scripted_models(*queries))
+    return EvaluationSettings(models=scripted_models(*queries))
 
 
 def test_a_run_scores_answers_candidates_and_broken_golds(spider_folder, tmp_path):
@@ -83,7 +83,9 @@ def test_a_run_goes_on_where_it_was_killed(spider_folder, tmp_path):
 def test_a_folder_of_another_run_is_refused(spider_folder, tmp_path):
     dataset, out = load_spider(spider_folder), tmp_path / "out"
     evaluate(dataset, settings(GERMAN), out)
-    other = Settings(models=scripted_models(GERMAN), overrides=["generation.embedded.beam=2"])
+    other = EvaluationSettings(
+        models=scripted_models(GERMAN), overrides=["generation.embedded.beam=2"]
+    )
     with pytest.raises(DatasetError, match="another overrides"):
         evaluate(dataset, other, out)
 
@@ -148,7 +150,7 @@ def test_a_language_model_is_part_of_what_a_run_is(spider_folder, tmp_path):
     recipe.write_text(RECIPE)
     dataset = load_spider(spider_folder)
     with ModelServer(answer=lambda _: GERMAN) as server:
-        asked = Settings(
+        asked = EvaluationSettings(
             recipe=str(recipe),
             allow_code=True,
             home=tmp_path / "home",

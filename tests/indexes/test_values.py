@@ -26,8 +26,8 @@ from sqlwright.indexes.values.index import (
     memory_value_index,
     open_value_index,
 )
-from sqlwright.indexes.values.reader import Reader
-from sqlwright.indexes.values.tokens import Token
+from sqlwright.indexes.values.reader import ArrayReader
+from sqlwright.indexes.values.tokens import PhraseToken
 from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef
 from sqlwright.types import ValueMatch
@@ -194,10 +194,10 @@ def test_few_values_are_weighed_as_many_are() -> None:
     words += [word + "s" for word in words[:20]]
     texts = {" ".join(rng.choices(words, k=rng.randint(1, 4))) for _ in range(400)}
     built = build_arrays([ColumnValues(CITY, [(text, 1) for text in texts])])
-    reader = Reader(in_memory(built.arrays))
+    reader = ArrayReader(in_memory(built.arrays))
     by_one, by_arrays = Coverage(reader, 1), Coverage(reader, 1, few=0)
     for text in sorted(texts):
-        tokens = [Token.look_up(word, reader) for word in dict.fromkeys(text.split())]
+        tokens = [PhraseToken.look_up(word, reader) for word in dict.fromkeys(text.split())]
         shares = by_one.shares(tokens, found=False)
         assert shares
         assert shares == pytest.approx(by_arrays.shares(tokens, found=False), abs=1e-5)

@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlwright.llm.endpoint import Call, Completion, EndpointError, Outcome, PlainMessage, Throttle
-from sqlwright.llm.sending.transport import Site
+from sqlwright.llm.endpoint import (
+    Call,
+    CallOutcome,
+    Completion,
+    EndpointError,
+    PlainMessage,
+    Throttle,
+)
+from sqlwright.llm.sending.transport import ModelAddress
 from sqlwright.llm.vendors.openai import OpenAIEndpoint
 from sqlwright.messages import Capabilities, Reply
 from tests.llm.server import ModelServer
@@ -51,11 +58,11 @@ def model_on(
 ) -> OpenAIEndpoint:
     can = replace(Capabilities(n=True, json_schema=True, tools=True), **capabilities)
     url = base_url or server.url
-    site = Site("test/model", "model", url, can, throttle, key=key, key_variable="TEST_KEY")
+    site = ModelAddress("test/model", "model", url, can, throttle, key=key, key_variable="TEST_KEY")
     return OpenAIEndpoint(site)
 
 
-def texts(outcome: Outcome) -> list[str]:
+def texts(outcome: CallOutcome) -> list[str]:
     """The replies' texts; what is missing by its kind."""
     return [
         sample.text if isinstance(sample, Reply) else f"<{sample.kind}>"

@@ -9,7 +9,7 @@ import pytest
 from sqlwright.llm.endpoint import Call, PlainMessage, Throttle
 from sqlwright.llm.sending.backoff import MARGIN, delay, retry_after
 from sqlwright.llm.sending.engine import Engine
-from sqlwright.llm.sending.transport import Site
+from sqlwright.llm.sending.transport import ModelAddress
 from sqlwright.llm.vendors.openai import OpenAIEndpoint
 from sqlwright.messages import Capabilities, Missing
 from sqlwright.protocols import Run
@@ -83,7 +83,7 @@ def test_being_turned_away_ends_whatever_the_endpoint_wishes(retry_after: str) -
     engine, run = Engine(), Run()
     with ModelServer(faults=always("rate_limit")) as server:
         server.retry_after = retry_after  # type: ignore[assignment]
-        site = Site("openai-compatible/m", "m", server.url, Capabilities(), quick)
+        site = ModelAddress("openai-compatible/m", "m", server.url, Capabilities(), quick)
         call = Call((PlainMessage("user", "q"),))
         endpoint = OpenAIEndpoint(site)
         (outcome,) = engine.run_all(endpoint, [call], run=run, meter=Books())

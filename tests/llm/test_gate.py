@@ -16,7 +16,7 @@ from sqlwright.llm.gate import GatedModel, Line
 from sqlwright.llm.metering import completion_tokens, largest_cost, prompt_tokens
 from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint, When
 from sqlwright.llm.sending.engine import Engine
-from sqlwright.llm.sending.transport import Site
+from sqlwright.llm.sending.transport import ModelAddress
 from sqlwright.llm.vendors.openai import OpenAIEndpoint
 from sqlwright.llm.vendors.reading import count, price
 from sqlwright.messages import LONGEST_REPLY, Capabilities, Missing, Reply, Text, Tool
@@ -355,7 +355,7 @@ def test_a_budget_of_calls_is_the_most_requests_that_are_sent_whatever_comes_of_
         with ModelServer(faults=always(fault), retry_after=0.001) as server:
             throttle = Throttle(first_delay=0.001, longest_delay=0.002)
             endpoint = OpenAIEndpoint(
-                Site("openai-compatible/m", "m", server.url, Capabilities(), throttle)
+                ModelAddress("openai-compatible/m", "m", server.url, Capabilities(), throttle)
             )
             model = GatedModel(endpoint.name, endpoint.capabilities, Line(lambda: endpoint, engine))  # noqa: B023
             model.complete([request(f"q{number}", n=2) for number in range(4)], run, step="s")

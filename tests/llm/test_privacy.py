@@ -18,7 +18,7 @@ from sqlwright.llm.endpoint import Throttle
 from sqlwright.llm.gate import GatedModel, Line
 from sqlwright.llm.scripted import Script, ScriptedEndpoint
 from sqlwright.llm.sending.engine import Engine
-from sqlwright.llm.sending.transport import Site
+from sqlwright.llm.sending.transport import ModelAddress
 from sqlwright.llm.vendors.openai import OpenAIEndpoint
 from sqlwright.messages import HIDDEN, Capabilities, Origin, Text
 from tests.conftest import build_database
@@ -89,7 +89,7 @@ def test_the_event_says_what_was_really_sent() -> None:
 def test_over_real_http_the_body_holds_no_value() -> None:
     with ModelServer() as server:
         # Not taken for an address on this machine, which is the only untrue thing here.
-        site = Site("openai-compatible/m", "m", server.url, REMOTE, Throttle(), key=KEY)
+        site = ModelAddress("openai-compatible/m", "m", server.url, REMOTE, Throttle(), key=KEY)
         endpoint = OpenAIEndpoint(site)
         engine = Engine()
         model = GatedModel(endpoint.name, REMOTE, Line(lambda: endpoint, engine))

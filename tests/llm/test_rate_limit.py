@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from sqlwright.llm.endpoint import Completion, EndpointError, Throttle
-from sqlwright.llm.sending.rate_limit import CROWDED_IN_A_ROW, Lane, Slots, TokenBucket
+from sqlwright.llm.sending.rate_limit import CROWDED_IN_A_ROW, RateLimiter, Slots, TokenBucket
 
 FINE = Completion((), prompt_tokens=10, reply_tokens=5)
 
@@ -76,7 +76,7 @@ def test_an_overrun_endpoint_is_given_rest_by_everybody() -> None:
     crowded = EndpointError("slow down", crowded=True, retry_after=0.02)
 
     async def run() -> tuple[int, float]:
-        lane = Lane(Throttle(concurrency=8), lambda: now)
+        lane = RateLimiter(Throttle(concurrency=8), lambda: now)
         for _ in range(CROWDED_IN_A_ROW - 1):
             lane.note(crowded, 0)
         lane.note(FINE, 0)  # one alone may be chance

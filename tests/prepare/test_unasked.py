@@ -21,7 +21,7 @@ import pytest
 
 from sqlwright import api
 from sqlwright.api import Session
-from sqlwright.catalog.reading import Reading
+from sqlwright.catalog.reading import TimedReader
 from sqlwright.database import open_database
 from sqlwright.errors import ConfigError
 from sqlwright.prepare import open_workspace, prepare, prepared_folder
@@ -351,7 +351,7 @@ def estimate(path: Path, known: frozenset[ColumnRef] = frozenset()) -> float:
     with (
         open_database(str(path)) as database,
         database.reader() as reader,
-        Reading(reader, Run()) as reading,
+        TimedReader(reader, Run()) as reading,
     ):
         return work_on(reading, database.schema(), path.stat().st_size, known).seconds
 

@@ -23,7 +23,7 @@ from sqlwright.training.minilm import MiniLm, bundled_minilm  # noqa: E402
 from sqlwright.training.parser.export import export, load_model  # noqa: E402
 from sqlwright.training.parser.model import ParserModel, Sizes  # noqa: E402
 from sqlwright.training.parser.packing import Packed, batches, collate, make_target, pack  # noqa: E402
-from sqlwright.training.parser.train import Settings, Trainer, stream  # noqa: E402
+from sqlwright.training.parser.train import Trainer, TrainingSettings, stream  # noqa: E402
 from sqlwright.types import Question  # noqa: E402
 from tests.local.singers import SINGERS  # noqa: E402
 
@@ -92,7 +92,7 @@ def test_padding_changes_nothing(packed: Packed, model: ParserModel) -> None:
 
 
 def test_frozen_layers_get_no_gradient(packed: Packed, tmp_path: Path) -> None:
-    trainer = Trainer(Settings(minutes=1.0), tmp_path)
+    trainer = Trainer(TrainingSettings(minutes=1.0), tmp_path)
     before = {k: v.clone() for k, v in trainer.model.named_parameters()}
     trainer.model.train()
     trainer.train_step(collate(packed, [0, 1, 2, 3]))
@@ -102,7 +102,7 @@ def test_frozen_layers_get_no_gradient(packed: Packed, tmp_path: Path) -> None:
 
 
 def test_the_text_encoder_can_be_left_alone(packed: Packed, tmp_path: Path) -> None:
-    trainer = Trainer(Settings(minutes=1.0), tmp_path)
+    trainer = Trainer(TrainingSettings(minutes=1.0), tmp_path)
     trainer.model.train()
     batch = collate(packed, [0, 1, 2, 3])
     trainer.train_step(batch)
@@ -117,11 +117,11 @@ def test_the_text_encoder_can_be_left_alone(packed: Packed, tmp_path: Path) -> N
 
 
 def test_a_run_goes_on_where_it_stopped(packed: Packed, tmp_path: Path) -> None:
-    trainer = Trainer(Settings(minutes=1.0), tmp_path)
+    trainer = Trainer(TrainingSettings(minutes=1.0), tmp_path)
     trainer.model.train()
     trainer.train_step(collate(packed, [0, 1, 2, 3]))
     trainer.save()
-    again = Trainer(Settings(minutes=1.0), tmp_path)
+    again = Trainer(TrainingSettings(minutes=1.0), tmp_path)
     again.resume()
     assert (again.step, again.seen) == (1, 4)
     assert again.spent > 0
@@ -134,11 +134,11 @@ def test_a_slice_of_a_run_leaves_a_checkpoint_and_the_last_one_says_so(
     packed: Packed, tmp_path: Path
 ) -> None:
     packed.save(tmp_path / "pass_00.npz")
-    trainer = Trainer(Settings(minutes=60.0), tmp_path)
+    trainer = Trainer(TrainingSettings(minutes=60.0), tmp_path)
     trainer.run(tmp_path, minutes=0.0)
     assert (tmp_path / "checkpoint.pt").exists()
     assert not (tmp_path / "done").exists()
-    last = Trainer(Settings(minutes=1e-6), tmp_path)
+    last = Trainer(TrainingSettings(minutes=1e-6), tmp_path)
     last.resume()
     last.run(tmp_path, minutes=0.0)
     assert last.step == trainer.step + 1
@@ -147,7 +147,7 @@ def test_a_slice_of_a_run_leaves_a_checkpoint_and_the_last_one_says_so(
 
 def test_a_run_that_goes_on_reads_what_it_has_not_read(packed: Packed, tmp_path: Path) -> None:
     packed.save(tmp_path / "pass_00.npz")
-    settings = Settings(pieces=1)  # as small batches as there are
+    settings = TrainingSettings(pieces=1)  # as small batches as there are
     begun = [batch.pieces.tolist() for _, batch in islice(stream(tmp_path, settings, 0), 2)]
     _, following = next(stream(tmp_path, settings, 0, after=1))
     assert following.pieces.tolist() == begun[1] != begun[0]
@@ -162,18 +162,18 @@ def test_a_run_that_goes_on_reads_what_it_has_not_read(packed: Packed, tmp_path:
 
 def test_the_budget_is_counted_by_the_given_clock(tmp_path: Path) -> None:
     seconds = [100.0]
-    trainer = Trainer(Settings(minutes=1.0), tmp_path, clock=lambda: seconds[0])
+    trainer = Trainer(TrainingSettings(minutes=1.0), tmp_path, clock=lambda: seconds[0])
     assert trainer.progress == 0.0
     seconds[0] += 15.0
     assert trainer.progress == pytest.approx(0.25)
     trainer.save()
-    again = Trainer(Settings(minutes=1.0), tmp_path, clock=lambda: seconds[0])
+    again = Trainer(TrainingSettings(minutes=1.0), tmp_path, clock=lambda: seconds[0])
     again.resume()
     assert again.progress == pytest.approx(0.25)
 
 
 def test_the_rate_warms_up_and_decays(tmp_path: Path) -> None:
-    trainer = Trainer(Settings(minutes=1.0), tmp_path)
+    trainer = Trainer(TrainingSettings(minutes=1.0), tmp_path)
     factors = []
     for spent in (0.0, 1.8, 3.6, 30.0, 60.0):
         trainer.spent = spent - (trainer.clock() - trainer.started)

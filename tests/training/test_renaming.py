@@ -7,11 +7,11 @@ import random
 from sqlwright.english.as_trained import split_name
 from sqlwright.schema import Column, Schema, Table
 from sqlwright.training.questions.augment import Rates, abbreviate, shown_question, shown_schema
-from sqlwright.training.questions.renaming import Names, Shown, rename
+from sqlwright.training.questions.renaming import NamedExample, NamePool, rename
 from sqlwright.types import Question, ValueMatch
 from tests.local.singers import COUNTRY, SINGERS
 
-NAMES = Names(
+NAMES = NamePool(
     {
         "table": [("vendor",), ("bus",)],
         "number-type": [("salary",), ("room", "count")],
@@ -28,7 +28,7 @@ def test_question_and_schema_change_together() -> None:
     question = Question("What is the age of all singers?")
     seen = set()
     for seed in range(40):
-        shown = rename(Shown(question, SINGERS, ()), NAMES, random.Random(seed), most=1)
+        shown = rename(NamedExample(question, SINGERS, ()), NAMES, random.Random(seed), most=1)
         assert shown.schema.foreign_keys == SINGERS.foreign_keys
         assert [t.name for t in shown.schema.tables] == [t.name for t in SINGERS.tables]
         for label in labels(shown.schema):
@@ -43,7 +43,9 @@ def test_a_word_within_names_changes_everywhere() -> None:
     found = [
         shown.schema
         for seed in range(20)
-        if (shown := rename(Shown(question, SINGERS, ()), NAMES, random.Random(seed))).question
+        if (
+            shown := rename(NamedExample(question, SINGERS, ()), NAMES, random.Random(seed))
+        ).question
         != question
     ]
     assert found
@@ -58,7 +60,7 @@ def test_spans_of_values_move_with_the_text() -> None:
     text = "age of singers from France"
     match = ValueMatch("France", COUNTRY, "France", 1.0, 1, (20, 26))
     for seed in range(20):
-        shown = rename(Shown(Question(text), SINGERS, (match,)), NAMES, random.Random(seed))
+        shown = rename(NamedExample(Question(text), SINGERS, (match,)), NAMES, random.Random(seed))
         span = shown.values[0].span
         assert span is not None
         assert shown.question.text[span[0] : span[1]] == "France"
@@ -67,13 +69,13 @@ def test_spans_of_values_move_with_the_text() -> None:
 def test_a_name_inside_a_value_stays() -> None:
     text = "the singer named Age"
     match = ValueMatch("singer named Age", COUNTRY, "Singer Named Age", 1.0, 1, (4, 20))
-    shown = Shown(Question(text), SINGERS, (match,))
+    shown = NamedExample(Question(text), SINGERS, (match,))
     assert rename(shown, NAMES, random.Random(0)).question.text == text
 
 
 def test_names_are_collected_by_kind() -> None:
     schema = Schema("s", (Table("book_shop", (Column("Unit_Price", "real"), Column("id", "int"))),))
-    names = Names.collect([schema])
+    names = NamePool.collect([schema])
     assert names.by_kind["table"] == [("book", "shop")]
     assert names.by_kind["number-type"] == [("unit", "price")]
 

@@ -16,7 +16,7 @@ from sqlwright.training.minilm import MiniLm  # noqa: E402
 from sqlwright.training.parser.export import export  # noqa: E402
 from sqlwright.training.parser.model import ParserModel, Sizes  # noqa: E402
 from sqlwright.training.parser.restore import GRAPHS, restore  # noqa: E402
-from sqlwright.training.parser.train import Settings, Trainer, mark_frozen  # noqa: E402
+from sqlwright.training.parser.train import Trainer, TrainingSettings, mark_frozen  # noqa: E402
 
 SIZES = Sizes(len(FEATURES), len(RELATIONS), FIRST_NODE)
 
@@ -27,7 +27,7 @@ def random_model(seed: int) -> ParserModel:
     with torch.no_grad():
         for value in made.parameters():
             value.add_(torch.randn_like(value) * 0.02)
-    mark_frozen(made, Settings())
+    mark_frozen(made, TrainingSettings())
     return made.eval()
 
 
@@ -82,7 +82,7 @@ def test_a_model_that_trains_more_than_was_exported_is_refused(exported: Path) -
 
 
 def test_a_run_begins_with_exported_weights(exported: Path, tmp_path: Path) -> None:
-    trainer = Trainer(Settings(minutes=1.0), tmp_path, weights=exported, first=7)
+    trainer = Trainer(TrainingSettings(minutes=1.0), tmp_path, weights=exported, first=7)
     other = random_model(2)
     restore(other, exported)
     found = dict(trainer.model.named_parameters())

@@ -13,7 +13,7 @@ from sqlwright.form import nodes as f
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
-from sqlwright.training.pairs import Known
+from sqlwright.training.pairs import TrainingDatabase
 from sqlwright.training.questions import relations as ask_relations
 from sqlwright.training.questions import rows as ask_rows
 from sqlwright.training.questions import selves as ask_selves
@@ -76,7 +76,7 @@ SHOP = Schema(
         ForeignKey("friendship", ("friend_id",), "employee", ("employee_id",)),
     ),
 )
-KNOWN = Known(
+KNOWN = TrainingDatabase(
     SHOP,
     {
         ColumnRef("employee", "name"): (("Ada Byron", 1), ("Mary Jackson", 1), ("Tim Lee", 1)),

@@ -24,7 +24,7 @@ from sqlwright.catalog.join_names import (
     propose,
     propose_composite,
 )
-from sqlwright.catalog.reading import OutOfTime, Reading, Unreadable, quoted
+from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable, quoted
 from sqlwright.catalog.records import ColumnProfile
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
@@ -60,7 +60,7 @@ class _Overlap:
 def infer_joins(
     schema: Schema,
     profiles: Mapping[ColumnRef, ColumnProfile],
-    reading: Reading,
+    reading: TimedReader,
     *,
     seconds_each: float = 2.0,
 ) -> tuple[ForeignKey, ...]:
@@ -128,7 +128,7 @@ def with_joins(schema: Schema, inferred: Iterable[ForeignKey]) -> Schema:
 def _best(
     proposals: list[Proposal],
     profiles: Mapping[ColumnRef, ColumnProfile],
-    reading: Reading,
+    reading: TimedReader,
     seconds: float,
     groups: Groups,
 ) -> ForeignKey | None:
@@ -153,7 +153,11 @@ def _best(
 
 
 def _held(
-    proposal: Proposal, near: ColumnProfile, far: ColumnProfile, reading: Reading, seconds: float
+    proposal: Proposal,
+    near: ColumnProfile,
+    far: ColumnProfile,
+    reading: TimedReader,
+    seconds: float,
 ) -> tuple[ForeignKey, float] | None:
     """The join, if it holds, and the share of the near side's values that were found."""
     empty = near.rows == near.nulls
@@ -181,7 +185,7 @@ def _held(
 def _composite(
     schema: Schema,
     profiles: Mapping[ColumnRef, ColumnProfile],
-    reading: Reading,
+    reading: TimedReader,
     seconds: float,
 ) -> Iterator[ForeignKey]:
     """Joins over several columns of the same names as a composite primary key."""
@@ -215,7 +219,7 @@ def _overlap(
     near: str,
     far: str,
     pairs: Sequence[tuple[str, str]],
-    reading: Reading,
+    reading: TimedReader,
     seconds: float,
 ) -> _Overlap | None:
     """How many of the near side's different values exist on the far side; None when it takes too

@@ -18,7 +18,7 @@ CHUNK = 2_048
 """Rows between two looks at the clock."""
 
 
-class Reader(Protocol):
+class RowReader(Protocol):
     """A trusted, read-only connection. `Database.reader()` gives one."""
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[tuple[Cell, ...]]: ...
@@ -41,7 +41,7 @@ def quoted(name: str) -> str:
 
 
 @dataclass
-class Reading:
+class TimedReader:
     """A reader with a deadline.
 
     As a context manager it watches the clock and the run's cancellation from a thread and
@@ -50,7 +50,7 @@ class Reading:
     read any more and `Unreadable` when only this statement can't be answered.
     """
 
-    reader: Reader
+    reader: RowReader
     run: Run
     seconds: float | None = None
     """For everything read in all; None is no limit beside the run's own."""
@@ -65,7 +65,7 @@ class Reading:
         end = float("inf") if self.seconds is None else self.run.clock() + self.seconds
         self._deadline = end
 
-    def __enter__(self) -> Reading:
+    def __enter__(self) -> TimedReader:
         self._thread = threading.Thread(target=self._watch, name="sqlwright-watch", daemon=True)
         self._thread.start()
         return self
@@ -138,7 +138,7 @@ class Reading:
 class _Running:
     """Marks that a statement is being stepped, and sorts why it failed."""
 
-    reading: Reading
+    reading: TimedReader
 
     def __enter__(self) -> None:
         with self.reading._lock:

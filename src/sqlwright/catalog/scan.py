@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sqlwright.catalog.formats import is_opaque, recognise_formats
-from sqlwright.catalog.reading import OutOfTime, Reading, Unreadable, quoted
+from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable, quoted
 from sqlwright.catalog.records import ColumnProfile, Indexing, TableProfile
-from sqlwright.catalog.tally import Tally
+from sqlwright.catalog.tally import ColumnTally
 from sqlwright.schema import Column, ColumnRef, Table
 from sqlwright.types import Cell
 
@@ -32,7 +32,7 @@ _HEAVY_CHARACTERS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Caps:
+class ScanLimits:
     """How much of a table is kept."""
 
     rows: int | None = None
@@ -83,7 +83,7 @@ class _Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class TableSample:
     """What some rows from all over a table tell about reading the rest."""
 
     table: Table
@@ -97,24 +97,24 @@ class Glance:
         return self.span.length if self.span else None
 
 
-def estimated_rows(reading: Reading, table: Table) -> int | None:
+def estimated_rows(reading: TimedReader, table: Table) -> int | None:
     """About how many rows a table has, at once, from its row numbers; None when it can't be told
     without counting."""
     span = _span(reading, table)
     return None if span is None else span.length
 
 
-def glance_at(reading: Reading, table: Table) -> Glance:
+def sample_table(reading: TimedReader, table: Table) -> TableSample:
     """Look at some rows from all over a table. Raises `Unreadable`, `OutOfTime`, `Cancelled`."""
     cells, span = _glance(reading, table)
-    return Glance(table, span, tuple(cells), tuple(map(_plan, cells, table.columns)))
+    return TableSample(table, span, tuple(cells), tuple(map(_plan, cells, table.columns)))
 
 
 def scan_columns(
-    reading: Reading,
-    glance: Glance,
+    reading: TimedReader,
+    glance: TableSample,
     positions: Sequence[int],
-    caps: Caps,
+    caps: ScanLimits,
     *,
     progress: Callable[[int], None] | None = None,
 ) -> TableScan:
@@ -126,7 +126,8 @@ def scan_columns(
     """
     plans = [glance.plans[at] for at in positions]
     tallies = [
-        Tally(caps.texts) if plan.has_texts else Tally(caps.others, caps.texts) for plan in plans
+        ColumnTally(caps.texts) if plan.has_texts else ColumnTally(caps.others, caps.texts)
+        for plan in plans
     ]
     statements = _statements([plan.expression for plan in plans], glance, caps)
     note = ""
@@ -154,12 +155,16 @@ def scan_columns(
 
 
 def scan_table(
-    reading: Reading, table: Table, caps: Caps, *, progress: Callable[[int], None] | None = None
+    reading: TimedReader,
+    table: Table,
+    caps: ScanLimits,
+    *,
+    progress: Callable[[int], None] | None = None,
 ) -> TableScan:
     """Profile every column of a table. Never fails but for `Cancelled` and `DatabaseUnavailable`:
     a table that can't be read gets empty profiles and a note."""
     try:
-        glance = glance_at(reading, table)
+        glance = sample_table(reading, table)
     except (Unreadable, OutOfTime) as error:
         return unread(table, error)
     groups = [
@@ -208,7 +213,7 @@ def unread(table: Table, error: Exception) -> TableScan:
     return TableScan(TableProfile(0, False, True, note), columns)
 
 
-def _span(reading: Reading, table: Table) -> _Span | None:
+def _span(reading: TimedReader, table: Table) -> _Span | None:
     """Row numbers, for tables that have them under a name no column took."""
     if table.kind == "view":
         return None
@@ -229,7 +234,7 @@ def _span(reading: Reading, table: Table) -> _Span | None:
     return _Span(name, first, last)
 
 
-def _glance(reading: Reading, table: Table) -> tuple[list[tuple[Cell, ...]], _Span | None]:
+def _glance(reading: TimedReader, table: Table) -> tuple[list[tuple[Cell, ...]], _Span | None]:
     """Some rows from all over a table, column by column, texts cut short."""
     span = _span(reading, table)
     shown = ", ".join(_light(quoted(column.name)) for column in table.columns)
@@ -293,7 +298,7 @@ class _Statements:
     sampled: bool
 
 
-def _statements(expressions: Sequence[str], glance: Glance, caps: Caps) -> _Statements:
+def _statements(expressions: Sequence[str], glance: TableSample, caps: ScanLimits) -> _Statements:
     shown = f"SELECT {', '.join(expressions)} FROM {quoted(glance.table.name)}"
     span = glance.span
     if caps.rows is None or (span is not None and span.length <= caps.rows):
@@ -307,9 +312,9 @@ def _statements(expressions: Sequence[str], glance: Glance, caps: Caps) -> _Stat
 
 
 def _stream(
-    reading: Reading,
+    reading: TimedReader,
     statements: _Statements,
-    tallies: Sequence[Tally],
+    tallies: Sequence[ColumnTally],
     progress: Callable[[int], None] | None,
 ) -> bool:
     """Count all rows; False when the time was up before the end."""
@@ -325,13 +330,13 @@ def _stream(
     return True
 
 
-def _keep_glance(tallies: Sequence[Tally], glance: Sequence[Sequence[Cell]]) -> None:
+def _keep_glance(tallies: Sequence[ColumnTally], glance: Sequence[Sequence[Cell]]) -> None:
     for tally, cells in zip(tallies, glance, strict=True):
         if cells:
             tally.add(cells)
 
 
-def _finished(ref: ColumnRef, tally: Tally, kind: Indexing, *, sampled: bool) -> ColumnScan:
+def _finished(ref: ColumnRef, tally: ColumnTally, kind: Indexing, *, sampled: bool) -> ColumnScan:
     texts: list[tuple[str, int]] = []
     if kind == "waiting":
         kind = "whole"

@@ -59,7 +59,7 @@ def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-class Tally:
+class ColumnTally:
     """Counts of one column. Beyond `cap` different values new ones are only estimated, while the
     rows of those already known go on being counted. Texts have room of their own: where most
     values are numbers, `texts` more are kept whatever the numbers take."""

@@ -22,7 +22,7 @@ Opener = Callable[[], "Session"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AnswerAndState:
     """An answer and everything that was known when it was given."""
 
     answer: Answer
@@ -113,14 +113,14 @@ class Asking:
     history: Sequence[Turn] = ()
     cancelled: threading.Event = field(default_factory=threading.Event)
 
-    def run(self, spinner: Spinner) -> Finding:
+    def run(self, spinner: Spinner) -> AnswerAndState:
         """Open, ask, close."""
         with self.opener() as session:
             if self.cancelled.is_set():
                 raise Cancelled("interrupted")
             return self.ask(session, spinner)
 
-    def ask(self, session: Session, spinner: Spinner) -> Finding:
+    def ask(self, session: Session, spinner: Spinner) -> AnswerAndState:
         """Ask in a session that stays open."""
         answer, state = session.run(
             self.question,
@@ -129,7 +129,7 @@ class Asking:
             on_event=spinner,
             cancelled=self.cancelled,
         )
-        return Finding(answer, state)
+        return AnswerAndState(answer, state)
 
     def cancel(self) -> None:
         """Ask the work to stop soon."""

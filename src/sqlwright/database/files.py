@@ -4,7 +4,7 @@ How a file is opened depends on what lies beside it, because SQLite may only rea
 
 - No write-ahead log with content, file in rollback mode: shared locks, nothing else ("shared").
 - File in WAL mode without log content: SQLite would create `-wal` and `-shm` to open it, so it is
-  opened as immutable. No lock protects such a reading, so the caller compares `Source.token`
+  opened as immutable. No lock protects such a reading, so the caller compares `FileSource.token`
   before and after and reads again when another process wrote meanwhile ("immutable").
 - WAL mode with log content and a `-shm` file: read through both, the shared memory read-only, so
   answers are as fresh and consistent as any SQLite reader's ("live").
@@ -53,7 +53,7 @@ Mode = Literal["shared", "immutable", "live", "copy"]
 
 
 @dataclass(frozen=True)
-class Source:
+class FileSource:
     """A file to open and how; `token` changes when the stored data may have changed."""
 
     path: str
@@ -111,7 +111,7 @@ class DatabaseFile:
             *_stat_token(self._real + "-journal"),
         )
 
-    def source(self) -> Source:
+    def source(self) -> FileSource:
         """How to open the file now. Raises DatabaseUnavailable."""
         token = self.token()
         if token[0] == 0:
@@ -122,9 +122,9 @@ class DatabaseFile:
         if self._needs_copy == token or (wal and not shared_memory):
             return self._copied(token)
         if wal:
-            return Source(self._real, "live", token)
+            return FileSource(self._real, "live", token)
         mode: Mode = "immutable" if self._header()[18:20] == b"\x02\x02" else "shared"
-        return Source(self._real, mode, token)
+        return FileSource(self._real, mode, token)
 
     def _check_beside(self) -> None:
         """SQLite makes log and journal as plain files; anything else was put there to be read or
@@ -140,7 +140,7 @@ class DatabaseFile:
                     hint="Remove it if it isn't wanted: SQLite makes such files itself.",
                 )
 
-    def require_copy(self, source: Source) -> None:
+    def require_copy(self, source: FileSource) -> None:
         """Read this state of the file from a copy, as SQLite would have to write to read it."""
         self._needs_copy = source.token
 
@@ -169,7 +169,7 @@ class DatabaseFile:
             check_file(self.path)
             raise
 
-    def _copied(self, token: Token) -> Source:
+    def _copied(self, token: Token) -> FileSource:
         if self._copy is None or self._copy[0] != token:
             for _ in range(5):
                 copy = Copy(self._real)
@@ -185,7 +185,7 @@ class DatabaseFile:
             _discard(self._copies)
             self._copies.append(copy)
             self._copy = (token, copy.path)
-        return Source(self._copy[1], "copy", token)
+        return FileSource(self._copy[1], "copy", token)
 
 
 class Copy:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sqlwright.database.connection import FAILURES, explain_failure
-from sqlwright.database.reader import Reader
+from sqlwright.database.reader import DatabaseReader
 from sqlwright.schema import Column, ForeignKey, Schema, Table
 
 _TABLES = """
@@ -32,7 +32,7 @@ _KEYS = """
 _HIDDEN, _GENERATED = 1, {2, 3}
 
 
-def read_schema(connection: Reader, name: str) -> Schema:
+def read_schema(connection: DatabaseReader, name: str) -> Schema:
     """The whole schema in stored order. Raises the binding's errors when the file is damaged."""
     kinds = {str(n): str(kind) for n, kind, _ in connection.rows(_TABLES)}
     columns: dict[str, list[tuple[Column, int]]] = defaultdict(list)
@@ -61,7 +61,7 @@ def read_schema(connection: Reader, name: str) -> Schema:
     return Schema(name, tables, tuple(_foreign_keys(_each(connection, _KEYS, kinds), schema)))
 
 
-def _each(connection: Reader, sql: str, names: Iterable[str]) -> list[tuple[Any, ...]]:
+def _each(connection: DatabaseReader, sql: str, names: Iterable[str]) -> list[tuple[Any, ...]]:
     """All rows at once; when one object spoils that (a view of a lost table, a virtual table of an
     unknown module), object by object without the broken ones."""
     try:

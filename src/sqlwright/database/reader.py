@@ -37,7 +37,7 @@ ROW_BYTES = 16 * 1024 * 1024
 _ENDLESS = 86_400.0
 
 
-class Reader:
+class DatabaseReader:
     """Borrows a worker from its first statement until it is closed. One thread uses it, any may
     `interrupt` it. What was read of the last statement is lost when another one begins."""
 

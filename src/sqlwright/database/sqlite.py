@@ -16,9 +16,9 @@ from sqlwright.database.connection import (
     explain_failure,
     needs_copy,
 )
-from sqlwright.database.files import DatabaseFile, Source, Token
+from sqlwright.database.files import DatabaseFile, FileSource, Token
 from sqlwright.database.introspect import read_schema
-from sqlwright.database.reader import Reader
+from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.stored import Stored, read_stored
 from sqlwright.database.workers.pool import Pool
 from sqlwright.database.workers.process import Stop, WorkerDied, WorkerStopped, start_failure
@@ -108,7 +108,7 @@ class SqliteDatabase:
         return schema if self._tables is None else schema.only(self._tables)
 
     @contextlib.contextmanager
-    def reader(self, *, seconds: float | None = None) -> Iterator[Reader]:
+    def reader(self, *, seconds: float | None = None) -> Iterator[DatabaseReader]:
         """Reads by SQL that sqlwright itself wrote, in a worker process, with bounded memory and
         `seconds` for all of it; one thread uses it, any may `interrupt` it. Raises
         DatabaseUnavailable."""
@@ -172,11 +172,11 @@ class SqliteDatabase:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _source(self) -> Source:
+    def _source(self) -> FileSource:
         with self._lock:
             return self._file.source()
 
-    def _connect(self, seconds: float | None) -> Reader:
+    def _connect(self, seconds: float | None) -> DatabaseReader:
         source = self._source()
         try:
             return self._open_checked(source, seconds)
@@ -190,8 +190,8 @@ class SqliteDatabase:
         with self._told():
             return self._open_checked(self._source(), seconds)
 
-    def _open_checked(self, source: Source, seconds: float | None) -> Reader:
-        reader = Reader(self._pool, self._request(source, Limits()), seconds)
+    def _open_checked(self, source: FileSource, seconds: float | None) -> DatabaseReader:
+        reader = DatabaseReader(self._pool, self._request(source, Limits()), seconds)
         try:
             with reader.within(OPEN_SECONDS):
                 list(reader.rows("SELECT count(*) FROM sqlite_schema"))
@@ -241,7 +241,7 @@ class SqliteDatabase:
             self._stored = (token, stored)
         return stored
 
-    def _named(self, tables: Collection[str], connection: Reader) -> tuple[str, ...]:
+    def _named(self, tables: Collection[str], connection: DatabaseReader) -> tuple[str, ...]:
         """Tables by their stored names. Raises ConfigError."""
         with self._told():
             everything = read_stored(connection, ())
@@ -276,7 +276,7 @@ class SqliteDatabase:
                     ) from None
         return named
 
-    def _require_own_data(self, named: Collection[str], connection: Reader) -> None:
+    def _require_own_data(self, named: Collection[str], connection: DatabaseReader) -> None:
         """Raise ConfigError for a virtual table that shows what other tables hold."""
         with self._told():
             shown = connection.shown(named)
@@ -286,7 +286,7 @@ class SqliteDatabase:
                 hint=f"List {others[0]}, too, or leave {name} out.",
             )
 
-    def _request(self, source: Source, limits: Limits) -> dict[str, Any]:
+    def _request(self, source: FileSource, limits: Limits) -> dict[str, Any]:
         return {
             "uri": source.uri,
             "place": source.place,

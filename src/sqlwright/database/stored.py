@@ -6,7 +6,7 @@ from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, replace
 
 from sqlwright.database.allowed import TABLE_FUNCTIONS
-from sqlwright.database.reader import Reader
+from sqlwright.database.reader import DatabaseReader
 from sqlwright.schema import fold_name
 
 
@@ -40,7 +40,7 @@ class Others:
         return name not in self.listed
 
 
-def read_stored(connection: Reader, tables: Collection[str] | None) -> Stored:
+def read_stored(connection: DatabaseReader, tables: Collection[str] | None) -> Stored:
     """As SQLite reads its schema: whatever is stored is text up to a NUL, and the kind's case
     makes no difference."""
     rows = [

@@ -26,7 +26,7 @@ Progress = Callable[[int, int, Record | None], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class EvaluationSettings:
     """What is measured: everything that makes two runs comparable, or not."""
 
     recipe: str = "local"
@@ -45,7 +45,7 @@ class Settings:
 
 def evaluate(
     dataset: Dataset,
-    settings: Settings,
+    settings: EvaluationSettings,
     folder: Path,
     *,
     progress: Progress | None = None,
@@ -76,7 +76,7 @@ def _silent(done: int, total: int, record: Record | None) -> None:
     del done, total, record
 
 
-def _answer(examples: Sequence[Example], settings: Settings) -> Iterator[Record]:
+def _answer(examples: Sequence[Example], settings: EvaluationSettings) -> Iterator[Record]:
     by_database = sorted(examples, key=lambda e: e.db_id)
     # The embedded models are the same for every database: they are loaded once.
     models = EmbeddedModels() if settings.models is None else settings.models
@@ -101,7 +101,7 @@ def _answer(examples: Sequence[Example], settings: Settings) -> Iterator[Record]
                 yield scorer.score(example, answer, state, time.perf_counter() - started)
 
 
-def _claim(folder: Path, dataset: Dataset, settings: Settings) -> None:
+def _claim(folder: Path, dataset: Dataset, settings: EvaluationSettings) -> None:
     """Describe the run in `run.json`, or check that what is there describes the same one."""
     described = {
         "format": 1,

@@ -2,7 +2,7 @@
 
 The gate (privacy, budget, cache, recording) turns requests into `Call`s and hands them, together
 with a `Meter`, to `engine.Engine.run_all`; the engine sends them to an `Endpoint`, again and again
-where that helps, and gives back one `Outcome` for each:
+where that helps, and gives back one `CallOutcome` for each:
 
     outcomes = engine.run_all(endpoint, calls, run=run, meter=meter)
 
@@ -174,7 +174,7 @@ class Meter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """What became of a call: exactly `call.n` samples, in order."""
 
     samples: tuple[Sample, ...]

@@ -21,14 +21,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from sqlwright.llm.endpoint import Call, Endpoint, Outcome, PlainMessage
+from sqlwright.llm.endpoint import Call, CallOutcome, Endpoint, PlainMessage
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.keeping.digest import call_form, digest
 from sqlwright.llm.keeping.recording import Recorder, Recording
 from sqlwright.llm.keys import error_without_key, reply_without_key
 from sqlwright.llm.metering import SpendingMeter
 from sqlwright.llm.prices import Price
-from sqlwright.llm.sending.budget_batches import Part, Rule, missing_parts, next_wave
+from sqlwright.llm.sending.budget_batches import Part, Rule, missing_parts, next_batch
 from sqlwright.llm.sending.engine import Engine
 from sqlwright.messages import LONGEST_REPLY, Capabilities, Message, Missing, Reply, Request, Sample
 from sqlwright.protocols import Run
@@ -216,7 +216,7 @@ class GatedModel:
         rule = Rule(endpoint.capabilities.n, self._price)
         idle = 0  # waves in a row in which the budget gave nothing
         while waiting:
-            wave, rest = next_wave(waiting, run.spending, rule)
+            wave, rest = next_batch(waiting, run.spending, rule)
             if not wave or idle > 1:
                 if _over(run) or not run.spending.wait(WAIT):
                     _give_up(asked, waiting, run)
@@ -234,7 +234,7 @@ class GatedModel:
             idle = idle + 1 if sum(p.count for p in again) == sum(p.count for p in wave) else 0
             waiting = again + rest
 
-    def _take(self, one: _Asked, part: Part, outcome: Outcome) -> None:
+    def _take(self, one: _Asked, part: Part, outcome: CallOutcome) -> None:
         """Put the samples of a part in their places; keep the replies for the next time."""
         revision = _FINGERPRINT.sub("", outcome.revision)
         self._reported = revision or self._reported

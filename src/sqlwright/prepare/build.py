@@ -13,17 +13,17 @@ from pathlib import Path
 from sqlwright import __version__
 from sqlwright.catalog.encoding import catalog_to_json
 from sqlwright.catalog.joins import infer_joins, with_joins
-from sqlwright.catalog.reading import OutOfTime, Reader, Reading, Unreadable
+from sqlwright.catalog.reading import OutOfTime, RowReader, TimedReader, Unreadable
 from sqlwright.catalog.records import Catalog, ColumnProfile, TableProfile
 from sqlwright.catalog.scan import (
-    Caps,
     ColumnScan,
-    Glance,
+    ScanLimits,
+    TableSample,
     TableScan,
     column_groups,
     estimated_rows,
-    glance_at,
     joined,
+    sample_table,
     scan_columns,
     unread,
 )
@@ -189,7 +189,7 @@ class _Build:
     read: list[str] = field(default_factory=list)
     reused: list[str] = field(default_factory=list)
     used_stages: list[str] = field(default_factory=list)
-    glance: Glance | None = None
+    glance: TableSample | None = None
     values: int = 0
     catalog: Catalog = field(default_factory=lambda: Catalog(Schema("", ())))
 
@@ -199,7 +199,7 @@ class _Build:
         make_private(self.place / STAGES)
         self._sweep(None)
         schema, notes = described_schema(self.database, self.described)
-        with self.database.reader() as reader, Reading(reader, self.run) as reading:
+        with self.database.reader() as reader, TimedReader(reader, self.run) as reading:
             keys = self._table_keys(schema, fingerprint, reading)
             scans = {
                 table.name: self._scan(table, keys[table.name], reading) for table in schema.tables
@@ -212,13 +212,13 @@ class _Build:
         return self
 
     def _joined(
-        self, schema: Schema, profiles: Mapping[ColumnRef, ColumnProfile], reader: Reader
+        self, schema: Schema, profiles: Mapping[ColumnRef, ColumnProfile], reader: RowReader
     ) -> Schema:
         self.progress(Progress("joins", "", 0, schema.column_count))
-        with Reading(reader, self.run, JOIN_SECONDS) as reading:
+        with TimedReader(reader, self.run, JOIN_SECONDS) as reading:
             return with_joins(schema, infer_joins(schema, profiles, reading))
 
-    def _table_keys(self, schema: Schema, fingerprint: str, reading: Reading) -> dict[str, str]:
+    def _table_keys(self, schema: Schema, fingerprint: str, reading: TimedReader) -> dict[str, str]:
         """What each table's stages are called: the same as long as its data and columns are."""
         digests = page_digests(self.database.path, schema, reading)
         everything = fingerprint if digests is None else repr(sorted(digests.items()))
@@ -231,7 +231,7 @@ class _Build:
             ).hexdigest()[:32]
         return keys
 
-    def _scan(self, table: Table, key: str, reading: Reading) -> TableScan:
+    def _scan(self, table: Table, key: str, reading: TimedReader) -> TableScan:
         """A table from its stages as far as they are there, else from the database."""
         reading.limit(VIEW_SECONDS if table.kind == "view" else None)
         try:
@@ -250,7 +250,7 @@ class _Build:
         return joined([scan for scan, _ in groups])
 
     def _scan_group(
-        self, table: Table, stage: str, positions: range, reading: Reading
+        self, table: Table, stage: str, positions: range, reading: TimedReader
     ) -> tuple[TableScan, bool]:
         """Some columns of a table, and whether they had to be read."""
         path = self.place / STAGES / stage
@@ -260,18 +260,18 @@ class _Build:
         if scan is not None and [column.ref.column for column in scan.columns] == names:
             return scan, False
         if self.glance is None or self.glance.table is not table:
-            self.glance = glance_at(reading, table)
-        caps = Caps(rows=VIEW_ROWS) if table.kind == "view" else Caps()
+            self.glance = sample_table(reading, table)
+        caps = ScanLimits(rows=VIEW_ROWS) if table.kind == "view" else ScanLimits()
         self._report(table, 0, self.glance)
         count = self._rows_of(table, self.glance)
         scan = scan_columns(reading, self.glance, positions, caps, progress=count)
         save_stage(path, scan)
         return scan, True
 
-    def _report(self, table: Table, done: int, glance: Glance) -> None:
+    def _report(self, table: Table, done: int, glance: TableSample) -> None:
         self.progress(Progress("tables", table.name, done, glance.rows))
 
-    def _rows_of(self, table: Table, glance: Glance) -> Callable[[int], None]:
+    def _rows_of(self, table: Table, glance: TableSample) -> Callable[[int], None]:
         done = 0
 
         def count(rows: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlwright.catalog.reading import Reading, Unreadable, quoted
+from sqlwright.catalog.reading import TimedReader, Unreadable, quoted
 from sqlwright.catalog.scan import estimated_rows
 from sqlwright.prepare.build import VIEW_ROWS
 from sqlwright.schema import ColumnRef, Schema, Table
@@ -55,7 +55,7 @@ class Work:
         )
 
 
-def _rows(reading: Reading, table: Table) -> int | None:
+def _rows(reading: TimedReader, table: Table) -> int | None:
     """About how many rows a table has; None for a large one without row numbers."""
     try:
         rows = estimated_rows(reading, table)
@@ -69,7 +69,9 @@ def _rows(reading: Reading, table: Table) -> int | None:
     return counted if isinstance(counted, int) and counted < COUNTED else None
 
 
-def work_on(reading: Reading, schema: Schema, size: int, known: Collection[ColumnRef] = ()) -> Work:
+def work_on(
+    reading: TimedReader, schema: Schema, size: int, known: Collection[ColumnRef] = ()
+) -> Work:
     """What there is to do for a database of `size` bytes some columns of which are `known`.
 
     A view is taken to be as long as the longest table, and a table whose rows can't be told to

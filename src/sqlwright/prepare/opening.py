@@ -16,7 +16,7 @@ from sqlwright.errors import WorkspaceError
 from sqlwright.indexes.values.index import ColumnValues, open_value_index
 from sqlwright.prepare.descriptions import stored_vectors
 from sqlwright.prepare.notes import pressing_notes, unreadable
-from sqlwright.prepare.quick import learn_quickly
+from sqlwright.prepare.quick import scan_quickly
 from sqlwright.prepare.sources import (
     described_schema,
     description_folder,
@@ -233,7 +233,7 @@ def _unprepared(
 ) -> Workspace:
     schema, notes = described_schema(database, described, run.remaining())
     require_tables(database, schema)
-    glimpse = learn_quickly(database, schema, run, seconds)
+    glimpse = scan_quickly(database, schema, run, seconds)
     catalog = replace(glimpse.catalog, notes=(*notes, *glimpse.catalog.notes))
     said = [problem] if problem else []
     if not glimpse.whole:

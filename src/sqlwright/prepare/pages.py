@@ -15,13 +15,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from sqlwright.catalog.reading import Reading, Unreadable
+from sqlwright.catalog.reading import TimedReader, Unreadable
 from sqlwright.schema import Schema
 
 _RUN_PAGES = 256
 
 
-def page_digests(path: Path, schema: Schema, reading: Reading) -> dict[str, str] | None:
+def page_digests(path: Path, schema: Schema, reading: TimedReader) -> dict[str, str] | None:
     """A digest of the pages of every table by its name in lower case; tables without pages of
     their own (views, virtual tables) have none. None when it can't be told. Raises `Cancelled`."""
     real = path.resolve()
@@ -54,7 +54,7 @@ def _has_content(path: Path, suffix: str) -> bool:
 
 
 def _hashed(
-    path: Path, size: int, pages: Mapping[str, list[int]], reading: Reading
+    path: Path, size: int, pages: Mapping[str, list[int]], reading: TimedReader
 ) -> dict[str, str]:
     digests: dict[str, str] = {}
     # Closing a descriptor drops this process's POSIX locks on the file, so this must not run

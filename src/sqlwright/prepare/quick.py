@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from sqlwright.catalog.joins import infer_joins, with_joins
-from sqlwright.catalog.reading import OutOfTime, Reading, Unreadable, quoted
+from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable, quoted
 from sqlwright.catalog.records import Catalog, ColumnProfile, TableProfile
 from sqlwright.catalog.scan import (
-    Caps,
     ColumnScan,
+    ScanLimits,
     TableScan,
     estimated_rows,
     is_indexable,
@@ -47,7 +47,7 @@ DISTINCT_TEXTS = 20_000
 
 
 @dataclass
-class Glimpse:
+class QuickScan:
     """What was learnt at once."""
 
     catalog: Catalog
@@ -58,19 +58,19 @@ class Glimpse:
     """Whether nothing was left out for want of time."""
 
 
-def learn_quickly(database: SqliteDatabase, schema: Schema, run: Run, seconds: float) -> Glimpse:
+def scan_quickly(database: SqliteDatabase, schema: Schema, run: Run, seconds: float) -> QuickScan:
     """Profile, infer joins and index values within about `seconds`. Raises `Cancelled`, and
     `DatabaseUnavailable` when not one table can be read."""
     with database.reader() as reader:
-        with Reading(reader, run, seconds * 0.55) as reading:
-            looks = _Looks(schema, reading)
+        with TimedReader(reader, run, seconds * 0.55) as reading:
+            looks = _TableScans(schema, reading)
             looks.take()
         if schema.tables and len(looks.failures) == len(schema.tables):
             raise next(iter(looks.failures.values()))
         scans = looks.scans
         columns = {column.ref: column for scan in scans.values() for column in scan.columns}
         profiles = {ref: column.profile for ref, column in columns.items()}
-        with Reading(reader, run, seconds * 0.15) as reading:
+        with TimedReader(reader, run, seconds * 0.15) as reading:
             schema = with_joins(
                 schema, infer_joins(schema, profiles, reading, seconds_each=seconds * 0.03)
             )
@@ -87,10 +87,10 @@ def learn_quickly(database: SqliteDatabase, schema: Schema, run: Run, seconds: f
     )
     uncounted = frozenset(ref for ref, profile in profiles.items() if profile.sampled)
     catalog = Catalog(schema, tables, profiles, notes, _steady(schema, looks))
-    return Glimpse(catalog, values, uncounted, whole)
+    return QuickScan(catalog, values, uncounted, whole)
 
 
-def _steady(schema: Schema, looks: _Looks) -> Catalog:
+def _steady(schema: Schema, looks: _TableScans) -> Catalog:
     """What the first round gave, which is limited by rows; nothing of views, whose rows may take
     any time."""
     tables: dict[str, TableProfile] = {}
@@ -110,11 +110,11 @@ def _steady(schema: Schema, looks: _Looks) -> Catalog:
 
 
 @dataclass
-class _Looks:
+class _TableScans:
     """The rounds of looking, cheapest first, until the time is up."""
 
     schema: Schema
-    reading: Reading
+    reading: TimedReader
     scans: dict[str, TableScan] = field(default_factory=dict)
     failures: dict[str, DatabaseUnavailable] = field(default_factory=dict)
     first: dict[str, TableScan] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class _Looks:
         if left <= 0 or (math.isfinite(needed) and needed > left * 0.8):
             return
         self.reading.limit(left * (0.8 if math.isfinite(needed) else 0.3))
-        caps = Caps(
+        caps = ScanLimits(
             rows=MOST_VIEW_ROWS if table.kind == "view" else None, texts=100_000, others=20_000
         )
         scan = self._scan(table, caps)
@@ -156,7 +156,7 @@ class _Looks:
         if scan.profile.rows_exact:
             self.scans[table.name] = scan
 
-    def _scan(self, table: Table, caps: Caps) -> TableScan:
+    def _scan(self, table: Table, caps: ScanLimits) -> TableScan:
         """One table; one that is damaged gets a note, since the others may do."""
         try:
             return scan_table(self.reading, table, caps)
@@ -180,7 +180,9 @@ class _Looks:
             self.reading.limit(max(share * 4, least))
             small = sizes[table.name] <= SMALL_ROWS
             rows = None if small else VIEW_ROWS if table.kind == "view" else SAMPLE_ROWS
-            self.scans[table.name] = self._scan(table, Caps(rows=rows, texts=50_000, others=20_000))
+            self.scans[table.name] = self._scan(
+                table, ScanLimits(rows=rows, texts=50_000, others=20_000)
+            )
             self.reading.limit(None)
 
     def _read_distinct(self, table: Table) -> None:

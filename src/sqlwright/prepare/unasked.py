@@ -13,7 +13,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from sqlwright.catalog.reading import OutOfTime, Reading
+from sqlwright.catalog.reading import OutOfTime, TimedReader
 from sqlwright.database import open_database
 from sqlwright.errors import Cancelled, DatabaseUnavailable, WorkspaceError
 from sqlwright.prepare.build import Prepared, prepare
@@ -87,7 +87,7 @@ def _estimate(url: str, place: Path, run: Run) -> float:
         size = whole.path.stat().st_size
         if size * PER_BYTE > MOST_SECONDS:
             return size * PER_BYTE
-        with whole.reader() as reader, Reading(reader, run, ESTIMATING) as reading:
+        with whole.reader() as reader, TimedReader(reader, run, ESTIMATING) as reading:
             return work_on(reading, whole.schema(), size, _known(place)).seconds
 
 

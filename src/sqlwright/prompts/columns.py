@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True)
-class Known:
+class ColumnKnowledge:
     """What is known of columns: descriptions, counts, values."""
 
     descriptions: Mapping[ColumnRef, Mapping[str, str]] | None

@@ -88,7 +88,7 @@ def decode(text: str, start: int = 0) -> Decoded:
         value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
         return Decoded(_valid(value), start, end, True)
     except (ValueError, RecursionError):
-        reader = _Reader(text, start)
+        reader = _JsonReader(text, start)
         try:
             value = reader.value(0)
         except NotJson as error:
@@ -105,7 +105,7 @@ class _Ended(Exception):
     """The text ended inside a value."""
 
 
-class _Reader:
+class _JsonReader:
     def __init__(self, text: str, at: int) -> None:
         self._text = text
         self.at = at

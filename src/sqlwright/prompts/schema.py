@@ -28,7 +28,7 @@ from sqlwright.prompts.cells import (
 )
 from sqlwright.prompts.columns import (
     LONGEST_TEXT,
-    Known,
+    ColumnKnowledge,
     bare,
     described_parts,
     values_by_column,
@@ -93,7 +93,7 @@ class SchemaLayout:
     ) -> None:
         if catalog is not None:
             catalog = catalog.steady or catalog
-        known = Known(
+        known = ColumnKnowledge(
             None if descriptions is None else described_parts(descriptions),
             values_by_column(values),
             catalog,
@@ -223,7 +223,7 @@ def _shown(view: SchemaView) -> Iterator[_Table]:
         yield _Table(table, columns, keys.get(table.name, []), elsewhere.get(table.name, {}))
 
 
-def _ddl(shown: _Table, known: Known) -> _Laid:
+def _ddl(shown: _Table, known: ColumnKnowledge) -> _Laid:
     table = shown.table
     about = _about_table(table, known)
     simple_key = table.primary_key[0] if len(table.primary_key) == 1 else ""
@@ -259,7 +259,7 @@ def _ddl(shown: _Table, known: Known) -> _Laid:
     )
 
 
-def _compact(shown: _Table, known: Known) -> _Laid:
+def _compact(shown: _Table, known: ColumnKnowledge) -> _Laid:
     table = shown.table
     about = _about_table(table, known)
     targets: dict[str, list[str]] = {}
@@ -295,7 +295,7 @@ def _write_about(
     writer: SpanWriter,
     shown: _Table,
     column: Column,
-    known: Known,
+    known: ColumnKnowledge,
     *,
     key: bool,
     opening: str,
@@ -340,7 +340,7 @@ def _opening(name: str, before: str, about: Sequence[Span], after: str) -> tuple
     return (Span(f"{name}{before}", "schema"), *about, Span(after, "schema"))
 
 
-def _about_table(table: Table, known: Known) -> list[Span]:
+def _about_table(table: Table, known: ColumnKnowledge) -> list[Span]:
     """A table's size and description."""
     profile = known.catalog.tables.get(table.name) if known.catalog is not None else None
     about: list[Span] = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sqlwright.errors import UnsafeQuery
-from sqlwright.sql.tokens import Token, UnreadableQuery, tokenize
+from sqlwright.sql.tokens import SqlToken, UnreadableQuery, tokenize
 
 SQL_LENGTH = 100_000
 """Characters."""
@@ -84,7 +84,7 @@ _SUGGESTIONS = {
 }
 
 
-def checked_tokens(sql: str) -> list[Token]:
+def checked_tokens(sql: str) -> list[SqlToken]:
     """The tokens of one statement that starts like a query and calls only what a query may.
     Raises UnsafeQuery."""
     tokens = tokens_within_limits(sql)
@@ -101,7 +101,7 @@ def checked_tokens(sql: str) -> list[Token]:
     return tokens
 
 
-def tokens_within_limits(sql: str) -> list[Token]:
+def tokens_within_limits(sql: str) -> list[SqlToken]:
     """The tokens of a text that is neither too long nor nested too deeply to be parsed, whatever
     it says. Raises UnsafeQuery."""
     if len(sql) > SQL_LENGTH:
@@ -117,12 +117,12 @@ def tokens_within_limits(sql: str) -> list[Token]:
     return tokens
 
 
-def begins_like_a_query(tokens: Sequence[Token]) -> bool:
+def begins_like_a_query(tokens: Sequence[SqlToken]) -> bool:
     """Whether the first word is one that queries begin with."""
     return bool(tokens) and tokens[0].word in {"select", "with", "values"}
 
 
-def _check_start(first: Token) -> None:
+def _check_start(first: SqlToken) -> None:
     if begins_like_a_query([first]):
         return
     if first.word in _OTHER_STATEMENTS:
@@ -130,7 +130,7 @@ def _check_start(first: Token) -> None:
     raise UnreadableQuery(f"a query starts with SELECT or WITH, not {first.text[:40]!r}")
 
 
-def _check_nesting(tokens: Sequence[Token]) -> None:
+def _check_nesting(tokens: Sequence[SqlToken]) -> None:
     """Keep within what a recursive parser can read."""
     depth = row = compound = 0
     for token in tokens:
@@ -143,7 +143,7 @@ def _check_nesting(tokens: Sequence[Token]) -> None:
             raise UnsafeQuery(f"the query nests more than {NESTING} levels deep")
 
 
-def _check_calls(tokens: Sequence[Token]) -> None:
+def _check_calls(tokens: Sequence[SqlToken]) -> None:
     pairs = _parentheses(tokens)
     column_lists = set(_column_lists(tokens, pairs))
     around: list[int] = []
@@ -154,7 +154,7 @@ def _check_calls(tokens: Sequence[Token]) -> None:
             continue
         outer = around[-1] if around else 0
         around.append(index)
-        before = tokens[index - 1] if index else Token("", "")
+        before = tokens[index - 1] if index else SqlToken("", "")
         if before.kind not in {"word", "quoted", "text"}:
             continue
         if before.word in _WORDS or before.name in FUNCTIONS or index in column_lists:
@@ -171,7 +171,7 @@ def _refuse_call(name: str) -> None:
     raise UnreadableQuery(f"there is no function {name[:60]} to use{more}")
 
 
-def _parentheses(tokens: Sequence[Token]) -> dict[int, int]:
+def _parentheses(tokens: Sequence[SqlToken]) -> dict[int, int]:
     """Where each parenthesis that opens is closed."""
     pairs, waiting = {}, []
     for index, token in enumerate(tokens):
@@ -182,7 +182,7 @@ def _parentheses(tokens: Sequence[Token]) -> dict[int, int]:
     return pairs
 
 
-def _is_type(tokens: Sequence[Token], parenthesis: int, outer: int) -> bool:
+def _is_type(tokens: Sequence[SqlToken], parenthesis: int, outer: int) -> bool:
     """CAST(x AS DECIMAL(10, 2)): the parenthesis around is CAST's own; words back to its AS, only
     numbers in the parentheses, and nothing after them."""
     if not outer or tokens[outer - 1].word != "cast":
@@ -200,7 +200,7 @@ def _is_type(tokens: Sequence[Token], parenthesis: int, outer: int) -> bool:
     return back > outer and tokens[back].word == "as"
 
 
-def _column_lists(tokens: Sequence[Token], pairs: dict[int, int]) -> Iterator[int]:
+def _column_lists(tokens: Sequence[SqlToken], pairs: dict[int, int]) -> Iterator[int]:
     """The parentheses in `WITH name (a, b) AS (...), other (c) AS (...)` that hold columns.
 
     WITH is a keyword at the beginning and after a parenthesis; anywhere else SQLite may take it for
@@ -211,7 +211,7 @@ def _column_lists(tokens: Sequence[Token], pairs: dict[int, int]) -> Iterator[in
             yield from _with_list(tokens, pairs, index + 1)
 
 
-def _with_list(tokens: Sequence[Token], pairs: dict[int, int], at: int) -> Iterator[int]:
+def _with_list(tokens: Sequence[SqlToken], pairs: dict[int, int], at: int) -> Iterator[int]:
     def word(index: int) -> str:
         return tokens[index].word if index < len(tokens) else ""
 

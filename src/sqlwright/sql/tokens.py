@@ -55,7 +55,7 @@ class UnreadableQuery(UnsafeQuery):
     rather than an attack."""
 
 
-class Token(NamedTuple):
+class SqlToken(NamedTuple):
     """One token: its kind (a group of the pattern above) and its text."""
 
     kind: str
@@ -75,7 +75,7 @@ class Token(NamedTuple):
         return fold_name(self.text)
 
 
-def tokenize(sql: str) -> list[Token]:
+def tokenize(sql: str) -> list[SqlToken]:
     """Tokens without space, comments and final semicolons. Raises UnreadableQuery."""
     tokens = []
     position = 0
@@ -89,7 +89,7 @@ def tokenize(sql: str) -> list[Token]:
         if kind == "word" and not all(c.isascii() or c.isalnum() for c in match[0]):
             raise UnreadableQuery(f"the unquoted name {match[0]!r} has unusual characters")
         if kind not in {"space", "comment"}:
-            tokens.append(Token(kind, match[0]))
+            tokens.append(SqlToken(kind, match[0]))
     while tokens and tokens[-1].kind == "end":
         tokens.pop()
     return tokens

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlwright.errors import UnsafeQuery
 from sqlwright.sql.token_check import begins_like_a_query, tokens_within_limits
-from sqlwright.sql.tokens import Token, UnreadableQuery
+from sqlwright.sql.tokens import SqlToken, UnreadableQuery
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,7 @@ def query_tree(sql: str) -> exp.Query | exp.Values | None:
         return None
 
 
-def parse(tokens: Sequence[Token], stop: StopReading | None = None) -> exp.Query | exp.Values:
+def parse(tokens: Sequence[SqlToken], stop: StopReading | None = None) -> exp.Query | exp.Values:
     """The tree of the one query that tokens within limits make up. Raises UnsafeQuery when they
     don't or the steps run out, and whatever `stop` raises. Not to be changed: it is shared."""
     text = parsed_text(tokens)
@@ -79,12 +79,12 @@ def parse(tokens: Sequence[Token], stop: StopReading | None = None) -> exp.Query
     return tree
 
 
-def parsed_text(tokens: Sequence[Token]) -> str:
+def parsed_text(tokens: Sequence[SqlToken]) -> str:
     """What the parser is given for a text: its tokens with one space between."""
     return " ".join(map(parsed_token, tokens))
 
 
-def parsed_token(token: Token) -> str:
+def parsed_token(token: SqlToken) -> str:
     """A token for the parser. It takes unquoted names for keywords whatever their letters' case,
     also where SQLite knows no other case: "\u0131n" for IN, "cro\u00df" for CROSS."""
     if token.kind == "word" and not token.text.isascii() and token.text.upper().isascii():

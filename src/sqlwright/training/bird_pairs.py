@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.grammar import Symbol
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.training.pairs import Known, Pair, read_schema
+from sqlwright.training.pairs import Pair, TrainingDatabase, read_schema
 from sqlwright.training.split import HELD_BACK
 from sqlwright.types import Question
 
@@ -28,7 +28,7 @@ def load_bird_pairs(folder: Path) -> list[Pair]:
     ]
 
 
-def load_bird_schemas(folder: Path) -> dict[str, Known]:
+def load_bird_schemas(folder: Path) -> dict[str, TrainingDatabase]:
     """Schemas by database. Those whose DDL SQLite doesn't take are left out."""
     path = folder / "bird" / "train" / "train_schemas_ddl.json"
     known = {}
@@ -42,11 +42,13 @@ def load_bird_schemas(folder: Path) -> dict[str, Known]:
                 continue
             schema = read_schema(connection, name, Schema(name, ()))
             if schema.tables:
-                known[name] = Known(schema)
+                known[name] = TrainingDatabase(schema)
     return known
 
 
-def with_named_values(known: Known, queries: Iterable[tuple[Symbol, ...]]) -> Known:
+def with_named_values(
+    known: TrainingDatabase, queries: Iterable[tuple[Symbol, ...]]
+) -> TrainingDatabase:
     """The database with every text that a gold query compares a column with as a stored value."""
     found: dict[ColumnRef, Counter[str]] = defaultdict(Counter)
     for symbols in queries:

@@ -37,7 +37,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Known:
+class TrainingDatabase:
     """What training knows of a database."""
 
     schema: Schema
@@ -99,14 +99,16 @@ def _tidy(text: str) -> str:
     return text.replace("``", '"').replace("''", '"')
 
 
-def load_databases(folder: Path, names: Iterable[str]) -> dict[str, Known]:
+def load_databases(folder: Path, names: Iterable[str]) -> dict[str, TrainingDatabase]:
     """Schemas with labels and stored values of Spider databases."""
     entries = {row["db_id"]: row for row in _read(folder / "spider" / "tables.json")}
     known = {}
     for name in sorted(set(names)):
         described = _from_entry(entries[name])
         path = folder / "spider" / "database" / name / f"{name}.sqlite"
-        known[name] = _from_file(name, path, described) if path.exists() else Known(described)
+        known[name] = (
+            _from_file(name, path, described) if path.exists() else TrainingDatabase(described)
+        )
     return known
 
 
@@ -137,12 +139,12 @@ def _from_entry(entry: Mapping[str, Any]) -> Schema:
     return Schema(entry["db_id"], tuple(tables), tuple(links))
 
 
-def _from_file(name: str, path: Path, described: Schema) -> Known:
+def _from_file(name: str, path: Path, described: Schema) -> TrainingDatabase:
     """The schema as stored, with labels and further keys from `described`, and stored texts."""
     with sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True) as connection:
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         schema = read_schema(connection, name, described)
-        return Known(schema, dict(_stored_texts(connection, schema)), path)
+        return TrainingDatabase(schema, dict(_stored_texts(connection, schema)), path)
 
 
 def read_schema(connection: sqlite3.Connection, name: str, described: Schema) -> Schema:

@@ -14,8 +14,8 @@ from sqlwright.protocols import Workspace
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.steps.schema_linking.replies import (
     ColumnsReply,
-    Names,
     RelevanceReply,
+    RepliedNames,
     TablesReply,
 )
 
@@ -29,7 +29,7 @@ def cases(name: str) -> list[Any]:
 
 @pytest.mark.parametrize("case", cases("tables"), ids=lambda case: str(case["name"]))
 def test_tables_are_read_from_a_reply(case: Any, shop_workspace: Workspace) -> None:
-    names = Names(shop_workspace.schema)
+    names = RepliedNames(shop_workspace.schema)
     try:
         found, _ = names.tables(json_from(case["reply"], TablesReply).tables)
     except MalformedReply:
@@ -39,7 +39,7 @@ def test_tables_are_read_from_a_reply(case: Any, shop_workspace: Workspace) -> N
 
 @pytest.mark.parametrize("case", cases("columns"), ids=lambda case: str(case["name"]))
 def test_columns_are_read_from_a_reply(case: Any, shop_workspace: Workspace) -> None:
-    names = Names(shop_workspace.schema)
+    names = RepliedNames(shop_workspace.schema)
     try:
         found, _ = names.columns(json_from(case["reply"], ColumnsReply).tables, whole=True)
     except MalformedReply:
@@ -71,7 +71,7 @@ def test_what_is_neither_can_not_be_used(reply: str) -> None:
 
 def test_names_with_dots_and_blanks_are_found() -> None:
     table = Table("sales.2024", (Column("unit price"), Column("net.total")))
-    names = Names(Schema("odd", (table, Table("sales", (Column("id"),)))))
+    names = RepliedNames(Schema("odd", (table, Table("sales", (Column("id"),)))))
     assert names.tables(['"sales.2024"'])[0] == ["sales.2024"]
     assert names.column("SALES.2024", "`Unit  Price`") == ColumnRef("sales.2024", "unit price")
     assert names.column("sales.2024", "net.total") == ColumnRef("sales.2024", "net.total")

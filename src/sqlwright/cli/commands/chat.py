@@ -58,7 +58,7 @@ def command(
     from sqlwright.cli.opening import opener, settled, warm_session
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.terminal.progress import Spinner
-    from sqlwright.cli.typed.prompt import Prompt
+    from sqlwright.cli.typed.prompt import LineReader
     from sqlwright.cli.views.chat import Conversation
     from sqlwright.settings.policy import check_model_is_asked, remote_destinations
 
@@ -87,7 +87,7 @@ def command(
     open_session = opener(target, chosen, allow_code=allow_code)
     with Spinner(screen, "opening the database and loading the models") as spinner:
         session = warm_session(open_session, spinner)
-    with session, Prompt(screen, history=chosen.chat_history if history else None) as prompt:
+    with session, LineReader(screen, history=chosen.chat_history if history else None) as prompt:
         talk = Conversation(
             screen, session, limits=chosen.limits, evidence=readable(evidence), max_rows=max_rows
         )

@@ -33,7 +33,7 @@ def command(
     from sqlwright.cli.terminal.interrupt import interruptible
     from sqlwright.cli.terminal.layout import duration
     from sqlwright.cli.terminal.text import clean
-    from sqlwright.cli.views.prepare import Headway
+    from sqlwright.cli.views.prepare import PreparationProgress
     from sqlwright.prepare import prepare
     from sqlwright.protocols import Run
 
@@ -42,7 +42,7 @@ def command(
     settings = settled(descriptions=descriptions)
     cancelled = threading.Event()
     try:
-        with Headway(screen) as headway:
+        with PreparationProgress(screen) as headway:
             prepared, _ = interruptible(
                 lambda: prepare(
                     target,

@@ -13,7 +13,7 @@ from sqlwright.cli.typed.target import read_database
 
 if TYPE_CHECKING:
     from sqlwright.cli.terminal.console import Screen
-    from sqlwright.prepare.storage.inventory import Kept
+    from sqlwright.prepare.storage.inventory import KeptFolder
     from sqlwright.settings.values import Settings
 
 EXAMPLES = """\
@@ -94,7 +94,7 @@ def _purge_one(screen: Screen, target: str, settings: Settings, *, quiet: bool) 
         screen.note(f"removed {kept} of language models", style="")
 
 
-def _agreed(screen: Screen, found: list[Kept]) -> bool:
+def _agreed(screen: Screen, found: list[KeptFolder]) -> bool:
     """Whether somebody who was shown what would go says yes. Raises UsageError without anybody."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(
@@ -107,7 +107,7 @@ def _agreed(screen: Screen, found: list[Kept]) -> bool:
     return sys.stdin.readline().strip().casefold() in {"y", "yes"}
 
 
-def _close_up(screen: Screen, found: list[Kept], others: int, *, quiet: bool) -> None:
+def _close_up(screen: Screen, found: list[KeptFolder], others: int, *, quiet: bool) -> None:
     if quiet:
         return
     if found:

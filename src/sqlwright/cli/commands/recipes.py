@@ -39,12 +39,12 @@ def command(
 
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views import recipes as cookbook
-    from sqlwright.cli.views.answer import Look
+    from sqlwright.cli.views.answer import DisplayOptions
 
     settle_streams()
     screen = Screen.open()
     if action == "list":
-        screen.show(cookbook.list_lines(Look.of(screen)))
+        screen.show(cookbook.list_lines(DisplayOptions.of(screen)))
     else:
         screen.show(cookbook.recipe_lines(name, allow_code=allow_code))
     return 0

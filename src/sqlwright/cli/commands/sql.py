@@ -53,7 +53,7 @@ def command(
     from sqlwright.cli.terminal.interrupt import interruptible
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.terminal.text import clean
-    from sqlwright.cli.views.answer import Look
+    from sqlwright.cli.views.answer import DisplayOptions
     from sqlwright.cli.views.ask import show_rows
     from sqlwright.cli.views.sql import check_lines, execute, raise_failure
     from sqlwright.database import open_database
@@ -70,7 +70,7 @@ def command(
     opened = open_database(target.database, tables=settings.tables_for(target.database))
     try:
         if check or explain:
-            look = Look.of(screen, max_rows)
+            look = DisplayOptions.of(screen, max_rows)
             screen.show(check_lines(opened, target.text, look, plan=explain))
             return 0
         cancelled = threading.Event()

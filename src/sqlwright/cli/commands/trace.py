@@ -40,7 +40,7 @@ def command(
     from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams, write_result
     from sqlwright.cli.views import trace as past
-    from sqlwright.cli.views.answer import Look
+    from sqlwright.cli.views.answer import DisplayOptions
     from sqlwright.presentation.answer import plain, to_json
     from sqlwright.running.trace import find_trace, list_traces, read_trace
 
@@ -52,11 +52,11 @@ def command(
         if as_json:
             write_result(to_json(plain(summaries), indent=2) + "\n")
         else:
-            screen.show(past.list_lines(summaries, Look.of(screen)))
+            screen.show(past.list_lines(summaries, DisplayOptions.of(screen)))
         return 0
     trace = read_trace(find_trace(folder, run_id))
     if as_json:
         write_result(to_json(plain(trace), indent=2) + "\n")
     else:
-        screen.show(past.trace_lines(trace, Look.of(screen)))
+        screen.show(past.trace_lines(trace, DisplayOptions.of(screen)))
     return 0

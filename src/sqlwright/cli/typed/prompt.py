@@ -17,7 +17,7 @@ HISTORY_LINES = 1_000
 PROMPT = "ask> "
 
 
-class Prompt:
+class LineReader:
     """Iterates over the lines entered. Ctrl-C drops the line, Ctrl-D ends.
 
     What was typed is kept for the next time in the file `history`, if one is given, which only its
@@ -29,7 +29,7 @@ class Prompt:
         self.interactive = sys.stdin is not None and sys.stdin.isatty()
         self._history = history if self.interactive else None
 
-    def __enter__(self) -> Prompt:
+    def __enter__(self) -> LineReader:
         if self.interactive:
             # Importing it is what gives input() editing and history.
             with contextlib.suppress(ImportError):

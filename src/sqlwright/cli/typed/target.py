@@ -24,7 +24,7 @@ STDIN_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TypedQuestion:
     """A database and what to ask it."""
 
     database: str
@@ -50,7 +50,9 @@ def looks_like_database(word: str) -> bool:
     return word.startswith(("/", "./", "../", "~")) and " " not in word
 
 
-def read_target(words: Sequence[str], database: str | None, *, what: str = "question") -> Target:
+def read_target(
+    words: Sequence[str], database: str | None, *, what: str = "question"
+) -> TypedQuestion:
     """Divide the arguments into a database and a text.
 
     The database comes first; a database that comes last is taken too, with a note. Without one,
@@ -73,7 +75,7 @@ def read_target(words: Sequence[str], database: str | None, *, what: str = "ques
             "are there?' A path, a URL, SQLWRIGHT_DATABASE, DATABASE_URL and the project file "
             f"sqlwright.toml all work.{_left_alone()}",
         )
-    return Target(database, _text(rest, what), note)
+    return TypedQuestion(database, _text(rest, what), note)
 
 
 def read_database(word: str | None, option: str | None = None) -> str:

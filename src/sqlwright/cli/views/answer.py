@@ -38,7 +38,7 @@ MENTIONED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class DisplayOptions:
     """What rendering depends on."""
 
     width: int
@@ -52,7 +52,9 @@ class Look:
     """What shows more of them; may be empty."""
 
     @classmethod
-    def of(cls, screen: Screen, max_rows: int | None = None, more: str = "--max-rows") -> Look:
+    def of(
+        cls, screen: Screen, max_rows: int | None = None, more: str = "--max-rows"
+    ) -> DisplayOptions:
         """Fitted to a terminal; complete where output is piped."""
         rows = (
             max_rows if max_rows is not None else (SHOWN_ROWS if screen.interactive else UNLIMITED)
@@ -62,7 +64,7 @@ class Look:
         return cls(screen.width, screen.glyphs, screen.coloured, rows, doubted, more)
 
 
-def answer_lines(answer: Answer, look: Look) -> Iterator[Text]:
+def answer_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
     """Everything about an answer, blocks divided by blank lines. Doubt comes before what it is
     about, and few rows are shown then."""
     if answer.doubt:
@@ -87,7 +89,7 @@ def answer_lines(answer: Answer, look: Look) -> Iterator[Text]:
         yield from lines
 
 
-def understood_lines(answer: Answer, look: Look) -> Iterator[Text]:
+def understood_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
     """What the query says in words, and which tables it reads."""
     entries = [part_line(part, look.glyphs) for part in answer.reading[:MENTIONED]]
     entries += _rest(len(answer.reading) - MENTIONED)
@@ -113,7 +115,7 @@ def value_line(match: ValueMatch, glyphs: Glyphs) -> Text:
     return line
 
 
-def sql_lines(sql: str, look: Look) -> Iterator[Text]:
+def sql_lines(sql: str, look: DisplayOptions) -> Iterator[Text]:
     """The query, highlighted where colours are shown, wrapped to the width."""
     text = clean_block(in_clauses(sql.strip()), SQL_LIMIT)
     lines = text.split("\n", SQL_LINES)
@@ -124,7 +126,7 @@ def sql_lines(sql: str, look: Look) -> Iterator[Text]:
     yield from indented(_rest(left_out))
 
 
-def result_lines(answer: Answer, look: Look) -> Iterator[Text]:
+def result_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
     """The rows, and how many of how many they are."""
     if not answer.columns:
         return
@@ -136,7 +138,7 @@ def result_lines(answer: Answer, look: Look) -> Iterator[Text]:
     yield from indented(_count_lines(answer, look))
 
 
-def warning_lines(warnings: Sequence[str], look: Look) -> Iterator[Text]:
+def warning_lines(warnings: Sequence[str], look: DisplayOptions) -> Iterator[Text]:
     """What to bear in mind."""
     entries = [Text(clean(w, 400), style="warning") for w in warnings[:MENTIONED]]
     yield from labelled("note", entries + _rest(len(warnings) - MENTIONED), look.width)
@@ -154,7 +156,7 @@ def confidence_text(confidence: float, glyphs: Glyphs) -> Text:
     return line
 
 
-def result_summary(result: ExecutionResult | None, look: Look) -> Text:
+def result_summary(result: ExecutionResult | None, look: DisplayOptions) -> Text:
     """A result in a few words: its only value, its size, or its error."""
     if result is None:
         return Text("not run", style="quiet")
@@ -184,7 +186,7 @@ def one_line_sql(sql: str, beside: str, width: int, glyphs: Glyphs) -> str:
     return shorten(f"{glyphs.ellipsis} {text[start:]}", width, glyphs)
 
 
-def verdict_lines(answer: Answer, look: Look) -> Iterator[Text]:
+def verdict_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
     """Why there is no answer, and the nearest thing that could be done; nothing if there is."""
     if answer.status == "answered":
         return
@@ -200,14 +202,14 @@ def verdict_lines(answer: Answer, look: Look) -> Iterator[Text]:
         yield from labelled("instead", [Text(clean_block(answer.suggestion, 2_000))], look.width)
 
 
-def doubt_lines(answer: Answer, look: Look) -> Iterator[Text]:
+def doubt_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
     """How unsure an answer is, and the main reason; nothing if it is likely right."""
     if answer.doubt:
         line = Text(clean(doubt_words(answer), 600), style="fair")
         yield from wrapped(line, look.width)
 
 
-def _count_lines(answer: Answer, look: Look) -> Iterator[Text]:
+def _count_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
     total = len(answer.rows)
     if not total:
         if answer.doubt != NO_ROWS:
@@ -225,21 +227,21 @@ def _count_lines(answer: Answer, look: Look) -> Iterator[Text]:
     yield from wrapped(line, look.width - 2)
 
 
-def _certainty_lines(answer: Answer, look: Look) -> Iterator[Text]:
+def _certainty_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
     if answer.status == "answered" and answer.confidence is not None and not answer.doubt:
         yield from labelled(
             "how sure", [confidence_text(answer.confidence, look.glyphs)], look.width
         )
 
 
-def _considered_lines(answer: Answer, look: Look) -> Iterator[Text]:
+def _considered_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
     shown = CONSIDERED if answer.status == "answered" else CONSIDERED_IN_VAIN
     entries = considered(answer.alternatives[:shown], answer.sql or "", look)
     entries += _rest(len(answer.alternatives) - shown)
     yield from labelled("considered", entries, look.width)
 
 
-def considered(others: Sequence[Candidate], sql: str, look: Look) -> list[Text]:
+def considered(others: Sequence[Candidate], sql: str, look: DisplayOptions) -> list[Text]:
     """One line per alternative: its number, its result, where its SQL differs."""
     summaries = [result_summary(other.result, look) for other in others]
     pad = max((cell_len(summary.plain) for summary in summaries), default=0)
@@ -259,7 +261,7 @@ def considered(others: Sequence[Candidate], sql: str, look: Look) -> list[Text]:
     return entries
 
 
-def _closing_lines(answer: Answer, look: Look) -> Iterator[Text]:
+def _closing_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
     parts = [duration(answer.seconds)] if answer.times else []
     if used := usage_words(answer.usage):
         parts.append(used)

@@ -7,13 +7,13 @@ from typing import Any
 from rich.text import Text
 
 from sqlwright.cli.failure import INTERRUPTED, STATUS_CODES
-from sqlwright.cli.opening import Finding
+from sqlwright.cli.opening import AnswerAndState
 from sqlwright.cli.terminal.console import Screen, write_result
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.table import shape
 from sqlwright.cli.terminal.text import portable_sql
 from sqlwright.cli.views.answer import (
-    Look,
+    DisplayOptions,
     answer_lines,
     doubt_lines,
     result_lines,
@@ -26,7 +26,7 @@ from sqlwright.types import Answer
 
 def show(
     screen: Screen,
-    finding: Finding,
+    finding: AnswerAndState,
     form: str = "",
     *,
     explain: bool = False,
@@ -48,13 +48,13 @@ def show(
         if answer.sql:
             write_result(portable_sql(answer.sql.strip()) + "\n")
     elif explain:
-        screen.show(explain_lines(answer, finding.state, Look.of(screen, max_rows, more)))
+        screen.show(explain_lines(answer, finding.state, DisplayOptions.of(screen, max_rows, more)))
     else:
-        screen.show(answer_lines(answer, Look.of(screen, max_rows, more)))
+        screen.show(answer_lines(answer, DisplayOptions.of(screen, max_rows, more)))
 
 
 def show_found(
-    screen: Screen, finding: Finding, interrupted: bool, form: str = "", **options: Any
+    screen: Screen, finding: AnswerAndState, interrupted: bool, form: str = "", **options: Any
 ) -> int:
     """Print an answer, complete or the best at hand when Ctrl-C came; give the exit code."""
     if not interrupted:
@@ -71,9 +71,9 @@ def show_found(
 def show_rows(screen: Screen, answer: Answer, form: str, *, max_rows: int | None) -> None:
     """Print the rows of a query nobody had to guess."""
     if form:
-        show(screen, Finding(answer), form, max_rows=max_rows)
+        show(screen, AnswerAndState(answer), form, max_rows=max_rows)
         return
-    look = Look.of(screen, max_rows)
+    look = DisplayOptions.of(screen, max_rows)
     screen.show(result_lines(answer, look))
     screen.say(warning_lines(answer.warnings, look))
 
@@ -89,7 +89,7 @@ def _csv(screen: Screen, answer: Answer, *, safe: bool, rows: int | None) -> str
 
 def _explain_absence(screen: Screen, answer: Answer, rows: int | None = None) -> None:
     """What rows or a query alone would keep silent about goes to standard error."""
-    look = Look(max(screen.err.width, 20), screen.glyphs, screen.coloured, 0)
+    look = DisplayOptions(max(screen.err.width, 20), screen.glyphs, screen.coloured, 0)
     screen.say(verdict_lines(answer, look))
     screen.say(doubt_lines(answer, look))
     if answer.status == "answered" and not answer.rows and not answer.doubt:

@@ -12,13 +12,13 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from sqlwright.cli.failure import report
-from sqlwright.cli.opening import Asking, Finding
+from sqlwright.cli.opening import AnswerAndState, Asking
 from sqlwright.cli.terminal.console import Screen, write_result
 from sqlwright.cli.terminal.interrupt import interruptible
 from sqlwright.cli.terminal.layout import shorten
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import Look, result_lines, sql_lines, warning_lines
+from sqlwright.cli.views.answer import DisplayOptions, result_lines, sql_lines, warning_lines
 from sqlwright.cli.views.ask import show_found
 from sqlwright.cli.views.explain import reasoning_lines
 from sqlwright.cli.views.sql import execute, nearest, raise_failure, reads_as_sql
@@ -73,8 +73,8 @@ class Conversation:
         self._evidence = evidence
         self._limits = limits
         self._max_rows = max_rows
-        self._look = Look.of(screen, max_rows, more=":rows N")
-        self._last: Finding | None = None
+        self._look = DisplayOptions.of(screen, max_rows, more=":rows N")
+        self._last: AnswerAndState | None = None
         self._result: Answer | None = None
         """The rows shown last: an answer's, an alternative's or those of a query of one's own."""
         self._turns: list[Turn] = []
@@ -179,7 +179,7 @@ class Conversation:
         self._told.update(self._session.workspace.notes)
         return replace(answer, warnings=kept)
 
-    def _finding(self) -> Finding | None:
+    def _finding(self) -> AnswerAndState | None:
         if self._last is None:
             self._screen.note("nothing has been asked yet", "warning")
         return self._last
@@ -303,7 +303,7 @@ def _command(line: str) -> tuple[str | None, str]:
     return ("help", "") if line.casefold() in ("help", "?") else (None, "")
 
 
-def _table_lines(tables: Sequence[Table], look: Look) -> Iterator[Text]:
+def _table_lines(tables: Sequence[Table], look: DisplayOptions) -> Iterator[Text]:
     """A line per table: its name, what it is, its columns as far as they fit."""
     names = [clean(table.name, 60) for table in tables]
     pad = min(max((cell_len(name) for name in names), default=0), 30) + 2

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.opening import Asking, Finding, opener, settled, warm_session
+from sqlwright.cli.opening import AnswerAndState, Asking, opener, settled, warm_session
 from sqlwright.cli.terminal.console import Glyphs, Screen
 from sqlwright.cli.terminal.interrupt import interruptible
 from sqlwright.cli.terminal.layout import duration, labelled, shorten
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import Look, answer_lines
+from sqlwright.cli.views.answer import DisplayOptions, answer_lines
 from sqlwright.presentation.answer import readable
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ ROWS = 6
 @dataclass(frozen=True, slots=True)
 class _Scored:
     question: DemoQuestion
-    finding: Finding
+    finding: AnswerAndState
     right: bool
     seconds: float
 
@@ -61,7 +61,7 @@ def run_demo(screen: Screen, *, recipe: str | None, everything: bool) -> int:
         session = warm_session(opener(str(path), settings), spinner)
     with session:
         _introduce(screen, session, path)
-        look = Look.of(screen, ROWS, more="")
+        look = DisplayOptions.of(screen, ROWS, more="")
         scored: list[_Scored] = []
         in_full = [q for text in SHOWN for q in questions if q.text == text]
         for question in () if everything else in_full:
@@ -150,7 +150,7 @@ def _ask(screen: Screen, session: Session, question: DemoQuestion) -> _Scored:
     return _Scored(question, finding, right, seconds)
 
 
-def _line(outcome: _Scored, look: Look) -> Text:
+def _line(outcome: _Scored, look: DisplayOptions) -> Text:
     sign = _sign(outcome.right, look.glyphs)
     line = Text.assemble((f"{sign} ", "good" if outcome.right else "bad"))
     line.append(f"{outcome.finding.answer.confidence or 0:4.0%}  ", style="quiet")
@@ -158,7 +158,7 @@ def _line(outcome: _Scored, look: Look) -> Text:
     return line
 
 
-def _verdict(outcome: _Scored, look: Look) -> Text:
+def _verdict(outcome: _Scored, look: DisplayOptions) -> Text:
     words = "this is the known answer" if outcome.right else "the known answer is another one"
     style = "good" if outcome.right else "bad"
     return Text.assemble((f"{_sign(outcome.right, look.glyphs)} {words}", style))
@@ -168,7 +168,7 @@ def _sign(right: bool, glyphs: Glyphs) -> str:
     return glyphs.tick if right else glyphs.cross
 
 
-def _closing(scored: Sequence[_Scored], path: Path, look: Look) -> list[Text]:
+def _closing(scored: Sequence[_Scored], path: Path, look: DisplayOptions) -> list[Text]:
     right = sum(outcome.right for outcome in scored)
     typical = sorted(outcome.seconds for outcome in scored)[len(scored) // 2]
     lines = [

@@ -14,7 +14,7 @@ from sqlwright.cli.terminal.console import Screen, write_result
 from sqlwright.cli.terminal.layout import duration, labelled
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import Look
+from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.presentation.answer import usage_words
 from sqlwright.types import Usage
 
@@ -47,10 +47,10 @@ def measure(
     as_json: bool,
 ) -> int:
     """Run, show, give the exit code. Without `folder` nothing is kept."""
-    from sqlwright.evaluation.run import Settings, evaluate
+    from sqlwright.evaluation.run import EvaluationSettings, evaluate
     from sqlwright.presentation.answer import to_json
 
-    settings = Settings(
+    settings = EvaluationSettings(
         recipe=recipe,
         overrides=overrides,
         allow_code=allow_code,
@@ -76,7 +76,7 @@ def measure(
     if as_json:
         write_result(to_json(summary, indent=2) + "\n")
         return 0
-    screen.show(summary_lines(summary, Look.of(screen)))
+    screen.show(summary_lines(summary, DisplayOptions.of(screen)))
     if folder is not None:
         screen.note(f"kept in {clean(str(folder), 400)}")
     return 0
@@ -108,7 +108,7 @@ class _Counter:
             self._screen.note(words)
 
 
-def summary_lines(summary: Mapping[str, Any], look: Look) -> Iterator[Text]:
+def summary_lines(summary: Mapping[str, Any], look: DisplayOptions) -> Iterator[Text]:
     """A report in about twenty lines."""
     yield Text.assemble(
         (f"{summary['questions']:,} questions", "strong"),
@@ -165,7 +165,7 @@ def _quantile_text(name: str, times: Mapping[str, float], style: str = "") -> Te
     )
 
 
-def _share_line(name: str, share: Mapping[str, Any], meaning: str, look: Look) -> Text:
+def _share_line(name: str, share: Mapping[str, Any], meaning: str, look: DisplayOptions) -> Text:
     line = Text(f"{name:<20}")
     line.append(f"{share['value']:6.1%}", style="strong")
     line.append(f"  {share['low']:6.1%} to {share['high']:6.1%}")

@@ -11,7 +11,13 @@ from sqlwright.cli.terminal.console import UNLIMITED
 from sqlwright.cli.terminal.layout import duration, indented, labelled, shorten, wrapped
 from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import Look, answer_lines, result_summary, sql_lines, value_line
+from sqlwright.cli.views.answer import (
+    DisplayOptions,
+    answer_lines,
+    result_summary,
+    sql_lines,
+    value_line,
+)
 from sqlwright.presentation.answer import usage_words
 from sqlwright.types import Answer, Candidate, State, StepTime, UnitTest
 
@@ -24,14 +30,14 @@ SQL_SHOWN = 1_000
 BAR = 20
 
 
-def explain_lines(answer: Answer, state: State | None, look: Look) -> Iterator[Text]:
+def explain_lines(answer: Answer, state: State | None, look: DisplayOptions) -> Iterator[Text]:
     """The answer, then everything known on the way to it."""
     yield from answer_lines(answer, look)
     yield Text()
     yield from reasoning_lines(answer, state, look)
 
 
-def reasoning_lines(answer: Answer, state: State | None, look: Look) -> Iterator[Text]:
+def reasoning_lines(answer: Answer, state: State | None, look: DisplayOptions) -> Iterator[Text]:
     """Sections with a heading each; a section without content is left out."""
     if state is not None:
         yield from _section("Question", _question(state, look), look)
@@ -45,7 +51,7 @@ def reasoning_lines(answer: Answer, state: State | None, look: Look) -> Iterator
     yield from _section("Language models", _usage(answer, look), look)
 
 
-def _usage(answer: Answer, look: Look) -> Iterator[Text]:
+def _usage(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
     if words := usage_words(answer.usage):
         yield from wrapped(Text(words), look.width - 2)
     for step, usage in answer.usage_by_step.items():
@@ -54,7 +60,9 @@ def _usage(answer: Answer, look: Look) -> Iterator[Text]:
         yield from wrapped(line, look.width - 2, hang=2)
 
 
-def _section(title: str, lines: Iterator[Text] | Sequence[Text], look: Look) -> Iterator[Text]:
+def _section(
+    title: str, lines: Iterator[Text] | Sequence[Text], look: DisplayOptions
+) -> Iterator[Text]:
     first = True
     for line in lines:
         if first:
@@ -65,7 +73,7 @@ def _section(title: str, lines: Iterator[Text] | Sequence[Text], look: Look) -> 
         yield Text()
 
 
-def _question(state: State, look: Look) -> Iterator[Text]:
+def _question(state: State, look: DisplayOptions) -> Iterator[Text]:
     yield from wrapped(Text(clean(state.question.text, 10_000)), look.width - 2)
     if state.question.evidence:
         yield from labelled(
@@ -78,7 +86,7 @@ def _question(state: State, look: Look) -> Iterator[Text]:
         yield from labelled("earlier", [Text(clean(turn.question, 400))], look.width - 2)
 
 
-def _values(state: State, look: Look) -> Iterator[Text]:
+def _values(state: State, look: DisplayOptions) -> Iterator[Text]:
     for match in state.values[:LINKS]:
         line = Text.assemble((f"{match.score:4.2f}  ", "quiet"))
         line.append_text(value_line(match, look.glyphs))
@@ -87,7 +95,7 @@ def _values(state: State, look: Look) -> Iterator[Text]:
         yield Text.assemble((f"and {len(state.values) - LINKS} more", "quiet"))
 
 
-def _links(state: State, look: Look) -> Iterator[Text]:
+def _links(state: State, look: DisplayOptions) -> Iterator[Text]:
     for heading, names in (
         ("tables", [(clean(link.table, 80), link.score) for link in state.tables]),
         ("columns", [(clean(str(link.column), 120), link.score) for link in state.columns]),
@@ -102,7 +110,7 @@ def _links(state: State, look: Look) -> Iterator[Text]:
 
 
 def _candidates(
-    candidates: Sequence[Candidate], tests: Sequence[UnitTest], chosen: str, look: Look
+    candidates: Sequence[Candidate], tests: Sequence[UnitTest], chosen: str, look: DisplayOptions
 ) -> Iterator[Text]:
     # Scores are shown where their author gave some: those of language models are all alike.
     scored = len({candidate.score for candidate in candidates}) > 1
@@ -127,11 +135,13 @@ def _candidates(
         yield Text.assemble((f"and {len(candidates) - CANDIDATES} more", "quiet"))
 
 
-def _sql_within(sql: str, look: Look) -> Iterator[Text]:
-    yield from indented(sql_lines(sql, Look(look.width - 3, look.glyphs, look.coloured, 0)), 1)
+def _sql_within(sql: str, look: DisplayOptions) -> Iterator[Text]:
+    yield from indented(
+        sql_lines(sql, DisplayOptions(look.width - 3, look.glyphs, look.coloured, 0)), 1
+    )
 
 
-def _history(candidate: Candidate, look: Look) -> Iterator[Text]:
+def _history(candidate: Candidate, look: DisplayOptions) -> Iterator[Text]:
     """What repairs changed, the latest first: why, the query before it, and what that gave."""
     current: Candidate | None = candidate
     for _ in range(HISTORY):
@@ -146,7 +156,7 @@ def _history(candidate: Candidate, look: Look) -> Iterator[Text]:
         current = current.parent
 
 
-def _aside(why: str, other: Candidate, look: Look) -> Iterator[Text]:
+def _aside(why: str, other: Candidate, look: DisplayOptions) -> Iterator[Text]:
     """Another query of the same line: why it is told, what it gave, its text in one line."""
     line = Text.assemble((f"   {clean(why, 300)}", "fair"))
     if other.sql:
@@ -161,7 +171,7 @@ def _aside(why: str, other: Candidate, look: Look) -> Iterator[Text]:
         yield from wrapped(Text("     ") + text, look.width - 2, hang=2)
 
 
-def _tests(tests: Sequence[UnitTest], look: Look) -> Iterator[Text]:
+def _tests(tests: Sequence[UnitTest], look: DisplayOptions) -> Iterator[Text]:
     """Each unit test and the numbers of the candidates that passed it."""
     for number, test in enumerate(tests[:CANDIDATES], 1):
         line = Text.assemble((f"{number}  ", "quiet"), clean(test.text, 400))
@@ -178,7 +188,7 @@ def _passed(test: UnitTest) -> str:
     return f"passed by {numbers}" if numbers else "passed by none"
 
 
-def _times(times: Sequence[StepTime], seconds: float, look: Look) -> Iterator[Text]:
+def _times(times: Sequence[StepTime], seconds: float, look: DisplayOptions) -> Iterator[Text]:
     if not times:
         return
     total = sum(time.seconds for time in times)

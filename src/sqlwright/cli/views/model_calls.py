@@ -10,7 +10,7 @@ from rich.text import Text
 from sqlwright.cli.terminal.layout import duration, indented, labelled, wrapped
 from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean, clean_block
-from sqlwright.cli.views.answer import Look
+from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.presentation.answer import money
 
 SHOWN = 1_200
@@ -20,7 +20,7 @@ ORIGINS = {"value": "value"}
 """Styles of text by where it came from: what the database stores stands out."""
 
 
-class Told:
+class ShownCalls:
     """What was said before in a trace, so that it is shown once; and whose turn it is."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Told:
         return first if first < self._calls else 0
 
 
-def embedding_lines(event: Mapping[str, Any], look: Look) -> Iterator[Text]:
+def embedding_lines(event: Mapping[str, Any], look: DisplayOptions) -> Iterator[Text]:
     """How many texts a model elsewhere gave the vectors of, and what it took."""
     yield Text()
     parts = [f"{event.get('texts', 0)} texts"]
@@ -69,7 +69,7 @@ def embedding_lines(event: Mapping[str, Any], look: Look) -> Iterator[Text]:
         yield from indented(labelled("problem", [why], look.width - 2))
 
 
-def call_lines(event: Mapping[str, Any], look: Look, told: Told) -> Iterator[Text]:
+def call_lines(event: Mapping[str, Any], look: DisplayOptions, told: ShownCalls) -> Iterator[Text]:
     """Who asked what, what came back, what it took."""
     yield Text()
     line = Text.assemble(
@@ -97,7 +97,7 @@ def call_lines(event: Mapping[str, Any], look: Look, told: Told) -> Iterator[Tex
         yield from indented(labelled("", [rest], look.width - 2))
 
 
-def _taken(event: Mapping[str, Any], look: Look) -> str:
+def _taken(event: Mapping[str, Any], look: DisplayOptions) -> str:
     parts = []
     seconds, cost = event.get("seconds"), event.get("cost")
     if isinstance(seconds, int | float) and seconds:
@@ -125,7 +125,7 @@ def _message_text(message: Mapping[str, Any]) -> Text:
     return text
 
 
-def _reply_lines(reply: Mapping[str, Any], look: Look) -> Iterator[Text]:
+def _reply_lines(reply: Mapping[str, Any], look: DisplayOptions) -> Iterator[Text]:
     if "text" not in reply:
         kind = clean(str(reply.get("kind", "missing")), 20)
         why = Text(f"{kind}: {clean(str(reply.get('message', '')), 400)}", style="warning")

@@ -25,7 +25,7 @@ STAGES = {
 }
 
 
-class Headway:
+class PreparationProgress:
     """A context that shows progress. Called from the working thread."""
 
     def __init__(self, screen: Screen) -> None:
@@ -42,7 +42,7 @@ class Headway:
             )
             self._task = self._bar.add_task("opening", total=None)
 
-    def __enter__(self) -> Headway:
+    def __enter__(self) -> PreparationProgress:
         if self._bar:
             self._bar.start()
         return self

@@ -12,13 +12,13 @@ from rich.text import Text
 
 from sqlwright.cli.terminal.layout import wrapped
 from sqlwright.cli.terminal.text import clean, clean_block
-from sqlwright.cli.views.answer import Look
+from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.recipes import registry
 from sqlwright.recipes.loading import load_recipe, options_of, recipe_names
 from sqlwright.running.combinators import Named
 
 
-def list_lines(look: Look) -> Iterator[Text]:
+def list_lines(look: DisplayOptions) -> Iterator[Text]:
     """Every recipe that ships, in a line or two."""
     for name in recipe_names():
         recipe = load_recipe(name)

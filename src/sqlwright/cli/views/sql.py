@@ -13,7 +13,7 @@ from rich.text import Text
 from sqlwright.cli.failure import QueryError
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import Look, sql_lines
+from sqlwright.cli.views.answer import DisplayOptions, sql_lines
 from sqlwright.errors import Cancelled, UnsafeQuery
 from sqlwright.types import ExecutionResult
 
@@ -89,7 +89,9 @@ def raise_failure(result: ExecutionResult, database: Database) -> None:
     raise QueryError(error.message, hint=hint)
 
 
-def check_lines(database: SqliteDatabase, sql: str, look: Look, *, plan: bool) -> Iterator[Text]:
+def check_lines(
+    database: SqliteDatabase, sql: str, look: DisplayOptions, *, plan: bool
+) -> Iterator[Text]:
     """That the guard lets `sql` pass, what it reads, and on request how the database would go
     about it. Raises UnsafeQuery, and QueryError when the database can't make sense of it."""
     from sqlwright.sql.guard import columns_used, format_sql, tables_used

@@ -11,15 +11,15 @@ from rich.text import Text
 from sqlwright.cli.terminal.layout import duration, indented, labelled, shorten, wrapped
 from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.answer import Look, confidence_text, sql_lines
-from sqlwright.cli.views.model_calls import Told, call_lines, embedding_lines
+from sqlwright.cli.views.answer import DisplayOptions, confidence_text, sql_lines
+from sqlwright.cli.views.model_calls import ShownCalls, call_lines, embedding_lines
 from sqlwright.running.trace import Trace, TraceSummary
 
 STATUS_STYLES = {"answered": "good", "refused": "fair", "failed": "bad"}
 ITEMS = 6
 
 
-def list_lines(summaries: Sequence[TraceSummary], look: Look) -> Iterator[Text]:
+def list_lines(summaries: Sequence[TraceSummary], look: DisplayOptions) -> Iterator[Text]:
     """One line per question, the newest first."""
     if not summaries:
         yield Text.assemble(("no traces yet: ask something first", "quiet"))
@@ -34,7 +34,7 @@ def list_lines(summaries: Sequence[TraceSummary], look: Look) -> Iterator[Text]:
         yield from wrapped(line, look.width, hang=4)
 
 
-def trace_lines(trace: Trace, look: Look) -> Iterator[Text]:
+def trace_lines(trace: Trace, look: DisplayOptions) -> Iterator[Text]:
     """A run from its question to its answer."""
     start = trace.start
     yield Text.assemble(
@@ -47,14 +47,16 @@ def trace_lines(trace: Trace, look: Look) -> Iterator[Text]:
     ]
     if about:
         yield from wrapped(Text.assemble((f" {look.glyphs.dot} ".join(about), "quiet")), look.width)
-    told = Told()
+    told = ShownCalls()
     for event in trace.events:
         yield from _event_lines(event, look, told)
     yield Text()
     yield from _answer_lines(trace.answer, look)
 
 
-def _event_lines(event: Mapping[str, Any], look: Look, told: Told) -> Iterator[Text]:
+def _event_lines(
+    event: Mapping[str, Any], look: DisplayOptions, told: ShownCalls
+) -> Iterator[Text]:
     kind = str(event.get("kind", ""))
     if kind == "begin":
         told.begun(event)
@@ -80,7 +82,7 @@ def _event_lines(event: Mapping[str, Any], look: Look, told: Told) -> Iterator[T
             )
 
 
-def _value_entries(value: Any, look: Look) -> list[Text]:
+def _value_entries(value: Any, look: DisplayOptions) -> list[Text]:
     items = value if isinstance(value, list) else [value]
     entries = [Text(shorten(_item_words(item), 400, look.glyphs)) for item in items[:ITEMS]]
     if len(items) > ITEMS:
@@ -122,7 +124,7 @@ def _result_words(result: Any) -> str:
     return f"{result.get('row_count', 0)} rows"
 
 
-def _answer_lines(answer: Mapping[str, Any], look: Look) -> Iterator[Text]:
+def _answer_lines(answer: Mapping[str, Any], look: DisplayOptions) -> Iterator[Text]:
     status = str(answer.get("status", ""))
     if not status:
         yield Text.assemble(("it never came to an answer", "warning"))

@@ -9,8 +9,8 @@ from operator import attrgetter
 
 import numpy as np
 
-from sqlwright.indexes.values.reader import Ids, Reader, distinct, distinct_first, joined
-from sqlwright.indexes.values.tokens import Floats, Token, Variants
+from sqlwright.indexes.values.reader import ArrayReader, Ids, distinct, distinct_first, joined
+from sqlwright.indexes.values.tokens import Floats, PhraseToken, Variants
 
 # What one phrase may cost. Rare tokens come first, so the limits bite on common ones only.
 TOKEN_POSTINGS = 40_000
@@ -32,19 +32,19 @@ _COUNT = attrgetter("count")
 
 
 @dataclass(slots=True)
-class _Tally:
+class _MatchCounts:
     """How much of a phrase's weight each value covers, by what has been looked at so far."""
 
     scores: Floats
     """Of every value of the index; zero but for those touched."""
-    common: list[Token]
+    common: list[PhraseToken]
     """Tokens too common to bring in a value, for now; none are cut then."""
     touched: list[Ids] = field(default_factory=list)
-    cut: list[Token] = field(default_factory=list)
+    cut: list[PhraseToken] = field(default_factory=list)
     """Tokens whose values were not walked through, or not all, for the budget."""
     budget: int = TOKEN_POSTINGS
 
-    def walk(self, tokens: Iterable[Token]) -> None:
+    def walk(self, tokens: Iterable[PhraseToken]) -> None:
         """Credit the values that contain the tokens."""
         for token in tokens:
             part = token.postings[: self.budget]
@@ -59,11 +59,11 @@ class _Tally:
                 self.touched.append(values)
 
     @property
-    def skipped(self) -> list[Token]:
+    def skipped(self) -> list[PhraseToken]:
         """Tokens that not all values were credited for."""
         return self.common or self.cut
 
-    def add(self, token: Token, found: Variants) -> None:
+    def add(self, token: PhraseToken, found: Variants) -> None:
         """Credit values with a variant of a token, unless they have the token itself."""
         if len(found.values) == 0:
             return
@@ -108,13 +108,13 @@ class _Tally:
 class Coverage:
     """Finds the values that cover most of a phrase. Each thread has scratch space of its own."""
 
-    def __init__(self, reader: Reader, columns: int, few: int = FEW_POSTINGS) -> None:
+    def __init__(self, reader: ArrayReader, columns: int, few: int = FEW_POSTINGS) -> None:
         self._reader = reader
         self._columns = columns
         self._few = few
         self._local = threading.local()
 
-    def shares(self, tokens: Sequence[Token], *, found: bool) -> dict[int, float]:
+    def shares(self, tokens: Sequence[PhraseToken], *, found: bool) -> dict[int, float]:
         """The values worth ranking, and the share of the tokens' weight that each covers.
 
         Misspellings are looked for unless the phrase was `found` otherwise or a value covers it.
@@ -130,7 +130,7 @@ class Coverage:
         if few := _few(known, singular, total, self._few):
             return few
         rare, common = (known, []) if singular else _parted(known, total)
-        tally = _Tally(self._scratch(), common)
+        tally = _MatchCounts(self._scratch(), common)
         try:
             tally.walk(rare)
             for token, variants in singular:
@@ -145,7 +145,12 @@ class Coverage:
             tally.clear()
 
     def _misspelt(
-        self, tally: _Tally, tokens: Sequence[Token], values: Ids, weights: Floats, total: float
+        self,
+        tally: _MatchCounts,
+        tokens: Sequence[PhraseToken],
+        values: Ids,
+        weights: Floats,
+        total: float,
     ) -> tuple[Ids, Floats]:
         """The values touched and their weights, misspelt tokens included unless one value covers
         the phrase without."""
@@ -171,7 +176,7 @@ class Coverage:
         return scores
 
     def _worth_ranking(
-        self, tally: _Tally, values: Ids, weights: Floats, total: float
+        self, tally: _MatchCounts, values: Ids, weights: Floats, total: float
     ) -> tuple[Ids, Floats]:
         """The values that cover enough to be ranked, some more than once, and their weights."""
         if len(values) == 0:
@@ -184,7 +189,7 @@ class Coverage:
             return self._shortened(tally, values, weights)
         return values, weights
 
-    def _shortened(self, tally: _Tally, values: Ids, weights: Floats) -> tuple[Ids, Floats]:
+    def _shortened(self, tally: _MatchCounts, values: Ids, weights: Floats) -> tuple[Ids, Floats]:
         """The values that cover most, each once, and the best of each column."""
         champions = values[:0]
         if len(values) > SHORTLIST:
@@ -214,7 +219,7 @@ class Coverage:
         return values[champions]
 
 
-def _parted(known: list[Token], total: float) -> tuple[list[Token], list[Token]]:
+def _parted(known: list[PhraseToken], total: float) -> tuple[list[PhraseToken], list[PhraseToken]]:
     """The tokens to walk through, rarest first, and those too common to bring in a value.
 
     A value that contains none but the latter weighs too little to be ranked. It takes part only
@@ -228,7 +233,7 @@ def _parted(known: list[Token], total: float) -> tuple[list[Token], list[Token]]
     return known[:first], known[first:]
 
 
-def _first_common(known: Sequence[Token], least: float) -> int:
+def _first_common(known: Sequence[PhraseToken], least: float) -> int:
     """From which token on, the rarest being first, all together weigh no more than `least`."""
     first, weight = len(known), known[-1].idf
     while first > 1 and weight <= least:
@@ -238,7 +243,10 @@ def _first_common(known: Sequence[Token], least: float) -> int:
 
 
 def _few(
-    known: Sequence[Token], singular: Sequence[tuple[Token, Variants]], total: float, most: int
+    known: Sequence[PhraseToken],
+    singular: Sequence[tuple[PhraseToken, Variants]],
+    total: float,
+    most: int,
 ) -> dict[int, float]:
     """What `Coverage.shares` returns when the tokens as they are, rarest first, lead to at most
     `most` values of which one covers the phrase; nothing otherwise.

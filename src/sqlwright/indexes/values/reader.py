@@ -32,8 +32,8 @@ Holders = list[tuple[int, int]]
 def _spellings(
     arrays: Mapping[str, PagedArray], ints: Mapping[str, Sequence[int]], view: memoryview
 ) -> Callable[[int], tuple[str, Holders]]:
-    """What `Reader.checked` is: a closure, since a match comes from five arrays, and to look up
-    each of them and whether its page was checked would cost as much as the match."""
+    """The function behind `ArrayReader.checked`. A closure, since a match comes from five arrays:
+    looking up each of them and whether its page was checked would cost as much as the match."""
     text_at, text, pair_at = arrays["text_at"], arrays["text"], arrays["pair_at"]
     columns, rows = arrays["pair_column"], arrays["pair_rows"]
     text_bounds, pair_bounds = ints["text_at"], ints["pair_at"]
@@ -73,7 +73,7 @@ def _page_shift(array: PagedArray) -> int:
     return (PAGE // array.data.itemsize).bit_length() - 1
 
 
-class Reader:
+class ArrayReader:
     """The arrays, with the index's invariants checked as far as that takes constant time."""
 
     def __init__(self, arrays: Mapping[str, PagedArray]) -> None:

@@ -13,9 +13,9 @@ from sqlwright.indexes.storage import PagedArray, damaged
 from sqlwright.indexes.values import hashing
 from sqlwright.indexes.values.covering import SHORTLIST, TOKEN_POSTINGS, Coverage
 from sqlwright.indexes.values.ranking import equal, likenesses
-from sqlwright.indexes.values.reader import Reader
+from sqlwright.indexes.values.reader import ArrayReader
 from sqlwright.indexes.values.strings import SORTED_BYTES
-from sqlwright.indexes.values.tokens import Token
+from sqlwright.indexes.values.tokens import PhraseToken
 from sqlwright.schema import ColumnRef
 from sqlwright.types import ValueMatch
 
@@ -55,20 +55,20 @@ class Searcher:
 
     def __init__(self, columns: Sequence[ColumnRef], arrays: Mapping[str, PagedArray]) -> None:
         self.columns = tuple(columns)
-        self.reader = Reader(arrays)
+        self.reader = ArrayReader(arrays)
         self._coverage = Coverage(self.reader, len(self.columns))
         self._match = _maker()
 
     def search(self, phrases: Sequence[str], k: int, per_column: int) -> list[list[ValueMatch]]:
         """Matches of each phrase; words that phrases share are looked up once."""
-        known: dict[str, Token] = {}
+        known: dict[str, PhraseToken] = {}
         try:
             return [self._search_one(phrase, k, per_column, known) for phrase in phrases]
         except (IndexError, UnicodeDecodeError) as error:
             raise damaged(str(error)) from error
 
     def _search_one(
-        self, phrase: str, k: int, per_column: int, known: dict[str, Token]
+        self, phrase: str, k: int, per_column: int, known: dict[str, PhraseToken]
     ) -> list[ValueMatch]:
         folded = folding.fold(phrase)
         if not folded or not self.reader.size or k <= 0:
@@ -76,7 +76,7 @@ class Searcher:
         tokens = []
         for text in dict.fromkeys(folded.split()[:MOST_TOKENS]):
             if text not in known:
-                known[text] = Token.look_up(text, self.reader)
+                known[text] = PhraseToken.look_up(text, self.reader)
             tokens.append(known[text])
         encoded = folded.encode("utf-8", "surrogatepass")
         squashed = hashing.hash_one(encoded.replace(b" ", b""))

@@ -18,7 +18,7 @@ from sqlwright.indexes.values.arrays import (
     TOKEN_BYTES,
     gram_hashes,
 )
-from sqlwright.indexes.values.reader import Ids, Reader, distinct_first, joined
+from sqlwright.indexes.values.reader import ArrayReader, Ids, distinct_first, joined
 
 Floats = npt.NDArray[np.float32]
 
@@ -48,7 +48,7 @@ _NO_VARIANTS = Variants(_NOTHING, 0.0)
 
 
 @dataclass(slots=True)
-class Token:
+class PhraseToken:
     """A word of a phrase: its number in the vocabulary (-1 when unknown) and its postings.
 
     A plural that no value has stands for its singular.
@@ -67,7 +67,7 @@ class Token:
     _far: Variants | None = None
 
     @classmethod
-    def look_up(cls, text: str, reader: Reader) -> Token:
+    def look_up(cls, text: str, reader: ArrayReader) -> PhraseToken:
         number = reader.token_number(text.encode("utf-8", "surrogatepass")[:TOKEN_BYTES])
         stored = number >= 0
         if not stored and text[-1] == "s":
@@ -86,7 +86,7 @@ class Token:
         found: npt.NDArray[np.bool_] = self.postings.take(at, mode="clip") == values
         return found
 
-    def singular(self, reader: Reader) -> Variants:
+    def singular(self, reader: ArrayReader) -> Variants:
         """Values with the token without its plural ending."""
         if self.text[-1] != "s" or (self.count and not self.stored):
             return _NO_VARIANTS
@@ -94,13 +94,13 @@ class Token:
         numbers = [reader.token_number(stem.encode()) for stem in stems if len(stem) >= 3]
         return self._variants([number for number in numbers if number >= 0], 0.5, reader)
 
-    def near(self, reader: Reader) -> Variants:
+    def near(self, reader: ArrayReader) -> Variants:
         """Values with a token that is one edit away."""
         if self._near is None:
             self._near = self._variants(self._one_edit_away(reader), 0.6, reader)
         return self._near
 
-    def far(self, reader: Reader) -> Variants:
+    def far(self, reader: ArrayReader) -> Variants:
         """Values with a token that shares trigrams with this one or starts with it."""
         if self._far is None:
             numbers: list[int] = []
@@ -114,7 +114,7 @@ class Token:
     def _fuzzable(self) -> bool:
         return SHORTEST_FUZZY <= len(self.text) <= LONGEST_FUZZY and not self.text.isdigit()
 
-    def _one_edit_away(self, reader: Reader) -> list[int]:
+    def _one_edit_away(self, reader: ArrayReader) -> list[int]:
         """Numbers of the tokens whose hash, or that of a deletion, is among this one's."""
         if self._close is None:
             self._close = []
@@ -123,7 +123,7 @@ class Token:
                 self._close = sorted(reader.members("edit", hashes))
         return self._close
 
-    def _variants(self, numbers: Sequence[int], least: float, reader: Reader) -> Variants:
+    def _variants(self, numbers: Sequence[int], least: float, reader: ArrayReader) -> Variants:
         """Values of the most similar tokens; the weight is the square of the likeness."""
         if not numbers:
             return _NO_VARIANTS
@@ -150,7 +150,7 @@ class Token:
         return Variants(values, weight[first])
 
 
-def _singular(plural: str, reader: Reader) -> int:
+def _singular(plural: str, reader: ArrayReader) -> int:
     """Number of the token that a word is the regular plural of; -1 when there is none."""
     stems = (plural[:-1], plural[:-2] if plural.endswith(_LONG_PLURALS) else "")
     for stem in stems:
@@ -159,7 +159,7 @@ def _singular(plural: str, reader: Reader) -> int:
     return -1
 
 
-def _by_grams(text: str, reader: Reader) -> list[int]:
+def _by_grams(text: str, reader: ArrayReader) -> list[int]:
     """Numbers of the tokens that share most trigrams with a text, and of those it begins."""
     points = np.array([32, *map(ord, text), 32], np.uint32)
     hashes = gram_hashes(points[:-2], points[1:-1], points[2:]).tolist()

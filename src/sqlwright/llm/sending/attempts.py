@@ -11,9 +11,9 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from sqlwright.llm.endpoint import Call, Completion, Endpoint, EndpointError, Meter, Outcome
+from sqlwright.llm.endpoint import Call, CallOutcome, Completion, Endpoint, EndpointError, Meter
 from sqlwright.llm.sending.backoff import delay
-from sqlwright.llm.sending.rate_limit import Lane
+from sqlwright.llm.sending.rate_limit import RateLimiter
 from sqlwright.messages import Missing, Reply, Sample
 from sqlwright.protocols import Run
 
@@ -26,26 +26,26 @@ A prime far above any number of samples, so that no two samples ever share a see
 
 
 @dataclass
-class Pursuit:
+class CallAttempts:
     """A call under way. `outcome` can be read at any time, also when it was cancelled."""
 
     endpoint: Endpoint
     call: Call
     run: Run
     meter: Meter
-    _lane: Lane = field(init=False)
+    _lane: RateLimiter = field(init=False)
     _samples: list[Sample | None] = field(init=False)
     _revision: str = ""
 
     def __post_init__(self) -> None:
         self._samples = [None] * self.call.n
 
-    def outcome(self, ended: str) -> Outcome:
+    def outcome(self, ended: str) -> CallOutcome:
         """What is there. What isn't yet was cut short because of `ended`."""
         missing = Missing("cancelled", ended)
-        return Outcome(tuple(sample or missing for sample in self._samples), self._revision)
+        return CallOutcome(tuple(sample or missing for sample in self._samples), self._revision)
 
-    async def follow(self, lane: Lane) -> None:
+    async def follow(self, lane: RateLimiter) -> None:
         """Until every sample is there or missing for good."""
         self._lane = lane
         places = range(self.call.n)

@@ -52,7 +52,7 @@ def missing_parts(place: int, call: Call, there: Sequence[bool]) -> list[Part]:
     return parts
 
 
-def next_wave(
+def next_batch(
     waiting: Sequence[Part], spending: Spending, rule: Rule
 ) -> tuple[list[Part], list[Part]]:
     """The parts that can be sent now, in order, and those that can't.

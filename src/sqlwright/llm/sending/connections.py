@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlwright.llm.sending.failures import unreachable
-from sqlwright.llm.sending.transport import AGENT, Site
+from sqlwright.llm.sending.transport import AGENT, ModelAddress
 
 ACCEPT = {
     "accept": "application/json",
@@ -23,7 +23,7 @@ ACCEPT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """What came back, whatever its status."""
 
     status: int
@@ -49,7 +49,7 @@ class Connections:
     Nobody's redirects are followed, and no other headers go out than are named here or by the site.
     """
 
-    def __init__(self, site: Site, url: str, header: str, scheme: str = "") -> None:
+    def __init__(self, site: ModelAddress, url: str, header: str, scheme: str = "") -> None:
         """The key is sent in `header`, after `scheme`."""
         import httpx2
 
@@ -61,7 +61,7 @@ class Connections:
         self._all: list[Any] = []
         self._free: list[Any] = []
 
-    async def post(self, form: Mapping[str, Any]) -> Answer:
+    async def post(self, form: Mapping[str, Any]) -> HttpAnswer:
         """The answer to one request. Raises EndpointError when there is none; cancelling it closes
         its connection."""
         import httpx2
@@ -78,7 +78,7 @@ class Connections:
             raise unreachable(self._site.address, error) from None
         finally:
             self._free.append(client)
-        return Answer(answer.status_code, answer.headers, answer.content)
+        return HttpAnswer(answer.status_code, answer.headers, answer.content)
 
     async def aclose(self) -> None:
         """Close all of them."""

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 
 from sqlwright.errors import Cancelled
-from sqlwright.llm.endpoint import THREAD, Call, Endpoint, Meter, Outcome
-from sqlwright.llm.sending.attempts import Pursuit
-from sqlwright.llm.sending.rate_limit import Lane
+from sqlwright.llm.endpoint import THREAD, Call, CallOutcome, Endpoint, Meter
+from sqlwright.llm.sending.attempts import CallAttempts
+from sqlwright.llm.sending.rate_limit import RateLimiter
 from sqlwright.protocols import Run
 
 WATCH = 0.05
@@ -39,14 +39,14 @@ class Engine:
         self._closed = False
         self._process = os.getpid()
         # Below: only touched on the loop.
-        self._lanes: dict[int, tuple[Endpoint, Lane]] = {}
+        self._lanes: dict[int, tuple[Endpoint, RateLimiter]] = {}
         """By the endpoint's identity."""
         self._jobs: set[_Job] = set()
         self._watching = False
 
     def run_all(
         self, endpoint: Endpoint, calls: Sequence[Call], *, run: Run, meter: Meter
-    ) -> list[Outcome]:
+    ) -> list[CallOutcome]:
         """What became of each call, in order.
 
         Blocks until all are settled, the run's deadline passes or it is cancelled; what was there
@@ -106,7 +106,7 @@ class Engine:
         loop = asyncio.get_running_loop()
         endpoint = job.endpoint
         if id(endpoint) not in self._lanes:
-            self._lanes[id(endpoint)] = (endpoint, Lane(endpoint.throttle, loop.time))
+            self._lanes[id(endpoint)] = (endpoint, RateLimiter(endpoint.throttle, loop.time))
         self._jobs.add(job)
         job.done.add_done_callback(lambda _: self._jobs.discard(job))
         job.start(self._lanes[id(endpoint)][1])
@@ -147,13 +147,13 @@ class _Job:
 
     def __init__(self, endpoint: Endpoint, calls: Sequence[Call], run: Run, meter: Meter) -> None:
         self.endpoint = endpoint
-        self.done: Future[list[Outcome]] = Future()
+        self.done: Future[list[CallOutcome]] = Future()
         self._run = run
         self.reason = "the language models are closed"
         self._stopped = False
         self._open = 0
         self._tasks: list[asyncio.Task[None]] = []
-        self._pursuits = [Pursuit(endpoint, call, run, meter) for call in calls]
+        self._pursuits = [CallAttempts(endpoint, call, run, meter) for call in calls]
 
     def ended(self) -> bool:
         """Whether its run has ended."""
@@ -164,11 +164,11 @@ class _Job:
             return True
         return False
 
-    def outcomes(self) -> list[Outcome]:
+    def outcomes(self) -> list[CallOutcome]:
         """What there is so far."""
         return [pursuit.outcome(self.reason) for pursuit in self._pursuits]
 
-    def start(self, lane: Lane) -> None:
+    def start(self, lane: RateLimiter) -> None:
         """Begin all calls at once."""
         self._open = len(self._pursuits)
         for pursuit in self._pursuits:

@@ -112,7 +112,7 @@ class Slots:
                 del self._waiting[party]
 
 
-class Lane:
+class RateLimiter:
     """All limits of one endpoint together."""
 
     def __init__(self, throttle: Throttle, clock: Callable[[], float]) -> None:

@@ -55,7 +55,7 @@ def is_loopback(url: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class ModelAddress:
     """A model at an address, with all that is needed to call it."""
 
     name: str
@@ -177,7 +177,7 @@ class Discreet(logging.Filter):
 class AtSite:
     """What an endpoint tells of itself that its site knows."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: ModelAddress) -> None:
         self._site = site
 
     @property

@@ -14,7 +14,7 @@ from typing import Any
 from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
 from sqlwright.llm.sending.failures import refused, unreachable, unsupported
-from sqlwright.llm.sending.transport import NO_KEY, AtSite, Discreet, Site
+from sqlwright.llm.sending.transport import NO_KEY, AtSite, Discreet, ModelAddress
 from sqlwright.llm.vendors.reading import arguments_text, count, finish, guarded, well_formed
 from sqlwright.messages import Reply, ToolCall
 
@@ -32,7 +32,7 @@ class AnthropicEndpoint(AtSite):
 
     Raises ConfigError when the package isn't installed."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: ModelAddress) -> None:
         super().__init__(site)
         self._refused: set[str] = set()
         self._client = _client(site)
@@ -159,7 +159,7 @@ def _read(form: Mapping[str, Any]) -> Completion:
     )
 
 
-def _client(site: Site) -> Any:
+def _client(site: ModelAddress) -> Any:
     try:
         import anthropic
     except ImportError:

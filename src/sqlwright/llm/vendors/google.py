@@ -9,7 +9,7 @@ from typing import Any
 from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
 from sqlwright.llm.sending.failures import refused, unreachable, unreadable, unsupported
-from sqlwright.llm.sending.transport import NO_KEY, AtSite, Discreet, Site
+from sqlwright.llm.sending.transport import NO_KEY, AtSite, Discreet, ModelAddress
 from sqlwright.llm.vendors.anthropic import arguments
 from sqlwright.llm.vendors.openai import SEEDS
 from sqlwright.llm.vendors.reading import (
@@ -36,7 +36,7 @@ _OPTIONAL = {
 class GoogleEndpoint(AtSite):
     """One of Google's models. Raises ConfigError when the package isn't installed."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: ModelAddress) -> None:
         super().__init__(site)
         self._refused: set[str] = set()
         self._http, self._client = _client(site)
@@ -178,7 +178,7 @@ def _reply(candidate: Mapping[str, Any], prompt_tokens: int, reply_tokens: int) 
     return Reply(text, calls, ended, prompt_tokens, reply_tokens)
 
 
-def _client(site: Site) -> tuple[Any, Any]:
+def _client(site: ModelAddress) -> tuple[Any, Any]:
     try:
         from google import genai
         from google.genai import types

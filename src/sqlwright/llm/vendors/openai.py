@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
-from sqlwright.llm.sending.connections import Answer, Connections
+from sqlwright.llm.sending.connections import Connections, HttpAnswer
 from sqlwright.llm.sending.failures import refused, unsupported
-from sqlwright.llm.sending.transport import AtSite, Site
+from sqlwright.llm.sending.transport import AtSite, ModelAddress
 from sqlwright.llm.vectors import vectors_from_form, vectors_text
 from sqlwright.llm.vendors.reading import (
     arguments_text,
@@ -51,7 +51,9 @@ _FALLBACKS = {
 class OpenAIEndpoint(AtSite):
     """One model behind an OpenAI-compatible server. `api_version` makes it one of Azure's."""
 
-    def __init__(self, site: Site, *, api_version: str = "", newer_length: bool = False) -> None:
+    def __init__(
+        self, site: ModelAddress, *, api_version: str = "", newer_length: bool = False
+    ) -> None:
         super().__init__(site)
         self._length = "max_completion_tokens" if newer_length else "max_tokens"
         self._refused: set[str] = set()
@@ -107,7 +109,7 @@ class OpenAIEndpoint(AtSite):
                 body[instead] = value
         return body
 
-    def _status(self, answer: Answer, body: Mapping[str, Any]) -> EndpointError:
+    def _status(self, answer: HttpAnswer, body: Mapping[str, Any]) -> EndpointError:
         """What a status means. A parameter the model doesn't know is left out from then on."""
         said = answer.said
         parameter = unsupported(answer.status, said, [name for name in _FALLBACKS if name in body])
@@ -122,7 +124,7 @@ class OpenAIEmbeddings(AtSite):
 
     A server that refuses many texts at once is sent fewer; nobody says how many it takes."""
 
-    def __init__(self, site: Site, *, batch: int, api_version: str = "") -> None:
+    def __init__(self, site: ModelAddress, *, batch: int, api_version: str = "") -> None:
         site = replace(site, largest=LARGEST_VECTORS)
         super().__init__(site)
         self._batch = batch
@@ -164,17 +166,17 @@ class OpenAIEmbeddings(AtSite):
         self._batch = min(self._batch, max(FEWEST, texts // 4))
         return EndpointError(error.message, kind="rejected", retryable=False)
 
-    def _status(self, answer: Answer, texts: int) -> EndpointError:
+    def _status(self, answer: HttpAnswer, texts: int) -> EndpointError:
         if answer.status in _TOO_MANY and texts > FEWEST:
             self._batch = min(self._batch, max(FEWEST, texts // 4))
         return _refused(self._site, answer, answer.said)
 
 
-def _refused(site: Site, answer: Answer, said: Any) -> EndpointError:
+def _refused(site: ModelAddress, answer: HttpAnswer, said: Any) -> EndpointError:
     return refused(site.address, answer.status, answer.headers, said, site.wall())
 
 
-def _form(site: Site, content: bytes, part: str) -> Any:
+def _form(site: ModelAddress, content: bytes, part: str) -> Any:
     """A body's JSON, which has this part or tells of an error."""
     form = json.loads(content)
     if not form.get(part) and form.get("error"):
@@ -265,7 +267,7 @@ def _is_closed(schema: Any) -> bool:
     return all(map(_is_closed, schema.values()))
 
 
-def _connections(site: Site, path: str, api_version: str) -> Connections:
+def _connections(site: ModelAddress, path: str, api_version: str) -> Connections:
     """Azure has an address for each model, and its key in a header of its own."""
     if not api_version:
         return Connections(site, f"{site.base_url}/{path}", "authorization", "Bearer")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import EmbeddingEndpoint, Endpoint, Throttle
-from sqlwright.llm.sending.transport import Site, is_loopback
+from sqlwright.llm.sending.transport import ModelAddress, is_loopback
 from sqlwright.messages import Capabilities
 
 ALL = Capabilities(n=True, seed=True, json_schema=True, tools=True)
@@ -312,10 +312,10 @@ def check_embeds(service: Service) -> None:
     check(service)
 
 
-def _site(service: Service) -> Site:
+def _site(service: Service) -> ModelAddress:
     provider, address = service.provider, service.address
     variable = service.key_variable or provider.key_variable
-    return Site(
+    return ModelAddress(
         service.name,
         service.model,
         address,
@@ -328,7 +328,7 @@ def _site(service: Service) -> Site:
     )
 
 
-def _endpoint(service: Service, site: Site) -> Endpoint:
+def _endpoint(service: Service, site: ModelAddress) -> Endpoint:
     provider = service.provider
     if provider.wire == "anthropic":
         from sqlwright.llm.vendors.anthropic import AnthropicEndpoint

@@ -26,7 +26,7 @@ _COPY = re.compile(r"copy\.db(?:-wal|-shm|-journal)?\Z")
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptFolder:
     """One kind of thing that is kept."""
 
     words: str
@@ -36,7 +36,7 @@ class Kept:
     """Raises `WorkspaceError`."""
 
 
-def everything(home: Path) -> list[Kept]:
+def everything(home: Path) -> list[KeptFolder]:
     """All that is kept in the home folder, and copies of databases that processes which were killed
     have left in the folder for temporary files."""
     prepared = [
@@ -60,7 +60,7 @@ def everything(home: Path) -> list[Kept]:
     return [one for one in found if one is not None]
 
 
-def traces(home: Path) -> list[Kept]:
+def traces(home: Path) -> list[KeptFolder]:
     """The traces, if there are any."""
     found = [path for path in _inside(home / TRACES) if path.suffix == ".jsonl"]
     kept = _kept(f"the traces of {_count(len(found), 'question')}", found, remove)
@@ -75,13 +75,13 @@ def close_up(home: Path) -> int:
     return sum(not path.is_dir() or path.is_symlink() for path in home.rglob("*"))
 
 
-def _kept(words: str, places: list[Path], removal: Callable[[Path], object]) -> Kept | None:
+def _kept(words: str, places: list[Path], removal: Callable[[Path], object]) -> KeptFolder | None:
     def remove_all() -> None:
         for place in places:
             with told(place):
                 removal(place)
 
-    return Kept(words, sum(map(_size, places)), remove_all) if places else None
+    return KeptFolder(words, sum(map(_size, places)), remove_all) if places else None
 
 
 def _unprepare(folder: Path) -> None:

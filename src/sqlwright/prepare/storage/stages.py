@@ -26,7 +26,7 @@ _MAGIC = b"sqlwright stage 1\n"
 _HASH = 32
 
 
-class Texts(Sequence[tuple[str, int]]):
+class StoredTexts(Sequence[tuple[str, int]]):
     """A column's texts with their rows, packed until they are asked for and not kept after: a
     large column is unpacked once, while it is indexed."""
 
@@ -105,7 +105,7 @@ def _parsed(body: bytes) -> TableScan:
             ColumnScan(
                 ColumnRef(str(table), str(name)),
                 profile_from_data(entry["profile"]),
-                Texts(count, *parts),
+                StoredTexts(count, *parts),
             )
         )
     if at != len(body):

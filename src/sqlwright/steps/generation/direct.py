@@ -18,7 +18,7 @@ from sqlwright.types import Candidate, State
 SOURCE = "generation.direct"
 
 
-class Written(NamedTuple):
+class QueryReply(NamedTuple):
     """What a reply holds."""
 
     sql: str
@@ -103,5 +103,5 @@ class DirectGeneration:
         return context.run.random(f"{SOURCE}/order/{state.sample}")
 
 
-def _written(text: str) -> Written:
-    return Written(sql_from(text), plan_from(text))
+def _written(text: str) -> QueryReply:
+    return QueryReply(sql_from(text), plan_from(text))

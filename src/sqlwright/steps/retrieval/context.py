@@ -11,7 +11,7 @@ from sqlwright.indexes.descriptions import EXACT, DescriptionIndex, StoredVector
 from sqlwright.llm.embedding import BoundEmbedder
 from sqlwright.protocols import Context, FloatArray, embedder_role
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.retrieval.described import Described, DescribedSchemas
+from sqlwright.steps.retrieval.described import DescribedSchemas, SchemaDescriptions
 from sqlwright.steps.retrieval.endpoint_vectors import embedder_of, told_instead
 from sqlwright.types import DescriptionMatch, Question, State
 
@@ -87,7 +87,12 @@ class RetrieveContext:
         return state.evolve(descriptions=tuple(found))
 
     def _index(
-        self, known: Described, queries: Sequence[str], words: str, context: Context, name: str
+        self,
+        known: SchemaDescriptions,
+        queries: Sequence[str],
+        words: str,
+        context: Context,
+        name: str,
     ) -> tuple[DescriptionIndex, FloatArray]:
         """What is searched, and the queries' vectors. Raises NotEmbedded."""
         stored: StoredVectors | None = context.workspace.descriptions

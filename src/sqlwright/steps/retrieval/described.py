@@ -23,7 +23,7 @@ from sqlwright.steps.retrieval.shortlist import Shortlist
 from sqlwright.types import DescriptionMatch
 
 
-class Described:
+class SchemaDescriptions:
     """The descriptions of one schema, and what of them has been embedded."""
 
     def __init__(self, schema: Schema) -> None:
@@ -94,15 +94,15 @@ class DescribedSchemas:
 
     def __init__(self, kept: int = 4) -> None:
         self._kept = kept
-        self._schemas: OrderedDict[int, Described] = OrderedDict()
+        self._schemas: OrderedDict[int, SchemaDescriptions] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, schema: Schema) -> Described:
+    def of(self, schema: Schema) -> SchemaDescriptions:
         """The schema's descriptions."""
         with self._lock:
             known = self._schemas.get(id(schema))
             if known is None or known.schema is not schema:
-                known = self._schemas[id(schema)] = Described(schema)
+                known = self._schemas[id(schema)] = SchemaDescriptions(schema)
             self._schemas.move_to_end(id(schema))
             while len(self._schemas) > self._kept:
                 self._schemas.popitem(last=False)

@@ -18,7 +18,7 @@ from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.steps.asking import asked
 from sqlwright.steps.schema_linking.narrowing import found, narrowed
 from sqlwright.steps.schema_linking.profiles import EXAMPLES, column_profiles
-from sqlwright.steps.schema_linking.replies import ColumnsReply, Names, RelevanceReply
+from sqlwright.steps.schema_linking.replies import ColumnsReply, RelevanceReply, RepliedNames
 from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import State
 
@@ -153,7 +153,7 @@ class FilterColumns:
         self, state: State, schema: Schema, columns: Sequence[ColumnRef], context: Context
     ) -> State:
         batches = self._batches(schema, columns, self._room(context))
-        names = Names(schema)
+        names = RepliedNames(schema)
         full = self.profile == "full"
         schema_of_reply = ColumnsReply.model_json_schema()
         prompts = [
@@ -245,7 +245,7 @@ def _relevant(text: str) -> bool:
     return json_from(text, RelevanceReply).relevant == "yes"
 
 
-def _listed(text: str, names: Names) -> set[ColumnRef]:
+def _listed(text: str, names: RepliedNames) -> set[ColumnRef]:
     """The columns a reply names; a table named without columns stands for none. Raises
     MalformedReply when it names some, but none that is there."""
     known, unknown = names.columns(json_from(text, ColumnsReply).tables)

@@ -75,7 +75,7 @@ class RelevanceReply(BaseModel):
         return {"reasoning": _text(data.get("reasoning")), "relevant": verdict}
 
 
-class Names:
+class RepliedNames:
     """Finds the stored table or column a reply names, whatever its case, quotes and prefixes."""
 
     def __init__(self, schema: Schema) -> None:

@@ -9,7 +9,7 @@ from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import Context
 from sqlwright.steps.schema_linking.choosing import choose
 from sqlwright.steps.schema_linking.narrowing import narrowed
-from sqlwright.steps.schema_linking.replies import ColumnsReply, Names
+from sqlwright.steps.schema_linking.replies import ColumnsReply, RepliedNames
 from sqlwright.types import State
 
 
@@ -39,7 +39,7 @@ class SelectColumns:
     def __call__(self, state: State, context: Context) -> State:
         if not self._needed(state):
             return state
-        names = Names(state.view.visible_schema())
+        names = RepliedNames(state.view.visible_schema())
         state, chosen = choose(
             state,
             context,

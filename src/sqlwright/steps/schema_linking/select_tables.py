@@ -9,7 +9,7 @@ from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import Context
 from sqlwright.steps.schema_linking.choosing import choose
 from sqlwright.steps.schema_linking.narrowing import narrowed
-from sqlwright.steps.schema_linking.replies import Names, TablesReply
+from sqlwright.steps.schema_linking.replies import RepliedNames, TablesReply
 from sqlwright.types import State
 
 
@@ -41,7 +41,7 @@ class SelectTables:
         if not self._needed(state):
             return state
         schema = state.view.visible_schema()
-        names = Names(schema)
+        names = RepliedNames(schema)
         state, chosen = choose(
             state,
             context,

@@ -14,7 +14,7 @@ BATCH = 256
 
 
 @dataclass(frozen=True)
-class Settings:
+class PerceptronSettings:
     """How a member is trained."""
 
     hidden: int
@@ -29,7 +29,7 @@ def fit_network(
     order: Order,
     *,
     members: int,
-    settings: Settings,
+    settings: PerceptronSettings,
 ) -> Network:
     """`members` one-hidden-layer networks from different seeds, with binary cross-entropy."""
     mean = rows.mean(axis=0)
@@ -45,7 +45,7 @@ def _member(
     inputs: np.ndarray,
     labels: np.ndarray,
     weights: np.ndarray,
-    settings: Settings,
+    settings: PerceptronSettings,
     seed: int,
 ) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     draw = np.random.default_rng(seed)

@@ -20,7 +20,7 @@ from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.steps.retrieval.values import retrieve_values
 from sqlwright.training.linker.gold import Used, used
 from sqlwright.training.pairs import (
-    Known,
+    TrainingDatabase,
     _merged_keys,
     _stored_keys,
     _stored_table,
@@ -71,7 +71,7 @@ def spider_examples(folder: Path, split: Split, parts: Sequence[str]) -> list[Li
     return examples
 
 
-def value_index(known: Known) -> ValueIndex:
+def value_index(known: TrainingDatabase) -> ValueIndex:
     """Stored texts of a database in memory."""
     return memory_value_index(ColumnValues(ref, found) for ref, found in known.values.items())
 

@@ -47,7 +47,7 @@ ROWS = 48
 
 
 @dataclass
-class Described:
+class LinkFeatures:
     """An example with its features (half precision) and labels."""
 
     columns: np.ndarray
@@ -63,7 +63,7 @@ class Described:
     """How many of the first column features need no encoder."""
 
 
-def describe(linker: Linker, example: LinkExample) -> Described:
+def describe(linker: Linker, example: LinkExample) -> LinkFeatures:
     """Features and labels of one example."""
     arrays = linker.encode(example.schema)
     given = linker.describe(example.question, arrays, example.values)
@@ -72,7 +72,7 @@ def describe(linker: Linker, example: LinkExample) -> Described:
         1.0 if ref in example.used.columns else -1.0 if ref in example.used.joining else 0.0
         for ref in refs
     ]
-    return Described(
+    return LinkFeatures(
         columns=given.columns.astype(np.float16),
         tables=given.tables.astype(np.float16),
         wanted_columns=np.array(wanted, dtype=np.float32),
@@ -136,7 +136,9 @@ def _named(stage: str, parts: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]
     return {f"{stage}.{name}": part for name, part in parts.items()}
 
 
-def _stack(described: Sequence[Described], kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _stack(
+    described: Sequence[LinkFeatures], kind: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     draw = np.random.default_rng(0)
     rows, labels, weights = [], [], []
     for one in described:
@@ -162,7 +164,7 @@ def _stack(described: Sequence[Described], kind: str) -> tuple[np.ndarray, np.nd
     )
 
 
-def train(described: Sequence[Described]) -> dict[str, np.ndarray]:
+def train(described: Sequence[LinkFeatures]) -> dict[str, np.ndarray]:
     """All networks of `linker.STAGES`."""
     started = time.perf_counter()
     weights: dict[str, np.ndarray] = {}
@@ -194,7 +196,7 @@ def train(described: Sequence[Described]) -> dict[str, np.ndarray]:
     return weights
 
 
-def _with_surroundings(one: Described, weights: Weights) -> Described:
+def _with_surroundings(one: LinkFeatures, weights: Weights) -> LinkFeatures:
     columns = network(weights, "column", one.columns.astype(np.float32))
     tables = network(weights, "table", one.tables.astype(np.float32))
     around, table_around = surroundings(columns, tables, one.owner, one.neighbours)
@@ -256,11 +258,11 @@ def gather(folder: Path, *, seed: int = 0) -> list[LinkExample]:
     return sorted(examples, key=lambda example: order[id(example.schema)])
 
 
-def build(folder: Path, linker: Linker, cache: Path) -> list[Described]:
+def build(folder: Path, linker: Linker, cache: Path) -> list[LinkFeatures]:
     """Features of all training questions; those that `cache` holds aren't made twice."""
     cache.mkdir(parents=True, exist_ok=True)
     examples = gather(folder)
-    described: list[Described] = []
+    described: list[LinkFeatures] = []
     for first in range(0, len(examples), CHUNK):
         path = cache / f"described_{first:05d}.pickle"
         if not path.exists():

@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 
 from sqlwright.training.parser.exchange import JOINING, Exchange, trainable
-from sqlwright.training.parser.train import Settings, make_model, mark_frozen, stream
+from sqlwright.training.parser.train import TrainingSettings, make_model, mark_frozen, stream
 
 
 def main(arguments: Iterable[str] | None = None) -> None:
@@ -28,7 +28,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--first", type=int, default=0, help="pass to begin with")
     options = parser.parse_args(None if arguments is None else list(arguments))
     torch.set_num_threads(1)
-    settings = Settings()
+    settings = TrainingSettings()
     model = make_model(settings)
     mark_frozen(model, settings)
     model.train()

@@ -26,8 +26,14 @@ from sqlwright.local.parser.pointers import to_tokens
 from sqlwright.steps.retrieval.values import retrieve_values
 from sqlwright.training.bird_pairs import load_bird_pairs, load_bird_schemas, with_named_values
 from sqlwright.training.minilm import bundled_minilm
-from sqlwright.training.pairs import Known, Pair, check_trainable, load_databases, load_pairs
-from sqlwright.training.parser.packing import Target, make_target, pack
+from sqlwright.training.pairs import (
+    Pair,
+    TrainingDatabase,
+    check_trainable,
+    load_databases,
+    load_pairs,
+)
+from sqlwright.training.parser.packing import TargetSteps, make_target, pack
 from sqlwright.training.questions.augment import (
     Rates,
     plain_schema,
@@ -36,7 +42,7 @@ from sqlwright.training.questions.augment import (
     shown_values,
 )
 from sqlwright.training.questions.growth import grown
-from sqlwright.training.questions.renaming import Names, Shown, rename
+from sqlwright.training.questions.renaming import NamedExample, NamePool, rename
 from sqlwright.training.questions.synthetic import Synthesizer, synthetic_pairs
 from sqlwright.training.split import SEED, Split, load_split
 from sqlwright.types import ValueMatch
@@ -48,10 +54,10 @@ MAX_STEPS = 96
 class Builder:
     """Reads each gold query and finds each question's values once, then encodes at will."""
 
-    def __init__(self, known: dict[str, Known], pieces: WordPieces) -> None:
+    def __init__(self, known: dict[str, TrainingDatabase], pieces: WordPieces) -> None:
         self.known = known
         self.pieces = pieces
-        self.names = Names.collect(one.schema for one in known.values())
+        self.names = NamePool.collect(one.schema for one in known.values())
         self.failures: Counter[str] = Counter()
         self._symbols: dict[tuple[str, str], tuple[Symbol, ...] | None] = {}
         self._values: dict[tuple[str, str], tuple[ValueMatch, ...]] = {}
@@ -82,7 +88,7 @@ class Builder:
 
     def example(
         self, pair: Pair, rates: Rates | None, rng: random.Random, budget: Budget = BUDGET
-    ) -> tuple[Encoded, Target] | None:
+    ) -> tuple[Encoded, TargetSteps] | None:
         """One example; None (counted in `failures`) when its input can't say its gold."""
         symbols = self.symbols(pair)
         if symbols is None:
@@ -96,7 +102,7 @@ class Builder:
                 question = shown_question(question, rates, rng)
                 schema = shown_schema(known.schema, rates, rng)
                 if rng.random() < rates.renamed:
-                    shown = rename(Shown(question, schema, values), self.names, rng)
+                    shown = rename(NamedExample(question, schema, values), self.names, rng)
                     question, schema, values = shown.question, shown.schema, list(shown.values)
             if rate is not None:
                 values = shown_values(values, question.text, rate, rng)

@@ -24,7 +24,7 @@ WIDTH = 32
 
 
 @dataclass(frozen=True)
-class Target:
+class TargetSteps:
     """The gold query of one example. S steps."""
 
     tokens: npt.NDArray[np.int16]
@@ -35,7 +35,7 @@ class Target:
     """(S,) bits of allowed node kinds: 1 word, 2 table, 4 column, 8 value."""
 
 
-def make_target(symbols: Sequence[Symbol], tokens: Sequence[tuple[int, ...]]) -> Target:
+def make_target(symbols: Sequence[Symbol], tokens: Sequence[tuple[int, ...]]) -> TargetSteps:
     """Walk the grammar along a gold query and note what it allows at each step."""
     state = GrammarState()
     flat, allowed_words, kinds = [], [], []
@@ -51,7 +51,7 @@ def make_target(symbols: Sequence[Symbol], tokens: Sequence[tuple[int, ...]]) ->
             allowed_words.append(np.zeros(FIRST_NODE, dtype=bool))
             kinds.append(1)
         state = state.advance(symbol)
-    return Target(
+    return TargetSteps(
         np.array(flat, dtype=np.int16),
         np.packbits(np.array(allowed_words), axis=1),
         np.array(kinds, dtype=np.uint8),
@@ -91,7 +91,7 @@ class Packed:
             return cls(**{f.name: stored[f.name] for f in fields(cls)})
 
 
-def pack(examples: Sequence[tuple[Encoded, Target]]) -> Packed:
+def pack(examples: Sequence[tuple[Encoded, TargetSteps]]) -> Packed:
     """Join examples into one set of arrays."""
     inputs = [encoded for encoded, _ in examples]
     targets = [target for _, target in examples]

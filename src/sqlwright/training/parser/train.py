@@ -36,7 +36,7 @@ from sqlwright.training.split import SEED
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingSettings:
     """What a run is made of; kept in its checkpoints."""
 
     minutes: float = 70.0
@@ -60,7 +60,7 @@ class Settings:
     report_steps: int = 25
 
 
-def make_model(settings: Settings) -> ParserModel:
+def make_model(settings: TrainingSettings) -> ParserModel:
     """A fresh model on the published MiniLM."""
     torch.manual_seed(settings.seed)
     pretrained = load_minilm(bundled_minilm())
@@ -69,7 +69,7 @@ def make_model(settings: Settings) -> ParserModel:
     return ParserModel(sizes, pretrained.encoder, words, settings.dropout, settings.frozen)
 
 
-def mark_frozen(model: ParserModel, settings: Settings) -> None:
+def mark_frozen(model: ParserModel, settings: TrainingSettings) -> None:
     """Take the lowest MiniLM layers, and what lies under them, out of training."""
     names = [f"encoder.minilm.layers.{index}." for index in range(settings.frozen)]
     if settings.frozen:
@@ -89,7 +89,7 @@ def pass_path(folder: Path, number: int) -> Path:
 
 
 def stream(
-    folder: Path, settings: Settings, first: int, *, after: int = 0, order: int = 0
+    folder: Path, settings: TrainingSettings, first: int, *, after: int = 0, order: int = 0
 ) -> Iterator[tuple[int, Batch]]:
     """Batches of pass after pass, without end, those `after` so many of the first pass; another
     `order` shuffles them differently."""
@@ -108,7 +108,7 @@ class Trainer:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: TrainingSettings,
         out: Path,
         *,
         weights: Path | None = None,
@@ -279,19 +279,19 @@ def main(arguments: Iterable[str] | None = None) -> None:
         "while the machine is busy with other work",
     )
     parser.add_argument("--still", action="store_true", help="leave the text encoder as it is")
-    parser.add_argument("--frozen", type=int, default=Settings.frozen)
-    parser.add_argument("--report", type=int, default=Settings.report_steps)
+    parser.add_argument("--frozen", type=int, default=TrainingSettings.frozen)
+    parser.add_argument("--report", type=int, default=TrainingSettings.report_steps)
     parser.add_argument("--weights", type=Path, help="exported weights to go on from")
     parser.add_argument("--first", type=int, default=0, help="number of the first pass")
     parser.add_argument("--scale", type=float, default=1.0, help="factor of both learning rates")
     options = parser.parse_args(None if arguments is None else list(arguments))
     torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
-    settings = Settings(
+    settings = TrainingSettings(
         minutes=options.minutes,
         seed=options.seed,
-        rate=Settings.rate * options.scale,
-        encoder_rate=Settings.encoder_rate * options.scale,
+        rate=TrainingSettings.rate * options.scale,
+        encoder_rate=TrainingSettings.encoder_rate * options.scale,
         frozen=options.frozen,
         report_steps=options.report,
     )

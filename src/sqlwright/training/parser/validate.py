@@ -25,7 +25,7 @@ from sqlwright.indexes.values.index import ColumnValues, memory_value_index
 from sqlwright.local.parser.parser import Parsed, Parser
 from sqlwright.schema import SchemaView
 from sqlwright.steps.retrieval.values import retrieve_values
-from sqlwright.training.pairs import Known, Pair, load_databases, load_pairs
+from sqlwright.training.pairs import Pair, TrainingDatabase, load_databases, load_pairs
 from sqlwright.training.questions.augment import plain_schema
 from sqlwright.training.split import load_split
 
@@ -37,7 +37,7 @@ Rows = list[tuple[Any, ...]]
 
 
 @dataclass
-class Tally:
+class ValidationCounts:
     """What happened over some questions."""
 
     questions: int = 0
@@ -131,7 +131,7 @@ def judge(connection: sqlite3.Connection, gold: str, parsed: Sequence[Parsed]) -
 class Validator:
     """A parser over the databases of some pairs."""
 
-    def __init__(self, parser: Parser, known: dict[str, Known], beam: int = 8) -> None:
+    def __init__(self, parser: Parser, known: dict[str, TrainingDatabase], beam: int = 8) -> None:
         self.parser = parser
         self.known = known
         self.beam = beam
@@ -152,9 +152,9 @@ class Validator:
             beam=self.beam,
         )
 
-    def run(self, pairs: Iterable[Pair]) -> tuple[Tally, list[dict[str, Any]]]:
+    def run(self, pairs: Iterable[Pair]) -> tuple[ValidationCounts, list[dict[str, Any]]]:
         """Totals, and a record of each question."""
-        tally, records = Tally(), []
+        tally, records = ValidationCounts(), []
         for pair in pairs:
             path = self.known[pair.database].path
             if path is None:

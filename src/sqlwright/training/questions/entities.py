@@ -15,7 +15,7 @@ from enum import Enum
 from sqlwright.english.as_trained import split_name
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Table
 from sqlwright.sql.declared_types import type_feature
-from sqlwright.training.pairs import Known
+from sqlwright.training.pairs import TrainingDatabase
 
 MOST_NUMBERS = 40
 MOST_TEXTS = 200
@@ -122,7 +122,7 @@ def singular(words: str) -> str:
     return words
 
 
-def read_world(known: Known) -> World:
+def read_world(known: TrainingDatabase) -> World:
     """Entities and relations of a database."""
     keys = {ref for key in known.schema.foreign_keys for ref, _ in key.pairs}
     entities = {}
@@ -148,7 +148,7 @@ def _words(item: Table | Column) -> list[str]:
     return split_name(item.label or item.name)
 
 
-def _entity(table: Table, known: Known, keys: set[ColumnRef]) -> Entity | None:
+def _entity(table: Table, known: TrainingDatabase, keys: set[ColumnRef]) -> Entity | None:
     words = [word for word in _words(table) if word not in {"ref", "tbl", "table"}]
     if not words or not _readable(words):
         return None
@@ -169,7 +169,7 @@ def _entity(table: Table, known: Known, keys: set[ColumnRef]) -> Entity | None:
 
 
 def _property(
-    table: Table, column: Column, known: Known, keys: set[ColumnRef], single: str
+    table: Table, column: Column, known: TrainingDatabase, keys: set[ColumnRef], single: str
 ) -> Property | None:
     ref = ColumnRef(table.name, column.name)
     words = _words(column)
@@ -202,7 +202,7 @@ def _role(column: Column, words: list[str], texts: tuple[str, ...], distinct: in
     return Role.CATEGORY if 0 < distinct <= CATEGORY else Role.TEXT
 
 
-def _numbers(known: Known, ref: ColumnRef) -> tuple[int | float, ...]:
+def _numbers(known: TrainingDatabase, ref: ColumnRef) -> tuple[int | float, ...]:
     """Some numbers that a column holds; none where the database isn't there."""
     if known.path is None:
         return ()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlwright.schema import Column, ForeignKey, Schema, Table
-from sqlwright.training.pairs import Known
+from sqlwright.training.pairs import TrainingDatabase
 from sqlwright.training.questions.augment import replace_table
 from sqlwright.training.questions.entities import Entity, plural, read_world
 
@@ -159,7 +159,7 @@ WAYS: tuple[Callable[[Schema, Sequence[Entity], random.Random], Schema], ...] = 
 )
 
 
-def grown(known: Mapping[str, Known], rng: random.Random) -> dict[str, Known]:
+def grown(known: Mapping[str, TrainingDatabase], rng: random.Random) -> dict[str, TrainingDatabase]:
     """Each database with a named table and a key once more under a new name, with an addition."""
     found = {}
     for name in sorted(known):
@@ -169,5 +169,5 @@ def grown(known: Mapping[str, Known], rng: random.Random) -> dict[str, Known]:
             continue
         schema = rng.choice(WAYS)(one.schema, entities, rng)
         if schema is not one.schema:
-            found[f"{name}+"] = Known(schema, one.values, enumerable=one.enumerable)
+            found[f"{name}+"] = TrainingDatabase(schema, one.values, enumerable=one.enumerable)
     return found

@@ -22,13 +22,13 @@ KEPT = frozenset("id name first last number date year time code type".split())  
 
 
 @dataclass(frozen=True)
-class Names:
+class NamePool:
     """Names seen in many schemas, by what they name: 'table' or a type feature."""
 
     by_kind: Mapping[str, Sequence[tuple[str, ...]]]
 
     @classmethod
-    def collect(cls, schemas: Iterable[Schema]) -> Names:
+    def collect(cls, schemas: Iterable[Schema]) -> NamePool:
         """Readable names of one to three words of all tables and columns."""
         found: dict[str, dict[tuple[str, ...], None]] = defaultdict(dict)
         for schema in schemas:
@@ -55,7 +55,7 @@ def _words(item: Table | Column) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Shown:
+class NamedExample:
     """A question, a schema and the question's values that belong together."""
 
     question: Question
@@ -63,14 +63,14 @@ class Shown:
     values: Sequence[ValueMatch]
 
 
-def rename(shown: Shown, names: Names, rng: random.Random, most: int = 2) -> Shown:
+def rename(shown: NamedExample, names: NamePool, rng: random.Random, most: int = 2) -> NamedExample:
     """Give up to `most` things that the question names another name in question and schema."""
     for _ in range(rng.randint(1, most)):
         shown = _rename_one(shown, names, rng)
     return shown
 
 
-def _rename_one(shown: Shown, names: Names, rng: random.Random) -> Shown:
+def _rename_one(shown: NamedExample, names: NamePool, rng: random.Random) -> NamedExample:
     words = split_words(shown.question.text)
     stems = [stem(word.text) for word in words]
     taken = {stem(word) for item in _items(shown.schema) for word in _words(item)}
@@ -96,7 +96,7 @@ def _rename_one(shown: Shown, names: Names, rng: random.Random) -> Shown:
         if any(m.span and m.span[0] < last.end and first.start < m.span[1] for m in shown.values):
             return shown
         edits.append((first.start, last.end, _inflected(fresh[0], last.text)))
-    return Shown(
+    return NamedExample(
         Question(_edited(shown.question.text, edits), shown.question.evidence),
         _renamed_schema(shown.schema, old, fresh[0]),
         [_moved(match, edits) for match in shown.values],

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.write.sql import write_sql
-from sqlwright.training.pairs import Known, Pair
+from sqlwright.training.pairs import Pair, TrainingDatabase
 from sqlwright.training.questions import relations as ask_relations
 from sqlwright.training.questions import rows as ask_rows
 from sqlwright.training.questions import selves as ask_selves
@@ -46,7 +46,7 @@ KINDS: Mapping[Callable[[World, random.Random], Made | None], int] = {
 class Synthesizer:
     """Makes pairs over the databases it is given."""
 
-    def __init__(self, known: Mapping[str, Known]) -> None:
+    def __init__(self, known: Mapping[str, TrainingDatabase]) -> None:
         self._known = known
         self._worlds: dict[str, World] = {}
 
