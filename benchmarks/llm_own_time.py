@@ -42,7 +42,7 @@ from benchmarks.setting import (
 )
 
 from sqlwright.llm.endpoint import Throttle
-from sqlwright.llm.gate import GatedModel, Line
+from sqlwright.llm.gate import GatedModel, Connection
 from sqlwright.llm.keeping.recording import Recorder, read_recording
 from sqlwright.llm.scripted import Script, ScriptedEndpoint
 from sqlwright.llm.sending.engine import Engine
@@ -93,7 +93,7 @@ def replayed(
     model = GatedModel(
         endpoint.name,
         endpoint.capabilities,
-        Line(lambda: endpoint, engine),
+        Connection(lambda: endpoint, engine),
         recorder=Recorder(path),
     )
     with open_session(place, recipe, model, overrides, record=False) as session:

@@ -24,7 +24,7 @@ import sqlwright
 from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import demo_questions
 from sqlwright.llm.endpoint import Throttle
-from sqlwright.llm.gate import GatedModel, Line
+from sqlwright.llm.gate import GatedModel, Connection
 from sqlwright.llm.sending.engine import Engine
 from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect
 from sqlwright.local.models import EmbeddedModels
@@ -122,7 +122,7 @@ def model_on(
     )
     engine = Engine()
     try:
-        line = Line(lambda: connect(service), engine)
+        line = Connection(lambda: connect(service), engine)
         capabilities = replace(provider.capabilities, **can)
         yield GatedModel(service.name, capabilities, line, **options), engine
     finally:

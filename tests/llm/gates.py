@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlwright.llm.gate import GatedModel, Line
+from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.prices import Price
 from sqlwright.llm.scripted import Script, ScriptedEndpoint
 from sqlwright.llm.sending.engine import Engine
@@ -59,7 +59,7 @@ def gate(
     engine = Engine()
     try:
         options.setdefault("price", PRICE)
-        line = Line(lambda: endpoint, engine)
+        line = Connection(lambda: endpoint, engine)
         yield GatedModel(endpoint.name, endpoint.capabilities, line, **options), endpoint
     finally:
         engine.close()

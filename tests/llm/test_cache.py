@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.llm.gate import GatedModel, Line
+from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.keeping.cache import ReplyCache, forget
 from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint
 from sqlwright.llm.sending.engine import Engine
@@ -207,7 +207,7 @@ def test_replies_at_hand_need_no_endpoint(tmp_path: Path) -> None:
     with gate(cache=ReplyCache(tmp_path)) as (model, endpoint):
         model.complete([request("q")], a_run(), step="s")
     again = GatedModel(
-        model.name, endpoint.capabilities, Line(never, Engine()), cache=ReplyCache(tmp_path)
+        model.name, endpoint.capabilities, Connection(never, Engine()), cache=ReplyCache(tmp_path)
     )
     assert texts(again.complete([request("q")], a_run(), step="s")[0]) == ["yes"]
 

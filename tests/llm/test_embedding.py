@@ -16,7 +16,7 @@ import pytest
 from sqlwright.errors import Cancelled, ConfigError, NotEmbedded
 from sqlwright.llm.embedding import SHARE, GatedEmbedder
 from sqlwright.llm.endpoint import EndpointError
-from sqlwright.llm.gate import Line
+from sqlwright.llm.gate import Connection
 from sqlwright.llm.keeping.cache import ReplyCache, forget
 from sqlwright.llm.keeping.recording import Recorder, read_recording
 from sqlwright.llm.models import Models
@@ -44,7 +44,7 @@ def embedder(
     engine = Engine()
     try:
         options.setdefault("price", PRICE)
-        yield GatedEmbedder(chosen.name, Line(lambda: chosen, engine), **options), chosen
+        yield GatedEmbedder(chosen.name, Connection(lambda: chosen, engine), **options), chosen
     finally:
         engine.close()
 
@@ -132,7 +132,7 @@ def test_a_bad_reply_is_asked_for_again(fault: str) -> None:
     with ModelServer(faults=in_order(fault)) as server:
         service = Service(PROVIDERS["openai-compatible"], "x", base_url=server.url, throttle=QUICK)
         engine = Engine()
-        gate = GatedEmbedder("x", Line(lambda: connect_embeddings(service), engine))
+        gate = GatedEmbedder("x", Connection(lambda: connect_embeddings(service), engine))
         assert np.allclose(vectors(gate, TEXTS), expected(TEXTS), atol=1e-3)
         engine.close()
         assert len(server.seen) == 2
@@ -152,7 +152,7 @@ def test_numbers_that_are_no_vector_are_asked_for_again(row: Any) -> None:
     with ModelServer(vector=vector) as server:
         service = Service(PROVIDERS["openai-compatible"], "x", base_url=server.url, throttle=QUICK)
         engine = Engine()
-        gate = GatedEmbedder("x", Line(lambda: connect_embeddings(service), engine))
+        gate = GatedEmbedder("x", Connection(lambda: connect_embeddings(service), engine))
         assert np.allclose(vectors(gate, TEXTS), expected(TEXTS), atol=1e-3)
         engine.close()
         assert len(server.seen) == 2
@@ -169,7 +169,7 @@ def test_azure_is_spoken_to_as_azure() -> None:
             throttle=QUICK,
         )
         engine = Engine()
-        gate = GatedEmbedder("azure/mine", Line(lambda: connect_embeddings(service), engine))
+        gate = GatedEmbedder("azure/mine", Connection(lambda: connect_embeddings(service), engine))
         vectors(gate, TEXTS)
         engine.close()
         (asked,) = server.seen
@@ -361,7 +361,9 @@ def test_the_canary_is_in_no_request_that_leaves_and_the_body_is_as_told() -> No
     with ModelServer() as server:
         service = Service(PROVIDERS["openai-compatible"], "x", base_url=server.url)
         engine = Engine()
-        gate = GatedEmbedder("x", Line(lambda: connect_embeddings(service), engine), remote=True)
+        gate = GatedEmbedder(
+            "x", Connection(lambda: connect_embeddings(service), engine), remote=True
+        )
         run = a_run(privacy="schema-only")
         vectors(gate, ["a description"], run)
         with pytest.raises(NotEmbedded):

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from sqlwright.llm.endpoint import Call, Completion, PlainMessage, Throttle
-from sqlwright.llm.gate import GatedModel, Line
+from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.metering import completion_tokens, largest_cost, prompt_tokens
 from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint, When
 from sqlwright.llm.sending.engine import Engine
@@ -357,7 +357,11 @@ def test_a_budget_of_calls_is_the_most_requests_that_are_sent_whatever_comes_of_
             endpoint = OpenAIEndpoint(
                 ModelAddress("openai-compatible/m", "m", server.url, Capabilities(), throttle)
             )
-            model = GatedModel(endpoint.name, endpoint.capabilities, Line(lambda: endpoint, engine))  # noqa: B023
+            model = GatedModel(
+                endpoint.name,
+                endpoint.capabilities,
+                Connection(lambda: endpoint, engine),  # noqa: B023
+            )
             model.complete([request(f"q{number}", n=2) for number in range(4)], run, step="s")
             engine.close()
             assert 0 < len(server.seen) <= 3

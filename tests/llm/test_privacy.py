@@ -15,7 +15,7 @@ import pytest
 
 from sqlwright import api
 from sqlwright.llm.endpoint import Throttle
-from sqlwright.llm.gate import GatedModel, Line
+from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.scripted import Script, ScriptedEndpoint
 from sqlwright.llm.sending.engine import Engine
 from sqlwright.llm.sending.transport import ModelAddress
@@ -92,7 +92,7 @@ def test_over_real_http_the_body_holds_no_value() -> None:
         site = ModelAddress("openai-compatible/m", "m", server.url, REMOTE, Throttle(), key=KEY)
         endpoint = OpenAIEndpoint(site)
         engine = Engine()
-        model = GatedModel(endpoint.name, REMOTE, Line(lambda: endpoint, engine))
+        model = GatedModel(endpoint.name, REMOTE, Connection(lambda: endpoint, engine))
         model.complete([request("s", mixed(), n=3)], a_run(privacy="schema-only"), step="s")
         engine.close()
         assert len(server.seen) == 3

@@ -25,7 +25,7 @@ import numpy as np
 
 from sqlwright.errors import NotEmbedded
 from sqlwright.llm.endpoint import Call, EmbeddingEndpoint, PlainMessage
-from sqlwright.llm.gate import Line
+from sqlwright.llm.gate import Connection
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.keeping.digest import call_form, digest
 from sqlwright.llm.keeping.recording import Recorder, Recording
@@ -43,7 +43,7 @@ TOKENS = 100_000
 SHARE = 0.5
 """Of what the budget has left, for one request for vectors."""
 ROUNDS = 3
-"""How often vectors at hand may turn out to be of another model than new ones."""
+"""Attempts at most. In each, stored vectors may turn out to be of another model than new ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class BoundEmbedder:
     step: str
     origin: Origin
     keep: bool = True
-    """Whether vectors are kept one by one, where any are; not where the step keeps them together.
+    """True keeps vectors one by one, where any are kept; False where the step keeps them together.
     What was paid for when the rest failed is kept all the same."""
 
     @property
@@ -64,7 +64,7 @@ class BoundEmbedder:
         return self.gate.dimension
 
     def permits(self, origin: Origin) -> bool:
-        """Whether texts of that origin may be sent."""
+        """True if texts of that origin may be sent."""
         return self.gate.permits(origin, self.run)
 
     def embed(self, texts: Sequence[str]) -> FloatArray:
@@ -83,7 +83,7 @@ class _Known:
 
 @dataclass
 class _Work:
-    """What one request for vectors comes to."""
+    """State of one request for vectors: what is known, what it took."""
 
     run: Run
     meter: SpendingMeter
@@ -101,7 +101,7 @@ class GatedEmbedder:
     def __init__(
         self,
         name: str,
-        line: Line[EmbeddingEndpoint] | None,
+        line: Connection[EmbeddingEndpoint] | None,
         *,
         remote: bool = True,
         price: Price | None = None,
@@ -131,7 +131,7 @@ class GatedEmbedder:
 
     @property
     def keeps(self) -> bool:
-        """Whether vectors may be kept on disk."""
+        """True if vectors may be kept on disk."""
         return self._cache is not None
 
     @property
@@ -167,15 +167,15 @@ class GatedEmbedder:
             if keep or not whole:
                 self._keep(work.fresh)
             self._report(len(wanted), work, run.clock() - began, problem)
-        size = max((len(one.vector) for one in work.known.values()), default=self._dimension)
-        found = np.zeros((len(texts), size), dtype=np.float32)
-        for place, text in enumerate(cut):
+        size = max((len(entry.vector) for entry in work.known.values()), default=self._dimension)
+        rows = np.zeros((len(texts), size), dtype=np.float32)
+        for row, text in enumerate(cut):
             if text in work.known:
-                found[place] = work.known[text].vector
-        return found
+                rows[row] = work.known[text].vector
+        return rows
 
     def permits(self, origin: Origin, run: Run) -> bool:
-        """Whether the run's privacy lets texts of that origin out of this machine."""
+        """True if the run's privacy lets texts of that origin out of this machine."""
         if run.privacy == "full" or not self.remote:
             return True
         return origin != "value" and not (origin == "model" and run.confided.is_set())
@@ -194,31 +194,32 @@ class GatedEmbedder:
         raise NotEmbedded(f"{self.name} gives vectors of different lengths or revisions")
 
     def _at_hand(self, wanted: Iterable[str]) -> dict[str, _Known]:
-        """What needn't be asked for: from the recording if there is nothing else, or the cache."""
-        found: dict[str, _Known] = {}
+        """The vectors that needn't be asked for: from the recording if there is nothing else, or
+        the cache."""
+        known: dict[str, _Known] = {}
         for text in wanted:
             reply, revision = self._kept(text)
             row = None if reply is None else vectors_from_text(reply.text, 1)
             if row is not None:
-                found[text] = _Known(row[0], revision)
-        return found
+                known[text] = _Known(row[0], revision)
+        return known
 
     def _kept(self, text: str) -> tuple[Reply | None, str]:
         if self._line is None:
             (sample,) = self._replay.find(_call([text]), self.name)
             return (sample if isinstance(sample, Reply) else None), ""
-        found = None if self._cache is None else self._cache.find(self._key(text))
-        return found or (None, "")
+        stored = None if self._cache is None else self._cache.find(self._key(text))
+        return stored or (None, "")
 
     def _one_model(self, work: _Work, *, fresh: Sequence[str]) -> bool:
-        """Whether all vectors are of one model; if not, those at hand that aren't of the same one
-        as the fresh ones are forgotten."""
+        """True if all vectors are of one model. If not, drops the stored ones that aren't of the
+        same model as the new ones."""
         guide = work.known[fresh[-1] if fresh else next(iter(work.known))]
         size = len(guide.vector)
         other = [
             text
-            for text, one in work.known.items()
-            if len(one.vector) != size or one.revision != guide.revision
+            for text, entry in work.known.items()
+            if len(entry.vector) != size or entry.revision != guide.revision
         ]
         for text in other:
             del work.known[text]
@@ -237,13 +238,13 @@ class GatedEmbedder:
         careful = False
         while waiting:
             # After a refusal one request finds out whether fewer texts help.
-            wave, waiting = (waiting[:1], waiting[1:]) if careful else (waiting, [])
-            calls = [_call(piece) for piece in wave]
+            batch, waiting = (waiting[:1], waiting[1:]) if careful else (waiting, [])
+            calls = [_call(piece) for piece in batch]
             work.requests += calls
             outcomes = self._line.engine.run_all(endpoint, calls, run=work.run, meter=work.meter)
             missing: list[Missing] = []
             again: list[str] = []
-            for piece, outcome in zip(wave, outcomes, strict=True):
+            for piece, outcome in zip(batch, outcomes, strict=True):
                 (sample,) = outcome.samples
                 if isinstance(sample, Reply):
                     self._take(piece, sample, outcome.revision, work)
@@ -264,10 +265,13 @@ class GatedEmbedder:
             return
         most = [largest_cost(_call(piece), self._price) for piece in pieces]
         left = run.spending.left()
-        cost = sum(math.inf if one.cost is None else one.cost for one in most)
+        cost = sum(math.inf if entry.cost is None else entry.cost for entry in most)
         if (
             (left.calls is not None and len(most) > left.calls * SHARE)
-            or (left.tokens is not None and sum(one.tokens for one in most) > left.tokens * SHARE)
+            or (
+                left.tokens is not None
+                and sum(entry.tokens for entry in most) > left.tokens * SHARE
+            )
             or (left.cost is not None and cost > left.cost * SHARE)
         ):
             raise NotEmbedded(f"the budget ({budget}) has no room for it")
@@ -284,9 +288,9 @@ class GatedEmbedder:
     def _keep(self, fresh: Mapping[str, _Known]) -> None:
         if self._cache is None:
             return
-        for text, one in fresh.items():
-            reply = Reply(vectors_text(one.vector))
-            self._cache.put(self._key(text), reply, revision=one.revision)
+        for text, entry in fresh.items():
+            reply = Reply(vectors_text(entry.vector))
+            self._cache.put(self._key(text), reply, revision=entry.revision)
 
     def _key(self, text: str) -> str:
         address = "" if self._line is None else self._line.address
@@ -296,9 +300,9 @@ class GatedEmbedder:
     def _record(self, known: Mapping[str, _Known]) -> None:
         if self._recorder is None:
             return
-        for text, one in known.items():
+        for text, entry in known.items():
             self._recorder.add_vector(
-                _call([text]), self.name, Reply(vectors_text(one.vector)), remote=self.remote
+                _call([text]), self.name, Reply(vectors_text(entry.vector)), remote=self.remote
             )
 
     def _report(self, wanted: int, work: _Work, seconds: float, problem: str) -> None:

@@ -32,14 +32,14 @@ class PlainMessage:
     role: Role
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
-    """What the assistant asked for, in its own messages."""
+    """Tools that the assistant called, in its own messages."""
     tool_call_id: str = ""
-    """Which call a tool message answers."""
+    """Id of the call that a tool message answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What an endpoint is asked, already without what it can't do.
+    """A request to an endpoint, already without what it can't do.
 
     `reply_schema` and `tools` are left out by the gate where the capabilities say no. The rest is
     the endpoint's: one that can't sample many replies gives one, one that takes no temperature or
@@ -60,7 +60,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What one HTTP request brought: as many replies as there were, good or bad."""
+    """The result of one HTTP request: as many replies as there were, good or bad."""
 
     replies: tuple[Reply, ...]
     revision: str = ""
@@ -99,7 +99,7 @@ class EndpointError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """How hard an endpoint may be worked, and how patient we are with it."""
+    """Limits of an endpoint: rates, time-outs and retries."""
 
     concurrency: int = 16
     """Requests in flight at once, of all questions together."""
@@ -156,13 +156,13 @@ class EmbeddingEndpoint(Endpoint, Protocol):
 
 
 class Meter(Protocol):
-    """What the gate learns of every single attempt: retries and fanned-out samples too.
+    """Accounts for every single attempt: retries and fanned-out samples too.
 
     Called on the engine's thread: quick, without blocking, without raising.
     """
 
     def reserve(self, call: Call) -> bool:
-        """Whether this attempt may be sent; `call.n` is what it will ask for. When not, the samples
+        """True if this attempt may be sent; `call.n` is what it will ask for. When not, the samples
         that are still open become `Missing('budget')` and nothing is sent."""
         ...
 
@@ -175,7 +175,7 @@ class Meter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What became of a call: exactly `call.n` samples, in order."""
+    """The samples of a call: exactly `call.n` samples, in order."""
 
     samples: tuple[Sample, ...]
     revision: str = ""

@@ -3,7 +3,7 @@
 Everything a step says to a model goes through `GatedModel.complete`, in this order:
 
 1. Privacy. Under `schema-only` a request that would leave this machine loses every span that came
-   from the database's data. This is the only place that decides it.
+   from the database's data. Nothing else decides it.
 2. What is at hand. A replay answers everything from its recording or not at all; the cache gives
    the replies it has.
 3. Budget. Requests are sent in order as far as they fit; those that don't fit yet wait for what is
@@ -28,7 +28,7 @@ from sqlwright.llm.keeping.recording import Recorder, Recording
 from sqlwright.llm.keys import error_without_key, reply_without_key
 from sqlwright.llm.metering import SpendingMeter
 from sqlwright.llm.prices import Price
-from sqlwright.llm.sending.budget_batches import Part, Rule, missing_parts, next_batch
+from sqlwright.llm.sending.budget_batches import Rule, SampleRange, missing_ranges, next_batch
 from sqlwright.llm.sending.engine import Engine
 from sqlwright.messages import LONGEST_REPLY, Capabilities, Message, Missing, Reply, Request, Sample
 from sqlwright.protocols import Run
@@ -44,8 +44,8 @@ _FINGERPRINT = re.compile(r"/?fp_\w+$")
 several at once. For the cache they are one model."""
 
 
-class Line(Generic[E_co]):
-    """Where requests are sent: an endpoint, made when the first one is, and who calls it.
+class Connection(Generic[E_co]):
+    """The way to an endpoint: the endpoint, made when the first one is, and who calls it.
 
     A vendor's package takes a third of a second to load, which replies at hand needn't wait for.
     """
@@ -69,12 +69,12 @@ class Line(Generic[E_co]):
 
     @property
     def capabilities(self) -> Capabilities | None:
-        """What the endpoint was found to be able to do; None before it is made."""
+        """Capabilities of the endpoint; None before it is made."""
         return None if self._endpoint is None else self._endpoint.capabilities
 
 
 @dataclass
-class _Asked:
+class _PendingRequest:
     """A request on its way: as it may be sent, and its samples so far."""
 
     request: Request
@@ -100,7 +100,7 @@ class GatedModel:
         self,
         name: str,
         capabilities: Capabilities,
-        line: Line[Endpoint] | None,
+        line: Connection[Endpoint] | None,
         *,
         price: Price | None = None,
         revision: str = "",
@@ -113,7 +113,7 @@ class GatedModel:
         `key` is the endpoint's, which is told nowhere; see `keys`."""
         self._name = name
         self._capabilities = capabilities
-        self._line = line
+        self._connection = line
         self._price = price
         self._revision = revision
         self._reported = ""
@@ -129,8 +129,8 @@ class GatedModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the endpoint can do; some are found out to lack something only later."""
-        found = None if self._line is None else self._line.capabilities
+        """Capabilities of the endpoint; some are found to lack something only later."""
+        found = None if self._connection is None else self._connection.capabilities
         return found or self._capabilities
 
     def complete(
@@ -138,17 +138,17 @@ class GatedModel:
     ) -> list[tuple[Sample, ...]]:
         """For each request its `n` samples; see `protocols.LanguageModel`."""
         asked = [self._at_hand(request, run) for request in requests]
-        at_hand = sum(_at_hand(sample) for one in asked for sample in one.samples)
+        at_hand = sum(_at_hand(sample) for pending in asked for sample in pending.samples)
         if at_hand:
             run.spending.book(step, Usage(cached=at_hand))
         meter = SpendingMeter(run.spending, step, self._price)
-        if self._line is not None:
-            self._send(asked, self._line, run, meter)
-        for one in asked:
-            self._report(one, run, meter)
-        return [one.ended() for one in asked]
+        if self._connection is not None:
+            self._send(asked, self._connection, run, meter)
+        for pending in asked:
+            self._report(pending, run, meter)
+        return [pending.ended() for pending in asked]
 
-    def _at_hand(self, request: Request, run: Run) -> _Asked:
+    def _at_hand(self, request: Request, run: Run) -> _PendingRequest:
         """The request as it may be sent, with the samples that needn't be."""
         messages = self._permitted(request.messages, run)
         call = Call(
@@ -164,7 +164,7 @@ class GatedModel:
         )
         samples: list[Sample | None]
         key = ""
-        if self._line is None:
+        if self._connection is None:
             samples = list(self._replay.find(call, self._name))
         elif self._cache is None:
             samples = [None] * call.n
@@ -172,7 +172,7 @@ class GatedModel:
             key = self._key(call)
             found = (_of_sample(key, number) for number in range(call.n))
             samples = [self._cache.get(each, revision=self._reported) for each in found]
-        return _Asked(request, messages, call, samples, key)
+        return _PendingRequest(request, messages, call, samples, key)
 
     def _permitted(self, messages: tuple[Message, ...], run: Run) -> tuple[Message, ...]:
         """The messages without what the run's privacy doesn't let out of this machine."""
@@ -189,7 +189,7 @@ class GatedModel:
                 replace(
                     message,
                     text=message.text.without("model"),
-                    tool_calls=tuple(replace(one, arguments="{}") for one in message.tool_calls),
+                    tool_calls=tuple(replace(call, arguments="{}") for call in message.tool_calls),
                 )
                 for message in kept
             ]
@@ -197,52 +197,58 @@ class GatedModel:
 
     def _key(self, call: Call) -> str:
         """By which the cache knows a call; see `_of_sample`."""
-        address = "" if self._line is None else self._line.address
+        address = "" if self._connection is None else self._connection.address
         form = call_form(call, self._name)
         return digest(form | {"revision": self._revision, "address": address})
 
     def _send(
-        self, asked: Sequence[_Asked], line: Line[Endpoint], run: Run, meter: SpendingMeter
+        self,
+        asked: Sequence[_PendingRequest],
+        line: Connection[Endpoint],
+        run: Run,
+        meter: SpendingMeter,
     ) -> None:
-        """Fill in the samples that are missing, in waves where the budget is short."""
+        """Fill in the samples that are missing, in batches where the budget is short."""
         waiting = [
             part
-            for place, one in enumerate(asked)
-            for part in missing_parts(place, one.call, [s is not None for s in one.samples])
+            for index, pending in enumerate(asked)
+            for part in missing_ranges(
+                index, pending.call, [s is not None for s in pending.samples]
+            )
         ]
         if not waiting:
             return
         endpoint = line.endpoint
         rule = Rule(endpoint.capabilities.n, self._price)
-        idle = 0  # waves in a row in which the budget gave nothing
+        idle = 0  # batches in a row for which the budget gave nothing
         while waiting:
-            wave, rest = next_batch(waiting, run.spending, rule)
-            if not wave or idle > 1:
+            batch, rest = next_batch(waiting, run.spending, rule)
+            if not batch or idle > 1:
                 if _over(run) or not run.spending.wait(WAIT):
                     _give_up(asked, waiting, run)
                     return
                 idle = 0
                 continue
             started = run.clock()
-            calls = [part.to_send() for part in wave]
+            calls = [part.to_send() for part in batch]
             outcomes = line.engine.run_all(endpoint, calls, run=run, meter=meter)
-            again: list[Part] = []
-            for part, outcome in zip(wave, outcomes, strict=True):
-                asked[part.place].seconds += run.clock() - started
-                self._take(asked[part.place], part, outcome)
-                again += _turned_away(part, asked[part.place])
-            idle = idle + 1 if sum(p.count for p in again) == sum(p.count for p in wave) else 0
+            again: list[SampleRange] = []
+            for part, outcome in zip(batch, outcomes, strict=True):
+                asked[part.index].seconds += run.clock() - started
+                self._take(asked[part.index], part, outcome)
+                again += _turned_away(part, asked[part.index])
+            idle = idle + 1 if sum(p.count for p in again) == sum(p.count for p in batch) else 0
             waiting = again + rest
 
-    def _take(self, one: _Asked, part: Part, outcome: CallOutcome) -> None:
-        """Put the samples of a part in their places; keep the replies for the next time."""
+    def _take(self, pending: _PendingRequest, part: SampleRange, outcome: CallOutcome) -> None:
+        """Store the samples of a range; keep the replies for the next time."""
         revision = _FINGERPRINT.sub("", outcome.revision)
         self._reported = revision or self._reported
         for number, sample in enumerate(outcome.samples, start=part.first):
             if isinstance(sample, Missing):
                 if sample.kind != "budget":
                     message = error_without_key(sample.message, self._key_sent)
-                    one.samples[number] = replace(sample, message=message)
+                    pending.samples[number] = replace(sample, message=message)
                 continue
             calls = tuple(
                 replace(
@@ -252,17 +258,21 @@ class GatedModel:
                 for each in sample.tool_calls
             )
             text = reply_without_key(sample.text, self._key_sent)
-            one.cut += len(text) > LONGEST_REPLY
+            pending.cut += len(text) > LONGEST_REPLY
             reply = replace(sample, text=text[-LONGEST_REPLY:], tool_calls=calls)
-            one.samples[number] = reply
-            cut_by_budget = reply.finish == "length" and part.call.max_tokens < one.call.max_tokens
+            pending.samples[number] = reply
+            cut_by_budget = (
+                reply.finish == "length" and part.call.max_tokens < pending.call.max_tokens
+            )
             if self._cache is not None and not cut_by_budget:
-                self._cache.put(_of_sample(one.key, number), reply, revision=revision)
+                self._cache.put(_of_sample(pending.key, number), reply, revision=revision)
 
-    def _report(self, one: _Asked, run: Run, meter: SpendingMeter) -> None:
-        samples, request = one.ended(), one.request
+    def _report(self, pending: _PendingRequest, run: Run, meter: SpendingMeter) -> None:
+        samples, request = pending.ended(), pending.request
         if self._recorder is not None:
-            self._recorder.add(one.call, self._name, self.capabilities, samples, step=meter.step)
+            self._recorder.add(
+                pending.call, self._name, self.capabilities, samples, step=meter.step
+            )
         replies = [sample for sample in samples if isinstance(sample, Reply)]
         payload: dict[str, Any] = {
             "step": meter.step,
@@ -271,15 +281,15 @@ class GatedModel:
             "temperature": request.temperature,
             "seed": request.seed,
             "max_tokens": request.max_tokens,
-            "messages": one.messages,
-            "tools": [tool.name for tool in one.call.tools],
+            "messages": pending.messages,
+            "tools": [tool.name for tool in pending.call.tools],
             "replies": samples,
             "prompt_tokens": sum(reply.prompt_tokens for reply in replies),
             "reply_tokens": sum(reply.reply_tokens for reply in replies),
             "cached": sum(reply.cached for reply in replies),
-            "cut": one.cut,
-            "cost": meter.costs.get(id(one.call.messages), 0.0),
-            "seconds": one.seconds,
+            "cut": pending.cut,
+            "cost": meter.costs.get(id(pending.call.messages), 0.0),
+            "seconds": pending.seconds,
         }
         run.events("call", payload)
 
@@ -292,23 +302,23 @@ def _at_hand(sample: Sample | None) -> bool:
     return isinstance(sample, Reply) and sample.cached
 
 
-def _turned_away(part: Part, one: _Asked) -> list[Part]:
-    """What the budget left open of a part, because something else was faster."""
-    there = [sample is not None for sample in one.samples]
+def _turned_away(part: SampleRange, pending: _PendingRequest) -> list[SampleRange]:
+    """The samples of a part that got no budget, because another request was faster."""
+    there = [sample is not None for sample in pending.samples]
     inside = range(part.first, part.first + part.count)
     there = [present or number not in inside for number, present in enumerate(there)]
-    return missing_parts(part.place, one.call, there)
+    return missing_ranges(part.index, pending.call, there)
 
 
 def _over(run: Run) -> bool:
     return run.cancelled.is_set() or run.remaining() <= 0
 
 
-def _give_up(asked: Sequence[_Asked], waiting: Sequence[Part], run: Run) -> None:
+def _give_up(asked: Sequence[_PendingRequest], waiting: Sequence[SampleRange], run: Run) -> None:
     """Mark what wasn't sent."""
     missing = Missing("budget", f"the budget ({run.spending.budget}) has no room for this request")
     if _over(run):
         missing = Missing("cancelled", "the run ended before the request was sent")
     for part in waiting:
         for number in range(part.first, part.first + part.count):
-            asked[part.place].samples[number] = missing
+            asked[part.index].samples[number] = missing

@@ -72,11 +72,12 @@ class SpendingMeter:
     step: str
     price: Price | None
     costs: dict[int, float | None] = field(default_factory=dict)
-    """What each call came to, by the identity of its messages; None is unknown."""
+    """US dollars for each call, by the identity of its messages; None is unknown."""
     _reserved: dict[int, Reservation] = field(default_factory=dict)
 
     def reserve(self, call: Call) -> bool:
-        """Whether the budget has room for the most this request can cost."""
+        """True if the budget has room for the most this request can cost; the room is then
+        reserved."""
         limited = self.spending.budget.limited
         most = largest_cost(call, self.price) if limited else Reservation()
         if not self.spending.reserve(most):

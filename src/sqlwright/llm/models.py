@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.embedding import GatedEmbedder
-from sqlwright.llm.gate import GatedModel, Line
+from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.keeping.recording import Recorder, Recording, read_recording
 from sqlwright.llm.options import LlmOptions
@@ -65,7 +65,7 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
     """A model as the options and the environment configure it. Raises ConfigError."""
     provider, model = split_name(name)
     chosen = split_name(options.model)[0].name if options.model else ANYWHERE
-    told = options.capabilities if provider.name == chosen else ()
+    capabilities = options.capabilities if provider.name == chosen else ()
     own_url = options.base_url if provider.name == chosen else ""
     remote = options.remote if options.remote or provider.name == chosen else None
     vendors_url = environ.get(provider.base_url_variable, "") if provider.base_url_variable else ""
@@ -80,7 +80,7 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
             key=bound[host],
             key_variable=KEYS_VARIABLE,
             key_hosts=(host,),
-            capabilities=told,
+            capabilities=capabilities,
             remote=remote,
             throttle=options.throttle,
         )
@@ -92,7 +92,7 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
         key=environ.get(provider.key_variable) or None if provider.key_variable else None,
         key_variable="" if provider.key_variable and not own_url else KEYS_VARIABLE,
         key_hosts=() if own_url or not host else (host,),
-        capabilities=told,
+        capabilities=capabilities,
         remote=remote,
         throttle=options.throttle,
         vendor_headers=tuple(
@@ -120,7 +120,7 @@ def bound_keys(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def price_of(service: Service, prices: Prices) -> Price | None:
-    """What a model costs; nothing where the provider is a server on the user's own machine."""
+    """Price of a model; None where the provider is a server on the user's own machine."""
     listed = prices.of(service.name)
     own_server = is_loopback(service.provider.base_url) and is_loopback(service.address)
     return FREE if listed is None and own_server else listed
@@ -206,7 +206,7 @@ class Models(Mapping[str, Any]):
         return GatedModel(
             service.name,
             service.can,
-            Line(partial(connect, service), self._engine, address=service.address),
+            Connection(partial(connect, service), self._engine, address=service.address),
             price=self._price(service),
             revision=self._options.revision,
             cache=self.cache,
@@ -233,7 +233,7 @@ class Models(Mapping[str, Any]):
         connecting = partial(connect_embeddings, service)
         return GatedEmbedder(
             service.name,
-            Line(connecting, self._engine, address=service.address),
+            Connection(connecting, self._engine, address=service.address),
             remote=service.can.remote,
             price=self._price(service),
             revision=self._options.revision if self._options.model == service.name else "",

@@ -1,4 +1,4 @@
-"""What the user may say about language models, in a project file, the environment or a call."""
+"""Settings about language models, in a project file, the environment or a call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _are_capabilities(pairs: Sequence[tuple[str, bool | int]]) -> bool:
 @checked_fields
 @dataclass(frozen=True, slots=True)
 class LlmOptions:
-    """Which model, where, at what price and under which limits."""
+    """The language model's name, address, price and limits."""
 
     model: str = ""
     """`provider/model`, used where a step names no other; empty is none."""
@@ -33,13 +33,13 @@ class LlmOptions:
     ] = Budget()  # noqa: RUF009 - frozen
     """Of one question."""
     privacy: Privacy = "full"
-    """What may leave this machine."""
+    """Limits what may leave this machine."""
     remote: bool | None = None
-    """Whether what is asked leaves this machine, where the address doesn't tell: a gateway that
-    listens here may pass it on, a server in the user's own network may count as here. True is said
-    of every model, False of that of `model`. None: whatever isn't on loopback is elsewhere."""
+    """True if requests leave this machine, where the address doesn't tell: a gateway that listens
+    here may pass it on, a server in the user's own network may count as here. True is said of every
+    model, False of that of `model`. None: whatever isn't on loopback is elsewhere."""
     cache: bool = True
-    """Whether replies are kept on disk and used again."""
+    """True keeps replies on disk and uses them again."""
     prices: AnyPath | None = None
     """A TOML file with prices of the user's own."""
     revision: str = ""
@@ -58,7 +58,7 @@ class LlmOptions:
         Predicate(_are_capabilities),
         Words("a tuple of capabilities and what they are, such as (('seed', False),)"),
     ] = ()
-    """What the server of `model` can do, where that isn't known rightly: fields of
+    """Capabilities of the server of `model`, where they aren't known rightly: fields of
     `messages.Capabilities` by name."""
     record: AnyPath | None = None
     """A file to put requests and replies on record in."""
@@ -67,7 +67,7 @@ class LlmOptions:
 
     @property
     def throttle(self) -> Throttle:
-        """How hard an endpoint may be worked."""
+        """Limits of the endpoint: rates, time-outs and retries."""
         return Throttle(
             concurrency=self.concurrency,
             seconds=self.timeout,

@@ -1,4 +1,4 @@
-"""What tokens cost: a dated table, the user's own one before it, and None where nobody knows."""
+"""Prices of tokens: a dated table, the user's own one before it, and None where nobody knows."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlwright.errors import ConfigError
 
 MILLION = 1_000_000
+"""Tokens that a price of the table is for."""
 LARGEST = 256 * 1024
 """Bytes a file of prices may have."""
 
 _DATED = re.compile(r"(?:-latest|-\d{4}-?\d{2}-?\d{2})$")
-"""How vendors name one revision of a model; it costs what the model costs."""
+"""Ending of a revision's name; a revision costs what the model costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +91,21 @@ class Prices:
         return self.table.get(model) or self.table.get(_DATED.sub("", model))
 
 
-def load_prices(own: Path | None = None) -> Prices:
+def load_prices(user_file: Path | None = None) -> Prices:
     """The table that ships with the package with the user's own before it. Raises ConfigError."""
     shipped = _read(
         files("sqlwright.llm").joinpath("prices.toml").read_text(encoding="utf-8"), "prices.toml"
     )
-    if own is None:
+    if user_file is None:
         return shipped
     try:
-        if own.stat().st_size > LARGEST:
-            raise ConfigError(f"{own} is too large for a file of prices")
-        text = own.read_text(encoding="utf-8")
+        if user_file.stat().st_size > LARGEST:
+            raise ConfigError(f"{user_file} is too large for a file of prices")
+        text = user_file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         problem = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"the prices {own} can't be read: {problem}") from None
-    users = _read(text, str(own))
+        raise ConfigError(f"the prices {user_file} can't be read: {problem}") from None
+    users = _read(text, str(user_file))
     return Prices({**shipped.table, **users.table}, users.date or shipped.date)
 
 

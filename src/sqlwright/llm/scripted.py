@@ -34,9 +34,9 @@ class Asked:
     prompt: str
     """All messages in order, a blank line between them."""
     step: str = ""
-    """Who asked; an endpoint isn't told."""
+    """Name of the step that asked; empty towards an endpoint, which isn't told."""
     sample: int = 0
-    """Which reply of its request, from 0."""
+    """Number of the reply within its request, from 0."""
     seed: int = 0
     """Of this reply."""
     temperature: float = 0.0
@@ -58,7 +58,7 @@ class When:
     says: Says
 
     def fits(self, asked: Asked) -> bool:
-        """Whether this rule is about what was asked."""
+        """True if this rule applies to the request."""
         if callable(self.matches):
             return self.matches(asked)
         return self.matches == asked.step or self.matches in asked.prompt
@@ -77,24 +77,24 @@ class Script:
         self._lock = threading.Lock()
 
     def reply(self, asked: Asked) -> Reply | Missing:
-        """What the script says to it."""
+        """The reply of the first rule that applies."""
         with self._lock:
             self.asked.append(asked)
-            place = next((n for n, rule in enumerate(self._rules) if rule.fits(asked)), -1)
-            says = self._rules[place].says if place >= 0 else self._otherwise
-            turn = self._turns[place]
-            self._turns[place] += 1
+            index = next((n for n, rule in enumerate(self._rules) if rule.fits(asked)), -1)
+            says = self._rules[index].says if index >= 0 else self._otherwise
+            turn = self._turns[index]
+            self._turns[index] += 1
         if says is None:
             return Missing("unavailable", "the script has no reply to this")
         if callable(says):
-            said: Said = says(asked)
+            reply: Said = says(asked)
         elif isinstance(says, str | Reply | Missing):
-            said = says
+            reply = says
         else:
-            said = says[min(turn, len(says) - 1)]
-        if isinstance(said, str):
-            return Reply(said, reply_tokens=estimated_tokens([said]))
-        return said
+            reply = says[min(turn, len(says) - 1)]
+        if isinstance(reply, str):
+            return Reply(reply, reply_tokens=estimated_tokens([reply]))
+        return reply
 
 
 class ScriptedModel:
@@ -121,7 +121,7 @@ class ScriptedModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it claims to be able to do."""
+        """The capabilities that it claims."""
         return self._capabilities
 
     def complete(
@@ -164,10 +164,10 @@ class ScriptedEmbeddings:
     )
     batch: int = 100
     seconds: float = 0.0
-    """How long each request takes."""
+    """Seconds that each request takes."""
     revision: str = ""
     calls: list[Call] = field(default_factory=list)
-    """What was really sent, in the order it came."""
+    """The requests that were really sent, in order of arrival."""
     closed: bool = False
 
     @property
@@ -201,11 +201,11 @@ class ScriptedEndpoint:
         default_factory=lambda: Throttle(attempts=1, first_delay=0.0, longest_delay=0.0)
     )
     seconds: float = 0.0
-    """How long each request takes."""
+    """Seconds that each request takes."""
     revision: str = ""
     reports_tokens: bool = True
     calls: list[Call] = field(default_factory=list)
-    """What was really sent, in the order it came."""
+    """The requests that were really sent, in order of arrival."""
     closed: bool = False
 
     async def send(self, call: Call) -> Completion:
@@ -216,14 +216,14 @@ class ScriptedEndpoint:
         prompt = "\n\n".join(message.text for message in call.messages)
         replies: list[Reply] = []
         for number in range(call.n if self.capabilities.n else 1):
-            said = self.script.reply(
+            reply = self.script.reply(
                 Asked(prompt, "", number, call.seed + number, call.temperature, call.max_tokens)
             )
-            if isinstance(said, Missing):
-                if said.kind == "rejected":
-                    raise EndpointError(said.message, kind="rejected", retryable=False)
-                raise EndpointError(said.message)
-            replies.append(said)
+            if isinstance(reply, Missing):
+                if reply.kind == "rejected":
+                    raise EndpointError(reply.message, kind="rejected", retryable=False)
+                raise EndpointError(reply.message)
+            replies.append(reply)
         tokens = prompt_tokens(call)
         if replies and not replies[0].prompt_tokens:
             first = replies[0]

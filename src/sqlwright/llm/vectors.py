@@ -23,10 +23,10 @@ LARGEST = 16_384
 def vectors_from_form(form: Mapping[str, Any], wanted: int) -> FloatArray:
     """Unit vectors, one for each text, of a reply in OpenAI's form. Raises EndpointError, worth a
     retry, when there are more or fewer, when they differ in length or aren't finite numbers."""
-    data = sorted(form["data"], key=lambda one: int(one.get("index") or 0))
+    data = sorted(form["data"], key=lambda row: int(row.get("index") or 0))
     if len(data) != wanted:
         raise unreadable()
-    return unit_rows([one["embedding"] for one in data])
+    return unit_rows([row["embedding"] for row in data])
 
 
 def unit_rows(rows: Sequence[Sequence[float]]) -> FloatArray:

@@ -23,7 +23,7 @@ from sqlwright.indexes.descriptions import StoredVectors, documents_digest, docu
 from sqlwright.indexes.values.index import ColumnValues, memory_value_index
 from sqlwright.llm.embedding import GatedEmbedder
 from sqlwright.llm.endpoint import EndpointError
-from sqlwright.llm.gate import Line
+from sqlwright.llm.gate import Connection
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.scripted import Script, ScriptedEmbeddings, ScriptedModel
 from sqlwright.llm.sending.engine import Engine
@@ -62,7 +62,7 @@ class Asking:
     embedded: ScriptedEmbedder = field(default_factory=ScriptedEmbedder)
 
     def __post_init__(self) -> None:
-        line = Line(lambda: self.endpoint, self.engine)
+        line = Connection(lambda: self.endpoint, self.engine)
         self.gate = GatedEmbedder(NAME, line, **self.options)
 
     def __call__(
@@ -319,7 +319,7 @@ def test_no_stored_value_is_in_any_request_that_leaves_under_schema_only(
         # Not taken for an address on this machine, which is the only untrue thing here.
         service = Service(PROVIDERS["openai-compatible"], "x", base_url=server.url)
         engine = Engine()
-        line = Line(lambda: connect_embeddings(service), engine)
+        line = Connection(lambda: connect_embeddings(service), engine)
         models = {"openai-compatible/x": GatedEmbedder("openai-compatible/x", line, remote=True)}
         answer = ask(models=models, privacy="schema-only")
         kept = sent(server)

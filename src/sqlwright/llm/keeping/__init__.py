@@ -1,1 +1,1 @@
-"""What is kept of calls: the cache, recordings, the digest both go by."""
+"""Storage of calls: the cache, recordings, the digest both go by."""

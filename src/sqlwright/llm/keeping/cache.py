@@ -26,10 +26,11 @@ from sqlwright.llm.keeping.digest import reply_form, reply_from
 from sqlwright.messages import Reply
 
 VERSION = 1
+"""Of the form of a stored reply; files of another version are ignored."""
 LARGEST = 256 * 1024 * 1024
 """Bytes a folder may grow to."""
 SHARE = 0.9
-"""What is left of that when the oldest have gone."""
+"""Fraction of `LARGEST` that is kept when the oldest replies are removed."""
 LOOKED = 200
 """New replies between two looks at how much there is."""
 ONE = 4 * 1024 * 1024
@@ -111,7 +112,7 @@ class ReplyCache:
 
 
 def write_aside(path: Path, content: bytes) -> None:
-    """Write a file only its owner can read beside its place, then put it there: a reader sees the
+    """Write a file only its owner can read under another name, then rename it: a reader sees the
     old one or the new one. Raises OSError, leaving nothing behind."""
     aside = path.with_name(f".aside-{path.stem[:16]}-{secrets.token_hex(4)}")
     handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -131,7 +132,7 @@ def forget(folder: Path) -> int:
         if len(path.parent.name) == 2 and (path.suffix == ".json" or path.name.startswith(".")):
             path.unlink(missing_ok=True)
             gone += path.suffix == ".json"
-    for place in (*folder.glob("??"), folder):
+    for path in (*folder.glob("??"), folder):
         with contextlib.suppress(OSError):  # not ours alone, or not there
-            place.rmdir()
+            path.rmdir()
     return gone

@@ -1,4 +1,4 @@
-"""What was asked and replied, on record in an open form, and played back without any model.
+"""Recordings of requests and replies in an open format, played back without any model.
 
 A recording is JSON Lines: the first line names the format; then a line for each request, in the
 order of the run, with the request in readable form, its digest and its replies by sample number;
@@ -30,8 +30,10 @@ from sqlwright.presentation.answer import to_json
 
 FORMAT = "sqlwright-recording"
 VERSION = 1
+"""Of the recording's format; its first line names it."""
 KEPT = ("unavailable", "rejected")
-"""What an endpoint failed to do is part of the record; what a budget cut short isn't."""
+"""Kinds of failures that are recorded. What an endpoint failed to do is part of the record; what a
+budget cut short isn't."""
 
 
 def recorded_key(call: Call, model: str) -> str:
@@ -115,9 +117,9 @@ class Recording:
         self.samples = samples
         """By the request's key and the number of the sample."""
         self.models = models
-        """What each model that was asked can do."""
+        """Capabilities of each model that was asked, by name."""
         self.embedders = embedders or {}
-        """Whether texts left the machine for each embedder that was asked."""
+        """By name of each embedder that was asked: True if texts left the machine for it."""
 
     def find(self, call: Call, model: str) -> tuple[Sample, ...]:
         """The call's samples; `Missing('unrecorded')` for those that aren't there."""
@@ -195,7 +197,7 @@ def _sample_from(form: Any) -> Sample | None:
 
 
 def _capabilities(form: Any) -> Capabilities:
-    """What a recording says a model can do; what it doesn't say, or not rightly, is as usual."""
+    """Capabilities of a model by the recording; defaults for what it doesn't say."""
     given = form if isinstance(form, dict) else {}
     usual = Capabilities()
     known: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""One call, pursued until each of its samples is there or there is no point in going on.
+"""Attempts at one call, until each of its samples is there or another attempt is pointless.
 
 Samples an endpoint doesn't give at once are asked for one by one, side by side. What failed for a
 passing reason is asked again after a pause; a reply without content is one of those reasons.
@@ -33,7 +33,7 @@ class CallAttempts:
     call: Call
     run: Run
     meter: Meter
-    _lane: RateLimiter = field(init=False)
+    _limiter: RateLimiter = field(init=False)
     _samples: list[Sample | None] = field(init=False)
     _revision: str = ""
 
@@ -41,114 +41,114 @@ class CallAttempts:
         self._samples = [None] * self.call.n
 
     def outcome(self, ended: str) -> CallOutcome:
-        """What is there. What isn't yet was cut short because of `ended`."""
+        """The samples so far. What isn't there yet was cut short because of `ended`."""
         missing = Missing("cancelled", ended)
         return CallOutcome(tuple(sample or missing for sample in self._samples), self._revision)
 
-    async def follow(self, lane: RateLimiter) -> None:
-        """Until every sample is there or missing for good."""
-        self._lane = lane
-        places = range(self.call.n)
+    async def complete(self, limiter: RateLimiter) -> None:
+        """Send requests until every sample is there or missing for good."""
+        self._limiter = limiter
+        numbers = range(self.call.n)
         if self.endpoint.capabilities.n or self.call.n == 1:
-            await self._fetch(places, _Trouble())
+            await self._fetch(numbers, _Trouble())
         else:
-            await self._fetch_each(places, _Trouble())
+            await self._fetch_each(numbers, _Trouble())
 
-    async def _fetch_each(self, places: Sequence[int], trouble: _Trouble) -> None:
+    async def _fetch_each(self, numbers: Sequence[int], trouble: _Trouble) -> None:
         async with asyncio.TaskGroup() as group:
-            for place in places:
-                group.create_task(self._fetch([place], replace(trouble)))
+            for number in numbers:
+                group.create_task(self._fetch([number], replace(trouble)))
 
-    async def _fetch(self, places: Sequence[int], trouble: _Trouble) -> None:
+    async def _fetch(self, numbers: Sequence[int], trouble: _Trouble) -> None:
         """Ask for neighbouring samples with one request until it succeeds or can't."""
         while True:
-            seed = self.call.seed + places[0] + SEED_STEP * trouble.empty
-            asked = replace(self.call, n=len(places), seed=seed)
-            answer = await self._attempt(asked, again=trouble.tries > 0)
+            seed = self.call.seed + numbers[0] + SEED_STEP * trouble.empty
+            request = replace(self.call, n=len(numbers), seed=seed)
+            answer = await self._attempt(request, again=trouble.tries > 0)
             if isinstance(answer, Missing):
-                return self._give_up(places, answer)
+                return self._give_up(numbers, answer)
             if isinstance(answer, EndpointError):
                 if not answer.retryable:
-                    return self._give_up(places, Missing(answer.kind, answer.message))
+                    return self._give_up(numbers, Missing(answer.kind, answer.message))
                 trouble.add(answer)
             else:
-                left = self._keep(places, answer)
+                left = self._keep(numbers, answer)
                 if not left:
                     return None
                 trouble.empty += not all(map(_has_content, answer.replies))
-                if len(left) < len(places):
+                if len(left) < len(numbers):
                     return await self._fetch_each(left, trouble)
                 trouble.add(EndpointError("the reply was empty"))
-            wait = self._delay(asked, trouble)
-            if (missing := self._hopeless(trouble, wait)) is not None:
-                return self._give_up(places, missing)
+            wait = self._delay(request, trouble)
+            if (missing := self._reason_to_stop(trouble, wait)) is not None:
+                return self._give_up(numbers, missing)
             await asyncio.sleep(wait)
 
-    def _keep(self, places: Sequence[int], answer: Completion) -> Sequence[int]:
-        """Take over the good replies, surplus ones aside; the places that are still open."""
+    def _keep(self, numbers: Sequence[int], answer: Completion) -> Sequence[int]:
+        """Store the good replies, surplus ones aside. Returns the numbers still missing."""
         good = [reply for reply in answer.replies if _has_content(reply)]
         if good:
             self._revision = answer.revision or self._revision
-        for place, reply in zip(places, good, strict=False):
-            self._samples[place] = reply
-        return places[len(good) :]
+        for number, reply in zip(numbers, good, strict=False):
+            self._samples[number] = reply
+        return numbers[len(good) :]
 
-    async def _attempt(self, asked: Call, *, again: bool) -> Completion | EndpointError | Missing:
-        tokens = _tokens_at_most(asked)
+    async def _attempt(self, request: Call, *, again: bool) -> Completion | EndpointError | Missing:
+        tokens = _tokens_at_most(request)
         party = self.run.cancelled  # one for all branches of a question
-        async with self._lane.slot(party, tokens, first=again):
-            if not self.meter.reserve(asked):
+        async with self._limiter.slot(party, tokens, first=again):
+            if not self.meter.reserve(request):
                 return Missing("budget", "the budget doesn't allow another request")
             answer: Completion | EndpointError | None = None
             try:
-                answer = await self._send(asked)
+                answer = await self._send(request)
             finally:
-                self.meter.settle(asked, answer)
-            self._lane.note(answer, tokens)
+                self.meter.settle(request, answer)
+            self._limiter.note(answer, tokens)
             return answer
 
-    async def _send(self, asked: Call) -> Completion | EndpointError:
+    async def _send(self, request: Call) -> Completion | EndpointError:
         seconds = self.endpoint.throttle.seconds
         try:
             async with asyncio.timeout(seconds):
-                return await self.endpoint.send(asked)
+                return await self.endpoint.send(request)
         except TimeoutError:
             return EndpointError(f"no complete reply within {seconds:g} s")
         except EndpointError as error:
             return error
 
-    def _delay(self, asked: Call, trouble: _Trouble) -> float:
-        text = "\n".join(message.text for message in asked.messages)
+    def _delay(self, request: Call, trouble: _Trouble) -> float:
+        text = "\n".join(message.text for message in request.messages)
         digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
-        purpose = f"llm/{self.endpoint.name}/{digest}/{asked.seed}/{trouble.tries}"
+        purpose = f"llm/{self.endpoint.name}/{digest}/{request.seed}/{trouble.tries}"
         generator = self.run.random(purpose)
         return delay(self.endpoint.throttle, trouble.tries, trouble.retry_after, generator)
 
-    def _hopeless(self, trouble: _Trouble, wait: float) -> Missing | None:
-        """Why another attempt is pointless; None when it isn't."""
+    def _reason_to_stop(self, trouble: _Trouble, wait: float) -> Missing | None:
+        """The reason to stop trying; None when another attempt makes sense."""
         throttle = self.endpoint.throttle
         reason = f"{self.endpoint.name}: {trouble.message}"
         turned_away = trouble.tries - trouble.failures
         if trouble.failures >= throttle.attempts or turned_away >= throttle.turned_away:
             return Missing("unavailable", f"{reason} ({trouble.tries} attempts)")
         if trouble.crowded or trouble.retry_after is not None:
-            trouble.asked_for += wait
+            trouble.requested_wait += wait
         else:
-            trouble.failing_for += wait
-            if trouble.failing_for > throttle.retrying:
+            trouble.failure_wait += wait
+            if trouble.failure_wait > throttle.retrying:
                 return Missing("unavailable", f"{reason} ({trouble.tries} attempts)")
-        if wait > self.run.remaining() or trouble.asked_for > throttle.patience:
+        if wait > self.run.remaining() or trouble.requested_wait > throttle.patience:
             return Missing("unavailable", f"{reason} (waiting {wait:.0f} s more is too long)")
         return None
 
-    def _give_up(self, places: Sequence[int], missing: Missing) -> None:
-        for place in places:
-            self._samples[place] = missing
+    def _give_up(self, numbers: Sequence[int], missing: Missing) -> None:
+        for number in numbers:
+            self._samples[number] = missing
 
 
 @dataclass
 class _Trouble:
-    """What went wrong so far on the way to some samples."""
+    """Failures so far of the requests for some samples."""
 
     message: str = ""
     tries: int = 0
@@ -158,9 +158,9 @@ class _Trouble:
     empty: int = 0
     """Those that brought a reply without content."""
     crowded: bool = False
-    asked_for: float = 0.0
+    requested_wait: float = 0.0
     """Seconds waited because the endpoint asked for it."""
-    failing_for: float = 0.0
+    failure_wait: float = 0.0
     """Seconds waited because it failed and said nothing about when to come again."""
     retry_after: float | None = None
 

@@ -1,4 +1,4 @@
-"""Which requests fit into what is left of a budget now, and which have to wait or be cut down."""
+"""Splits requests into batches that fit into what is left of a budget."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SHORTEST = 256
 
 
 @dataclass(frozen=True)
-class Part:
+class SampleRange:
     """Neighbouring samples of a call that are still missing."""
 
-    place: int
-    """Of the call among those of its batch."""
+    index: int
+    """Index of the call in the gate's list of calls."""
     call: Call
     """The whole call."""
     first: int
@@ -32,71 +32,71 @@ class Part:
 
 @dataclass(frozen=True)
 class Rule:
-    """What the size of a request depends on."""
+    """Properties of an endpoint that the size of a request depends on."""
 
     many: bool
     """One request gives all samples of a call; otherwise each takes one."""
     price: Price | None
 
 
-def missing_parts(place: int, call: Call, there: Sequence[bool]) -> list[Part]:
-    """The runs of samples that aren't there."""
-    parts: list[Part] = []
+def missing_ranges(index: int, call: Call, there: Sequence[bool]) -> list[SampleRange]:
+    """Runs of neighbouring samples of call `index` that aren't `there`."""
+    ranges: list[SampleRange] = []
     for number, present in enumerate(there):
         if present:
             continue
-        if parts and parts[-1].first + parts[-1].count == number:
-            parts[-1] = replace(parts[-1], count=parts[-1].count + 1)
+        if ranges and ranges[-1].first + ranges[-1].count == number:
+            ranges[-1] = replace(ranges[-1], count=ranges[-1].count + 1)
         else:
-            parts.append(Part(place, call, number, 1))
-    return parts
+            ranges.append(SampleRange(index, call, number, 1))
+    return ranges
 
 
 def next_batch(
-    waiting: Sequence[Part], spending: Spending, rule: Rule
-) -> tuple[list[Part], list[Part]]:
-    """The parts that can be sent now, in order, and those that can't.
+    waiting: Sequence[SampleRange], spending: Spending, rule: Rule
+) -> tuple[list[SampleRange], list[SampleRange]]:
+    """The batch of parts that can be sent now, in order, and those that can't.
 
-    The first that doesn't fit whole ends the wave with as many of its samples as fit. One that
+    The first that doesn't fit whole ends the batch with as many of its samples as fit. One that
     doesn't fit at all gets a lower limit of reply tokens, unless what is under way may still leave
-    more room; an empty wave means that nothing fits."""
+    more room; an empty batch means that nothing fits."""
     if not spending.budget.limited:
         return list(waiting), []
-    wave: list[Part] = []
+    batch: list[SampleRange] = []
     settled = not spending.held
     left = spending.left()
-    for place, part in enumerate(waiting):
+    for index, part in enumerate(waiting):
         fits = _how_many(part, left, rule)
         if fits:
-            wave.append(replace(part, count=fits))
-            left = _less(left, _needed(wave[-1].to_send(), rule))
-        elif not wave and settled:
+            batch.append(replace(part, count=fits))
+            left = _less(left, _needed(batch[-1].to_send(), rule))
+        elif not batch and settled:
             shorter = _shortened(part, left, rule)
             if shorter is None:
                 return [], list(waiting)
-            wave.append(shorter)
+            batch.append(shorter)
             fits = 1
         if fits < part.count:
             rest = replace(part, first=part.first + fits, count=part.count - fits)
-            return wave, [rest, *waiting[place + 1 :]]
-    return wave, []
+            return batch, [rest, *waiting[index + 1 :]]
+    return batch, []
 
 
 def _needed(call: Call, rule: Rule) -> Reservation:
     """The most that a call for some samples can cost."""
     if rule.many:
         return largest_cost(call, rule.price)
-    one = largest_cost(replace(call, n=1), rule.price)
-    cost = None if one.cost is None else one.cost * call.n
-    return Reservation(call.n, one.tokens * call.n, cost)
+    single = largest_cost(replace(call, n=1), rule.price)
+    cost = None if single.cost is None else single.cost * call.n
+    return Reservation(call.n, single.tokens * call.n, cost)
 
 
-def _how_many(part: Part, left: Budget, rule: Rule) -> int:
+def _how_many(part: SampleRange, left: Budget, rule: Rule) -> int:
     counts = range(part.count, 0, -1)
     return next((n for n in counts if _fits(replace(part, count=n), left, rule)), 0)
 
 
-def _fits(part: Part, left: Budget, rule: Rule) -> bool:
+def _fits(part: SampleRange, left: Budget, rule: Rule) -> bool:
     needed = _needed(part.to_send(), rule)
     if left.calls is not None and needed.calls > left.calls:
         return False
@@ -105,7 +105,7 @@ def _fits(part: Part, left: Budget, rule: Rule) -> bool:
     return left.cost is None or (needed.cost is not None and needed.cost <= left.cost)
 
 
-def _shortened(part: Part, left: Budget, rule: Rule) -> Part | None:
+def _shortened(part: SampleRange, left: Budget, rule: Rule) -> SampleRange | None:
     """One sample with as long a reply as there is room for; None when that is too short."""
     if left.calls == 0:
         return None

@@ -24,7 +24,7 @@ ACCEPT = {
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """What came back, whatever its status."""
+    """An HTTP response, whatever its status."""
 
     status: int
     headers: Mapping[str, str]
@@ -35,7 +35,7 @@ class HttpAnswer:
         return 200 <= self.status < 300
 
     @property
-    def said(self) -> Any:
+    def refusal_body(self) -> Any:
         """The body of a refusal: its JSON, or its text where it is none."""
         try:
             return json.loads(self.content)

@@ -39,7 +39,7 @@ class Engine:
         self._closed = False
         self._process = os.getpid()
         # Below: only touched on the loop.
-        self._lanes: dict[int, tuple[Endpoint, RateLimiter]] = {}
+        self._limiters: dict[int, tuple[Endpoint, RateLimiter]] = {}
         """By the endpoint's identity."""
         self._jobs: set[_Job] = set()
         self._watching = False
@@ -47,7 +47,7 @@ class Engine:
     def run_all(
         self, endpoint: Endpoint, calls: Sequence[Call], *, run: Run, meter: Meter
     ) -> list[CallOutcome]:
-        """What became of each call, in order.
+        """The outcome of each call, in order.
 
         Blocks until all are settled, the run's deadline passes or it is cancelled; what was there
         by then is in the outcomes, the rest is `Missing`. Raises only for a defect of an endpoint's
@@ -63,8 +63,8 @@ class Engine:
 
     def in_flight(self, endpoint: Endpoint) -> int:
         """Requests that are under way to an endpoint."""
-        known = self._lanes.get(id(endpoint))
-        return 0 if known is None else known[1].in_flight
+        entry = self._limiters.get(id(endpoint))
+        return 0 if entry is None else entry[1].in_flight
 
     def close(self) -> None:
         """Drop what is under way, close the endpoints' connections, end the thread."""
@@ -105,11 +105,11 @@ class Engine:
     def _start(self, job: _Job) -> None:
         loop = asyncio.get_running_loop()
         endpoint = job.endpoint
-        if id(endpoint) not in self._lanes:
-            self._lanes[id(endpoint)] = (endpoint, RateLimiter(endpoint.throttle, loop.time))
+        if id(endpoint) not in self._limiters:
+            self._limiters[id(endpoint)] = (endpoint, RateLimiter(endpoint.throttle, loop.time))
         self._jobs.add(job)
         job.done.add_done_callback(lambda _: self._jobs.discard(job))
-        job.start(self._lanes[id(endpoint)][1])
+        job.start(self._limiters[id(endpoint)][1])
         if not self._watching:
             self._watching = True
             loop.call_later(WATCH, self._watch)
@@ -127,7 +127,7 @@ class Engine:
             job.stop()
         while self._jobs:
             await asyncio.sleep(GRACE / 10)
-        closing = [asyncio.ensure_future(each.aclose()) for each, _ in self._lanes.values()]
+        closing = [asyncio.ensure_future(each.aclose()) for each, _ in self._limiters.values()]
         if closing:
             await asyncio.wait(closing, timeout=10 * GRACE)
 
@@ -153,10 +153,10 @@ class _Job:
         self._stopped = False
         self._open = 0
         self._tasks: list[asyncio.Task[None]] = []
-        self._pursuits = [CallAttempts(endpoint, call, run, meter) for call in calls]
+        self._attempts = [CallAttempts(endpoint, call, run, meter) for call in calls]
 
     def ended(self) -> bool:
-        """Whether its run has ended."""
+        """True if its run has ended."""
         try:
             self._run.check()
         except Cancelled as error:
@@ -165,14 +165,14 @@ class _Job:
         return False
 
     def outcomes(self) -> list[CallOutcome]:
-        """What there is so far."""
-        return [pursuit.outcome(self.reason) for pursuit in self._pursuits]
+        """The outcomes so far."""
+        return [attempts.outcome(self.reason) for attempts in self._attempts]
 
-    def start(self, lane: RateLimiter) -> None:
+    def start(self, limiter: RateLimiter) -> None:
         """Begin all calls at once."""
-        self._open = len(self._pursuits)
-        for pursuit in self._pursuits:
-            task = asyncio.get_running_loop().create_task(pursuit.follow(lane))
+        self._open = len(self._attempts)
+        for attempts in self._attempts:
+            task = asyncio.get_running_loop().create_task(attempts.complete(limiter))
             task.add_done_callback(self._one_ended)
             self._tasks.append(task)
 

@@ -1,4 +1,4 @@
-"""What an endpoint's refusal means, in our own words.
+"""Messages for an endpoint's refusals, in our own words.
 
 Servers quote prompts, and proxies keys, in their errors. So nothing of a body goes into a message:
 only the status, and what it stands for.
@@ -27,15 +27,16 @@ _TOO_LONG = (
 _NO_CREDIT = ("insufficient_quota", "billing", "credit balance", "credits")
 _FILTERED = ("content_filter", "content policy", "responsibleaipolicy")
 _UNKNOWN = ("support", "unknown", "unrecognized", "permit", "extra input", "deprecated")
-"""How servers say that they don't take a parameter."""
+"""Words of servers that refuse a parameter."""
 _DEEPEST = 10
+"""Levels of an error's JSON that are searched for words; errors of servers have two to four."""
 _SLOW_DOWN = {429, 529}
 _PASSING = {408, 409, 425, 429}
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What a message may name: the model, where it is, and which variable holds the key."""
+    """Parts that a message may name: the model, its URL, and the variable that holds the key."""
 
     name: str
     """`provider/model`."""
@@ -43,7 +44,7 @@ class Address:
     key_variable: str = ""
     key_sent: bool = True
     here: bool = False
-    """Whether it is this machine."""
+    """True if it is this machine."""
 
     @property
     def origin(self) -> str:
@@ -118,7 +119,7 @@ def compressed() -> EndpointError:
 
 
 def unsupported(status: int, body: Any, sent: Iterable[str]) -> str | None:
-    """Which of the parameters that were sent the server says it doesn't take."""
+    """The sent parameter that the server says it doesn't take; None if none."""
     if status not in {400, 422} or not mentions(body, _UNKNOWN):
         return None
     text = _text(body)
@@ -131,7 +132,7 @@ def unsupported(status: int, body: Any, sent: Iterable[str]) -> str | None:
 
 
 def mentions(body: Any, words: Iterable[str]) -> bool:
-    """Whether an error's code, type or message holds one of the words."""
+    """True if an error's code, type or message holds one of the words."""
     text = _text(body)
     return any(word in text for word in words)
 

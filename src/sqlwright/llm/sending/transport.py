@@ -1,4 +1,4 @@
-"""What is agreed about HTTP for every vendor: where to, which headers, for how long."""
+"""HTTP for every vendor: addresses, allowed headers, time-outs and sizes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_KEY = "none"
 """Stands for the key towards a vendor's package where there is none; it is never sent."""
 
 AGENT = "sqlwright"
-"""How we call ourselves where no vendor's package does the talking."""
+"""User agent of requests that no vendor's package makes."""
 
 USUAL = frozenset(
     {
@@ -44,7 +44,7 @@ USUAL = frozenset(
 
 
 def is_loopback(url: str) -> bool:
-    """Whether requests to that address stay on this machine."""
+    """True if requests to that address stay on this machine."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -72,7 +72,7 @@ class ModelAddress:
     largest: int = LARGEST
     """Bytes an answer may have."""
     proxies: bool = True
-    """Whether proxies of the environment are used. What is to stay on this machine mustn't."""
+    """True uses proxies of the environment. What is to stay on this machine mustn't."""
     wall: Callable[[], float] = time.time
 
     def __repr__(self) -> str:
@@ -175,7 +175,7 @@ class Discreet(logging.Filter):
 
 
 class AtSite:
-    """What an endpoint tells of itself that its site knows."""
+    """The part of `Endpoint` that an address alone can answer."""
 
     def __init__(self, site: ModelAddress) -> None:
         self._site = site

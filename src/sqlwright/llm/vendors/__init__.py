@@ -1,1 +1,1 @@
-"""Who serves language models: one module for each protocol."""
+"""Vendors of language models: one module for each protocol."""

@@ -90,13 +90,13 @@ class AnthropicEndpoint(AtSite):
         return body
 
     def _status(self, error: Any, body: Mapping[str, Any]) -> EndpointError:
-        said, status = error.body, int(error.status_code)
+        body, status = error.body, int(error.status_code)
         for parameter, called in (("extra_body", "temperature"), ("output_config",) * 2):
-            if parameter in body and unsupported(status, said, [called]):
+            if parameter in body and unsupported(status, body, [called]):
                 self._refused.add(parameter)
                 return EndpointError(f"it doesn't take {called!r}", retry_after=0.0)
         headers = error.response.headers
-        return refused(self._site.address, status, headers, said, self._site.wall())
+        return refused(self._site.address, status, headers, body, self._site.wall())
 
 
 def _messages(messages: Sequence[PlainMessage]) -> list[dict[str, Any]]:

@@ -97,18 +97,18 @@ class GoogleEndpoint(AtSite):
         return {name: value for name, value in config.items() if name not in self._refused}
 
     def _status(self, error: Any, config: Mapping[str, Any]) -> EndpointError:
-        said, status = error.details, int(error.code or 500)
+        body, status = error.details, int(error.code or 500)
         for parameter, names in _OPTIONAL.items():
-            if parameter in config and unsupported(status, said, names):
+            if parameter in config and unsupported(status, body, names):
                 self._refused.add(parameter)
                 return EndpointError(f"it doesn't take {parameter!r}", retry_after=0.0)
-        headers = {**_wait(said), **(getattr(error.response, "headers", None) or {})}
-        return refused(self._site.address, status, headers, said, self._site.wall())
+        headers = {**_wait(body), **(getattr(error.response, "headers", None) or {})}
+        return refused(self._site.address, status, headers, body, self._site.wall())
 
 
-def _wait(said: Any) -> dict[str, str]:
+def _wait(body: Any) -> dict[str, str]:
     """A wish to wait, which this API puts into the body, in the form of the usual header."""
-    error = said.get("error", said) if isinstance(said, Mapping) else {}
+    error = body.get("error", body) if isinstance(body, Mapping) else {}
     details = error.get("details") if isinstance(error, Mapping) else None
     for detail in details if isinstance(details, list) else []:
         if isinstance(detail, Mapping) and str(detail.get("retryDelay", "")).endswith("s"):
@@ -150,8 +150,8 @@ def _read(form: Mapping[str, Any]) -> Completion:
     candidates = form.get("candidates") or ([{"finishReason": "blocked"}] if blocked else [])
     parts = shares(written or 0, len(candidates))
     replies = tuple(
-        _reply(candidate, (prompt or 0) if place == 0 else 0, tokens)
-        for place, (candidate, tokens) in enumerate(zip(candidates, parts, strict=True))
+        _reply(candidate, (prompt or 0) if index == 0 else 0, tokens)
+        for index, (candidate, tokens) in enumerate(zip(candidates, parts, strict=True))
     )
     return Completion(
         replies,
@@ -168,11 +168,11 @@ def _reply(candidate: Mapping[str, Any], prompt_tokens: int, reply_tokens: int) 
     asked = [part["functionCall"] for part in parts if part.get("functionCall")]
     calls = tuple(
         ToolCall(
-            well_formed(each.get("id") or f"{each['name']}-{place}"),
+            well_formed(each.get("id") or f"{each['name']}-{index}"),
             well_formed(each["name"]),
             arguments_text(each.get("args")),
         )
-        for place, each in enumerate(asked)
+        for index, each in enumerate(asked)
     )
     ended = "tool_calls" if calls else finish(candidate.get("finishReason"), FINISH)
     return Reply(text, calls, ended, prompt_tokens, reply_tokens)

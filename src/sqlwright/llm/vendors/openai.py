@@ -110,13 +110,15 @@ class OpenAIEndpoint(AtSite):
         return body
 
     def _status(self, answer: HttpAnswer, body: Mapping[str, Any]) -> EndpointError:
-        """What a status means. A parameter the model doesn't know is left out from then on."""
-        said = answer.said
-        parameter = unsupported(answer.status, said, [name for name in _FALLBACKS if name in body])
+        """The error for a status. A parameter the model doesn't know is left out from then on."""
+        refusal_body = answer.refusal_body
+        parameter = unsupported(
+            answer.status, refusal_body, [name for name in _FALLBACKS if name in body]
+        )
         if parameter is not None:
             self._refused.add(parameter)
             return EndpointError(f"it doesn't take {parameter!r}", retry_after=0.0)
-        return _refused(self._site, answer, said)
+        return _refused(self._site, answer, refusal_body)
 
 
 class OpenAIEmbeddings(AtSite):
@@ -169,11 +171,11 @@ class OpenAIEmbeddings(AtSite):
     def _status(self, answer: HttpAnswer, texts: int) -> EndpointError:
         if answer.status in _TOO_MANY and texts > FEWEST:
             self._batch = min(self._batch, max(FEWEST, texts // 4))
-        return _refused(self._site, answer, answer.said)
+        return _refused(self._site, answer, answer.refusal_body)
 
 
-def _refused(site: ModelAddress, answer: HttpAnswer, said: Any) -> EndpointError:
-    return refused(site.address, answer.status, answer.headers, said, site.wall())
+def _refused(site: ModelAddress, answer: HttpAnswer, refusal_body: Any) -> EndpointError:
+    return refused(site.address, answer.status, answer.headers, refusal_body, site.wall())
 
 
 def _form(site: ModelAddress, content: bytes, part: str) -> Any:
@@ -193,8 +195,8 @@ def _read(form: Mapping[str, Any]) -> Completion:
     choices = sorted(form["choices"], key=lambda choice: int(choice.get("index") or 0))
     parts = shares(written or 0, len(choices))
     replies = tuple(
-        _reply(choice, (prompt or 0) if place == 0 else 0, tokens)
-        for place, (choice, tokens) in enumerate(zip(choices, parts, strict=True))
+        _reply(choice, (prompt or 0) if index == 0 else 0, tokens)
+        for index, (choice, tokens) in enumerate(zip(choices, parts, strict=True))
     )
     revision = (form.get("model") or "", form.get("system_fingerprint") or "")
     return Completion(
@@ -211,11 +213,11 @@ def _reply(choice: Mapping[str, Any], prompt_tokens: int, reply_tokens: int) -> 
     message = choice["message"]
     calls = tuple(
         ToolCall(
-            well_formed(call.get("id") or place),
+            well_formed(call.get("id") or index),
             well_formed(call["function"]["name"]),
             arguments_text(call["function"].get("arguments")),
         )
-        for place, call in enumerate(message.get("tool_calls") or ())
+        for index, call in enumerate(message.get("tool_calls") or ())
     )
     ended = finish(choice.get("finish_reason"))
     text = _plain(message.get("content"))
@@ -253,7 +255,7 @@ def _reply_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_closed(schema: Any) -> bool:
-    """Whether every object names all its properties: OpenAI's strict mode takes nothing else."""
+    """True if every object names all its properties: OpenAI's strict mode takes nothing else."""
     if isinstance(schema, Sequence) and not isinstance(schema, str):
         return all(map(_is_closed, schema))
     if not isinstance(schema, Mapping):

@@ -1,4 +1,4 @@
-"""Who serves language models: where, under which key, and what their models can do.
+"""The known providers of language models: base URLs, key variables, capabilities.
 
 A key belongs to the hosts of its provider. It goes elsewhere only where the user named the host
 together with the key; otherwise a request to another base URL is sent without one.
@@ -39,7 +39,7 @@ class Provider:
     unlike: tuple[tuple[str, str], ...] = ()
     """(pattern of a model's name, capability it lacks)."""
     newer_length: bool = False
-    """Whether the limit of reply tokens is called `max_completion_tokens`."""
+    """True if the limit of reply tokens is called `max_completion_tokens`."""
     vendor_headers: tuple[tuple[str, str], ...] = ()
     """(header its own hosts take, the vendor's own variable with the value)."""
     embeds: int = 0
@@ -47,7 +47,7 @@ class Provider:
     vendors take 2,048, but reading so large an answer would hold up everybody else's."""
 
     def capabilities_of(self, model: str) -> Capabilities:
-        """What a model of this provider can do as far as its name tells."""
+        """Capabilities of a model of this provider as far as its name tells."""
         lacks = {what: False for pattern, what in self.unlike if fnmatch.fnmatch(model, pattern)}
         return replace(self.capabilities, **lacks)
 
@@ -167,7 +167,7 @@ PROVIDERS: dict[str, Provider] = {
 
 
 def key_belongs(provider: Provider, base_url: str, bound: Sequence[str] = ()) -> bool:
-    """Whether the provider's key may be sent to that address.
+    """True if the provider's key may be sent to that address.
 
     It may to this machine and to the provider's own hosts under TLS, and to the hosts that the user
     bound it to. A local server's key belongs to the address it was configured for."""
@@ -176,8 +176,8 @@ def key_belongs(provider: Provider, base_url: str, bound: Sequence[str] = ()) ->
     if any(fnmatch.fnmatchcase(host, pattern.lower()) for pattern in bound):
         return True
     if provider.hosts:
-        own = any(fnmatch.fnmatchcase(host, pattern) for pattern in provider.hosts)
-        return own and parts.scheme == "https"
+        to_vendor = any(fnmatch.fnmatchcase(host, pattern) for pattern in provider.hosts)
+        return to_vendor and parts.scheme == "https"
     return is_loopback(base_url)
 
 
@@ -191,13 +191,13 @@ class Service:
     """Empty for the provider's own."""
     key: str | None = None
     key_variable: str = ""
-    """Where the key came from, for messages; empty for the provider's own variable."""
+    """The variable that the key came from, for messages; empty for the provider's own variable."""
     key_hosts: tuple[str, ...] = ()
     """Hosts the user bound the key to, besides the provider's."""
     capabilities: tuple[tuple[str, Any], ...] = ()
     """Overrides, by field of `Capabilities`."""
     remote: bool | None = None
-    """Whether requests leave this machine, by the user's word; None goes by the address."""
+    """True if requests leave this machine, by the user's word; None goes by the address."""
     throttle: Throttle = Throttle()  # noqa: RUF009 - frozen
     api_version: str = "2024-10-21"
     """Azure only."""
@@ -249,23 +249,25 @@ class Service:
 
     @property
     def can(self) -> Capabilities:
-        """What it can do, the user's word before the table's. Raises ConfigError."""
+        """Capabilities, the user's word before the table's. Raises ConfigError."""
         known = self.provider.capabilities_of(self.model)
         try:
-            told = replace(known, **dict(self.capabilities))
+            capabilities_set = replace(known, **dict(self.capabilities))
         except TypeError:
             names = ", ".join(Capabilities.__dataclass_fields__)
             raise ConfigError(
                 f"an unknown capability is set for {self.name}", hint=f"there are: {names}"
             ) from None
-        return replace(told, remote=self._leaves())
+        return replace(capabilities_set, remote=self._leaves())
 
     def _leaves(self) -> bool:
-        """Whether requests leave this machine. Raises ConfigError where that can't be denied."""
+        """True if requests leave this machine. Raises ConfigError where that can't be denied."""
         if self.remote is None:
             return not is_loopback(self.address)  # no capability says otherwise
         host = urlsplit(self.address).hostname or ""
-        if not self.remote and any(fnmatch.fnmatchcase(host, one) for one in self.provider.hosts):
+        if not self.remote and any(
+            fnmatch.fnmatchcase(host, pattern) for pattern in self.provider.hosts
+        ):
             raise ConfigError(
                 f"{self.name} is at its vendor's, {host}, which is not this machine",
                 hint="Leave out remote = false; it is for a server of your own.",

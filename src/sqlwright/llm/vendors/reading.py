@@ -1,4 +1,4 @@
-"""What may be taken from a server's JSON: nothing in it is trusted to have the right type."""
+"""Type-checked reading of a server's JSON: nothing in it is trusted to have the right type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from sqlwright.llm.sending.failures import unreadable
 
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""What reading a form that isn't as it should be raises."""
+"""Errors that reading malformed JSON raises."""
 
 
 @contextmanager
@@ -30,7 +30,8 @@ def well_formed(text: Any) -> str:
 
 
 def finish(reason: Any, known: Mapping[str, str] | None = None) -> str:
-    """Why a reply ended, in our words where they are known, else the server's if it is one word."""
+    """The reason why a reply ended, in our words where they are known, else the server's if it is
+    one word."""
     word = str(reason or "stop")
     word = (known or {}).get(word, word.lower())
     return word if re.fullmatch(r"[a-z_]{1,40}", word) else "other"
@@ -68,4 +69,4 @@ def shares(total: int, parts: int) -> list[int]:
     if parts <= 0:
         return []
     each, rest = divmod(total, parts)
-    return [each + (place < rest) for place in range(parts)]
+    return [each + (index < rest) for index in range(parts)]
