@@ -42,7 +42,7 @@ from benchmarks.setting import (
 )
 
 from sqlwright.llm.endpoint import Throttle
-from sqlwright.llm.gate import GatedModel, Connection
+from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.keeping.recording import Recorder, read_recording
 from sqlwright.llm.scripted import Script, ScriptedEndpoint
 from sqlwright.llm.sending.engine import Engine

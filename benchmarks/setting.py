@@ -24,7 +24,7 @@ import sqlwright
 from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import demo_questions
 from sqlwright.llm.endpoint import Throttle
-from sqlwright.llm.gate import GatedModel, Connection
+from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.sending.engine import Engine
 from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect
 from sqlwright.local.models import EmbeddedModels

@@ -1,1 +1,1 @@
-"""What comes from outside, checked where it enters, and the folder for what is kept."""
+"""Checks of input where it enters, and the folder for everything that is kept."""

@@ -1,4 +1,4 @@
-"""What a caller hands over is checked against the annotations before anything is done with it.
+"""Checks a caller's arguments against the annotations before anything is done with them.
 
 `checked` stands over a public function, `checked_fields` over a public dataclass. A value that
 doesn't fit its annotation is a UserError that names the argument, what is allowed and what was
@@ -76,7 +76,7 @@ class Private:
 
 
 def is_path(path: str | Path) -> bool:
-    """Whether a file or folder could have that name."""
+    """True if a file or folder could have that name."""
     text = str(path)
     try:
         Path(text).expanduser()
@@ -86,7 +86,7 @@ def is_path(path: str | Path) -> bool:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text consists of characters: half a pair of surrogates is none."""
+    """True if a text consists of characters: half a pair of surrogates is none."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -186,7 +186,7 @@ class _Check:
 
 
 def allowed(hint: Any) -> str:
-    """What an annotation allows, in words."""
+    """The values that an annotation allows, in words."""
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
         told = next((mark.text for mark in args[1:] if isinstance(mark, Words)), None)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 HOME_VARIABLE = "SQLWRIGHT_HOME"
 PRIVATE = 0o700
+"""Mode of our folders: nobody but the owner may look in."""
 
 
 def home() -> Path:

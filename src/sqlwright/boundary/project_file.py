@@ -69,7 +69,7 @@ def _places(folder: Path | None) -> Iterable[Path]:
 
 
 def _look(path: Path, trusted: frozenset[int]) -> tuple[bytes, str] | None:
-    """What a regular file holds, and why it isn't to be obeyed, which is empty where it is. None
+    """Content of a regular file, and the reason not to obey it, empty where there is none. None
     where there is none, or a `pyproject.toml` that can't be read or is too large to be one of ours.
     Raises ConfigError for a file of the user's own that can't be read."""
     try:
@@ -141,8 +141,8 @@ def _trusted_users(environ: Mapping[str, str]) -> frozenset[int]:
 
 
 def _distrust(files: Iterable[os.stat_result], trusted: frozenset[int]) -> str:
-    """Why a file is not to be obeyed; empty where it is. A link is looked at like its target: the
-    paths in a file are relative to the link's folder."""
+    """The reason not to obey a file; empty where there is none. A link is looked at like its
+    target: the paths in a file are relative to the link's folder."""
     for found in files:
         if found.st_uid not in trusted:
             return f"it belongs to another user ({_user(found.st_uid)})"

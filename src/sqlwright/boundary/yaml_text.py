@@ -9,6 +9,7 @@ import yaml
 from sqlwright.errors import ConfigError
 
 _LONGEST_NUMBER = 30
+"""Digits of a whole number at most: reading a longer one takes the square of its length."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -21,7 +22,7 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def event_mark(self) -> Any:
-        """Where the next event starts; the library's own method has no types."""
+        """Mark of the next event's start; the library's own method has no types."""
         peek: Any = self.peek_event
         return peek().start_mark
 
@@ -47,7 +48,7 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 
 
 def read_yaml(text: str, origin: str) -> Any:
-    """What the text says, in plain types. Raises ConfigError with the line."""
+    """The YAML text as plain types. Raises ConfigError with the line."""
     try:
         return yaml.load(text, _Loader)  # noqa: S506 - a safe loader, made stricter
     except yaml.MarkedYAMLError as error:

@@ -1,4 +1,4 @@
-"""What is known about a database besides its rows: schema, descriptions, profiles, joins.
+"""Knowledge of a database besides its rows: schema, descriptions, profiles, joins.
 
 `records` holds the nouns, `encoding` their JSON form. `descriptions` reads description files,
 `scan` profiles tables, `formats` tells how values are written, `joins` infers undeclared keys.

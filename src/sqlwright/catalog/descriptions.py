@@ -21,7 +21,9 @@ from sqlwright.schema import Column, Schema, Table
 
 FOLDER = "database_description"
 LONGEST_FILE = 16 * 1024 * 1024
+"""Bytes of a description file at most; larger ones are noted and left out."""
 LONGEST_TEXT = 4_000
+"""Characters of one description that are kept; a prompt has no room for more."""
 
 _HEADERS = {
     "original_column_name": "name",
@@ -49,7 +51,7 @@ class DescribedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Descriptions:
-    """What the files of one folder say, by file stem, and what couldn't be read."""
+    """Descriptions of one folder's files, by file stem, and notes on what couldn't be read."""
 
     tables: Mapping[str, tuple[DescribedColumn, ...]]
     unread: Mapping[str, str] = field(default_factory=dict)
@@ -200,7 +202,7 @@ def _rows(text: str) -> Iterator[list[str]]:
 
 
 def _header(rows: Sequence[Sequence[str]]) -> tuple[int, dict[str, int]]:
-    """Where the header is, among the first lines, and which role each of its cells has."""
+    """Index of the header among the first lines, and the column index of each role."""
     for at, row in enumerate(rows[:3]):
         positions: dict[str, int] = {}
         for index, cell in enumerate(row):

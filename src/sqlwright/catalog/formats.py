@@ -1,4 +1,4 @@
-"""How stored values are written: dates, money, codes and the like, told from the values alone.
+"""Recognises formats of stored values (dates, money, codes and the like) from the values alone.
 
 A format says how a value has to be written in a query's literal, or what has to be done to it
 before it can be compared or summed. Names of columns play no part.
@@ -180,7 +180,7 @@ def recognise_number_formats(values: Iterable[int | float]) -> tuple[Format, ...
 
 
 def is_opaque(formats: Sequence[Format]) -> bool:
-    """Whether values so written are identifiers nobody would type in a question."""
+    """True if such values are identifiers that nobody would type in a question."""
     return any(form.name in {"uuid", "hash"} for form in formats)
 
 

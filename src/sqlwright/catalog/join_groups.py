@@ -1,4 +1,4 @@
-"""Which tables a schema's declared keys hold together, and what that says about further joins.
+"""Evidence about joins from the groups of tables that declared keys connect.
 
 In a schema of a few tables a name that fits and values that are all found are enough to join by.
 One of hundreds holds many customers, and every column of small numbers is contained in all of their
@@ -31,12 +31,12 @@ class Groups:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._place = {table.name: place for place, table in enumerate(schema.tables)}
+        self._position = {table.name: position for position, table in enumerate(schema.tables)}
         self._sizes = Counter(schema.group_of.values())
 
     def apart(self, near: str, far: str) -> bool:
-        """Whether tables of a crowd are known not to belong together: one of them is in a group
-        that the other isn't in."""
+        """True if tables of a schema of many groups are known not to belong together: one of them
+        is in a group that the other isn't in."""
         one, other = self._schema.group_of[near], self._schema.group_of[far]
         return (
             self._schema.has_many_groups
@@ -45,18 +45,18 @@ class Groups:
         )
 
     def kinship(self, near: ColumnRef, far: ColumnRef) -> Kinship:
-        """How much speaks for a target besides its name and values, to be compared: in the same
-        group, spelt the same, made soon before or after. Equal for all unless in a crowd."""
+        """Rank of a target among those equally likely by name and values: in the same group, spelt
+        the same, made soon before or after. Equal for all unless the schema has many groups."""
         if not self._schema.has_many_groups:
             return (False, False, 0)
-        gap = abs(self._place[near.table] - self._place[far.table])
+        gap = abs(self._position[near.table] - self._position[far.table])
         return (self._same(near, far), near.column == far.column, -gap)
 
     def _same(self, near: ColumnRef, far: ColumnRef) -> bool:
         return self._schema.group_of[near.table] == self._schema.group_of[far.table]
 
     def admits(self, proposal: Proposal, profiles: Mapping[ColumnRef, ColumnProfile]) -> bool:
-        """Whether the values may decide about a proposal at all.
+        """True if the values may decide about a proposal at all.
 
         In a crowd, the key of a table that it is named after refers to nothing, another table's
         key to one of its own group, and a column to a key of another group only where the name
@@ -74,14 +74,14 @@ class Groups:
             return True
         if not proposal.primary:
             return False
-        gap = abs(self._place[proposal.near.table] - self._place[proposal.far.table])
+        gap = abs(self._position[proposal.near.table] - self._position[proposal.far.table])
         if gap <= NEIGHBOURS and not own_key and proposal.score >= STRONG:
             return True
         return proposal.exact and telling(profiles.get(proposal.near), profiles.get(proposal.far))
 
 
 def telling(near: ColumnProfile | None, far: ColumnProfile | None) -> bool:
-    """Whether finding all values of `near` in `far` says more than that both count from one."""
+    """True if finding all values of `near` in `far` says more than that both count from one."""
     if near is None or far is None:
         return False
     if near.main_storage == "text":

@@ -1,4 +1,4 @@
-"""Which columns could join two tables, judged by names and keys alone.
+"""Proposes columns that could join two tables, by names and keys alone.
 
 Names only propose; `joins` lets the stored values decide.
 """
@@ -26,7 +26,7 @@ _ENDING_IN_IE = frozenset(
     "birdie brownie calorie collie cookie genie goalie hoodie movie necktie prairie rookie "  # noqa: SIM905
     "selfie smoothie sortie veggie zombie".split()
 )
-"""What the ending -ies doesn't tell from company and city."""
+"""Words in -ie, whose plural ends like that of company and city."""
 _IN_ES = re.compile(r"(?:ss|x|ch|sh|zz|(?<!sh)(?<!can)o)es\Z")
 _US_IN_ES = re.compile(r"[^aeo]uses\Z")
 """Buses and statuses, unlike houses and causes."""
@@ -44,12 +44,12 @@ class Proposal:
     near: ColumnRef
     far: ColumnRef
     score: float
-    """How strongly the names suggest it, in (0, 1]."""
+    """Strength of the names' evidence, in (0, 1]."""
     reason: str
     primary: bool
-    """Whether the far column is its table's primary key."""
+    """True if the far column is its table's primary key."""
     exact: bool
-    """Whether the names alone say it: a table's name and its key's, or one telling name twice."""
+    """True if the names alone decide: a table's name and its key's, or one telling name twice."""
 
 
 def words(name: str) -> tuple[str, ...]:
@@ -58,8 +58,8 @@ def words(name: str) -> tuple[str, ...]:
 
 
 def _word_ranges(name: str) -> Iterator[tuple[int, int]]:
-    """Where words begin and end: at other characters, between letters and digits, and at humps
-    (`HTTPServerName` has three)."""
+    """Start and end of each word. Words are divided at other characters, between letters and
+    digits, and at humps (`HTTPServerName` has three)."""
     for run in _RUN.finditer(name):
         start, end = run.span()
         for at in range(start + 1, end):
@@ -199,12 +199,12 @@ def _forms(key: _Key) -> Iterator[tuple[str, float, str, bool]]:
 
 
 def sole_key(table: Table, column: str) -> bool:
-    """Whether a column alone is its table's primary key."""
+    """True if a column alone is its table's primary key."""
     return tuple(map(str.casefold, table.primary_key)) == (column.casefold(),)
 
 
 def names_its_table(table: str, column: str) -> bool:
-    """Whether a key's name is that of its own table, or of what that table's name ends in, or is
+    """True if a key's name is that of its own table, or of what that table's name ends in, or is
     short for it: `school_people.people_id`, `student.stu_id`, `staff.id`."""
     stem = list(words(column))
     while stem and stem[-1] in _KEY_WORDS:
@@ -274,8 +274,8 @@ def _for_column(
 
 
 def _readings(name: str, *, prefixed: bool) -> Iterator[tuple[str, float, str]]:
-    """What a column's name may say it refers to: a form, how much less sure that is than the whole
-    name, and what was left out. A `prefixed` name begins with a word that says nothing."""
+    """Names that a column may refer to by its own name: a form, how much less sure that is than the
+    whole name, and what was left out. A `prefixed` name begins with a word that says nothing."""
     parts = words(name)
     yield "".join(parts), 1.0, ""
     starts = [start for start, _ in _word_ranges(name)]

@@ -30,11 +30,15 @@ from sqlwright.errors import DatabaseUnavailable
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 
 SAMPLED_VALUES = 1_000
+"""Different values of the near side that are looked up on the far side at most."""
 SAMPLED_ROWS = 50_000
+"""Rows of the near side that are read for them at most."""
 ENOUGH = 0.85
+"""Share of the near side's values found on the far side. Chosen: real keys have some rows without a
+partner."""
 NEARLY = 0.95
-"""Where names are telling `ENOUGH` of the values must be found; weaker ones need all of them, or
-`NEARLY` all of many. Real keys have some rows without a partner."""
+"""Share likewise. Where names are telling, `ENOUGH` of the values must be found; weaker ones need
+all of them, or `NEARLY` all of many. Real keys have some rows without a partner."""
 FEW, FEW_TO_KEY = 5, 2
 """Fewer values than that may be all different, and all found, by chance; a primary key is at least
 known to be one, and a column with its table's name is likely one."""
@@ -99,7 +103,7 @@ def infer_joins(
 
 
 class _Linked:
-    """What is joined already."""
+    """The joins made so far."""
 
     def __init__(self, keys: Iterable[ForeignKey]) -> None:
         self._columns: set[frozenset[ColumnRef]] = set()
@@ -222,8 +226,8 @@ def _overlap(
     reading: TimedReader,
     seconds: float,
 ) -> _Overlap | None:
-    """How many of the near side's different values exist on the far side; None when it takes too
-    long to tell. Compares as a join does, declared affinities included."""
+    """Number of the near side's different values exist on the far side; None when it takes too long
+    to tell. Compares as a join does, declared affinities included."""
     names = [quoted(column) for column, _ in pairs]
     present = " AND ".join(f"{name} IS NOT NULL" for name in names)
     matched = " AND ".join(
@@ -277,12 +281,12 @@ def _needed(proposal: Proposal) -> int:
 
 
 def _flag(profile: ColumnProfile) -> bool:
-    """Whether a column holds yes and no in numbers, which are found in any key."""
+    """True if a column holds yes and no in numbers, which are found in any key."""
     return any(form.name == "boolean" for form in profile.formats)
 
 
 def _seems_unique(profile: ColumnProfile) -> bool:
-    """Whether a sample had no value twice."""
+    """True if a sample had no value twice."""
     cells = profile.rows - profile.nulls
     return profile.sampled and cells >= 1_000 and profile.distinct >= cells
 

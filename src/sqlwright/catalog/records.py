@@ -1,4 +1,4 @@
-"""What is known about a database: its schema and a profile of every table and column."""
+"""Knowledge of a database: its schema and a profile of every table and column."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from sqlwright.schema import ColumnRef, Schema
 from sqlwright.types import Cell
 
 Indexing = Literal["whole", "part", "none", "free_text", "identifier", "blank", "waiting"]
-"""How a column stands in the value index: every text, some of them, no text stored at all, left
-out as long free text, left out as opaque identifiers, nothing but blanks, not read yet."""
+"""State of a column in the value index: every text, some of them, no text stored at all, left out
+as long free text, left out as opaque identifiers, nothing but blanks, not read yet."""
 
 ISO = frozenset({"iso_date", "iso_datetime"})
 
 ENUMERATION_VALUES = 3
+"""Different values of a column at most that count as an enumeration, such as yes, no and
+unknown."""
 ENUMERATION_LENGTH = 32
+"""Characters of each of them at most. Chosen: a prompt shows all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnProfile:
-    """What a column holds, measured."""
+    """Measurements of a column's values."""
 
     storage: Mapping[str, int] = field(default_factory=dict)
     """Cells by how SQLite stores them: integer, real, text, blob. NULLs are in `nulls`."""
@@ -41,14 +44,14 @@ class ColumnProfile:
     frequent: tuple[tuple[Cell, int], ...] = ()
     """Most frequent values with their rows among those looked at, most frequent first."""
     sampled: bool = False
-    """Whether only part of the rows was looked at."""
+    """True if only part of the rows was read."""
     mean_length: float = 0.0
     """Characters per text value, averaged over distinct ones."""
     indexing: Indexing = "waiting"
 
     @property
     def unique(self) -> bool:
-        """Whether every row is known to hold a value of its own."""
+        """True if every row is known to hold a different value."""
         return (
             not self.sampled
             and self.distinct_exact
@@ -59,7 +62,7 @@ class ColumnProfile:
 
     @property
     def complete(self) -> bool:
-        """Whether `frequent` holds every value there is."""
+        """True if `frequent` holds every value there is."""
         return not self.sampled and self.distinct_exact and len(self.frequent) == self.distinct
 
     @property
@@ -70,13 +73,13 @@ class ColumnProfile:
 
 @dataclass(frozen=True, slots=True)
 class TableProfile:
-    """How large a table is and how much of it was looked at."""
+    """Size of a table and how much of it was read."""
 
     rows: int = 0
     rows_exact: bool = True
     sampled: bool = False
     note: str = ""
-    """Why it couldn't be looked at, or not wholly."""
+    """The reason why it wasn't read, or not wholly."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +91,9 @@ class Catalog:
     """By the table's exact name."""
     columns: Mapping[ColumnRef, ColumnProfile] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    """What was left out or couldn't be read, in words."""
+    """Sentences about what was left out or couldn't be read."""
     steady: Catalog | None = field(default=None, compare=False)
-    """What of it doesn't depend on how much time there was to look, where that is less: prompts
+    """The part that doesn't depend on how much time there was to read, where that is less: prompts
     show this, so that the same question makes the same prompt. None: all of it."""
 
     def enumerations(self) -> dict[ColumnRef, tuple[str, ...]]:

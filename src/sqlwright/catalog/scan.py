@@ -19,21 +19,30 @@ from sqlwright.catalog.tally import ColumnTally
 from sqlwright.schema import Column, ColumnRef, Table
 from sqlwright.types import Cell
 
-GLANCE_ROWS = 1_000
+SAMPLE_ROWS = 1_000
+"""Rows of the sample that is taken of a table before it is scanned."""
 BLOCK_ROWS = 50
+"""Neighbouring rows that are read together for the sample: each block costs one seek."""
 COLUMNS_AT_ONCE = 12
+"""Columns scanned in one pass over a large table, by memory: each counts up to `ScanLimits.texts`
+values."""
 MANY_COLUMNS = 200
+"""Columns scanned in one pass over a small table."""
 FEW_ROWS = 20_000
+"""Rows of a small table at most."""
 LONGEST_INDEXED = 400
 """Characters of a text beyond which it isn't worth an entry in the value index."""
 LONG_TEXT = 120
+"""Characters on average beyond which texts are prose. Chosen: names and titles stay below."""
 NEARLY_UNIQUE = 0.8
+"""Share of different texts in the sample from which they may be identifiers. Chosen by hand."""
 _HEAVY_CHARACTERS = 2_000
+"""Characters read of a long text or blob: more than a value that is indexed has."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanLimits:
-    """How much of a table is kept."""
+    """Limits of a scan: rows read, values kept."""
 
     rows: int | None = None
     """Rows looked at; None is all of them."""
@@ -54,7 +63,7 @@ class ColumnScan:
 
 @dataclass(slots=True)
 class TableScan:
-    """What looking at a table gave."""
+    """The result of scanning a table."""
 
     profile: TableProfile
     columns: list[ColumnScan] = field(default_factory=list)
@@ -75,7 +84,7 @@ class _Span:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How one column is read."""
+    """Expression that reads one column, and what becomes of its texts."""
 
     expression: str
     indexing: Indexing
@@ -84,7 +93,7 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class TableSample:
-    """What some rows from all over a table tell about reading the rest."""
+    """Rows from all over a table, and how to read the rest by what they hold."""
 
     table: Table
     span: _Span | None
@@ -105,16 +114,16 @@ def estimated_rows(reading: TimedReader, table: Table) -> int | None:
 
 
 def sample_table(reading: TimedReader, table: Table) -> TableSample:
-    """Look at some rows from all over a table. Raises `Unreadable`, `OutOfTime`, `Cancelled`."""
-    cells, span = _glance(reading, table)
+    """Read some rows from all over a table. Raises `Unreadable`, `OutOfTime`, `Cancelled`."""
+    cells, span = _sample(reading, table)
     return TableSample(table, span, tuple(cells), tuple(map(_plan, cells, table.columns)))
 
 
 def scan_columns(
     reading: TimedReader,
-    glance: TableSample,
+    sample: TableSample,
     positions: Sequence[int],
-    caps: ScanLimits,
+    limits: ScanLimits,
     *,
     progress: Callable[[int], None] | None = None,
 ) -> TableScan:
@@ -124,52 +133,52 @@ def scan_columns(
     unreadable half way, what has been counted so far is kept and marked as sampled. Raises
     `Cancelled`.
     """
-    plans = [glance.plans[at] for at in positions]
+    plans = [sample.plans[at] for at in positions]
     tallies = [
-        ColumnTally(caps.texts) if plan.has_texts else ColumnTally(caps.others, caps.texts)
+        ColumnTally(limits.texts) if plan.has_texts else ColumnTally(limits.others, limits.texts)
         for plan in plans
     ]
-    statements = _statements([plan.expression for plan in plans], glance, caps)
+    statements = _statements([plan.expression for plan in plans], sample, limits)
     note = ""
     try:
         whole = _stream(reading, statements, tallies, progress)
     except Unreadable as error:
-        whole, note = False, f"{glance.table.name} could not be read to its end: {error}"
+        whole, note = False, f"{sample.table.name} could not be read to its end: {error}"
     if not whole and tallies[0].rows == 0:
-        _keep_glance(tallies, [glance.cells[at] for at in positions])
+        _keep_sample(tallies, [sample.cells[at] for at in positions])
     rows = tallies[0].rows
-    if caps.rows is not None and glance.span is None and rows > caps.rows:
+    if limits.rows is not None and sample.span is None and rows > limits.rows:
         whole = False
     whole = whole and not statements.sampled
     columns = [
         _finished(
-            ColumnRef(glance.table.name, glance.table.columns[at].name),
+            ColumnRef(sample.table.name, sample.table.columns[at].name),
             tally,
             plan.indexing,
             sampled=not whole,
         )
         for at, plan, tally in zip(positions, plans, tallies, strict=True)
     ]
-    total = rows if whole else max(rows, glance.span.length if glance.span else 0)
+    total = rows if whole else max(rows, sample.span.length if sample.span else 0)
     return TableScan(TableProfile(total, whole, not whole, note), columns)
 
 
 def scan_table(
     reading: TimedReader,
     table: Table,
-    caps: ScanLimits,
+    limits: ScanLimits,
     *,
     progress: Callable[[int], None] | None = None,
 ) -> TableScan:
     """Profile every column of a table. Never fails but for `Cancelled` and `DatabaseUnavailable`:
     a table that can't be read gets empty profiles and a note."""
     try:
-        glance = sample_table(reading, table)
+        sample = sample_table(reading, table)
     except (Unreadable, OutOfTime) as error:
         return unread(table, error)
     groups = [
-        scan_columns(reading, glance, positions, caps, progress=progress)
-        for positions in column_groups(table, glance.rows)
+        scan_columns(reading, sample, positions, limits, progress=progress)
+        for positions in column_groups(table, sample.rows)
     ]
     return joined(groups)
 
@@ -234,16 +243,16 @@ def _span(reading: TimedReader, table: Table) -> _Span | None:
     return _Span(name, first, last)
 
 
-def _glance(reading: TimedReader, table: Table) -> tuple[list[tuple[Cell, ...]], _Span | None]:
+def _sample(reading: TimedReader, table: Table) -> tuple[list[tuple[Cell, ...]], _Span | None]:
     """Some rows from all over a table, column by column, texts cut short."""
     span = _span(reading, table)
     shown = ", ".join(_light(quoted(column.name)) for column in table.columns)
     source = quoted(table.name)
     rows: list[tuple[Cell, ...]] = []
-    if span is None or span.length <= GLANCE_ROWS:
-        rows.extend(reading.all(f"SELECT {shown} FROM {source} LIMIT {GLANCE_ROWS}"))
+    if span is None or span.length <= SAMPLE_ROWS:
+        rows.extend(reading.all(f"SELECT {shown} FROM {source} LIMIT {SAMPLE_ROWS}"))
     else:
-        for where in _blocks(span, GLANCE_ROWS // BLOCK_ROWS, BLOCK_ROWS):
+        for where in _blocks(span, SAMPLE_ROWS // BLOCK_ROWS, BLOCK_ROWS):
             rows.extend(reading.all(f"SELECT {shown} FROM {source} {where}"))
     if not rows:
         return [() for _ in table.columns], span
@@ -252,7 +261,7 @@ def _glance(reading: TimedReader, table: Table) -> tuple[list[tuple[Cell, ...]],
 
 def _blocks(span: _Span, count: int, rows: int) -> Iterator[str]:
     """Conditions that pick blocks of consecutive rows spread over a table, one from each of
-    `count` equal parts, at a place drawn by a fixed seed."""
+    `count` equal parts, at positions drawn by a fixed seed."""
     drawn = random.Random(span.length)  # noqa: S311 - a sample, not a secret
     step = span.length / count
     for part in range(count):
@@ -271,7 +280,8 @@ def _light(name: str) -> str:
 
 
 def _plan(cells: Sequence[Cell], column: Column) -> _Plan:
-    """How to read a column, and whether its texts are for the value index ("waiting")."""
+    """The plan for a column: how to read it, and whether its texts are for the value index
+    ("waiting")."""
     texts = [cell for cell in cells if isinstance(cell, str)]
     heavy = any(isinstance(cell, bytes) for cell in cells)
     heavy = heavy or any(len(text) > LONGEST_INDEXED for text in texts)
@@ -298,16 +308,16 @@ class _Statements:
     sampled: bool
 
 
-def _statements(expressions: Sequence[str], glance: TableSample, caps: ScanLimits) -> _Statements:
-    shown = f"SELECT {', '.join(expressions)} FROM {quoted(glance.table.name)}"
-    span = glance.span
-    if caps.rows is None or (span is not None and span.length <= caps.rows):
+def _statements(expressions: Sequence[str], sample: TableSample, limits: ScanLimits) -> _Statements:
+    shown = f"SELECT {', '.join(expressions)} FROM {quoted(sample.table.name)}"
+    span = sample.span
+    if limits.rows is None or (span is not None and span.length <= limits.rows):
         return _Statements([shown], sampled=False)
     if span is None:
         # One row more tells whether there were any left.
-        return _Statements([f"{shown} LIMIT {caps.rows + 1}"], sampled=False)
+        return _Statements([f"{shown} LIMIT {limits.rows + 1}"], sampled=False)
     rows = BLOCK_ROWS * 4
-    blocks = max(caps.rows // rows, 1)
+    blocks = max(limits.rows // rows, 1)
     return _Statements([f"{shown} {where}" for where in _blocks(span, blocks, rows)], sampled=True)
 
 
@@ -330,8 +340,8 @@ def _stream(
     return True
 
 
-def _keep_glance(tallies: Sequence[ColumnTally], glance: Sequence[Sequence[Cell]]) -> None:
-    for tally, cells in zip(tallies, glance, strict=True):
+def _keep_sample(tallies: Sequence[ColumnTally], sample: Sequence[Sequence[Cell]]) -> None:
+    for tally, cells in zip(tallies, sample, strict=True):
         if cells:
             tally.add(cells)
 
@@ -356,7 +366,7 @@ def _finished(ref: ColumnRef, tally: ColumnTally, kind: Indexing, *, sampled: bo
 
 
 def is_indexable(text: str) -> bool:
-    """Whether a text can be found by a phrase and used as a literal.
+    """True if a text can be found by a phrase and used as a literal.
 
     U+FFFD most likely stands for bytes that aren't UTF-8, which no literal can name.
     """

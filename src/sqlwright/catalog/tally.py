@@ -16,8 +16,11 @@ from sqlwright.catalog.records import ColumnProfile, Indexing
 from sqlwright.types import Cell
 
 FREQUENT = 20
+"""Values kept in a column's profile at most."""
 FREQUENT_LENGTH = 200
+"""Characters of such a value at most."""
 FORMAT_SAMPLE = 1_000
+"""Different values by which a column's formats are recognised."""
 T = TypeVar("T")
 _STORAGE = {int: "integer", float: "real", str: "text", bytes: "blob"}
 
@@ -44,7 +47,7 @@ class Sketch:
             self._least = np.unique(np.concatenate([self._least, mixed]))[: self._k]
 
     def estimate(self) -> int:
-        """How many different values were seen, about."""
+        """About how many different values were seen."""
         if len(self._least) < self._k:
             return len(self._least)
         share = float(self._least[-1]) / float(2**64)
@@ -99,7 +102,7 @@ class ColumnTally:
 
     @property
     def holds_texts(self) -> bool:
-        """Whether any cell was text."""
+        """True if any cell was text."""
         return self._types[str] > 0
 
     def texts(self) -> Iterator[tuple[str, int]]:
@@ -109,7 +112,7 @@ class ColumnTally:
                 yield value, count
 
     def profile(self, *, sampled: bool, indexing: Indexing) -> ColumnProfile:
-        """What was counted, as a profile."""
+        """The counts as a profile."""
         nulls = self._types.get(type(None), 0)
         storage = {_STORAGE[kind]: n for kind, n in self._types.items() if kind in _STORAGE}
         if self._sketch is None:

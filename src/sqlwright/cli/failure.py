@@ -1,4 +1,4 @@
-"""What the command line ends with: exit codes, and messages instead of tracebacks.
+"""Exit codes of the command line, and messages instead of tracebacks.
 
 | code | meaning |
 |---|---|
@@ -25,13 +25,14 @@ from sqlwright.errors import Cancelled, SqlwrightError, UserError
 if TYPE_CHECKING:
     from rich.text import Text
 
-UNFORESEEN = 1
-USAGE = 2
-REFUSED = 10
-FAILED = 11
-UNHEALTHY = 12
-INTERRUPTED = 130
-PIPE_CLOSED = 141
+# Exit codes; the table above has their meaning.
+UNFORESEEN = 1  # a defect of ours
+USAGE = 2  # as click has it
+REFUSED = 10  # an answer with a reason, no error
+FAILED = 11  # an answer without a query
+UNHEALTHY = 12  # of doctor and sql
+INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+PIPE_CLOSED = 141  # 128 and the number of SIGPIPE
 
 STATUS_CODES = {"answered": 0, "refused": REFUSED, "failed": FAILED}
 

@@ -13,7 +13,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 _RANGE = re.compile(r"  \[x[<>]=?.*\]$")
-"""What the parser adds to the help of a bounded number."""
+"""Text that the parser adds to the help of a bounded number."""
 GROUPS = (
     ("Ask", ("ask", "chat", "sql")),
     ("Prepare", ("prepare", "purge", "doctor")),
@@ -52,7 +52,7 @@ class CalmGroup(TyperGroup):
 
 
 def _is_text(word: str, known: Collection[str]) -> bool:
-    """Whether a word that begins with a dash can't be meant as an option: its name would hold
+    """True if a word that begins with a dash can't be meant as an option: its name would hold
     blanks, or it has several lines. SQL's comments begin so."""
     name = word.partition("=")[0]
     if not word.startswith("-") or name in known or (word[1] != "-" and word[:2] in known):

@@ -108,7 +108,7 @@ def _flushed(code: int) -> int:
 
 
 def _in_the_background(failure: threading.ExceptHookArgs) -> None:
-    """What goes wrong in a helping thread shows in what the main one reports."""
+    """Ignore a failure of a helping thread: it shows in the main thread's report."""
     if os.environ.get("SQLWRIGHT_DEBUG"):
         import threading
 

@@ -40,7 +40,7 @@ def settled(
     prepare: bool | None = None,
     llm: Mapping[str, Any] | None = None,
 ) -> Settings:
-    """What holds for this command: options, then environment, then project file.
+    """The settings of this command: options, then environment, then project file.
 
     More rows are fetched where more are to be shown. Says which project files were left alone, so
     it is called once. Raises ConfigError.
@@ -66,7 +66,7 @@ def settled(
 
 
 def opener(database: str, settings: Settings, *, allow_code: bool = False) -> Opener:
-    """What opens a session; nothing happens until it is called."""
+    """A function that opens a session; nothing happens until it is called."""
 
     def open_session() -> Session:
         from sqlwright import api

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     Row = tuple[Cell, ...]
 
 BUSY_MILLISECONDS = 1_000
+"""Milliseconds to wait at most for another program's lock on the file."""
 SQL_BYTES = 1_000_000
+"""UTF-8 bytes of a statement at most (SQLITE_LIMIT_SQL_LENGTH)."""
 CELL_CEILING = 64 * 1024 * 1024
 """No text or blob larger than this is ever made; larger stored ones can't be read."""
 _IN_MEMORY = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_MEMORY
@@ -148,7 +150,7 @@ class GuardedConnection:
 
     @property
     def phase(self) -> Literal["prepare", "run"]:
-        """How far the last query came: only prepared, or run, if only to its first row."""
+        """Stage that the last query reached: only prepared, or run, if only to its first row."""
         began = self._statement is not None and self._statement.began
         return "run" if began else "prepare"
 
@@ -326,11 +328,11 @@ class ReadFailed(Exception):
 
 
 FAILURES = (apsw.Error, MemoryError, UnicodeEncodeError, OverflowError, ReadFailed)
-"""What running a query may raise, besides Refused."""
+"""Exceptions of running a query, besides Refused."""
 
 
 def binding_folder() -> str:
-    """Where the binding was imported from."""
+    """The folder that the binding was imported from."""
     return dirname(dirname(apsw.__file__))  # noqa: PTH120  pathlib would slow the worker's start
 
 

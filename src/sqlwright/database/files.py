@@ -46,6 +46,7 @@ _ENDINGS = (".db", ".sqlite", ".sqlite3", ".db3")
 _NEAR = 0.7
 """Names at least so alike are proposed for one that isn't there."""
 _PROPOSED = 3
+"""Similar file names proposed at most where a database isn't found."""
 _LOOKED_INTO = 500
 """Files of a folder that are opened at most, to see which are databases."""
 Token = tuple[int, ...]
@@ -67,7 +68,7 @@ class FileSource:
         return f"file:{quote(os.fsencode(self.path))}?mode=ro{extra}"
 
     @property
-    def place(self) -> tuple[str, int, int]:
+    def folder_id(self) -> tuple[str, int, int]:
         """The folder it lies in: path, device and inode."""
         folder = os.path.dirname(self.path)  # noqa: PTH120
         found = os.stat(folder)  # noqa: PTH116
@@ -112,7 +113,7 @@ class DatabaseFile:
         )
 
     def source(self) -> FileSource:
-        """How to open the file now. Raises DatabaseUnavailable."""
+        """The file and the mode to open it in now. Raises DatabaseUnavailable."""
         token = self.token()
         if token[0] == 0:
             check_file(self.path)
@@ -294,8 +295,8 @@ def _directory(path: Path) -> DatabaseUnavailable:
 
 
 def _likeness(name: str, other: str) -> float:
-    """How alike two file names are, 0 to 1, in letters of either case; that of the names without
-    their endings counts, too."""
+    """Similarity of two file names are, 0 to 1, in letters of either case; that of the names
+    without their endings counts, too."""
     pairs = [(name, other), (Path(name).stem, Path(other).stem)]
     return max(difflib.SequenceMatcher(None, a.casefold(), b.casefold()).ratio() for a, b in pairs)
 

@@ -26,21 +26,22 @@ PROBES = (
 )
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 ENDLESS_SECONDS = 0.3
+"""Seconds of the endless query: long enough to begin, short for who waits for the check."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What came of it."""
+    """The result of the probe."""
 
     passed: tuple[str, ...]
     """Forbidden things that were let through."""
     changed: bool
-    """Whether a byte of the database's folder did."""
+    """True if a byte of the database's folder changed."""
     endless: ExecutionResult
     works: ExecutionResult
     """A query after the endless one."""
     confinement: Sequence[str]
-    """What the worker processes have given up, by name."""
+    """Rights that the worker processes have given up, by name."""
 
 
 def probe_guard() -> Probe:

@@ -1,4 +1,4 @@
-"""Which stored tables a guarded connection may read, and what is seen of the others: nothing.
+"""Limits a guarded connection to some of the stored tables; the others seem not to exist.
 
 With a list of tables, every query is first prepared against a mirror: an empty database in memory
 that holds the listed tables and nothing else. What it doesn't know fails there, with SQLite's own
@@ -34,9 +34,10 @@ class Readable(NamedTuple):
     """Names, folded as SQLite folds them."""
 
     named: frozenset[str]
-    """What a query may name."""
+    """Tables that a query may name."""
     internal: frozenset[str] = frozenset()
-    """Where a virtual table keeps its own data: read by its module while a query runs, besides."""
+    """Tables in which a virtual table keeps its own data: read by its module while a query runs,
+    besides."""
     mirrored: tuple[str, ...] | None = None
     """CREATE texts of the listed tables, their indexes and views; None without a list."""
 
@@ -95,7 +96,7 @@ def _own_data(tables: Iterable[tuple[str, str]], listed: Collection[str]) -> fro
 
 
 def _read_by(connection: apsw.Connection, name: str) -> list[str]:
-    """What a virtual table reads besides itself when it is read."""
+    """Tables that a virtual table reads besides itself when it is read."""
     seen: dict[str, None] = {}
 
     def note(action: int, first: str | None, *_: str | None) -> int:

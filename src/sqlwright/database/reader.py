@@ -31,10 +31,13 @@ if TYPE_CHECKING:
 READING_BYTES = 512 * 1024 * 1024
 """Memory of a worker that reads."""
 CHUNK_ROWS = 2_048
+"""Rows of one answer of the worker at most."""
 CHUNK_BYTES = 4 * 1024 * 1024
+"""Bytes of one answer at most."""
 ROW_BYTES = 16 * 1024 * 1024
 """The largest row that is brought over."""
 _ENDLESS = 86_400.0
+"""Seconds, a day: stands for no time limit."""
 
 
 class DatabaseReader:
@@ -111,7 +114,7 @@ class DatabaseReader:
         left = max(self._until - time.monotonic(), 0.0)
         try:
             if self._worker is None:
-                self._worker = self._pool.take(self._request["place"], self._stop)
+                self._worker = self._pool.take(self._request["folder_id"], self._stop)
             head, rows = self._worker.ask(self._request | what | {"seconds": left}, self._stop)
         except WorkerStopped as error:
             raise ReadFailed("interrupted", str(error)) from None

@@ -51,8 +51,11 @@ OPEN_SECONDS = 3.0
 SCHEMA_SECONDS = 10.0
 """The time that reading a schema may take."""
 _ATTEMPTS = 3
+"""Attempts at most to run a query on a database that another program changes meanwhile."""
 _CHECKED_MOST = 4_096
+"""Queries whose check is remembered at most."""
 _LEAST_SECONDS = 0.001
+"""Seconds that a query may take at least, where its check took all the time there was."""
 
 
 class SqliteDatabase:
@@ -154,8 +157,8 @@ class SqliteDatabase:
 
     @property
     def confinement(self) -> tuple[str, ...]:
-        """What the worker processes have given up, as `confinement.confine` names it; empty before
-        the first has answered."""
+        """Rights that the worker processes have given up, as `confinement.confine` names it; empty
+        before the first has answered."""
         return self._pool.holds
 
     def close(self) -> None:
@@ -289,7 +292,7 @@ class SqliteDatabase:
     def _request(self, source: FileSource, limits: Limits) -> dict[str, Any]:
         return {
             "uri": source.uri,
-            "place": source.place,
+            "folder_id": source.folder_id,
             # An immutable opening has to be renewed at every change. The others see changes
             # themselves, unless the file was overwritten by one with the same count of changes.
             "token": source.token if source.mode in {"immutable", "copy"} else source.token[:3],
@@ -335,7 +338,8 @@ class SqliteDatabase:
 
 
 def _stop_at(until: float, run: Run | None = None) -> StopReading:
-    """What raises WorkerStopped when it is called after a time, or the run is to stop."""
+    """A function that raises WorkerStopped when it is called after a time, or the run is to
+    stop."""
 
     def stop() -> None:
         reason = _stop(run) if run is not None else None

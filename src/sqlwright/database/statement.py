@@ -54,7 +54,7 @@ class Statement:
         self._check = check
         self._seen = 0
         self.began = False
-        """Whether anything has been run, so that what goes wrong may quote stored data."""
+        """True once anything has been run, so that what goes wrong may quote stored data."""
         self.names: tuple[str, ...] = ()
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:

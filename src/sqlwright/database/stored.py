@@ -1,4 +1,4 @@
-"""What a file holds by name, and what of it a query may read."""
+"""Names of a file's tables and views, and which of them a query may read."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sqlwright.schema import fold_name
 
 @dataclass(frozen=True)
 class Stored:
-    """What a file holds by name."""
+    """Names of a file's tables and views."""
 
     names: frozenset[str]
     """Of tables and views."""
     views: Mapping[str, str]
     """Their CREATE VIEW texts."""
     hidden: Container[str] = frozenset()
-    """What may not be read, as `fold_name` gives it."""
+    """Names that may not be read, as `fold_name` gives it."""
 
     def without(self, tables: Collection[str]) -> Stored:
         """The same with everything hidden but these tables, the schema's own included. A stored

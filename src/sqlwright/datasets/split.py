@@ -1,4 +1,4 @@
-"""Which of Spider's databases are learnt from, chosen on, calibrated on, and never touched.
+"""Division of Spider's databases into `fit`, `valid`, `calib` and development.
 
 The division is by database, so nothing measured was ever seen: `fit` is trained on, `valid`
 chooses between checkpoints and settings, `calib` fits probabilities. The development databases
@@ -15,8 +15,11 @@ from pathlib import Path
 from sqlwright.datasets.example import read_json
 
 SEED = 20261120
+"""Chosen once, by date; every number about Spider depends on it."""
 VALID_COUNT = 12
+"""Databases in `valid`."""
 CALIB_COUNT = 8
+"""Databases in `calib`."""
 
 HELD_BACK = frozenset({"retail_world", "movie_3", "bike_share_1"})
 """BIRD training databases whose stand-ins are used for measuring."""

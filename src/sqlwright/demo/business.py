@@ -18,6 +18,7 @@ from sqlwright.demo import names
 from sqlwright.errors import WorkspaceError
 
 SEED = 20261120
+"""Chosen once, by date; the demo's questions and answers depend on it."""
 FIRST_DAY, LAST_DAY = date(2023, 1, 2), date(2025, 6, 30)
 Rows = list[tuple[object, ...]]
 

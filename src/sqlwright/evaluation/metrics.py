@@ -1,4 +1,4 @@
-"""Is a predicted result the gold result? Two published rules, side by side.
+"""Two published rules by which a predicted result is the gold result.
 
 `spider_match` is the execution accuracy of Spider's official evaluation (Zhong et al. 2020,
 "Semantic Evaluation for Text-to-SQL with Distilled Test Suites", with DISTINCT kept): rows as a
@@ -20,7 +20,7 @@ Row = tuple[Cell, ...]
 
 
 def orders(gold_sql: str) -> bool:
-    """Whether the official rule compares rows in order: the gold query says ORDER BY anywhere."""
+    """True if the official rule compares rows in order: the gold query says ORDER BY anywhere."""
     return "order by" in " ".join(gold_sql.casefold().split())
 
 

@@ -1,4 +1,4 @@
-"""What is kept of each question of a run: one JSON object a line, appended as they are scored."""
+"""Records of a run's questions: one JSON object a line, appended as they are scored."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Record:
     seconds: float = 0.0
     times: Mapping[str, float] = field(default_factory=dict)
     usage: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What language models took, by step; the keys are the fields of `types.Usage`."""
+    """Usage of language models, by step; the keys are the fields of `types.Usage`."""
     message: str = ""
     difficulty: str = ""
 

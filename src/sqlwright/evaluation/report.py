@@ -53,7 +53,7 @@ def summarize(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def usage_totals(records: Sequence[Record]) -> dict[str, dict[str, Any]]:
-    """What language models took for all questions, in all and by step; empty if none was asked.
+    """Usage of language models for all questions, in all and by step; empty if none was asked.
 
     Replies from the cache or a recording are counted as `cached` and are in no other number."""
     by_step: dict[str, Usage] = defaultdict(Usage)

@@ -27,7 +27,7 @@ Progress = Callable[[int, int, Record | None], None]
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSettings:
-    """What is measured: everything that makes two runs comparable, or not."""
+    """Settings of a run: everything that makes two runs comparable, or not."""
 
     recipe: str = "local"
     overrides: Sequence[str] = ()
@@ -36,9 +36,9 @@ class EvaluationSettings:
     models: Mapping[str, Any] | None = None
     """Stand-ins for the embedded models."""
     llm: LlmOptions = field(default_factory=LlmOptions)
-    """Which language model, and what a question may cost."""
+    """The language model, and the budget of a question."""
     home: Path | None = None
-    """Where replies are kept, if not at the usual place."""
+    """The folder for replies, if not the usual one."""
     extra: dict[str, Any] = field(default_factory=dict)
     """Further facts that `run.json` keeps and that must agree when a run is resumed."""
 
@@ -130,7 +130,7 @@ def _claim(folder: Path, dataset: Dataset, settings: EvaluationSettings) -> None
 
 
 def _language_model(options: LlmOptions) -> dict[str, Any]:
-    """What about a language model makes two runs comparable or not; nothing without one."""
+    """Settings of a language model that make two runs comparable or not; nothing without one."""
     if not options.model and options.replay is None:
         return {}
     replay = None if options.replay is None else Path(options.replay).name

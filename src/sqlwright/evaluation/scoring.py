@@ -15,8 +15,8 @@ from sqlwright.sql.guard import columns_used, tables_used
 from sqlwright.types import Answer, Candidate, ExecutionResult, State, StepTime
 
 LINKER_KEEPS = 12
-"""How many columns the linker's recall is taken at; keys and other columns of a smaller schema
-count as kept only when they are among them."""
+"""Number of best columns at which the linker's recall is taken; keys and other columns of a smaller
+schema count as kept only when they are among them."""
 
 GENEROUS = Limits(
     seconds=60.0, rows=1_000_000, result_bytes=512 * 1024 * 1024, cell_bytes=64 * 1024 * 1024
@@ -118,7 +118,8 @@ def _by_step(times: Sequence[StepTime]) -> dict[str, float]:
 
 
 def _first(candidates: Sequence[Candidate]) -> str | None:
-    """What the generator itself put first: the root of the best-scored candidate's chain."""
+    """The SQL that the generator itself put first: the root of the best-scored candidate's
+    chain."""
     roots = []
     for candidate in candidates:
         root = candidate

@@ -28,11 +28,15 @@ LONGEST = 1_000
 """Characters of a document that are embedded."""
 PROBE = "The embedder of an index is told by the vector it gives this sentence."
 _SAME_EMBEDDER = 0.999
+"""Cosine of a stored vector and the same text's new one at least, where the embedder is the same.
+Rounding to half precision costs less."""
 _BATCH = 256
+"""Texts embedded at a time."""
 _BLOCK = 50_000
 """Documents whose vectors are multiplied at once."""
 _MAGIC = b"sqlwright descriptions 1\n"
 _HASH = 32
+"""Bytes of the SHA-256 at the end of the file."""
 
 Part = Literal["label", "description", "value_description"]
 _PARTS: tuple[Part, ...] = ("label", "description", "value_description")
@@ -120,7 +124,7 @@ class StoredVectors:
 
 
 def stored_content(documents: Sequence[Document], vectors: FloatArray, embedder: Embedder) -> bytes:
-    """What the file of a `StoredVectors` holds: half the precision, which no ranking feels."""
+    """Content of a `StoredVectors` file, in half precision: no ranking changes."""
     header = {
         "digest": documents_digest(documents),
         "rows": len(documents),

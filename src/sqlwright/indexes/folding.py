@@ -17,6 +17,7 @@ Bytes = npt.NDArray[np.uint8]
 Offsets = npt.NDArray[np.int64]
 
 SPACE = 0x20
+"""The byte between words."""
 
 # Letters that Unicode does not decompose although readers take them for their plain form.
 _PLAIN = {
@@ -141,7 +142,7 @@ def _spans(blob: Bytes) -> tuple[Offsets, Offsets]:
 
 
 def words_of(blob: Bytes) -> tuple[Offsets, Offsets]:
-    """Where each word of a folded blob starts and ends, in order."""
+    """Starts and ends of the words of a folded blob, in order."""
     word = np.zeros(len(blob) + 2, np.int8)
     word[1:-1] = blob > SPACE
     change = np.diff(word)

@@ -1,4 +1,4 @@
-"""Which columns hold a text: what the indexes that keep their values in memory have in common."""
+"""Columns that hold a text, for the indexes that keep their values in memory."""
 
 from __future__ import annotations
 

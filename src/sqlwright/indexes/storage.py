@@ -28,6 +28,7 @@ from sqlwright.errors import WorkspaceError
 Array = npt.NDArray[Any]
 
 PAGE = 16_384
+"""Bytes that have one checksum: a search checks only the pages that it reads."""
 _TYPES = {"|u1", "<u2", "<u4", "<u8", "<f4"}
 _HEADER = "header.json"
 _HINT = "prepare the database again to rebuild it"

@@ -23,6 +23,7 @@ from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.types import ValueMatch
 
 _ALMOST = 0.999
+"""Score of a vector search at most: 1 is for equal texts."""
 
 
 class VectorIndex:

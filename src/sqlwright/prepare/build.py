@@ -46,13 +46,13 @@ from sqlwright.prepare.storage.manifest import Manifest, read_catalog, read_mani
 from sqlwright.prepare.storage.paths import (
     STAGES,
     TEXTS,
+    disk_errors,
     make_private,
-    ours,
     prepared_folder,
     remove,
     removed_on_failure,
-    told,
     write_private,
+    written_paths,
 )
 from sqlwright.prepare.storage.stages import load_stage, save_stage
 from sqlwright.prepare.texts import embed_texts
@@ -62,13 +62,16 @@ from sqlwright.schema import ColumnRef, Schema, Table
 MOST_TEXTS = 5_000_000
 """Texts indexed in all; beyond it the columns with most have to share what is left."""
 VIEW_ROWS = 100_000
+"""Rows of a view that are read: each of them may cost any amount of work."""
 VIEW_SECONDS = 20.0
+"""Seconds that a view is read at most."""
 JOIN_SECONDS = 120.0
+"""Seconds for the inference of all joins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far `prepare` is."""
+    """Progress of `prepare`."""
 
     stage: str
     """One of: waiting, tables, joins, texts, index, descriptions, done."""
@@ -88,7 +91,7 @@ def no_progress(progress: Progress) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What `prepare` made or found."""
+    """Result of `prepare`: what it made or found fresh."""
 
     folder: Path
     catalog: Catalog
@@ -118,28 +121,28 @@ def prepare(
     """
     run = run or Run()
     started = time.monotonic()
-    place = folder if folder is not None else prepared_folder(url)
+    folder = prepared_folder(url) if folder is None else folder
     with open_database(url) as database:
         require_tables(database, database.schema())
-        make_private(place)
+        make_private(folder)
 
         def waiting(holder: str) -> None:
             progress(Progress("waiting", f"for process {holder}", 0, None))
 
-        with locked(place, run, waiting):
+        with locked(folder, run, waiting):
             described = description_folder(database, descriptions)
-            found = _still_good(place, database, described)
+            found = _still_good(folder, database, described)
             if found is not None:
                 catalog, values = found
                 # These may be missing, damaged or of an older release's weights all the same.
-                embed_texts(place, catalog.schema, _texts_told(progress, run))
+                embed_texts(folder, catalog.schema, _texts_told(progress, run))
                 names = tuple(table.name for table in catalog.schema.tables)
-                progress(Progress("done", str(place), values, values))
+                progress(Progress("done", str(folder), values, values))
                 seconds = time.monotonic() - started
-                return Prepared(place, catalog, values, seconds, (), names, catalog.notes)
-            result = _Build(database, place, described, progress, run).run_all()
+                return Prepared(folder, catalog, values, seconds, (), names, catalog.notes)
+            result = _Build(database, folder, described, progress, run).run_all()
     return Prepared(
-        place,
+        folder,
         result.catalog,
         result.values,
         time.monotonic() - started,
@@ -158,19 +161,19 @@ def _texts_told(progress: ProgressSink, run: Run) -> Callable[[int, int], None]:
 
 
 def _still_good(
-    place: Path, database: SqliteDatabase, described: Path | None
+    folder: Path, database: SqliteDatabase, described: Path | None
 ) -> tuple[Catalog, int] | None:
-    """What is prepared, when it is fresh and whole to the last byte."""
+    """The prepared catalog and number of values, if fresh and whole to the last byte; else None."""
     try:
-        manifest = read_manifest(place)
+        manifest = read_manifest(folder)
         if (
             manifest is None
             or manifest.fingerprint != database.fingerprint()
             or manifest.descriptions != descriptions_digest(described)
         ):
             return None
-        catalog = read_catalog(place, manifest)
-        index = open_value_index(place / manifest.values_folder)
+        catalog = read_catalog(folder, manifest)
+        index = open_value_index(folder / manifest.values_folder)
         index.verify()
     except WorkspaceError:
         return None
@@ -182,21 +185,21 @@ class _Build:
     """One preparation under way."""
 
     database: SqliteDatabase
-    place: Path
+    folder: Path
     described: Path | None
     progress: ProgressSink
     run: Run
     read: list[str] = field(default_factory=list)
     reused: list[str] = field(default_factory=list)
     used_stages: list[str] = field(default_factory=list)
-    glance: TableSample | None = None
+    sample: TableSample | None = None
     values: int = 0
     catalog: Catalog = field(default_factory=lambda: Catalog(Schema("", ())))
 
     def run_all(self) -> _Build:
         fingerprint = self.database.fingerprint()
         described_digest = descriptions_digest(self.described)
-        make_private(self.place / STAGES)
+        make_private(self.folder / STAGES)
         self._sweep(None)
         schema, notes = described_schema(self.database, self.described)
         with self.database.reader() as reader, TimedReader(reader, self.run) as reading:
@@ -219,7 +222,7 @@ class _Build:
             return with_joins(schema, infer_joins(schema, profiles, reading))
 
     def _table_keys(self, schema: Schema, fingerprint: str, reading: TimedReader) -> dict[str, str]:
-        """What each table's stages are called: the same as long as its data and columns are."""
+        """Names of each table's stages: the same as long as its data and columns are."""
         digests = page_digests(self.database.path, schema, reading)
         everything = fingerprint if digests is None else repr(sorted(digests.items()))
         keys = {}
@@ -253,31 +256,31 @@ class _Build:
         self, table: Table, stage: str, positions: range, reading: TimedReader
     ) -> tuple[TableScan, bool]:
         """Some columns of a table, and whether they had to be read."""
-        path = self.place / STAGES / stage
+        path = self.folder / STAGES / stage
         self.used_stages.append(stage)
         scan = load_stage(path)
         names = [table.columns[at].name for at in positions]
         if scan is not None and [column.ref.column for column in scan.columns] == names:
             return scan, False
-        if self.glance is None or self.glance.table is not table:
-            self.glance = sample_table(reading, table)
-        caps = ScanLimits(rows=VIEW_ROWS) if table.kind == "view" else ScanLimits()
-        self._report(table, 0, self.glance)
-        count = self._rows_of(table, self.glance)
-        scan = scan_columns(reading, self.glance, positions, caps, progress=count)
+        if self.sample is None or self.sample.table is not table:
+            self.sample = sample_table(reading, table)
+        limits = ScanLimits(rows=VIEW_ROWS) if table.kind == "view" else ScanLimits()
+        self._report(table, 0, self.sample)
+        count = self._rows_of(table, self.sample)
+        scan = scan_columns(reading, self.sample, positions, limits, progress=count)
         save_stage(path, scan)
         return scan, True
 
-    def _report(self, table: Table, done: int, glance: TableSample) -> None:
-        self.progress(Progress("tables", table.name, done, glance.rows))
+    def _report(self, table: Table, done: int, sample: TableSample) -> None:
+        self.progress(Progress("tables", table.name, done, sample.rows))
 
-    def _rows_of(self, table: Table, glance: TableSample) -> Callable[[int], None]:
+    def _rows_of(self, table: Table, sample: TableSample) -> Callable[[int], None]:
         done = 0
 
         def count(rows: int) -> None:
             nonlocal done
             done += rows
-            self._report(table, done, glance)
+            self._report(table, done, sample)
 
         return count
 
@@ -290,19 +293,19 @@ class _Build:
         identity: tuple[str, str],
     ) -> None:
         generation = secrets.token_hex(6)
-        embed_texts(self.place, schema, _texts_told(self.progress, self.run))
+        embed_texts(self.folder, schema, _texts_told(self.progress, self.run))
         kept = within_room(columns.values(), MOST_TEXTS)
         total = sum(len(column.texts) for column in kept.values())
-        folder = self.place / f"values-{generation}"
-        with told(self.place), removed_on_failure(folder):
+        values_folder = self.folder / f"values-{generation}"
+        with disk_errors(self.folder), removed_on_failure(values_folder):
             build_value_index(
                 (ColumnValues(ref, column.texts) for ref, column in kept.items() if column.texts),
-                folder,
+                values_folder,
                 run=self.run,
                 progress=lambda done: self.progress(Progress("index", "", done, total)),
             )
-        self.values = len(open_value_index(folder))
-        described = embed_descriptions(self.place, schema, self._count_descriptions)
+        self.values = len(open_value_index(values_folder))
+        described = embed_descriptions(self.folder, schema, self._count_descriptions)
         profiles = {ref: column.profile for ref, column in kept.items()}
         notes = (*notes, *catalog_notes(tables, profiles))
         if self.database.fingerprint() != identity[0]:
@@ -320,10 +323,10 @@ class _Build:
             program=__version__,
             created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         )
-        write_private(self.place / manifest.catalog_file, content)
-        write_manifest(self.place, manifest)
+        write_private(self.folder / manifest.catalog_file, content)
+        write_manifest(self.folder, manifest)
         self._sweep(manifest, () if described is None else (described.path.name,))
-        self.progress(Progress("done", str(self.place), self.values, self.values))
+        self.progress(Progress("done", str(self.folder), self.values, self.values))
 
     def _count_descriptions(self, done: int) -> None:
         self.run.check()
@@ -335,7 +338,7 @@ class _Build:
         on. So do descriptions without a new manifest: they may still be those of today."""
         if manifest is None:
             try:
-                manifest = read_manifest(self.place)
+                manifest = read_manifest(self.folder)
             except WorkspaceError:
                 manifest = None
             keep_stages = None
@@ -345,12 +348,12 @@ class _Build:
         if manifest is not None:
             keep |= {manifest.catalog_file, manifest.values_folder}
         keep |= set(more)
-        for path in ours(self.place):
+        for path in written_paths(self.folder):
             early = keep_stages is None and path.name.startswith("descriptions-")
             paid_for = path.name.startswith("endpoint-")  # and found by text, whatever changes
             if path.name not in keep and not early and not paid_for:
                 remove(path)
-        for path in (self.place / STAGES).iterdir():
+        for path in (self.folder / STAGES).iterdir():
             if path.name.startswith(".") or (
                 keep_stages is not None and path.name not in keep_stages
             ):

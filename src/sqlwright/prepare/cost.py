@@ -20,12 +20,15 @@ from sqlwright.schema import ColumnRef, Schema, Table
 # tables told nothing more. `python benchmarks/prepare.py --cost FILES` fits them anew.
 FIXED = 0.25
 PER_COLUMN = 3e-4
+"""Seconds for each column, fitted as said above; likewise those below."""
 PER_NEW_COLUMN = 1.1e-3
-"""What is embedded once, on top."""
+"""Seconds on top for each column whose name is embedded for the first time."""
 PER_CELL = 1.2e-6
+"""Seconds for each cell."""
 PER_BYTE = 1e-8
+"""Seconds for each byte of the file."""
 CELL_BYTES = 3
-"""A cell takes that much of the file on average, at least: where row numbers have gaps there are
+"""Bytes of the file that a cell takes on average, at least: where row numbers have gaps there are
 fewer rows than they say."""
 COUNTED = 100_000
 """Rows that are counted where there are no row numbers."""
@@ -33,7 +36,7 @@ COUNTED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What there is to do."""
+    """Size of a preparation: columns, cells, bytes."""
 
     size: int
     """Bytes of the file."""
@@ -72,7 +75,7 @@ def _rows(reading: TimedReader, table: Table) -> int | None:
 def work_on(
     reading: TimedReader, schema: Schema, size: int, known: Collection[ColumnRef] = ()
 ) -> Work:
-    """What there is to do for a database of `size` bytes some columns of which are `known`.
+    """The size of the preparation of a database of `size` bytes some columns of which are `known`.
 
     A view is taken to be as long as the longest table, and a table whose rows can't be told to
     fill the file. Raises `OutOfTime`, `Cancelled` and `DatabaseUnavailable`.

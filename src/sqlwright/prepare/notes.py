@@ -1,4 +1,4 @@
-"""What to tell people about what was left out."""
+"""Notes for people about what was left out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sqlwright.catalog.records import Catalog, ColumnProfile, Indexing, TablePro
 from sqlwright.schema import ColumnRef
 
 _SHOWN = 5
+"""Names listed in a note before the rest is only counted."""
 _REASONS: dict[Indexing, str] = {
     "free_text": "Not in the value index, being long free text",
     "identifier": "Not in the value index, being opaque identifiers",

@@ -32,10 +32,12 @@ from sqlwright.schema import ColumnRef
 from sqlwright.types import ValueMatch
 
 SMALL_FILE = 20_000_000
+"""Bytes up to which a file is small; see `FIRST_SECONDS`."""
 FIRST_SECONDS = (2.0, 4.0)
 """Time for a never-seen database, small and large; about half of it goes into reading. On an idle
 machine a small one takes a fraction."""
 _ATTEMPTS = 2
+"""Attempts at most to read what is prepared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +98,10 @@ def open_workspace(
     database = open_database(url, tables=tables)
     try:
         described = description_folder(database, descriptions)
-        place = folder if folder is not None else prepared_folder(url)
-        opened, problem, fresh = _prepared(database, place, described, run)
-        if prepare and not fresh and prepare_unasked(url, place, descriptions, run):
-            opened, problem, _ = _prepared(database, place, described, run)
+        folder = prepared_folder(url) if folder is None else folder
+        opened, problem, fresh = _prepared(database, folder, described, run)
+        if prepare and not fresh and prepare_unasked(url, folder, descriptions, run):
+            opened, problem, _ = _prepared(database, folder, described, run)
         if opened is not None:
             require_tables(database, opened.schema)
             return opened
@@ -113,22 +115,22 @@ def open_workspace(
 
 
 def _prepared(
-    database: SqliteDatabase, place: Path, described: Path | None, run: Run
+    database: SqliteDatabase, folder: Path, described: Path | None, run: Run
 ) -> tuple[Workspace | None, str, bool]:
     """The prepared workspace, or why there is none to use (empty when nothing was prepared), and
     whether it is what the database holds today."""
-    if not place.exists():
+    if not folder.exists():
         return None, "", False
-    if not is_trustworthy(place):
-        return None, f"What is prepared in {place} was not used: others may write there.", False
+    if not is_trustworthy(folder):
+        return None, f"What is prepared in {folder} was not used: others may write there.", False
     problem = ""
     for _ in range(_ATTEMPTS):  # a prepare finishing meanwhile replaces the files a manifest names
         try:
-            manifest = read_manifest(place)
+            manifest = read_manifest(folder)
             if manifest is None:
                 return None, "", False
-            catalog = read_catalog(place, manifest)
-            index = open_value_index(place / manifest.values_folder)
+            catalog = read_catalog(folder, manifest)
+            index = open_value_index(folder / manifest.values_folder)
         except WorkspaceError as error:
             problem = f"What was prepared can't be used: {error}"
             continue
@@ -137,15 +139,15 @@ def _prepared(
             opened = _whole(database, catalog, index, manifest.warnings)
         else:
             opened = _stale(database, catalog, index, described, run)
-        described_by = stored_vectors(place, opened.schema)
-        return replace(opened, descriptions=described_by, texts=prepared_texts(place)), "", fresh
+        described_by = stored_vectors(folder, opened.schema)
+        return replace(opened, descriptions=described_by, texts=prepared_texts(folder)), "", fresh
     return None, problem, False
 
 
 def _whole(
     database: SqliteDatabase, catalog: Catalog, index: ValueIndex, warnings: tuple[str, ...]
 ) -> Workspace:
-    """What was prepared, without what may not be read."""
+    """The prepared workspace without what may not be read."""
     if database.tables is None:
         return Workspace(database, catalog.schema, index, catalog, warnings)
     schema = catalog.schema.only(database.tables)
@@ -172,7 +174,7 @@ def _stale(
     described: Path | None,
     run: Run,
 ) -> Workspace:
-    """What was prepared, as far as it still fits the schema of today."""
+    """The prepared workspace, as far as it still fits the schema of today."""
     schema, notes = described_schema(database, described, run.remaining())
     exists = frozenset(schema.columns)
     known = {
@@ -224,7 +226,7 @@ def _marked_sampled(
 
 
 def _command(database: SqliteDatabase) -> str:
-    """What to type to prepare a database."""
+    """The command that prepares a database."""
     return f"sqlwright prepare {shlex.quote(str(database.path))}"
 
 
@@ -233,16 +235,16 @@ def _unprepared(
 ) -> Workspace:
     schema, notes = described_schema(database, described, run.remaining())
     require_tables(database, schema)
-    glimpse = scan_quickly(database, schema, run, seconds)
-    catalog = replace(glimpse.catalog, notes=(*notes, *glimpse.catalog.notes))
+    scan = scan_quickly(database, schema, run, seconds)
+    catalog = replace(scan.catalog, notes=(*notes, *scan.catalog.notes))
     said = [problem] if problem else []
-    if not glimpse.whole:
+    if not scan.whole:
         said.append(
             f"not all values of this database are known yet; to learn them: {_command(database)}"
         )
-    values: ValueIndex = glimpse.values
-    if glimpse.uncounted:
-        values = FilteredIndex(values, None, glimpse.uncounted)
+    values: ValueIndex = scan.values
+    if scan.uncounted:
+        values = FilteredIndex(values, None, scan.uncounted)
     # That a part was looked at is said already; which part, the catalog's own notes tell.
-    pressing = pressing_notes(catalog) if glimpse.whole else unreadable(catalog.tables.values())
+    pressing = pressing_notes(catalog) if scan.whole else unreadable(catalog.tables.values())
     return Workspace(database, catalog.schema, values, catalog, (*said, *notes, *pressing))

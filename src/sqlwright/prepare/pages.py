@@ -19,6 +19,7 @@ from sqlwright.catalog.reading import TimedReader, Unreadable
 from sqlwright.schema import Schema
 
 _RUN_PAGES = 256
+"""Neighbouring pages read at once at most."""
 
 
 def page_digests(path: Path, schema: Schema, reading: TimedReader) -> dict[str, str] | None:

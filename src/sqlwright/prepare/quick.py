@@ -1,4 +1,4 @@
-"""What can be known of a never-seen database within seconds, without writing anything.
+"""Reads as much of a never-seen database as it can within seconds, without writing anything.
 
 Small tables first and whole; then a sample of every large one; then, while time is left, large
 tables whole in the order of their size, and the different texts of what is still larger.
@@ -32,9 +32,13 @@ from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef, Schema, Table
 
 SMALL_ROWS = 5_000
+"""Rows up to which a table is read whole in the first round."""
 SAMPLE_ROWS = 4_000
+"""Rows read of a larger table in the first round."""
 VIEW_ROWS = 1_000
+"""Rows read of a view in the first round."""
 MOST_VIEW_ROWS = 50_000
+"""Rows read of a view in the second round at most."""
 LEAST_SECONDS = 0.25
 """A table's share at least: the first round is to be limited by rows and not by the clock."""
 CELL_SECONDS = 6e-7
@@ -44,18 +48,19 @@ TEXTS_PER_SECOND = 120_000
 DISTINCT_SECONDS = 0.4
 """A column's share of time when only its different texts are read."""
 DISTINCT_TEXTS = 20_000
+"""Different texts at most of a column of which only these are read."""
 
 
 @dataclass
 class QuickScan:
-    """What was learnt at once."""
+    """Result of a quick scan."""
 
     catalog: Catalog
     values: DiskValueIndex
     uncounted: frozenset[ColumnRef]
     """Columns whose texts are known without the number of their rows."""
     whole: bool
-    """Whether nothing was left out for want of time."""
+    """True if nothing was left out for want of time."""
 
 
 def scan_quickly(database: SqliteDatabase, schema: Schema, run: Run, seconds: float) -> QuickScan:
@@ -63,11 +68,11 @@ def scan_quickly(database: SqliteDatabase, schema: Schema, run: Run, seconds: fl
     `DatabaseUnavailable` when not one table can be read."""
     with database.reader() as reader:
         with TimedReader(reader, run, seconds * 0.55) as reading:
-            looks = _TableScans(schema, reading)
-            looks.take()
-        if schema.tables and len(looks.failures) == len(schema.tables):
-            raise next(iter(looks.failures.values()))
-        scans = looks.scans
+            rounds = _TableScans(schema, reading)
+            rounds.take()
+        if schema.tables and len(rounds.failures) == len(schema.tables):
+            raise next(iter(rounds.failures.values()))
+        scans = rounds.scans
         columns = {column.ref: column for scan in scans.values() for column in scan.columns}
         profiles = {ref: column.profile for ref, column in columns.items()}
         with TimedReader(reader, run, seconds * 0.15) as reading:
@@ -86,20 +91,20 @@ def scan_quickly(database: SqliteDatabase, schema: Schema, run: Run, seconds: fl
         profile.indexing not in {"part", "waiting"} for profile in profiles.values()
     )
     uncounted = frozenset(ref for ref, profile in profiles.items() if profile.sampled)
-    catalog = Catalog(schema, tables, profiles, notes, _steady(schema, looks))
+    catalog = Catalog(schema, tables, profiles, notes, _steady(schema, rounds))
     return QuickScan(catalog, values, uncounted, whole)
 
 
-def _steady(schema: Schema, looks: _TableScans) -> Catalog:
-    """What the first round gave, which is limited by rows; nothing of views, whose rows may take
-    any time."""
+def _steady(schema: Schema, rounds: _TableScans) -> Catalog:
+    """The catalog of the first round, which is limited by rows; nothing of views, whose rows may
+    take any time."""
     tables: dict[str, TableProfile] = {}
     columns: dict[ColumnRef, ColumnProfile] = {}
     for table in schema.tables:
-        scan = looks.first[table.name]
+        scan = rounds.first[table.name]
         if table.kind == "view":
             continue
-        rows = looks.sizes[table.name]
+        rows = rounds.sizes[table.name]
         if scan.profile.sampled:  # a count that is no more than the limit says nothing
             about = int(rows) if math.isfinite(rows) else 0
             tables[table.name] = replace(scan.profile, rows=about, rows_exact=False)
@@ -111,19 +116,19 @@ def _steady(schema: Schema, looks: _TableScans) -> Catalog:
 
 @dataclass
 class _TableScans:
-    """The rounds of looking, cheapest first, until the time is up."""
+    """Scans tables in rounds, cheapest first, until the time is up."""
 
     schema: Schema
     reading: TimedReader
     scans: dict[str, TableScan] = field(default_factory=dict)
     failures: dict[str, DatabaseUnavailable] = field(default_factory=dict)
     first: dict[str, TableScan] = field(default_factory=dict)
-    """What the first round gave."""
+    """Results of the first round, by table."""
     sizes: dict[str, float] = field(default_factory=dict)
     """About how many rows the tables have; infinity where it isn't known."""
 
     def take(self) -> None:
-        """Look at every table at least briefly where time allows."""
+        """Read every table at least briefly where time allows."""
         sizes = self.sizes = {table.name: self._size(table) for table in self.schema.tables}
         order = sorted(
             self.schema.tables, key=lambda table: (table.kind == "view", sizes[table.name])

@@ -1,4 +1,4 @@
-"""Where descriptions come from, and how many of the values there is room for."""
+"""Finds description files; limits the values of the index to the room there is."""
 
 from __future__ import annotations
 

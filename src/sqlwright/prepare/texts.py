@@ -32,6 +32,7 @@ from sqlwright.schema import Schema
 CHUNK = 1_024
 """Texts after which what is embedded is saved, about a second's work."""
 _BATCH = 128
+"""Texts embedded at a time: progress is told after each batch."""
 
 
 def prepared_texts(folder: Path) -> PreparedVectors | None:
@@ -90,11 +91,11 @@ class _Embedding:
     def vectors(self, texts: Sequence[str], keys: Keys, kept: KeptVectors | None) -> FloatArray:
         """A vector for each text, those that are kept from there."""
         found = np.zeros((len(texts), self._embedder.dimension), dtype=np.float32)
-        places = np.full(len(texts), -1) if kept is None else kept.find(keys)
+        rows = np.full(len(texts), -1) if kept is None else kept.find(keys)
         if kept is not None:
-            found[places >= 0] = kept.vectors[places[places >= 0]]
+            found[rows >= 0] = kept.vectors[rows[rows >= 0]]
         # Texts of like length go together: what shorter ones are padded with is wasted work.
-        unknown = np.flatnonzero(places < 0)
+        unknown = np.flatnonzero(rows < 0)
         sizes = np.array([len(texts[number]) for number in unknown.tolist()], dtype=np.int64)
         missing = unknown[np.argsort(sizes, kind="stable")]
         self._progress(0, len(missing))
@@ -113,9 +114,9 @@ class _Embedding:
         self.parts.append(path)
         saved = open_file(path)
         if saved is not None and saved.model == self._model:
-            places = saved.find(keys)
-            if np.all(places >= 0):
-                return saved.vectors[places].astype(np.float32)
+            rows = saved.find(keys)
+            if np.all(rows >= 0):
+                return saved.vectors[rows].astype(np.float32)
         before, total = done
         vectors = np.zeros((len(texts), self._embedder.dimension), dtype=np.float32)
         for start in range(0, len(texts), _BATCH):

@@ -24,38 +24,39 @@ from sqlwright.protocols import Run, no_events
 from sqlwright.schema import ColumnRef
 
 MOST_SECONDS = 2.0
-"""What is estimated to take longer waits for `sqlwright prepare`."""
+"""Seconds. A preparation estimated to take longer waits for `sqlwright prepare`."""
 DEADLINE = 4.0
-"""What takes longer than that is stopped, however short the estimate was."""
+"""Seconds. A preparation that takes longer is stopped, however short the estimate was."""
 SHARE = 0.5
 """Part of a question's time that may go into it at most."""
 ESTIMATING = 0.3
+"""Seconds that the estimate itself may take at most."""
 LATE_SECONDS = 3_600.0
 """Time after which what was stopped is tried again."""
 
 
-def prepare_unasked(url: str, place: Path, descriptions: Path | None, run: Run) -> Prepared | None:
+def prepare_unasked(url: str, folder: Path, descriptions: Path | None, run: Run) -> Prepared | None:
     """Prepare a database if it is small enough; None when it isn't, or it could not be done.
 
     The run's events are told "preparing" before and "prepared" after, with whether it was the first
     time. Raises `Cancelled` when the run ends.
     """
     seconds = min(DEADLINE, run.remaining() * SHARE)
-    if _was_late(place) or (place.exists() and not is_trustworthy(place)):
+    if _was_late(folder) or (folder.exists() and not is_trustworthy(folder)):
         return None
     try:
-        if _estimate(url, place, run) > min(MOST_SECONDS, seconds):
+        if _estimate(url, folder, run) > min(MOST_SECONDS, seconds):
             return None
-        first = not (place / MANIFEST).exists()
+        first = not (folder / MANIFEST).exists()
         run.events("preparing", {"database": url})
         made = prepare(
-            url, folder=place, descriptions=descriptions, run=run.fork(no_events, seconds=seconds)
+            url, folder=folder, descriptions=descriptions, run=run.fork(no_events, seconds=seconds)
         )
     except Cancelled:
         run.check()
         if seconds >= DEADLINE:
             with suppress(WorkspaceError):
-                write_private(place / LATE, b"")
+                write_private(folder / LATE, b"")
         return None
     except (OutOfTime, WorkspaceError, DatabaseUnavailable):
         return None
@@ -73,28 +74,28 @@ def prepare_unasked(url: str, place: Path, descriptions: Path | None, run: Run) 
     return made
 
 
-def _was_late(place: Path) -> bool:
-    """Whether it was stopped not long ago: it would be again."""
+def _was_late(folder: Path) -> bool:
+    """True if it was stopped not long ago: it would be again."""
     try:
-        return abs(time.time() - (place / LATE).stat().st_mtime) < LATE_SECONDS
+        return abs(time.time() - (folder / LATE).stat().st_mtime) < LATE_SECONDS
     except OSError:
         return False
 
 
-def _estimate(url: str, place: Path, run: Run) -> float:
+def _estimate(url: str, folder: Path, run: Run) -> float:
     """About how many seconds it takes."""
     with open_database(url) as whole:
         size = whole.path.stat().st_size
         if size * PER_BYTE > MOST_SECONDS:
             return size * PER_BYTE
         with whole.reader() as reader, TimedReader(reader, run, ESTIMATING) as reading:
-            return work_on(reading, whole.schema(), size, _known(place)).seconds
+            return work_on(reading, whole.schema(), size, _known(folder)).seconds
 
 
-def _known(place: Path) -> Collection[ColumnRef]:
+def _known(folder: Path) -> Collection[ColumnRef]:
     """The columns that were prepared before."""
     try:
-        manifest = read_manifest(place)
-        return () if manifest is None else set(read_catalog(place, manifest).schema.columns)
+        manifest = read_manifest(folder)
+        return () if manifest is None else set(read_catalog(folder, manifest).schema.columns)
     except WorkspaceError:
         return ()

@@ -15,6 +15,7 @@ from sqlwright.sql.guard import is_query
 from sqlwright.sql.tokens import pieces
 
 _LONGEST_BARE = 20_000
+"""Characters of a query without a fence at most."""
 _MOST_CUTS = 60
 """Places tried as the end of a query that nothing marks."""
 
@@ -58,7 +59,7 @@ def last_statement(text: str, offset: int) -> FoundQuery | None:
 
 
 def _statements(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where each statement begins and ends, and its first word in lower case."""
+    """Start and end of each statement, and its first word in lower case."""
     start, first = 0, ""
     for piece in pieces(text):
         if piece.kind == "end":
@@ -93,7 +94,7 @@ def last_in_prose(text: str, effort: Effort) -> FoundQuery | None:
 
 
 def _end_of_query(text: str, start: int, effort: Effort) -> tuple[int, bool]:
-    """Where a query that begins at `start` ends, and whether it reads as one then."""
+    """End of the query that begins at `start`; True if it reads as a query so far."""
     limit = min(len(text), start + _LONGEST_BARE)
     mark = text[start - 1 : start]
     rest = text[start:limit]
@@ -130,7 +131,7 @@ def _straight(sql: str) -> str:
 
 
 def first_outside(text: str, start: int, ends: Iterable[int]) -> int | None:
-    """The first of these places, in order, that isn't inside a string or a comment of the SQL that
+    """The first of these indexes, in order, that isn't inside a string or a comment of the SQL that
     begins at `start`; None where all are."""
     waiting = iter(ends)
     end = next(waiting, None)

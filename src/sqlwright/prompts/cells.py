@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)?")
 _DATE_FORMAT = re.compile(r"'(?:%[dfFGgHIjJkklmMPpRsSTuUVwWY]|[-/:. T])+'")
-"""What strftime is told."""
+"""A format of strftime."""
 WORDS = frozenset({"space", "word", "operator", "end", "other"})
 """Pieces of a query that aren't constants; what is quoted may be a name or a text."""
 _FAILURES = {
@@ -54,7 +54,7 @@ class SpanWriter:
             self._parts.clear()
 
     def text(self) -> Text:
-        """What was written."""
+        """The text so far."""
         self._flush()
         return Text(tuple(self._spans))
 
@@ -75,7 +75,7 @@ def render_values(matches: Iterable[ValueMatch]) -> Text:
 def render_result(
     result: ExecutionResult, *, rows: int = 20, columns: int = 20, limit_cell: int = 50
 ) -> Text:
-    """What running a query gave: how many rows and columns, and the first of them as literals.
+    """A query's result: number of rows and columns, and the first of them as literals.
 
     What went wrong instead, where it failed; the message may quote stored values.
     """
@@ -147,7 +147,7 @@ def told_pieces(sql: str) -> Iterator[Piece]:
 
 
 def typed(piece: Piece, words: str) -> bool:
-    """Whether a constant stands in what the user wrote, as a whole word or number, or can't hold
+    """True if a constant stands in what the user wrote, as a whole word or number, or can't hold
     anything of the data."""
     if _DATE_FORMAT.fullmatch(piece.text):
         return True
@@ -189,8 +189,9 @@ def literal(cell: Cell, limit: int | None = None) -> str:
 
 
 def mixture(profile: ColumnProfile, *, rough: bool = False) -> str:
-    """What a column holds where that isn't all numbers or all texts that say something, in words:
-    "120 numbers, 3 empty texts", or without numbers where `rough`. Empty for the others."""
+    """A column's mixture of values in words, where it isn't all numbers or all texts that say
+    something: "120 numbers, 3 empty texts", or without numbers where `rough`. Empty for the
+    others."""
     storage = profile.storage
     empty = next((rows for cell, rows in profile.frequent if cell == ""), 0)
     vague = profile.sampled

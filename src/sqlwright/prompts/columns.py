@@ -1,4 +1,4 @@
-"""What a prompt says of single columns: descriptions, counts, stored values as examples."""
+"""Text about single columns in prompts: descriptions, counts, stored values as examples."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FEW_VALUES = 20
 """Columns with fewer different values show up to MORE_EXAMPLES of them (CHESS's code)."""
 MORE_EXAMPLES = 5
+"""Examples at most, likewise."""
 MOST_RETRIEVED = 10
 """Retrieved values shown of one column."""
 LONGEST_TEXT = 1_000
@@ -33,7 +34,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 @dataclass(frozen=True)
 class ColumnKnowledge:
-    """What is known of columns: descriptions, counts, values."""
+    """Descriptions, counts and values of columns."""
 
     descriptions: Mapping[ColumnRef, Mapping[str, str]] | None
     values: Mapping[ColumnRef, list[str]]
@@ -44,7 +45,7 @@ class ColumnKnowledge:
     """Columns that refer to others."""
 
     def profile(self, ref: ColumnRef) -> ColumnProfile | None:
-        """What the catalog has of a column."""
+        """The catalog's profile of a column."""
         return None if self.catalog is None else self.catalog.columns.get(ref)
 
     def described(self, table: str, column: Column) -> tuple[str, str]:
@@ -67,7 +68,7 @@ class ColumnKnowledge:
         return "; ".join(filter(None, about)), of_values
 
     def counts(self, profile: ColumnProfile | None, *, key: bool, rough: bool = False) -> str:
-        """How many different values and NULLs a column holds; empty when it isn't known.
+        """Numbers of different values and NULLs of a column, in words; empty when not known.
 
         A primary key's are all different, whatever a sample had; of other columns a sample tells
         no more than a least number. Where `rough`, whether there are one or many.
@@ -86,7 +87,7 @@ class ColumnKnowledge:
         return f"{about}{profile.distinct:,} different{nulls}"
 
     def guessed(self, key: ForeignKey) -> bool:
-        """Whether an inferred key had no values that could have confirmed it."""
+        """True if an inferred key had no values that could have confirmed it."""
         ends = [self.profile(near) for near, _ in key.pairs]
         return any(end is not None and end.rows == end.nulls for end in ends)
 
@@ -127,7 +128,7 @@ class ColumnKnowledge:
 def described_parts(
     descriptions: Iterable[DescriptionMatch],
 ) -> dict[ColumnRef, dict[str, str]]:
-    """Which parts of which columns' descriptions were found."""
+    """Parts of columns' descriptions that were found, by column."""
     told: dict[ColumnRef, dict[str, str]] = {}
     for match in descriptions:
         told.setdefault(match.column, {})[match.part] = match.text
@@ -149,7 +150,7 @@ def _holds_dates(column: Column, profile: ColumnProfile) -> bool:
 
 
 def _fits(cell: Cell, limit: int) -> bool:
-    """Whether a cell is worth showing as an example."""
+    """True if a cell is worth showing as an example."""
     if isinstance(cell, str):
         return 0 < len(cell) <= limit and bool(cell.strip())
     return isinstance(cell, int | float) and math.isfinite(cell)

@@ -21,8 +21,8 @@ _MOST_TRIES = 200
 
 @dataclass
 class Effort:
-    """How many characters of one reply may still be read, since what reads amiss is read again from
-    another place: a text of nothing but beginnings would take the square of its length."""
+    """Characters of one reply that may still be read. A failed attempt is followed by one from
+    another position: a text of nothing but beginnings would take the square of its length."""
 
     json: int = 400_000
     """By the reader of loose JSON."""
@@ -52,12 +52,12 @@ class Decoded(NamedTuple):
 
     @property
     def broken_off(self) -> bool:
-        """Whether it is an object that the end of the text cuts off."""
+        """True if it is an object that the end of the text cuts off."""
         return isinstance(self.value, dict) and not self.complete
 
 
 class NotJson(ValueError):
-    """There is no structure at this place; so many characters were read to find out."""
+    """There is no structure at this position; so many characters were read to find out."""
 
     read = 0
 
@@ -112,7 +112,7 @@ class _JsonReader:
         self.complete = True
 
     def value(self, depth: int) -> Any:
-        """The value at the current place. Raises NotJson, and _Ended inside a string."""
+        """The value at the current position. Raises NotJson, and _Ended inside a string."""
         if depth > DEEPEST:
             raise NotJson("it is nested too deeply")
         char = self._peek()
@@ -165,7 +165,7 @@ class _JsonReader:
         self.at = len(self._text)
 
     def _more(self, closing: str) -> bool:
-        """Whether another member follows; a closed structure is left behind."""
+        """True if another member follows; else the structure's end has been read."""
         while self._peek() == ",":
             self.at += 1
         if self._peek() == closing:
@@ -217,7 +217,7 @@ class _JsonReader:
 
 
 def _escaped(text: str, at: int) -> tuple[str, int]:
-    """What a backslash and what follows it stand for, and where the text goes on."""
+    """The character that an escape stands for, and the index after it."""
     code = text[at + 1 : at + 2]
     if code == "u":
         digits = re.compile(r"[0-9a-fA-F]{4}").match(text, at + 2)

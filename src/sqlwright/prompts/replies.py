@@ -1,4 +1,4 @@
-"""What a language model's reply holds: a query, the reasoning around it, JSON, a list.
+"""Reads replies of language models: a query, the reasoning around it, JSON, a list.
 
 Replies come in every shape, whatever the prompt asks for: JSON, tags, fences, bare SQL, with
 reasoning first and remarks after. A query is taken as it was written, comments and line breaks
@@ -31,7 +31,7 @@ _THOUGHT = re.compile(r"\s*<(think|thinking|thought)>(.*?)</\1>", re.IGNORECASE 
 _THINKING = re.compile(r"\s*<(?:think|thinking|thought)>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</(?:think|thinking|thought)>", re.IGNORECASE)
 _CHAT_MARK = re.compile(r"(?:<\|[\w ]{1,40}\|>|</s>|\[/?INST\])\Z")
-"""What some servers leave of a chat's marks at the end of a reply."""
+"""Marks of a chat that some servers leave at the end of a reply."""
 _TAG = re.compile(
     r"<(final[_ -]?answer|final[_ -]?sql|final[_ -]?query|sql[_ -]?query|sql|query|answer)>",
     re.IGNORECASE,
@@ -56,7 +56,7 @@ def sql_from(text: str) -> str:
 
 
 def plan_from(text: str) -> str:
-    """What a reply says besides its query: the reasoning before and after it. Never raises."""
+    """The reasoning of a reply before and after its query. Never raises."""
     thought, rest = _split_thought(text[-LONGEST_REPLY:])
     try:
         found = _query_in(rest, Effort())
@@ -219,7 +219,7 @@ def _sql_values(value: Any) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def _without_fence(text: str, structure: Decoded) -> tuple[int, int]:
-    """Where a structure and the fence around it lie."""
+    """Start and end of a structure with the fence around it."""
     for block in _fences(text):
         if block.start <= structure.start and structure.end <= block.end:
             return block.start, block.end
@@ -231,7 +231,7 @@ class _Block(NamedTuple):
 
     language: str
     inner: int
-    """Where its content begins."""
+    """Index at which its content begins."""
     content: str
     start: int
     end: int

@@ -76,7 +76,7 @@ def render_schema(
 
 
 class SchemaLayout:
-    """What `render_schema` puts together, so that many orders of it cost one look at each column.
+    """Rendered lines of a schema, so that many orders of them cost one rendering of each column.
 
     Safe to use from any thread."""
 
@@ -125,10 +125,10 @@ class _Table:
     """Each with whether it is shown in full."""
     keys: list[ForeignKey]
     elsewhere: Mapping[str, str]
-    """What a column refers to in a table that isn't shown."""
+    """The target of a column that refers to a table that isn't shown."""
 
     def group(self, column: str) -> int:
-        """Where a column stands in another order: the primary key first, then the other keys."""
+        """Rank of a column in another order: the primary key first, then the other keys."""
         if column in self.table.primary_key:
             return 0
         foreign_key_columns = column in self.elsewhere or any(
@@ -157,7 +157,7 @@ class _Laid:
     """Behind what is declared of each column but the last, which has it if more than columns
     follows."""
     separated: bool
-    """Whether more follows."""
+    """True if more follows."""
 
 
 def _joined(tables: Iterable[tuple[_Laid, Sequence[_Line]]]) -> Text:

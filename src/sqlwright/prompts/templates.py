@@ -45,9 +45,9 @@ T = TypeVar("T")
 _SECTION = re.compile(r"^<<(system|user|assistant)>>\n", re.MULTILINE)
 _SLOT = re.compile("\0([0-9]+)\0")
 _WRONG = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
-"""What computing in a template may raise: `range(10**9)`, `1 / 0`."""
+"""Errors that computing in a template may raise: `range(10**9)`, `1 / 0`."""
 _MARKS = re.compile("<<|\0")
-"""What a template's text is cut by."""
+"""Marks at which a template's text is cut."""
 _SLOTS = "_slots"
 
 _ERRORS: Mapping[str, type[SqlwrightError]] = {
@@ -74,7 +74,7 @@ class Prompt(Generic[T]):
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which model, and how to sample from it."""
+    """The model's name and the parameters of sampling."""
 
     model: str = ""
     """`provider/model`; empty is the run's own."""
@@ -82,7 +82,7 @@ class Sampling:
     n: Annotated[int, Ge(1), Le(256)] = 1
     max_tokens: Annotated[int, Ge(1), Le(1_000_000)] = 4_096
     again: Annotated[int, Ge(0), Le(20)] = 1
-    """How often a reply that can't be parsed is asked for again."""
+    """Attempts to get a reply that can be parsed, after the first."""
 
 
 def schema_text(text: str) -> Text:
@@ -168,7 +168,7 @@ def ask(
 
 
 class _Results(Generic[T]):
-    """What became of each sample of each prompt."""
+    """Outcomes of each sample of each prompt."""
 
     def __init__(
         self, prompts: Sequence[Prompt[T]], samples: list[list[Sample]], run: Run, step: str
@@ -296,7 +296,7 @@ def _environment() -> SandboxedEnvironment:
 
     @pass_context
     def slotted(context: TemplateContext, value: Any) -> str:
-        """What stands for a value in the rendered text, until the sections are cut."""
+        """The mark for a value in the rendered text, until the sections are cut."""
         if isinstance(value, int) and not isinstance(value, bool):
             value = plain_text(str(value))
         if isinstance(value, StrictUndefined):

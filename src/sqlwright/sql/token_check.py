@@ -15,6 +15,7 @@ from sqlwright.sql.tokens import SqlToken, UnreadableQuery, tokenize
 SQL_LENGTH = 100_000
 """Characters."""
 TOKENS = 10_000
+"""Words and signs of a query at most."""
 NESTING = 100
 """Parentheses and CASEs within each other; signs and NOTs in a row; SELECTs joined by UNION."""
 

@@ -32,9 +32,11 @@ _KEPT = 128
 _KEPT_LENGTH = 100_000
 """Characters of all the queries whose trees are kept; a tree takes 150 to 500 bytes for each."""
 _STEPS = 2_000
+"""Steps of sqlglot's parser for any query, on top of those for each token."""
 _STEPS_PER_TOKEN = 4
 """Of 18,913 queries of benchmarks none takes more than 3 steps a token."""
 _NODES = 1_000
+"""Nodes of a query's tree for any query, on top of those for each token."""
 _NODES_PER_TOKEN = 2
 """In place of steps where the parser is compiled."""
 _TYPES = 6

@@ -29,7 +29,7 @@ from sqlwright.llm.scripted import Script, ScriptedEmbeddings, ScriptedModel
 from sqlwright.llm.sending.engine import Engine
 from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect_embeddings
 from sqlwright.prepare import prepare, purge
-from sqlwright.prepare.storage.paths import ours
+from sqlwright.prepare.storage.paths import written_paths
 from sqlwright.protocols import Context, Run, Workspace, embedder_role
 from sqlwright.recipes.loading import load_recipe
 from sqlwright.running.trace import find_trace, read_trace
@@ -211,7 +211,7 @@ def test_they_are_kept_beside_what_is_prepared_and_never_mixed(
 
     first, endpoint = asked(256, "a")
     (file,) = folder.iterdir()
-    assert ours(folder) == [file]
+    assert written_paths(folder) == [file]
     assert file.stat().st_mode & 0o777 == 0o600
     assert len(endpoint.texts) == 6
     again, endpoint = asked(256, "b")  # a new session without the replies, with the file

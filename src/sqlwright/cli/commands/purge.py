@@ -95,7 +95,8 @@ def _purge_one(screen: Screen, target: str, settings: Settings, *, quiet: bool) 
 
 
 def _agreed(screen: Screen, found: list[KeptFolder]) -> bool:
-    """Whether somebody who was shown what would go says yes. Raises UsageError without anybody."""
+    """True if a person who was shown what would be removed agrees. Raises UsageError without
+    anybody."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(
             "purge --all removes everything that was kept, and there is nobody to ask",

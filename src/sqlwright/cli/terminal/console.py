@@ -1,4 +1,4 @@
-"""Where output goes: results on standard output, everything else on standard error."""
+"""Output to the terminal: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 

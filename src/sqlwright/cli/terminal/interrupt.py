@@ -18,7 +18,9 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 POLL_SECONDS = 0.05
+"""Seconds between checks for Ctrl-C and for the result."""
 GRACE_SECONDS = 0.5
+"""Seconds a cancelled question has to end by itself."""
 
 
 class _Presses:

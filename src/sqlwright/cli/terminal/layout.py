@@ -10,6 +10,7 @@ from rich.text import Text
 from sqlwright.cli.terminal.console import UNLIMITED, Glyphs
 
 LABEL_WIDTH = 12
+"""Characters of the column of labels."""
 NARROW = 56
 """Below this many columns labels stand on a line of their own."""
 PROSE = 100
@@ -58,7 +59,7 @@ def _broken(line: Text, width: int, hang: int) -> Iterator[Text]:
 
 
 def _cut(plain: str, start: int, room: int) -> int:
-    """Where the line that begins at `start` ends: at a blank if there is one, else mid-word."""
+    """End of the line that begins at `start`: at a blank if there is one, else mid-word."""
     window = plain[start : start + 4 * room + 8]  # looking further would make this quadratic
     if cell_len(window) <= room:
         return start + len(window)

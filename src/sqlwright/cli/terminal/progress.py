@@ -1,4 +1,4 @@
-"""What is going on right now: one quiet line on standard error, none when nobody watches."""
+"""The current step as one quiet line on standard error; none when nobody watches."""
 
 from __future__ import annotations
 
@@ -140,5 +140,5 @@ def _file_name(payload: Mapping[str, Any]) -> str:
 
 
 def step_words(step: str) -> str:
-    """What a step does, for a person."""
+    """A step's activity in words for a person."""
     return _WORDS.get(step) or clean(step, 80).replace("_", " ").replace(".", ": ")

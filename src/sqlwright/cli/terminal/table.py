@@ -19,9 +19,13 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.types import Cell
 
 SHOWN_ROWS = 20
+"""Rows shown on a terminal where nothing else was asked for."""
 GAP = 2
+"""Blanks between two columns."""
 LEAST_WIDTH = 6
+"""Characters that a column is narrowed to at least."""
 SIDEWAYS_ROWS = 3
+"""Rows at most that are shown a line per column where a table is too wide."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""What was typed: options, which database, lines at a prompt."""
+"""Input: options, arguments, lines at a prompt."""

@@ -12,6 +12,7 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.presentation.answer import readable
 
 LEAST_SECONDS = 0.1
+"""Of a time limit."""
 
 
 def seconds(text: str | float) -> float:
@@ -28,7 +29,7 @@ def seconds(text: str | float) -> float:
 
 
 def count(text: str | int) -> int:
-    """How many of something, from the command line. Raises typer.BadParameter as `seconds`."""
+    """A count from the command line. Raises typer.BadParameter as `seconds`."""
     try:
         value = int(text)
     except ValueError:

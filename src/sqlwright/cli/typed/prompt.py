@@ -13,7 +13,9 @@ from sqlwright.cli.terminal.console import Screen
 from sqlwright.presentation.answer import readable
 
 LINE_LIMIT = 100_000
+"""Characters of a line that are taken."""
 HISTORY_LINES = 1_000
+"""Lines kept in the history file."""
 PROMPT = "ask> "
 
 

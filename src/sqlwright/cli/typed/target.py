@@ -1,4 +1,4 @@
-"""Which database, which question: making sense of what was typed."""
+"""Finds database and question in the arguments that were typed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TypedQuestion:
     database: str
     text: str
     note: str = ""
-    """How the arguments were read, when that wasn't plain."""
+    """Remark on how the arguments were read, when that wasn't plain."""
 
 
 def looks_like_database(word: str) -> bool:
@@ -101,7 +101,7 @@ def default_database(environment: Mapping[str, str]) -> str | None:
 
 
 def _project(environment: Mapping[str, str]) -> Settings:
-    """What the project file says, and which ones were left alone."""
+    """The project file's settings, and the files that were left alone."""
     from sqlwright.boundary.project_file import NAMED
     from sqlwright.settings.loading import load_settings
 
@@ -110,7 +110,7 @@ def _project(environment: Mapping[str, str]) -> Settings:
 
 
 def _left_alone() -> str:
-    """Which project files were left alone, as the end of a hint."""
+    """The project files that were left alone, as the end of a hint."""
     return "".join(f" Note: {clean(note, 1_000)}" for note in _project(os.environ).notes)
 
 

@@ -1,1 +1,1 @@
-"""What is shown: a view is called as its command."""
+"""Output of commands: a view is called as its command."""

@@ -1,4 +1,4 @@
-"""How an answer looks: understood as, SQL, rows, how sure, what else was considered, remarks."""
+"""Renders an answer: its reading, SQL, rows, confidence, other candidates, remarks."""
 
 from __future__ import annotations
 
@@ -27,19 +27,22 @@ from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words, pe
 from sqlwright.types import Answer, Candidate, ExecutionResult, ValueMatch
 
 BAR = 10
+"""Characters of the bar of confidence."""
 CONSIDERED = 5
+"""Other candidates shown of an answer."""
 CONSIDERED_IN_VAIN = 2
 """When there is no answer, as little is said of what wasn't good enough."""
 SQL_LIMIT = 10_000
 """Characters of a query shown for reading; --sql-only prints all of it."""
 SQL_LINES = 200
+"""Lines of a query shown for reading."""
 MENTIONED = 8
 """Parts of a reading, tables and warnings named before the rest is only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayOptions:
-    """What rendering depends on."""
+    """Width, glyphs, colour and row limits of the output."""
 
     width: int
     glyphs: Glyphs
@@ -49,7 +52,7 @@ class DisplayOptions:
     doubted: int = UNLIMITED
     """Rows shown at most of an answer that is less than half sure."""
     more: str = "--max-rows"
-    """What shows more of them; may be empty."""
+    """The option that shows more of them; may be empty."""
 
     @classmethod
     def of(
@@ -90,7 +93,7 @@ def answer_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
 
 
 def understood_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
-    """What the query says in words, and which tables it reads."""
+    """The query in words, and the tables it reads."""
     entries = [part_line(part, look.glyphs) for part in answer.reading[:MENTIONED]]
     entries += _rest(len(answer.reading) - MENTIONED)
     yield from labelled("understood", entries, look.width, hang=2)
@@ -139,7 +142,7 @@ def result_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
 
 
 def warning_lines(warnings: Sequence[str], look: DisplayOptions) -> Iterator[Text]:
-    """What to bear in mind."""
+    """Warnings."""
     entries = [Text(clean(w, 400), style="warning") for w in warnings[:MENTIONED]]
     yield from labelled("note", entries + _rest(len(warnings) - MENTIONED), look.width)
 
@@ -187,7 +190,8 @@ def one_line_sql(sql: str, beside: str, width: int, glyphs: Glyphs) -> str:
 
 
 def verdict_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
-    """Why there is no answer, and the nearest thing that could be done; nothing if there is."""
+    """The reason why there is no answer, and the nearest thing that could be done; nothing if there
+    is."""
     if answer.status == "answered":
         return
     refused = answer.status == "refused"
@@ -203,7 +207,7 @@ def verdict_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
 
 
 def doubt_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
-    """How unsure an answer is, and the main reason; nothing if it is likely right."""
+    """The doubt about an answer, with the main reason; nothing if it is likely right."""
     if answer.doubt:
         line = Text(clean(doubt_words(answer), 600), style="fair")
         yield from wrapped(line, look.width)

@@ -88,7 +88,7 @@ def _csv(screen: Screen, answer: Answer, *, safe: bool, rows: int | None) -> str
 
 
 def _explain_absence(screen: Screen, answer: Answer, rows: int | None = None) -> None:
-    """What rows or a query alone would keep silent about goes to standard error."""
+    """Write to standard error what rows or a query alone wouldn't say."""
     look = DisplayOptions(max(screen.err.width, 20), screen.glyphs, screen.coloured, 0)
     screen.say(verdict_lines(answer, look))
     screen.say(doubt_lines(answer, look))

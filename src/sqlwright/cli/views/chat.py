@@ -1,4 +1,4 @@
-"""What a line means in a chat: a question, or a command that begins with a colon."""
+"""Lines of a chat: questions, and commands that begin with a colon."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ HELP = {
 LEAVING = frozenset(f"{mark}{word}" for mark in ("", ":", "\\", ".") for word in ("exit", "quit"))
 LEAVING |= {":q", "\\q", ".q"}
 ALIASES = {"d": "tables", "dt": "tables", "schema": "columns", "h": "help", "?": "help"}
-"""What other programs call some of the commands."""
+"""Names of commands in other programs."""
 NAMED = frozenset(name.partition(" ")[0] for name in HELP)
 
 
@@ -143,7 +143,7 @@ class Conversation:
         return True
 
     def _is_query(self, line: str) -> bool:
-        """Whether a line is SQL over this database's tables rather than English."""
+        """True if a line is SQL over this database's tables rather than English."""
         if not reads_as_sql(line):
             return False
         from sqlwright.sql.guard import tables_used

@@ -39,6 +39,7 @@ SHOWN = (
 )
 """One each of: a count with a stored value, a list, a grouping, a sum over a join, a difference."""
 ROWS = 6
+"""Rows shown of each of the demo's answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +107,12 @@ def demo_database(folder: Path, *, room: int = ROOM) -> Path:
     the disk has less than `room` bytes left for it."""
     from sqlwright import __version__
     from sqlwright.demo.business import write_business
-    from sqlwright.prepare.storage.paths import make_private, told
+    from sqlwright.prepare.storage.paths import disk_errors, make_private
 
     make_private(folder)
     path = folder / f"harbor-and-pine-{__version__}.sqlite"
     if not path.exists():
-        with told(folder):
+        with disk_errors(folder):
             if shutil.disk_usage(folder).free < room:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             write_business(path)

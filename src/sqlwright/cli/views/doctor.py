@@ -1,4 +1,4 @@
-"""What `doctor` looks at. Every check says what it found, and what to do when that is bad."""
+"""The checks of `doctor`. Each says what it found, and what to do when that is bad."""
 
 from __future__ import annotations
 
@@ -131,7 +131,8 @@ def _models() -> Check:
 
 
 def _language_models(settings: Settings, environ: Mapping[str, str]) -> Check:
-    """Who could be asked: which keys are there, never what they are. Nothing is sent."""
+    """Language models that could be asked, by the keys that are there; never the keys. Nothing is
+    sent."""
     from sqlwright.llm.models import service_for
     from sqlwright.llm.vendors.providers import PROVIDERS
 
@@ -154,7 +155,7 @@ def _language_models(settings: Settings, environ: Mapping[str, str]) -> Check:
 
 
 def _network(settings: Settings, environ: Mapping[str, str]) -> Check:
-    """What a question sends anywhere. Nothing is sent to find out."""
+    """Requests that a question would send. Nothing is sent to find out."""
     from sqlwright.local.runtime import SILENCE, is_silent
 
     try:
@@ -184,7 +185,7 @@ def _sent(settings: Settings, environ: Mapping[str, str]) -> str:
 
 
 def _folder(home: Path) -> Check:
-    """Where prepared data, traces and history are kept."""
+    """The folder of prepared data, traces and history."""
     try:
         tried = home / f"doctor-{os.getpid()}"
         make_private(tried)
@@ -196,7 +197,7 @@ def _folder(home: Path) -> Check:
 
 
 def room(home: Path, free: int) -> Check:
-    """What to say of a writable folder on a disk with so many bytes free."""
+    """The check of a writable folder on a disk with `free` bytes left."""
     if free >= LEAST_FREE:
         private = not home.stat().st_mode & 0o077
         who = "private" if private else "private folders in one that others may enter"
@@ -246,7 +247,7 @@ def _guard() -> Iterator[Check]:
 
 
 def confinement(holds: Sequence[str], system: str) -> Check:
-    """What the processes that run queries can't do on this machine, by what they have given up."""
+    """The check of the processes that run queries, by the rights that they have given up."""
     told = {
         "limits": "write files",
         "no_new_privs": "gain rights",

@@ -22,12 +22,15 @@ from sqlwright.presentation.answer import usage_words
 from sqlwright.types import Answer, Candidate, State, StepTime, UnitTest
 
 LINKS = 12
+"""Keywords, values and linked names shown at most, of each."""
 CANDIDATES = 20
+"""Candidates and unit tests shown at most, of each."""
 HISTORY = 10
 """Repairs of a candidate looked back at."""
 SQL_SHOWN = 1_000
 """Characters of a query that was replaced."""
 BAR = 20
+"""Characters of the bar of a step's time."""
 
 
 def explain_lines(answer: Answer, state: State | None, look: DisplayOptions) -> Iterator[Text]:
@@ -142,7 +145,7 @@ def _sql_within(sql: str, look: DisplayOptions) -> Iterator[Text]:
 
 
 def _history(candidate: Candidate, look: DisplayOptions) -> Iterator[Text]:
-    """What repairs changed, the latest first: why, the query before it, and what that gave."""
+    """Changes by repairs, the latest first: the reason, the query before it and its result."""
     current: Candidate | None = candidate
     for _ in range(HISTORY):
         if current is None:

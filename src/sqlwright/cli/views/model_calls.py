@@ -16,12 +16,13 @@ from sqlwright.presentation.answer import money
 SHOWN = 1_200
 """Characters of a message or reply; `trace show --json` has more."""
 REPLIES = 3
+"""Replies of one call shown at most."""
 ORIGINS = {"value": "value"}
 """Styles of text by where it came from: what the database stores stands out."""
 
 
 class ShownCalls:
-    """What was said before in a trace, so that it is shown once; and whose turn it is."""
+    """Remembers texts of a trace, so that each is shown once, and counts calls."""
 
     def __init__(self) -> None:
         self._said: dict[str, int] = {}
@@ -34,7 +35,7 @@ class ShownCalls:
         self._sample = sample if isinstance(sample, int) else 0
 
     def called(self) -> str:
-        """Which call comes now, and for which of several candidates."""
+        """Number of the next call, and of its candidate where there are several."""
         self._calls += 1
         chain = f", candidate {self._sample}" if self._sample else ""
         return f"call {self._calls}{chain}"
@@ -46,7 +47,7 @@ class ShownCalls:
 
 
 def embedding_lines(event: Mapping[str, Any], look: DisplayOptions) -> Iterator[Text]:
-    """How many texts a model elsewhere gave the vectors of, and what it took."""
+    """Lines of an embedding call: number of texts, time, tokens."""
     yield Text()
     parts = [f"{event.get('texts', 0)} texts"]
     if event.get("cached"):
@@ -70,7 +71,7 @@ def embedding_lines(event: Mapping[str, Any], look: DisplayOptions) -> Iterator[
 
 
 def call_lines(event: Mapping[str, Any], look: DisplayOptions, told: ShownCalls) -> Iterator[Text]:
-    """Who asked what, what came back, what it took."""
+    """Lines of a call: step, prompt, replies, time, tokens."""
     yield Text()
     line = Text.assemble(
         (f"{clean(str(event.get('model', '')), 80)}", "name"),

@@ -1,4 +1,4 @@
-"""How far a preparation is: a bar on a terminal, a line per stage elsewhere; standard error."""
+"""Progress of a preparation: a bar on a terminal, a line per stage elsewhere; standard error."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def execute(
 
 
 def reads_as_sql(text: str) -> bool:
-    """Whether a text looks like a query; some English does, too ("select names from Oslo")."""
+    """True if a text looks like a query; some English does, too ("select names from Oslo")."""
     return _SQL.match(text) is not None
 
 
@@ -57,7 +57,7 @@ def nearest(name: str, names: Iterable[str]) -> list[str]:
 
 
 def advice_on(message: str, schema: Schema) -> str:
-    """What to do about a database's complaint; for a name it doesn't know, the nearest ones."""
+    """Advice on a database's error message; for a name it doesn't know, the nearest ones."""
     unknown = _UNKNOWN.search(message)
     if unknown is None:
         return ""

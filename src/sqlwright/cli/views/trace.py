@@ -17,6 +17,7 @@ from sqlwright.running.trace import Trace, TraceSummary
 
 STATUS_STYLES = {"answered": "good", "refused": "fair", "failed": "bad"}
 ITEMS = 6
+"""Items shown at most of a list in a trace."""
 
 
 def list_lines(summaries: Sequence[TraceSummary], look: DisplayOptions) -> Iterator[Text]:

@@ -1,4 +1,4 @@
-"""What a worker process gives up once it is loaded, so that it can do nothing but read.
+"""Takes rights from a worker process once it is loaded, so that it can do nothing but read.
 
 Even if both layers before it failed: no network, no other process, no file written or removed, and
 where Landlock is there (Linux 5.13 and later) no file opened outside of the database's folder.
@@ -23,11 +23,13 @@ except ImportError:  # not on Windows
     resource = None  # type: ignore[assignment]
 
 FILES_OPEN = 64
+"""File descriptors of a worker at most (RLIMIT_NOFILE); SQLite needs about ten."""
 _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _READ_FILE, _REMOVE_FOLDER, _ALL = 1 << 2, 1 << 4, -1
 _RIGHTS_BY_VERSION = (0, 13, 14, 15, 15, 16)
-"""How many rights on files each version of Landlock knows; later ones know as many as the last."""
+"""Number of rights on files that each version of Landlock knows; later ones know as many as the
+last."""
 _NETWORK, _SCOPES = 0b11, 0b11
 """Binding and connecting (version 4); abstract sockets and signals (version 6)."""
 
@@ -59,6 +61,7 @@ _OPEN, _OPENAT, _CLONE, _CLONE3 = (2, -1), (257, 56), (56, 220), (435, 435)
 _WRITES = 0o3 | 0o100 | 0o1000
 """Flags of opening: to write, to create, to cut short."""
 _THREAD = 0x10000
+"""CLONE_THREAD of Linux's sched.h."""
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
 _EACCES, _ENOSYS = 13, 38
 _FOREIGN_CALLS = 0x40000000

@@ -33,15 +33,19 @@ BESIDE = ("", "-wal", "-journal")
 """The endings of the files that make up a database."""
 _OWNER = "owner"
 _MEMORY = 256 * 1024 * 1024
+"""Bytes that the copying process may have."""
 _CPU_SECONDS = 120
+"""Processor time that the copying process may take."""
 _SPARE_BYTES = 64 * 1024 * 1024
+"""Free bytes that must remain on the disk beside the copy."""
 _CHUNK = 1024 * 1024
+"""Bytes copied at a time: about what can be read before a stop is noticed."""
 _JOURNAL_END = bytes.fromhex("d9d505f920a163d7")
-"""What a rollback journal ends with that names another file, a super-journal."""
+"""Ending of a rollback journal that names another file, a super-journal."""
 
 
 class CanNotCopy(Exception):
-    """Why there can't be a copy."""
+    """A copy can't be made; the message is the reason."""
 
 
 def main(real: str, temporary: str) -> None:

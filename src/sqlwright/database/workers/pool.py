@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlwright.database.workers.process import (
     POLL_SECONDS,
-    Place,
+    FolderId,
     Reply,
     Stop,
     Worker,
@@ -22,7 +22,10 @@ from sqlwright.database.workers.process import (
 from sqlwright.errors import SqlwrightError
 
 _LONG_SECONDS = 0.1
+"""Seconds after which a query counts as long: it may have to be killed, so another worker is
+started. a busy worker before another worker is started."""
 _MOST_WORKERS = 4
+"""Worker processes of one database at most."""
 LIGHT_BYTES = 128 * 1024 * 1024
 """Memory that every query may take. One that needs more runs again, and only one does at a time, so
 that all workers together take no more than the limit of one query and three times this."""
@@ -76,9 +79,9 @@ class Pool:
         finally:
             self._heavy.release()
 
-    def take(self, place: Place, stop: Stop) -> Worker:
+    def take(self, folder_id: FolderId, stop: Stop) -> Worker:
         """A worker for several requests in turn. Raises WorkerDied, WorkerStopped."""
-        return self._workers.borrow(place, stop)
+        return self._workers.borrow(folder_id, stop)
 
     def give_back(self, worker: Worker) -> None:
         """End what `take` began; a worker that was killed is replaced."""
@@ -87,14 +90,14 @@ class Pool:
             self.start_ahead()
 
     def _ask(self, fields: dict[str, Any], stop: Stop) -> Reply:
-        place = fields["place"]
+        folder_id = fields["folder_id"]
         for _ in range(_MOST_WORKERS):
             try:
-                return self._ask_one(self._workers.borrow(place, stop), fields, stop)
+                return self._ask_one(self._workers.borrow(folder_id, stop), fields, stop)
             except WorkerDied as error:
                 if not error.idle:
                     raise
-        return self._ask_one(self._workers.borrow(place, stop), fields, stop)
+        return self._ask_one(self._workers.borrow(folder_id, stop), fields, stop)
 
     def _ask_one(self, worker: Worker, fields: dict[str, Any], stop: Stop) -> Reply:
         late = time.monotonic() + _LONG_SECONDS
@@ -130,8 +133,8 @@ class Pool:
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """What the workers have given up, as `confinement.confine` names it; empty before one has
-        answered."""
+        """Rights that the workers have given up, as `confinement.confine` names it; empty before
+        one has answered."""
         return self._workers.holds
 
 
@@ -165,7 +168,7 @@ class _Workers:
             self._starting += 1
             return True
 
-    def borrow(self, place: Place, stop: Stop) -> Worker:
+    def borrow(self, folder_id: FolderId, stop: Stop) -> Worker:
         """A free worker, or a new one while there may be more, or wait for one."""
         while True:
             with self._changed:
@@ -174,7 +177,7 @@ class _Workers:
                     raise WorkerDied(None)
                 while self._free:
                     worker = self._free.pop()
-                    if not worker.has_ended() and worker.place == place:
+                    if not worker.has_ended() and worker.folder_id == folder_id:
                         return worker
                     worker.kill()  # closes its pipes
                     self._all.remove(worker)
@@ -185,16 +188,16 @@ class _Workers:
                     self._changed.wait(POLL_SECONDS)
             if start:
                 try:
-                    return self.start(place)
+                    return self.start(folder_id)
                 finally:
                     self.started()
             reason = stop()
             if reason is not None:
                 raise WorkerStopped(reason)
 
-    def start(self, place: Place) -> Worker:
+    def start(self, folder_id: FolderId) -> Worker:
         """A new worker, already borrowed."""
-        worker = Worker(place)
+        worker = Worker(folder_id)
         with self._changed:
             self._all.append(worker)
             closed = self._closed
@@ -203,7 +206,7 @@ class _Workers:
         return worker
 
     def started(self) -> None:
-        """What was reserved is there, or has failed: the next one may start."""
+        """Tell that the reserved worker has started or failed: the next one may start."""
         with self._changed:
             self._starting -= 1
             self._changed.notify_all()
@@ -244,7 +247,7 @@ def _start_spare(workers: _Workers, warm: Callable[[], dict[str, Any]]) -> None:
         # Without a process, or with one that fails, the next query tries again and reports it.
         with contextlib.suppress(OSError, SqlwrightError):
             request = warm()
-            worker = workers.start(request["place"])
+            worker = workers.start(request["folder_id"])
             with contextlib.suppress(WorkerDied, WorkerStopped):
                 worker.ask(request, lambda: None)
             workers.give_back(worker)

@@ -19,17 +19,20 @@ from sqlwright.database.workers.wire import LENGTH, pack_request, unpack_reply
 from sqlwright.types import Cell
 
 POLL_SECONDS = 0.02
+"""Seconds between checks whether a query is to be stopped."""
 _GRACE_SECONDS = 0.06
-"""How long an interrupted query may take to stop before its process is killed."""
+"""Seconds an interrupted query may take to stop before its process is killed."""
 _START_SECONDS = 30.0
+"""Seconds a worker may take to start on a busy machine."""
 _KEPT = ("TZ", "TZDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
-"""What a worker gets of the environment: where the time zone and the interpreter's libraries are.
-There are keys and passwords in the rest, and whoever may look at a process sees its environment."""
+"""Variables of the environment that a worker gets: where the time zone and the interpreter's
+libraries are. There are keys and passwords in the rest, and whoever may look at a process sees its
+environment."""
 
 Stop = Callable[[], str | None]
 """Asked every few milliseconds: the reason to stop now, or None."""
 Reply = tuple[dict[str, Any], tuple[tuple[Cell, ...], ...]]
-"""What `wire.unpack_reply` gives: the head and the rows."""
+"""Result of `wire.unpack_reply`: the head and the rows."""
 
 
 class WorkerDied(Exception):
@@ -48,21 +51,23 @@ class WorkerStopped(Exception):
     """The query was stopped; the message is the reason `Stop` gave, or "timeout"."""
 
 
-Place = tuple[str, int, int]
+FolderId = tuple[str, int, int]
 """A folder's path, device and inode."""
 
 
 class Worker:
     """One process and its pipes. Used by one thread at a time."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, folder_id: FolderId) -> None:
         """Start one that may read files in a folder alone."""
-        self.place = place
+        self.folder_id = folder_id
         self.holds: tuple[str, ...] = ()
         control_read, self._control = os.pipe()
         try:
             self._process = subprocess.Popen(
-                command("worker.main(int(sys.argv[1]), sys.argv[2])", str(control_read), place[0]),
+                command(
+                    "worker.main(int(sys.argv[1]), sys.argv[2])", str(control_read), folder_id[0]
+                ),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -117,7 +122,7 @@ class Worker:
         return self._process.returncode is None
 
     def has_ended(self) -> bool:
-        """Whether the process ended by itself or by another's hand; asks the system."""
+        """True if the process ended by itself or by another's hand; asks the system."""
         return self._process.poll() is not None
 
     def kill(self) -> None:
@@ -179,7 +184,7 @@ class Worker:
 
 
 def start_failure(error: OSError) -> str:
-    """Why no worker can be started, and what to do."""
+    """A message for a worker that can't be started, with advice."""
     what = "the query's process can't be started: "
     if error.errno in {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}:
         advice = "end other programs, or raise the limits on processes, memory and open files"
@@ -190,9 +195,9 @@ def start_failure(error: OSError) -> str:
 
 
 def command(call: str, *arguments: str) -> list[str]:
-    """What runs a call of one of this package's modules in a process of its own, as an isolated
-    Python without site: it starts in a fraction of the time, and finds exactly the modules this
-    process uses, however they were installed. Its `sys.argv[1:]` are the arguments."""
+    """The command line that runs a call of one of this package's modules in a process of its own,
+    as an isolated Python without site: it starts in a fraction of the time, and finds exactly the
+    modules this process uses, however they were installed. Its `sys.argv[1:]` are the arguments."""
     if not sys.executable:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     module = call.partition(".")[0]
@@ -205,7 +210,7 @@ def command(call: str, *arguments: str) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """What a process that reads a database gets of the caller's environment."""
+    """The part of the caller's environment that a process reading a database gets."""
     return {name: os.environ[name] for name in _KEPT if name in os.environ}
 
 

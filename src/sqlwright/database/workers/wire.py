@@ -1,4 +1,4 @@
-"""What travels between the caller and the worker process: length-prefixed frames.
+"""Length-prefixed frames between the caller and the worker process.
 
 A frame is 4 bytes of length (big endian, the body's) and the body. A request body is JSON. A reply
 body is a JSON head, its length in front of it, and then the rows column by column, so that C code
@@ -36,7 +36,7 @@ def pack_request(fields: dict[str, Any]) -> bytes:
 
 
 def unpack_request(body: bytes) -> dict[str, Any]:
-    """What `pack_request` packed, without the length."""
+    """The request that `pack_request` packed; `body` is without the length."""
     fields: dict[str, Any] = json.loads(body, object_hook=_unpack_request)
     return fields
 

@@ -178,7 +178,7 @@ class _Worker:
 
 
 class _Memory:
-    """How much of the machine's memory this process holds."""
+    """Measures how much of the machine's memory this process holds."""
 
     def __init__(self) -> None:
         self._file = -1

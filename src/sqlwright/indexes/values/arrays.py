@@ -163,7 +163,7 @@ def _first_equal(texts: Sequence[str], hashes: Offsets) -> Offsets:
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """What is known of a few thousand texts; small enough to be worked out inside the cache."""
+    """Arrays of a few thousand texts; small enough to be worked out inside the cache."""
 
     raw: Strings
     folded: Strings

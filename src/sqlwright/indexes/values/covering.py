@@ -1,4 +1,4 @@
-"""Which values share words with a phrase, and how much of its weight each of them covers."""
+"""Finds values that share words with a phrase, and the part of its weight that each covers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from sqlwright.indexes.values.tokens import Floats, PhraseToken, Variants
 # What one phrase may cost. Rare tokens come first, so the limits bite on common ones only.
 TOKEN_POSTINGS = 40_000
 SHORTLIST = 512
+"""Values at most that are weighed by the common tokens, too; those that rare tokens cover best."""
 RERANKED = 96
+"""Values at most whose similarity to the phrase is computed."""
 CHAMPIONS = 24
+"""Best values of single columns that join a shortlist, at most."""
 FEW_POSTINGS = 128
 """So many are added up one by one: what arrays save is less than what each operation costs."""
 
 COVERED = 0.97
 """Share of a phrase's weight from which on misspellings are not looked for."""
 _SHORTER = np.float32(0.002)
-"""What a byte of length costs among values that cover a phrase equally."""
+"""Score that a byte of length costs among values that cover a phrase equally."""
 _WORTH = 0.35
 """Share of the best value's weight that another must have to be ranked."""
 _COVERED_LEAST = 0.2
@@ -33,7 +36,7 @@ _COUNT = attrgetter("count")
 
 @dataclass(slots=True)
 class _MatchCounts:
-    """How much of a phrase's weight each value covers, by what has been looked at so far."""
+    """Weight of a phrase that each value covers, by the tokens read so far."""
 
     scores: Floats
     """Of every value of the index; zero but for those touched."""
@@ -248,7 +251,7 @@ def _few(
     total: float,
     most: int,
 ) -> dict[int, float]:
-    """What `Coverage.shares` returns when the tokens as they are, rarest first, lead to at most
+    """The result of `Coverage.shares` when the tokens as they are, rarest first, lead to at most
     `most` values of which one covers the phrase; nothing otherwise.
 
     That one's weight is known beforehand to be nearly all, so more tokens than elsewhere are too

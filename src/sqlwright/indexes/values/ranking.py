@@ -1,4 +1,4 @@
-"""How alike a phrase and the values that may answer it are."""
+"""Similarity of a phrase and the values that may answer it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ALIKE = 80
 
 
 def equal(folded: str, form: str) -> bool:
-    """Whether two folded texts differ in nothing but spaces, and in few of these."""
+    """True if two folded texts differ in nothing but spaces, and in few of these."""
     return folded == form or (
         folding.squash(folded) == folding.squash(form) and fuzz.ratio(folded, form) > _ALIKE
     )

@@ -246,7 +246,7 @@ def distinct_first(values: Ids) -> tuple[Ids, Ids]:
 
 
 def _new(values: Ids) -> npt.NDArray[np.bool_]:
-    """Which of sorted values differ from the one before."""
+    """True for each of sorted values that differs from the one before."""
     new = np.empty(len(values), bool)
     new[:1] = True
     np.not_equal(values[1:], values[:-1], out=new[1:])

@@ -22,7 +22,9 @@ from sqlwright.types import ValueMatch
 # What one phrase may cost.
 PREFIX_HITS = 48
 MOST_TOKENS = 16
+"""Different words of a phrase that are searched."""
 SHORTEST_PREFIX = 3
+"""Characters of a phrase at least for which values that begin with it are found."""
 
 LEAST = 0.3
 """Matches below this similarity are not returned."""

@@ -25,8 +25,11 @@ Floats = npt.NDArray[np.float32]
 # What one token may cost.
 VARIANT_POSTINGS = 20_000
 GRAM_POSTINGS = 40_000
+"""Postings of trigrams read for one misspelt word at most."""
 VARIANTS = 25
+"""Spellings of one word at most."""
 GRAM_CANDIDATES = 120
+"""Words whose edit distance is computed for one word at most."""
 SHORTEST_SINGULAR = 4
 """Characters a word must have for a plural that no value has to stand for it."""
 _LONG_PLURALS = ("ses", "xes", "zes", "ches", "shes")
@@ -57,7 +60,7 @@ class PhraseToken:
     text: str
     number: int
     stored: bool
-    """Whether some value has the word itself."""
+    """True if some value has the word itself."""
     postings: Ids
     count: int
     """Of the postings."""
@@ -78,7 +81,7 @@ class PhraseToken:
         return cls(text, number, stored, postings, count, idf)
 
     def holds(self, values: Ids) -> npt.NDArray[np.bool_]:
-        """Which of the values contain this very token."""
+        """True for each of the values that contains this very token."""
         if not self.count:
             return np.zeros(len(values), bool)
         # Of one type, or the postings would be converted each time.

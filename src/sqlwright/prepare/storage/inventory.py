@@ -1,6 +1,6 @@
-"""What is kept, of all databases: found, measured, removed.
+"""Finds, measures and removes everything that is kept of all databases.
 
-Only what sqlwright writes is found, by its place and name; links are not followed. What else lies
+Only what sqlwright writes is found, by path and name; links are not followed. What else lies
 there stays.
 """
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlwright.llm.keeping.cache import forget
-from sqlwright.prepare.storage.paths import LOCK, MANIFEST, ours, remove, told
+from sqlwright.prepare.storage.paths import LOCK, MANIFEST, disk_errors, remove, written_paths
 from sqlwright.prepare.storage.removal import purge
 
 DATABASES, TRACES, REPLIES, DEMO = "databases", "traces", "replies", "demo"
@@ -30,7 +30,7 @@ class KeptFolder:
     """One kind of thing that is kept."""
 
     words: str
-    """What it is, in words that follow "removed"."""
+    """Description that follows "removed"."""
     bytes: int
     remove: Callable[[], None]
     """Raises `WorkspaceError`."""
@@ -42,7 +42,7 @@ def everything(home: Path) -> list[KeptFolder]:
     prepared = [
         folder
         for folder in _folders(home / DATABASES)
-        if any(path.name in {MANIFEST, LOCK} for path in ours(folder))
+        if any(path.name in {MANIFEST, LOCK} for path in written_paths(folder))
     ]
     replies = [folder for folder in _folders(home / REPLIES) if _replies(folder)]
     demo = [path for path in _inside(home / DEMO) if _DEMO.match(path.name)]
@@ -57,7 +57,7 @@ def everything(home: Path) -> list[KeptFolder]:
         _kept("the demo database", demo, remove),
         _kept(_count(len(copies), "temporary cop", "ies", "y") + " of a database", copies, remove),
     ]
-    return [one for one in found if one is not None]
+    return [kept for kept in found if kept is not None]
 
 
 def traces(home: Path) -> list[KeptFolder]:
@@ -75,26 +75,26 @@ def close_up(home: Path) -> int:
     return sum(not path.is_dir() or path.is_symlink() for path in home.rglob("*"))
 
 
-def _kept(words: str, places: list[Path], removal: Callable[[Path], object]) -> KeptFolder | None:
+def _kept(words: str, paths: list[Path], removal: Callable[[Path], object]) -> KeptFolder | None:
     def remove_all() -> None:
-        for place in places:
-            with told(place):
-                removal(place)
+        for path in paths:
+            with disk_errors(path):
+                removal(path)
 
-    return KeptFolder(words, sum(map(_size, places)), remove_all) if places else None
+    return KeptFolder(words, sum(map(_size, paths)), remove_all) if paths else None
 
 
 def _unprepare(folder: Path) -> None:
     purge("", folder=folder)
 
 
-def _folders(place: Path) -> list[Path]:
-    return [path for path in _inside(place) if path.is_dir() and not path.is_symlink()]
+def _folders(folder: Path) -> list[Path]:
+    return [path for path in _inside(folder) if path.is_dir() and not path.is_symlink()]
 
 
-def _inside(place: Path) -> list[Path]:
+def _inside(folder: Path) -> list[Path]:
     try:
-        return sorted(place.iterdir())
+        return sorted(folder.iterdir())
     except OSError:
         return []
 
@@ -103,9 +103,9 @@ def _replies(folder: Path) -> list[Path]:
     return [path for path in folder.glob("??/*.json") if not path.parent.is_symlink()]
 
 
-def _size(place: Path) -> int:
+def _size(path: Path) -> int:
     """Bytes of a file, or of all files in a folder."""
-    found: Iterable[Path] = (place,) if not place.is_dir() else place.rglob("*")
+    found: Iterable[Path] = (path,) if not path.is_dir() else path.rglob("*")
     return sum(
         about.st_size for about in map(_about, found) if about and not stat.S_ISDIR(about.st_mode)
     )
@@ -118,10 +118,10 @@ def _about(path: Path) -> os.stat_result | None:
         return None
 
 
-def _abandoned_copies(place: Path) -> Iterator[Path]:
+def _abandoned_copies(path: Path) -> Iterator[Path]:
     """Folders of private copies that no process uses any more: none has a file in it open or
     locked."""
-    folders = sorted(place.glob("sqlwright-*"))
+    folders = sorted(path.glob("sqlwright-*"))
     open_files = _open_files() if folders else set()
     for folder in folders:
         about = _about(folder)

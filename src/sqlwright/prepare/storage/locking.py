@@ -15,11 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlwright.boundary.home import make_private
-from sqlwright.prepare.storage.paths import LOCK, told
+from sqlwright.prepare.storage.paths import LOCK, disk_errors
 from sqlwright.protocols import Run
 
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 _PAUSE = 0.1
+"""Seconds between attempts to get the lock."""
 
 
 @contextmanager
@@ -28,7 +29,7 @@ def locked(folder: Path, run: Run, waiting: Callable[[str], None]) -> Iterator[N
 
     `waiting` is called once with who holds it. Raises `Cancelled` when the run ends first.
     """
-    with told(folder):
+    with disk_errors(folder):
         descriptor = _acquired(folder / LOCK, run, waiting)
     try:
         yield

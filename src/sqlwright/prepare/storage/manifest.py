@@ -15,12 +15,13 @@ from sqlwright.prepare.storage.paths import MANIFEST, write_private
 
 KIND = "sqlwright prepared database"
 VERSION = 1
+"""Of the layout of a prepared folder; one of another version is prepared again."""
 _HINT = "Prepare the database again."
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What was prepared, from what, and which files hold it."""
+    """Record of a preparation: its source, its results and the files that hold them."""
 
     url: str
     fingerprint: str

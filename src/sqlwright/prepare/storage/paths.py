@@ -1,4 +1,4 @@
-"""Where prepared data lies, and how it is kept private and whole.
+"""Paths of prepared data; keeps them private and whole.
 
 One folder per database, named for people and for the database's resolved path, so that two files
 of one name don't meet. Folders are 0700 and files 0600: they hold values of the user's data.
@@ -37,7 +37,7 @@ _OURS = re.compile(
 
 
 def prepared_folder(url: str) -> Path:
-    """Where `prepare` keeps what it makes for a database. Needs neither to exist."""
+    """The folder in which `prepare` keeps what it makes for a database. Needs neither to exist."""
     path = parse_address(url).resolve()
     name = re.sub(r"[^\w.-]+", "_", path.stem)[:40].strip("._") or "database"
     key = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
@@ -47,12 +47,12 @@ def prepared_folder(url: str) -> Path:
 def make_private(folder: Path) -> None:
     """Make a folder only its owner can enter, those above it that are missing likewise. Raises
     `WorkspaceError`."""
-    with told(folder):
+    with disk_errors(folder):
         close_folder(folder)
 
 
 def is_trustworthy(folder: Path) -> bool:
-    """Whether a folder exists, is ours, and nobody else can write into it."""
+    """True if a folder exists, is ours, and nobody else can write into it."""
     try:
         found = folder.stat()
     except OSError:
@@ -68,7 +68,7 @@ def write_private(path: Path, content: bytes) -> None:
     """Write a file aside, on disk for good, then give it its name: a reader sees the old file or
     the new one. Raises `WorkspaceError`, leaving nothing behind."""
     aside = path.with_name(f"{ASIDE}{os.getpid()}-{path.name}")
-    with told(path.parent):
+    with disk_errors(path.parent):
         try:
             descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(descriptor, "wb") as file:  # noqa: PTH123 - from a descriptor
@@ -83,7 +83,7 @@ def write_private(path: Path, content: bytes) -> None:
 
 def remove(path: Path) -> None:
     """Remove a file or folder that may be gone already. Raises `WorkspaceError`."""
-    with told(path):
+    with disk_errors(path):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
@@ -100,8 +100,8 @@ def removed_on_failure(folder: Path) -> Iterator[None]:
         raise
 
 
-def ours(folder: Path) -> list[Path]:
-    """What `prepare` may have put into a folder."""
+def written_paths(folder: Path) -> list[Path]:
+    """Paths in a folder that `prepare` may have written."""
     try:
         return [path for path in folder.iterdir() if _OURS.match(path.name)]
     except FileNotFoundError:
@@ -109,25 +109,25 @@ def ours(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def told(place: Path) -> Iterator[None]:
+def disk_errors(path: Path) -> Iterator[None]:
     """Turn the system's errors into `WorkspaceError` with advice, a full disk by its name."""
     try:
         yield
     except OSError as error:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise _no_room(place) from error
+            raise _no_room(path) from error
         raise WorkspaceError(
-            f"{place} can't be used: {error.strerror or error}.",
+            f"{path} can't be used: {error.strerror or error}.",
             hint=f"Choose a folder you may write to with {HOME_VARIABLE}.",
         ) from error
     except WorkspaceError as error:
-        if place.exists() and shutil.disk_usage(place).free < NEEDED_ROOM:
-            raise _no_room(place) from error
+        if path.exists() and shutil.disk_usage(path).free < NEEDED_ROOM:
+            raise _no_room(path) from error
         raise
 
 
-def _no_room(place: Path) -> WorkspaceError:
+def _no_room(path: Path) -> WorkspaceError:
     return WorkspaceError(
-        f"There is no room left on the disk that holds {place}.",
+        f"There is no room left on the disk that holds {path}.",
         hint=f"Make room, or choose another place with {HOME_VARIABLE}.",
     )

@@ -6,7 +6,14 @@ from pathlib import Path
 
 from sqlwright.errors import WorkspaceError
 from sqlwright.prepare.storage.locking import locked
-from sqlwright.prepare.storage.paths import LOCK, MANIFEST, ours, prepared_folder, remove, told
+from sqlwright.prepare.storage.paths import (
+    LOCK,
+    MANIFEST,
+    disk_errors,
+    prepared_folder,
+    remove,
+    written_paths,
+)
 from sqlwright.protocols import Run
 
 
@@ -17,24 +24,24 @@ def purge(url: str, *, folder: Path | None = None, run: Run | None = None) -> bo
     folder itself when nothing else is in it. Waits for a preparation that is under way. Raises
     `WorkspaceError`.
     """
-    place = folder if folder is not None else prepared_folder(url)
-    if not place.is_dir():
+    folder = prepared_folder(url) if folder is None else folder
+    if not folder.is_dir():
         return False
-    found = ours(place)
+    found = written_paths(folder)
     if not any(path.name in {MANIFEST, LOCK} for path in found):
-        if any(place.iterdir()):
+        if any(folder.iterdir()):
             raise WorkspaceError(
-                f"{place} holds nothing that was prepared.",
+                f"{folder} holds nothing that was prepared.",
                 hint="Name the folder that was given to prepare.",
             )
         return False
-    with locked(place, run or Run(), lambda _: None):
+    with locked(folder, run or Run(), lambda _: None):
         # The manifest first: from then on nothing here counts as prepared.
         for path in sorted(
-            ours(place), key=lambda path: (path.name != MANIFEST, path.name == LOCK)
+            written_paths(folder), key=lambda path: (path.name != MANIFEST, path.name == LOCK)
         ):
             remove(path)
-        with told(place):
-            if not any(place.iterdir()):
-                place.rmdir()
+        with disk_errors(folder):
+            if not any(folder.iterdir()):
+                folder.rmdir()
     return True

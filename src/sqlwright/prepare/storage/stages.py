@@ -1,4 +1,4 @@
-"""What has been read of a table's columns, kept on disk so that it need not be read again.
+"""Scans of a table's columns on disk, so that they need not be read again.
 
 One file per group of columns: the magic, the length of a JSON header, the header (profiles, and
 where each column's texts lie), the texts of each column as one UTF-8 run with their lengths and row
@@ -24,6 +24,7 @@ from sqlwright.schema import ColumnRef
 
 _MAGIC = b"sqlwright stage 1\n"
 _HASH = 32
+"""Bytes of a SHA-256 at the end of a stage's file."""
 
 
 class StoredTexts(Sequence[tuple[str, int]]):
@@ -72,7 +73,7 @@ def save_stage(path: Path, scan: TableScan) -> None:
 
 
 def load_stage(path: Path) -> TableScan | None:
-    """What `save_stage` wrote; None when there is no such file or it is damaged."""
+    """The scan that `save_stage` wrote; None when there is no such file or it is damaged."""
     try:
         content = path.read_bytes()
     except OSError:

@@ -29,7 +29,7 @@ _TABLE = re.compile(r"^CREATE TABLE (\w+) \(\n.*?^\);$", re.MULTILINE | re.DOTAL
 
 @dataclass(frozen=True, slots=True)
 class ColumnDemonstration:
-    """Whether one column matters to a question, and why."""
+    """An example of a column that matters to a question or doesn't, and why."""
 
     database: str
     table: str
@@ -56,7 +56,7 @@ class RevisionDemonstration(Demonstration):
 
     faulty: str = ""
     outcome: str = ""
-    """What running it gave, in the words of the prompt."""
+    """The result of running it, in the words of the prompt."""
 
 
 @cache

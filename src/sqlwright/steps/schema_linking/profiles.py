@@ -12,6 +12,7 @@ from sqlwright.schema import Column, ColumnRef
 from sqlwright.types import State
 
 EXAMPLES = 3
+"""Stored texts shown as examples of a column."""
 LONGEST = 50
 """Characters of an example shown."""
 

@@ -13,6 +13,7 @@ from sqlwright.types import Candidate, Refusal, State
 NEAREST = 3
 """Tables named when refusing."""
 COLUMNS_EACH = 4
+"""Columns named of each table at most."""
 
 
 class Judge(Protocol):
