@@ -42,6 +42,7 @@ from benchmarks.setting import (
 from tests.llm.server import ModelServer, constant, long_tail
 
 import sqlwright
+from sqlwright.events import ModelCalled, StepStarted
 from sqlwright.llm.endpoint import Throttle
 
 BAR = 1.10
@@ -94,9 +95,9 @@ def stages(watched: Watched, latencies: Latencies) -> list[Stage]:
     """A question's calls as they depend on each other."""
     found: list[Stage] = []
     inside = False
-    for kind, payload in watched.kept:
-        if kind == "begin":
-            step = str(payload["step"])
+    for event in watched.kept:
+        if isinstance(event, StepStarted):
+            step = event.step
             if step == "generation.direct":
                 if not inside:
                     found.append([])
@@ -104,9 +105,9 @@ def stages(watched: Watched, latencies: Latencies) -> list[Stage]:
             inside = step in CHAIN
             if not inside:
                 found.append([])
-        elif kind == "call":
-            texts = tuple(str(message.text) for message in payload["messages"])
-            took = latencies[texts, payload["seed"]]
+        elif isinstance(event, ModelCalled):
+            texts = tuple(str(message.text) for message in event.messages)
+            took = latencies[texts, event.seed]
             if inside:
                 found[-1][-1].append(took)
             else:

@@ -36,6 +36,7 @@ from benchmarks.setting import (
 from tests.llm.server import Fault, ModelServer, some_bad, well
 
 from sqlwright.errors import MalformedReply
+from sqlwright.events import ModelCalled, StepEnded
 from sqlwright.llm.endpoint import Throttle
 from sqlwright.messages import Missing
 from sqlwright.prompts.replies import sql_from
@@ -109,10 +110,10 @@ def run(
 def _ask(session: object, question: str) -> Asked:
     watched = Watched()
     answer, state = session.run(question, on_event=watched)  # type: ignore[attr-defined]
-    replies = [r for call in watched.of("call") if call["step"] == WRITER for r in call["replies"]]
+    replies = [r for call in watched.of(ModelCalled) if call.step == WRITER for r in call.replies]
     missing = sum(isinstance(reply, Missing) for reply in replies)
     at_hand = sum(_holds_query(r.text) for r in replies if not isinstance(r, Missing))
-    steps = frozenset(str(payload["step"]) for payload in watched.of("step"))
+    steps = frozenset(event.step for event in watched.of(StepEnded))
     written = sum(_author(candidate) == WRITER for candidate in state.candidates)
     return Asked(answer.status, written, at_hand, missing, answer.warnings, steps)
 

@@ -11,24 +11,27 @@ import random
 import re
 import sqlite3
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.llm.server import ModelServer
 
 import sqlwright
 from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import demo_questions
+from sqlwright.events import Event
 from sqlwright.llm.endpoint import Throttle
 from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.sending.engine import Engine
 from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import prepare, prepared_folder
+
+E = TypeVar("E", bound=Event)
 
 DESCRIBED = {
     "customers": {
@@ -101,13 +104,14 @@ def recipe_path(name: str) -> str:
 class Watched:
     """A run's events."""
 
-    kept: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    kept: list[Event] = field(default_factory=list)
 
-    def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
-        self.kept.append((kind, payload))
+    def __call__(self, event: Event) -> None:
+        self.kept.append(event)
 
-    def of(self, kind: str) -> list[Mapping[str, Any]]:
-        return [payload for each, payload in self.kept if each == kind]
+    def of(self, kind: type[E]) -> list[E]:
+        """Those of one kind."""
+        return [event for event in self.kept if isinstance(event, kind)]
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from sqlwright.datasets.split import load_split
 from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import demo_questions
 from sqlwright.evaluation.scoring import Scorer
+from sqlwright.events import Event, ModelCalled, ReplyUnreadable
 from sqlwright.llm.options import LlmOptions
 from sqlwright.prepare import open_workspace
 from sqlwright.schema import SchemaView
@@ -76,11 +77,11 @@ def run(folder: Path, group: int, recipe: str, options: argparse.Namespace) -> N
             continue
         events: list[dict[str, Any]] = []
 
-        def watch(kind: str, payload: Mapping[str, Any], seen: list[Any] = events) -> None:
-            if kind in {"call", "malformed"}:
-                step, cached = payload.get("step"), payload.get("cached")
-                seen.append({"kind": kind, "step": step, "cached": cached,
-                             "problem": payload.get("problem")})  # fmt: skip
+        def watch(event: Event, seen: list[Any] = events) -> None:
+            if isinstance(event, ModelCalled | ReplyUnreadable):
+                seen.append({"kind": event.kind, "step": event.step,
+                             "cached": getattr(event, "cached", None),
+                             "problem": getattr(event, "problem", None)})  # fmt: skip
 
         with sqlwright.open(
             row["database"], recipe=recipe, overrides=options.set, model=options.model,

@@ -20,6 +20,7 @@ import sqlwright
 from sqlwright import api
 from sqlwright.api import Session
 from sqlwright.errors import ConfigError, DatabaseUnavailable, ModelUnavailable
+from sqlwright.events import Event, QueryExecuted, RunEnded, RunStarted, StepEnded, StepStarted
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.protocols import Limits, Run
 from sqlwright.recipes.loading import load_recipe
@@ -96,11 +97,16 @@ def test_run_gives_the_state_too(open_scripted: Open) -> None:
 
 
 def test_events_are_told_as_they_happen(open_scripted: Open) -> None:
-    seen: list[str] = []
-    open_scripted(COUNT).ask("How many orders?", on_event=lambda kind, _: seen.append(kind))
-    assert seen[0] == "start"
-    assert seen[-1] == "answer"
-    assert {"begin", "step", "execution"} <= set(seen)
+    seen: list[Event] = []
+    shop = open_scripted(COUNT)
+    answer = shop.ask("How many orders?", on_event=seen.append)
+    started, ended = seen[0], seen[-1]
+    assert isinstance(started, RunStarted)
+    assert started.question == "How many orders?"
+    assert isinstance(ended, RunEnded)
+    assert ended.answer.rows == answer.rows
+    assert {StepStarted, StepEnded, QueryExecuted} <= set(map(type, seen))
+    assert [e.step for e in seen if isinstance(e, StepEnded)] == [t.step for t in answer.times]
 
 
 def test_a_query_of_ones_own_runs_under_the_same_guard(open_scripted: Open) -> None:
@@ -138,7 +144,7 @@ def test_cancelling_at_any_moment_gives_the_best_at_hand(open_scripted: Open, pl
     shop = open_scripted(COUNT, ENDLESS)
     cancelled, count = threading.Event(), iter(range(1000))
 
-    def on_event(kind: str, payload: Any) -> None:
+    def on_event(event: Event) -> None:
         if next(count) == place * 2:
             threading.Timer(0.01, cancelled.set).start()
 

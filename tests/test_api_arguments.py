@@ -36,7 +36,7 @@ BUDGET = "an amount in a text, such as '$0.05, 20 calls', or a Budget, or None"
 LLM = "of type LlmOptions, or None"
 MODELS = "a mapping from roles to models, or None"
 ENVIRON = "a mapping from texts to texts, or None"
-SINK = "a function that takes a kind and a payload"
+SINK = "a function that takes an event"
 
 Case = tuple[str, Any, str, str]
 """An argument, a value that doesn't fit, what is allowed, and how the message ends."""
@@ -383,7 +383,7 @@ def test_what_is_allowed_is_taken(database_files: dict[str, Path], tmp_path: Pat
             "How many orders?",
             history=(Turn("a", "SELECT 1"),),
             seconds=30,
-            on_event=lambda kind, _: seen.append(kind),
+            on_event=lambda event: seen.append(event.kind),
             cancelled=threading.Event(),
         )
     assert answer.rows == ((4,),)

@@ -1,13 +1,37 @@
-"""What a run keeps for its steps."""
+"""What a run is handed to its steps with, and what it keeps for them."""
 
 from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import FrozenInstanceError
 
 import pytest
 
-from sqlwright.protocols import Run, no_events
+from sqlwright.events import Event, StepStarted, no_events
+from sqlwright.protocols import Run
+
+
+def test_a_run_keeps_the_sink_it_was_made_with_and_a_fork_has_its_own() -> None:
+    heard: list[Event] = []
+    run = Run(events=no_events, seconds=5.0, clock=lambda: 7.0)
+    branch = run.fork(heard.append)
+    branch.events(StepStarted("s", 0))
+    assert heard == [StepStarted("s", 0)]
+    assert run.events is no_events
+    assert (branch.started, branch.cancelled, branch.spending) == (
+        run.started,
+        run.cancelled,
+        run.spending,
+    )
+    with pytest.raises(FrozenInstanceError):
+        run.events = heard.append  # type: ignore[misc]
+
+
+def test_a_fork_with_time_of_its_own_begins_when_it_is_made() -> None:
+    times = iter((1.0, 4.0))
+    run = Run(seconds=2.0, clock=lambda: next(times))
+    assert (run.started, run.fork(no_events, seconds=1.0).started) == (1.0, 4.0)
 
 
 def test_branches_that_ask_at_once_share_one_making() -> None:

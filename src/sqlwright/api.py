@@ -94,7 +94,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     A small database is prepared when it is opened, as `sqlwright prepare` does, and kept so when it
     changes; what would take two seconds or more, or has no place to write to, isn't. With
     `prepare=False`, or SQLWRIGHT_PREPARE=false where nothing is said, nothing is written for it.
-    It is logged as information, and `on_event` of a question is told it as `"prepared"`.
+    It is logged as information, and `on_event` of a question is given `PreparationEnded`.
 
     Raises UserError for an argument that doesn't fit, of it ConfigError for a recipe, override or
     model, DatabaseUnavailable for a file that isn't there or is no SQLite database, and

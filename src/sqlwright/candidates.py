@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from sqlwright.events import QueryExecuted
 from sqlwright.protocols import Database, Run
 from sqlwright.schema import Schema
 from sqlwright.sql.guard import columns_used, compared_texts, has_order_by
@@ -81,7 +82,7 @@ def execute(
         else:
             limits = replace(run.limits, seconds=min(run.limits.seconds, left))
             result = database.execute(candidate.sql, run, limits=limits)
-            run.events("execution", {"sql": candidate.sql, "result": result})
+            run.events(QueryExecuted(candidate.sql, result))
             done.append(replace(candidate, result=result))
     return tuple(done)
 

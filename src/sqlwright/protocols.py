@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from sqlwright.boundary.arguments import Count, Positive, checked_fields
 from sqlwright.errors import Cancelled
+from sqlwright.events import EventSink, no_events
 from sqlwright.messages import Capabilities, Privacy, Request, Sample
 from sqlwright.schema import Schema
 from sqlwright.spending import Spending
@@ -35,17 +37,6 @@ class Limits:
     result_bytes: Count = 16 * 1024 * 1024
     cell_bytes: Count = 1024 * 1024
     memory_bytes: Count = 1024 * 1024 * 1024
-
-
-@runtime_checkable
-class EventSink(Protocol):
-    """Where a run's events go: a trace file, a progress display, both, nowhere."""
-
-    def __call__(self, kind: str, payload: Mapping[str, Any]) -> None: ...
-
-
-def no_events(kind: str, payload: Mapping[str, Any]) -> None:
-    """The sink that drops everything."""
 
 
 R = TypeVar("R")
@@ -83,12 +74,13 @@ class Remembered:
             return outcome
 
 
-@dataclass
+@dataclass(frozen=True)
 class Run:
-    """One question's budget, deadline, cancellation, seed, clock and day.
+    """One question's budget, deadline, cancellation, seed, clock, day and event sink.
 
     Every model call and every SQL execution takes it, so limits and cancellation always belong to
-    the right question.
+    the right question. It is frozen: who wants to hear what a part of it does, or to give a part
+    less time, hands that part a `fork`.
     """
 
     id: str = ""
@@ -108,18 +100,19 @@ class Run:
     confided: threading.Event = field(default_factory=threading.Event)
     """Set once a model on this machine was shown values that mayn't leave it."""
     remembered: Remembered = field(default_factory=Remembered, repr=False, compare=False)
-    started: float = field(init=False)
+    started: float = math.nan
+    """When it began, by `clock`; by default now."""
 
     def __post_init__(self) -> None:
-        self.started = self.clock()
+        if math.isnan(self.started):
+            object.__setattr__(self, "started", self.clock())
 
     def fork(self, events: EventSink, *, seconds: float | None = None) -> Run:
         """The same run with another event sink, for a branch of its own; with `seconds`, one that
         begins now and has that much time. Budget, cancellation and clock stay shared."""
-        branch = replace(self, events=events, seconds=seconds or self.seconds)
         if seconds is None:
-            branch.started = self.started
-        return branch
+            return replace(self, events=events)
+        return replace(self, events=events, seconds=seconds, started=math.nan)
 
     def remaining(self) -> float:
         """Seconds left before the deadline; infinity without one."""

@@ -18,10 +18,11 @@ from typing import Annotated, Any
 
 from sqlwright.boundary.arguments import Positive, Unicode, Words, checked
 from sqlwright.errors import Cancelled, UserError
+from sqlwright.events import EventSink, no_events
 from sqlwright.llm.models import Models
 from sqlwright.messages import Privacy
 from sqlwright.prepare import open_workspace
-from sqlwright.protocols import EventSink, Limits, Run, Workspace, no_events
+from sqlwright.protocols import Limits, Run, Workspace
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.answering import never_begun, query_answer
 from sqlwright.running.opened import ModelLoading, OpenedWorkspace
@@ -30,7 +31,7 @@ from sqlwright.running.trace import Recording
 from sqlwright.spending import Budget, Spending
 from sqlwright.types import Answer, Question, State, Turn
 
-OnEvent = Annotated[EventSink, Words("a function that takes a kind and a payload")]
+OnEvent = Annotated[EventSink, Words("a function that takes an event")]
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Session:
         `evidence` is knowledge that the question needs and the database lacks; `history` are
         earlier questions with their SQL, which language models are shown and `local` isn't. After
         `seconds`, or when `cancelled` is set, the best candidate at hand is the answer. `on_event`
-        is told what happens as it happens.
+        is given each of the `events` as it happens.
 
         Raises UserError for arguments that don't fit and after `close`, and DatabaseUnavailable;
         anything else that goes wrong is in the answer.
@@ -144,9 +145,7 @@ class Session:
             except Cancelled as error:
                 return never_begun(asked, error)
             trace = stack.enter_context(Recording(self._traces, run))
-            trace.begin(
-                asked, workspace, {"recipe": self.recipe.source, "model": self.models.default}
-            )
+            trace.begin(asked, workspace, self.recipe.source, self.models.default)
             answer, state = self._pipeline.run(asked, workspace, self.models, trace.run)
             return trace.end(answer), state
 

@@ -6,6 +6,7 @@ from rich.console import Console
 
 from sqlwright.cli.terminal.console import Glyphs, Screen
 from sqlwright.cli.terminal.progress import Spinner, step_words
+from sqlwright.events import BranchesProgressed, BranchStepStarted, StepStarted
 from sqlwright.recipes.registry import step_names
 
 
@@ -26,21 +27,21 @@ def spinner(clock: Clock, width: int = 80) -> Spinner:
 def test_branches_are_counted_under_the_step_they_began_with() -> None:
     line = spinner(Clock())
     assert line.__rich__().plain == "opening the database"
-    line("begin", {"step": "retrieval.context"})
-    line("progress", {"ended": 0, "of": 20})
-    line("progress", {"step": "generation.direct"})
+    line(StepStarted("retrieval.context", 0))
+    line(BranchesProgressed(0, 20))
+    line(BranchStepStarted("generation.direct", 1))
     assert line.__rich__().plain == "writing queries · 0 of 20"
-    line("progress", {"step": "repair.revise"})
-    line("progress", {"ended": 7, "of": 20})
+    line(BranchStepStarted("repair.revise", 1))
+    line(BranchesProgressed(7, 20))
     assert line.__rich__().plain == "writing queries · 7 of 20"
-    line("begin", {"step": "selection.generate_tests"})
+    line(StepStarted("selection.generate_tests", 0))
     assert line.__rich__().plain == "writing unit tests"
 
 
 def test_steps_of_a_single_chain_are_told_one_by_one() -> None:
     line = spinner(Clock())
     for step, words in (("generation.direct", "writing"), ("repair.revise", "mending")):
-        line("progress", {"step": step})
+        line(BranchStepStarted(step, 0))
         assert line.__rich__().plain == f"{words} queries"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlwright.events import Event, ModelCalled
 from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.prices import Price
 from sqlwright.llm.scripted import Script, ScriptedEndpoint
@@ -34,14 +35,14 @@ def request(*texts: str | Text, n: int = 1, **options: Any) -> Request:
 class Events:
     """Keeps the events of a run."""
 
-    kept: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    kept: list[Event] = field(default_factory=list)
 
-    def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
-        self.kept.append((kind, payload))
+    def __call__(self, event: Event) -> None:
+        self.kept.append(event)
 
     @property
-    def calls(self) -> list[Mapping[str, Any]]:
-        return [payload for kind, payload in self.kept if kind == "call"]
+    def calls(self) -> list[ModelCalled]:
+        return [event for event in self.kept if isinstance(event, ModelCalled)]
 
 
 def a_run(budget: Budget | None = None, **options: Any) -> Run:

@@ -139,8 +139,8 @@ def test_two_processes_share_a_folder(tmp_path: Path) -> None:
 
 
 def test_the_same_request_is_answered_without_being_sent_again(tmp_path: Path) -> None:
-    run, events = a_run(), Events()
-    run.events = events
+    events = Events()
+    run = a_run(events=events)
     endpoint = ScriptedEndpoint(Script(otherwise=lambda asked: f"reply {asked.seed}"))
     with gate(endpoint=endpoint, cache=ReplyCache(tmp_path)) as (model, _):
         first = model.complete([request("q", n=2, temperature=0.7)], a_run(), step="s")
@@ -148,7 +148,7 @@ def test_the_same_request_is_answered_without_being_sent_again(tmp_path: Path) -
     assert [texts(samples) for samples in first] == [texts(samples) for samples in again]
     assert len(endpoint.calls) == 1
     assert run.spending.total == Usage(cached=2)
-    assert (events.calls[0]["cached"], events.calls[0]["cost"]) == (2, 0.0)
+    assert (events.calls[0].cached, events.calls[0].cost) == (2, 0.0)
 
 
 @pytest.mark.parametrize(

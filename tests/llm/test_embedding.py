@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from sqlwright.errors import Cancelled, ConfigError, NotEmbedded
+from sqlwright.events import TextsEmbedded
 from sqlwright.llm.embedding import SHARE, GatedEmbedder
 from sqlwright.llm.endpoint import EndpointError
 from sqlwright.llm.gate import Connection
@@ -233,13 +234,13 @@ def test_usage_is_booked_on_the_step_and_the_event_has_counts_only() -> None:
         used = run.spending.by_step["retrieval.context"]
     assert (used.calls, used.reply_tokens) == (1, 0)
     assert used.cost == pytest.approx(PRICE.cost(used.prompt_tokens, 0))
-    ((kind, payload),) = events.kept
-    assert kind == "embedding"
-    assert payload["embedded"] == payload["texts"] == 10
-    assert payload["prompt_tokens"] == used.prompt_tokens > 0
-    assert payload["cost"] == pytest.approx(used.cost)
-    assert "text 1" not in repr(payload)
-    assert len(repr(payload)) < 400
+    (event,) = events.kept
+    assert isinstance(event, TextsEmbedded)
+    assert event.embedded == event.texts == 10
+    assert event.prompt_tokens == used.prompt_tokens > 0
+    assert event.cost == pytest.approx(used.cost)
+    assert "text 1" not in repr(event)
+    assert len(repr(event)) < 400
     assert endpoint.calls
 
 

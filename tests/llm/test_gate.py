@@ -70,12 +70,12 @@ def test_without_reported_tokens_they_are_estimated() -> None:
 
 
 def test_an_unknown_price_is_unknown_not_zero() -> None:
-    run, events = a_run(), Events()
-    run.events = events
+    events = Events()
+    run = a_run(events=events)
     with gate(price=None) as (model, _):
         model.complete([request("q")], run, step="s")
     assert run.spending.total.cost is None
-    assert events.calls[0]["cost"] is None
+    assert events.calls[0].cost is None
 
 
 @pytest.mark.parametrize("capabilities", [Capabilities(n=True), ONE_AT_A_TIME])
@@ -181,8 +181,8 @@ def test_events_come_in_the_order_of_the_requests_whatever_is_faster() -> None:
     with gate(endpoint=endpoint) as (model, _):
         run = a_run(events=events)
         model.complete([request(f"q{n}", n=2, seed=n * 10) for n in range(20)], run, step="s")
-    assert [str(call["messages"][0].text) for call in events.calls] == [f"q{n}" for n in range(20)]
-    assert [texts(call["replies"]) for call in events.calls] == [
+    assert [str(call.messages[0].text) for call in events.calls] == [f"q{n}" for n in range(20)]
+    assert [texts(call.replies) for call in events.calls] == [
         [f"reply {n * 10}", f"reply {n * 10 + 1}"] for n in range(20)
     ]
 
@@ -193,8 +193,8 @@ def test_an_event_says_what_its_own_request_cost() -> None:
         run = a_run(events=events)
         model.complete([request("q"), request("q" * 3_000)], run, step="s")
     prices = [PRICE.cost(prompt_tokens(call), 2) for call in endpoint.calls]
-    assert sorted(call["cost"] for call in events.calls) == sorted(prices)
-    assert events.calls[0]["cost"] < events.calls[1]["cost"]
+    assert sorted(call.cost for call in events.calls) == sorted(prices)
+    assert events.calls[0].cost < events.calls[1].cost
 
 
 def test_tools_and_schema_are_sent_to_those_that_take_them() -> None:
@@ -268,7 +268,7 @@ def test_text_of_every_origin_is_in_the_event() -> None:
     prompt = Text.of("Is it ", "template") + Text.of("Anna", "value") + Text.of("?", "question")
     with gate() as (model, _):
         model.complete([request(prompt)], a_run(events=events), step="s")
-    assert events.calls[0]["messages"][0].text == prompt
+    assert events.calls[0].messages[0].text == prompt
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -346,7 +346,7 @@ def test_of_a_reply_that_is_too_long_the_end_is_kept_and_the_event_says_so() -> 
         ((sample,),) = model.complete([request("q")], a_run(events=events), step="s")
     assert isinstance(sample, Reply)
     assert sample.text == long[-LONGEST_REPLY:]
-    assert [call["cut"] for call in events.calls] == [1]
+    assert [call.cut for call in events.calls] == [1]
 
 
 def test_a_budget_of_calls_is_the_most_requests_that_are_sent_whatever_comes_of_them() -> None:

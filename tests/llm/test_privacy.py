@@ -83,7 +83,7 @@ def test_the_event_says_what_was_really_sent() -> None:
     events = Events()
     with gate() as (model, _):
         model.complete([request(mixed())], a_run(privacy="schema-only", events=events), step="s")
-    assert VALUE not in str(events.calls[0]["messages"][0].text)
+    assert VALUE not in str(events.calls[0].messages[0].text)
 
 
 def test_over_real_http_the_body_holds_no_value() -> None:

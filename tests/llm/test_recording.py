@@ -37,8 +37,8 @@ def test_what_was_recorded_is_played_back_without_a_model(tmp_path: Path) -> Non
     path = tmp_path / "run.jsonl"
     asked = [request("a", n=2, temperature=0.5), request("system", "b", seed=3)]
     record(path, *asked, otherwise=lambda a: f"{a.prompt} {a.seed}")
-    run, events = a_run(), Events()
-    run.events = events
+    events = Events()
+    run = a_run(events=events)
     model = player(path)
     found = model.complete(asked, run, step="generation.x")
     assert [texts(samples) for samples in found] == [["a 0", "a 1"], ["system\n\nb 3"]]

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from sqlwright.api import Session
 from sqlwright.catalog.reading import TimedReader
 from sqlwright.database import open_database
 from sqlwright.errors import ConfigError
+from sqlwright.events import Event, PreparationEnded, PreparationStarted
 from sqlwright.prepare import open_workspace, prepare, prepared_folder
 from sqlwright.prepare.cost import work_on
 from sqlwright.prepare.storage.locking import locked
@@ -38,7 +39,7 @@ SHOP = """
     INSERT INTO orders VALUES (1, 1, 'paid'), (2, 1, 'new'), (3, 2, 'paid');
 """
 QUERY = "SELECT name FROM customers"
-Events = list[tuple[str, Mapping[str, Any]]]
+Events = list[Event]
 
 
 def change(path: Path, script: str) -> None:
@@ -92,12 +93,12 @@ def opened() -> Iterator[Callable[..., Session]]:
 
 
 def names(events: Events) -> list[str]:
-    return [kind for kind, _ in events if kind in {"preparing", "prepared"}]
+    return [each.kind for each in events if each.kind in {"preparing", "prepared"}]
 
 
 def asked(session: Session) -> Events:
     events: Events = []
-    answer = session.ask("names of customers", on_event=lambda *event: events.append(event))
+    answer = session.ask("names of customers", on_event=events.append)
     assert answer.status == "answered"
     return events
 
@@ -112,9 +113,9 @@ def test_the_first_question_prepares_and_says_so_once(
     with caplog.at_level(logging.INFO, logger="sqlwright"):
         events = asked(opened(shop))
     assert names(events) == ["preparing", "prepared"]
-    (told,) = [payload for kind, payload in events if kind == "prepared"]
-    assert told["first"]
-    assert told["folder"] == str(prepared_folder(str(shop)))
+    (told,) = [each for each in events if isinstance(each, PreparationEnded)]
+    assert told.first
+    assert told.folder == prepared_folder(str(shop))
     assert [record.levelname for record in caplog.records if "prepared" in record.message] == [
         "INFO"
     ]
@@ -144,7 +145,7 @@ def test_what_changed_is_prepared_again_without_a_word(
     change(shop, "INSERT INTO customers VALUES (3, 'Zoë Dubois', 'Lyon')")
     session = opened(shop)
     events = asked(session)
-    assert [payload["first"] for kind, payload in events if kind == "prepared"] == [False]
+    assert [each.first for each in events if isinstance(each, PreparationEnded)] == [False]
     assert session.workspace.notes == ()
     assert values_of(session.workspace, "zoe dubois")[0] == "Zoë Dubois"
 
@@ -221,7 +222,7 @@ def test_a_large_one_waits_for_prepare(
 ) -> None:
     session = opened(large, models=scripted_models("SELECT count(*) FROM t"))
     events: Events = []
-    session.ask("how many", on_event=lambda *event: events.append(event))
+    session.ask("how many", on_event=events.append)
     assert names(events) == []
     assert not home.exists()
 
@@ -243,7 +244,7 @@ def test_little_time_for_the_question_is_not_spent_on_it(
     shop: Path, home: Path, opened: Callable[..., Session]
 ) -> None:
     events: Events = []
-    opened(shop, seconds=0.3).ask("names", on_event=lambda *event: events.append(event))
+    opened(shop, seconds=0.3).ask("names", on_event=events.append)
     assert names(events) == []
     assert not home.exists()
 
@@ -281,9 +282,8 @@ def test_cancelled_while_preparing_the_question_ends_and_nothing_counts_as_prepa
     slow_view(shop)
     cancelled = threading.Event()
 
-    def sink(kind: str, payload: Mapping[str, Any]) -> None:
-        del payload
-        if kind == "preparing":
+    def sink(event: Event) -> None:
+        if isinstance(event, PreparationStarted):
             threading.Timer(0.3, cancelled.set).start()
 
     answer = opened(shop).ask("names of customers", on_event=sink, cancelled=cancelled)

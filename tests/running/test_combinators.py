@@ -5,17 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from sqlwright.errors import Cancelled, ConfigError
+from sqlwright.events import Event, StepEnded, StepStarted
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.running.combinators import leaves, sequence
 from sqlwright.running.control_flow import Condition, for_each, parallel, repeat_until, when
 from sqlwright.running.fit import check_fit
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.types import Candidate, Question, Refusal, State
+
+E = TypeVar("E", bound=Event)
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,16 @@ START = State(Question("how many?"), SchemaView(Schema("empty", ())))
 
 @dataclass
 class Events:
-    seen: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    """Keeps the events of a run."""
 
-    def __call__(self, kind: str, payload: Any) -> None:
-        self.seen.append((kind, dict(payload)))
+    seen: list[Event] = field(default_factory=list)
+
+    def __call__(self, event: Event) -> None:
+        self.seen.append(event)
+
+    def of(self, kind: type[E]) -> list[E]:
+        """Those of one kind."""
+        return [event for event in self.seen if isinstance(event, kind)]
 
 
 def context(run: Run | None = None) -> Context:
@@ -125,8 +134,7 @@ def test_each_step_reports_its_beginning_its_time_and_both_states() -> None:
     events, ticks = Events(), iter((0.0, 1.0, 3.5))
     run = Run(events=events, clock=lambda: next(ticks))
     after = sequence(adds("a"))(START, context(run))
-    assert [kind for kind, _ in events.seen] == ["begin", "step"]
-    assert events.seen[1][1] == {"step": "Does", "seconds": 2.5, "before": START, "state": after}
+    assert events.seen == [StepStarted("Does", 0), StepEnded("Does", 2.5, START, after)]
 
 
 def test_a_cancelled_run_begins_no_further_step() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sqlwright.errors import BudgetSpent, Cancelled, MalformedReply, ModelRejected
+from sqlwright.events import BranchesMerged, BranchesProgressed, BranchStepStarted
 from sqlwright.protocols import Context, Run
 from sqlwright.running.combinators import Named, named, sequence
 from sqlwright.running.control_flow import for_each, parallel, samples
@@ -48,7 +49,7 @@ class Raises:
 
 
 def record(kinds: Events) -> list[tuple[str, str]]:
-    return [(kind, payload.get("step", "")) for kind, payload in kinds.seen if kind != "progress"]
+    return [(each.kind, getattr(each, "step", "")) for each in kinds.seen if each.recorded]
 
 
 @pytest.mark.parametrize("workers", [1, 8])
@@ -87,7 +88,7 @@ def test_who_watches_hears_of_a_step_when_it_begins() -> None:
     heard = []
 
     def act(state: State) -> State:
-        heard.extend(payload["step"] for kind, payload in events.seen if kind == "progress")
+        heard.extend(each.step for each in events.of(BranchStepStarted))
         return state
 
     samples(1, Named("works", Does(act)))(START, context(Run(events=events)))
@@ -99,15 +100,14 @@ def test_who_watches_hears_how_many_samples_have_ended(workers: int) -> None:
     events = Events()
     chain = sequence(Writes("a"), Raises(MalformedReply("no query in it"), frozenset({2})))
     samples(3, chain, workers=workers)(START, context(Run(events=events)))
-    told = [payload for kind, payload in events.seen if kind == "progress" and "of" in payload]
-    assert told == [{"ended": n, "of": 3} for n in range(4)]
+    assert events.of(BranchesProgressed) == [BranchesProgressed(n, 3) for n in range(4)]
 
 
 def test_branches_within_branches_are_counted_together() -> None:
     events = Events()
     step = parallel(samples(2, Writes("a")), samples(3, Writes("b")), workers=1)
     step(START, context(Run(events=events)))
-    told = [(p["ended"], p["of"]) for kind, p in events.seen if kind == "progress" and "of" in p]
+    told = [(each.ended, each.total) for each in events.of(BranchesProgressed)]
     assert told == [(0, 2), (0, 3), (1, 3), (2, 3), (2, 5), (3, 5), (4, 5), (5, 5)]
 
 
@@ -131,7 +131,7 @@ def test_what_a_model_refuses_outright_ends_it_with_what_there_is_on_record() ->
     chain = sequence(Writes("a"), Raises(ModelRejected("wrong key"), frozenset({1, 2})))
     with pytest.raises(ModelRejected):
         samples(2, chain)(START, context(Run(events=events)))
-    (merged,) = [payload["state"] for kind, payload in events.seen if kind == "merged"]
+    (merged,) = [each.state for each in events.of(BranchesMerged)]
     assert sqls(merged) == ["a1", "a2"]
 
 
@@ -158,7 +158,7 @@ def test_a_cancellation_hands_over_what_every_branch_has(workers: int) -> None:
     chain = sequence(CancelsLast("a"), Writes("b"))
     with pytest.raises(Cancelled):
         samples(3, chain, workers=workers)(START, context(Run(events=events, cancelled=cancelled)))
-    (merged,) = [payload["state"] for kind, payload in events.seen if kind == "merged"]
+    (merged,) = [each.state for each in events.of(BranchesMerged)]
     assert [sql for sql in sqls(merged) if sql.startswith("a")] == ["a1", "a2", "a3"]
     # The cancellation is told once, by whoever ends the run.
     assert merged.warnings == ()

@@ -11,6 +11,7 @@ import pytest
 
 from sqlwright.api import Session
 from sqlwright.errors import WorkspaceError
+from sqlwright.events import ModelCalled, StepEnded, StepStarted
 from sqlwright.messages import Message, Text
 from sqlwright.running.trace import (
     FORMAT,
@@ -101,7 +102,7 @@ def test_a_folder_that_cannot_be_written_costs_the_trace_not_the_answer(
 def test_only_the_newest_are_kept(tmp_path: Path) -> None:
     for place in range(6):
         writer = TraceWriter(tmp_path, f"2026-{place}", kept=3)
-        writer("start", {"format": FORMAT, "version": VERSION})
+        writer(StepStarted("s", 0))
         writer.close()
     assert sorted(path.stem for path in tmp_path.iterdir()) == ["2026-3", "2026-4", "2026-5"]
 
@@ -173,7 +174,7 @@ def test_results_are_kept_by_their_first_rows_and_long_texts_cut(tmp_path: Path)
     state = State(Question("q"), SchemaView(Schema("s", ())))
     after = state.evolve(candidates=tuple(Candidate("s", "t", result=result) for _ in range(100)))
     writer = TraceWriter(tmp_path, "x")
-    writer("step", {"step": "s", "seconds": 0.1, "before": state, "state": after})
+    writer(StepEnded("s", 0.1, state, after))
     writer.close()
     assert writer.path.stat().st_size < 3_000_000
     (event,) = read_trace(writer.path).events
@@ -187,7 +188,8 @@ def test_a_prompt_is_kept_with_its_origins_masked_and_cut(tmp_path: Path) -> Non
     secret = Text.of("sk-canary0123", "question") + Text.of("456789abcdefgh", "question")
     whole = secret + Text.join("", spans)
     writer = TraceWriter(tmp_path, "x")
-    writer("call", {"messages": (Message("system", secret), Message("user", whole))})
+    messages = (Message("system", secret), Message("user", whole))
+    writer(ModelCalled("s", "m", 1, 0.0, 0, 10, messages, (), (), 0, 0, 0, 0, None, 0.0))
     writer.close()
     (event,) = read_trace(writer.path).events
     assert event["messages"][0] == {"role": "system", "text": [["question", "***"]]}
@@ -201,7 +203,7 @@ def test_hostile_text_in_a_trace_stays_text(tmp_path: Path) -> None:
     texts = hostile.texts()
     writer = TraceWriter(tmp_path, "x")
     for text in texts.values():
-        writer("start", {"question": text})
+        writer(StepStarted(text, 0))
     writer.close()
     lines = writer.path.read_text("utf-8").splitlines()
     assert len(lines) == len(texts)

@@ -19,11 +19,11 @@ import math
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from sqlwright.errors import NotEmbedded
+from sqlwright.events import TextsEmbedded
 from sqlwright.llm.endpoint import Call, EmbeddingEndpoint, PlainMessage
 from sqlwright.llm.gate import Connection
 from sqlwright.llm.keeping.cache import ReplyCache
@@ -311,18 +311,20 @@ class GatedEmbedder:
         if work.cached:
             run.spending.book(meter.step, Usage(cached=1))
         costs = [meter.costs.get(id(call.messages), 0.0) for call in work.requests]
-        payload: dict[str, Any] = {
-            "step": meter.step,
-            "model": self.name,
-            "texts": wanted,
-            "cached": work.cached,
-            "embedded": work.asked,
-            "requests": len(work.requests),
-            "prompt_tokens": work.tokens,
-            "cost": None if None in costs else math.fsum(cost or 0.0 for cost in costs),
-            "seconds": seconds,
-        }
-        run.events("embedding", payload | ({"problem": problem} if problem else {}))
+        run.events(
+            TextsEmbedded(
+                step=meter.step,
+                model=self.name,
+                texts=wanted,
+                cached=work.cached,
+                embedded=work.asked,
+                requests=len(work.requests),
+                prompt_tokens=work.tokens,
+                cost=None if None in costs else math.fsum(cost or 0.0 for cost in costs),
+                seconds=seconds,
+                problem=problem,
+            )
+        )
 
 
 def _call(texts: Sequence[str]) -> Call:

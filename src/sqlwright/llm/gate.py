@@ -19,8 +19,9 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from sqlwright.events import ModelCalled
 from sqlwright.llm.endpoint import Call, CallOutcome, Endpoint, PlainMessage
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.keeping.digest import call_form, digest
@@ -274,24 +275,25 @@ class GatedModel:
                 pending.call, self._name, self.capabilities, samples, step=meter.step
             )
         replies = [sample for sample in samples if isinstance(sample, Reply)]
-        payload: dict[str, Any] = {
-            "step": meter.step,
-            "model": self._name,
-            "n": request.n,
-            "temperature": request.temperature,
-            "seed": request.seed,
-            "max_tokens": request.max_tokens,
-            "messages": pending.messages,
-            "tools": [tool.name for tool in pending.call.tools],
-            "replies": samples,
-            "prompt_tokens": sum(reply.prompt_tokens for reply in replies),
-            "reply_tokens": sum(reply.reply_tokens for reply in replies),
-            "cached": sum(reply.cached for reply in replies),
-            "cut": pending.cut,
-            "cost": meter.costs.get(id(pending.call.messages), 0.0),
-            "seconds": pending.seconds,
-        }
-        run.events("call", payload)
+        run.events(
+            ModelCalled(
+                step=meter.step,
+                model=self._name,
+                n=request.n,
+                temperature=request.temperature,
+                seed=request.seed,
+                max_tokens=request.max_tokens,
+                messages=pending.messages,
+                tools=tuple(tool.name for tool in pending.call.tools),
+                replies=samples,
+                prompt_tokens=sum(reply.prompt_tokens for reply in replies),
+                reply_tokens=sum(reply.reply_tokens for reply in replies),
+                cached=sum(reply.cached for reply in replies),
+                cut=pending.cut,
+                cost=meter.costs.get(id(pending.call.messages), 0.0),
+                seconds=pending.seconds,
+            )
+        )
 
 
 def _of_sample(key: str, number: int) -> str:

@@ -16,11 +16,12 @@ from pathlib import Path
 from sqlwright.catalog.reading import OutOfTime, TimedReader
 from sqlwright.database import open_database
 from sqlwright.errors import Cancelled, DatabaseUnavailable, WorkspaceError
+from sqlwright.events import PreparationEnded, PreparationStarted, no_events
 from sqlwright.prepare.build import Prepared, prepare
 from sqlwright.prepare.cost import PER_BYTE, work_on
 from sqlwright.prepare.storage.manifest import read_catalog, read_manifest
 from sqlwright.prepare.storage.paths import LATE, MANIFEST, is_trustworthy, write_private
-from sqlwright.protocols import Run, no_events
+from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef
 
 MOST_SECONDS = 2.0
@@ -38,8 +39,8 @@ LATE_SECONDS = 3_600.0
 def prepare_unasked(url: str, folder: Path, descriptions: Path | None, run: Run) -> Prepared | None:
     """Prepare a database if it is small enough; None when it isn't, or it could not be done.
 
-    The run's events are told "preparing" before and "prepared" after, with whether it was the first
-    time. Raises `Cancelled` when the run ends.
+    The run's events are `PreparationStarted` before and `PreparationEnded` after. Raises
+    `Cancelled` when the run ends.
     """
     seconds = min(DEADLINE, run.remaining() * SHARE)
     if _was_late(folder) or (folder.exists() and not is_trustworthy(folder)):
@@ -48,7 +49,7 @@ def prepare_unasked(url: str, folder: Path, descriptions: Path | None, run: Run)
         if _estimate(url, folder, run) > min(MOST_SECONDS, seconds):
             return None
         first = not (folder / MANIFEST).exists()
-        run.events("preparing", {"database": url})
+        run.events(PreparationStarted(url))
         made = prepare(
             url, folder=folder, descriptions=descriptions, run=run.fork(no_events, seconds=seconds)
         )
@@ -60,17 +61,12 @@ def prepare_unasked(url: str, folder: Path, descriptions: Path | None, run: Run)
         return None
     except (OutOfTime, WorkspaceError, DatabaseUnavailable):
         return None
-    told = {
-        "database": url,
-        "folder": str(made.folder),
-        "seconds": made.seconds,
-        "values": made.values,
-        "first": first and bool(made.read),
-    }
     logging.getLogger("sqlwright").info(
         "prepared %s in %.1f s, kept in %s", url, made.seconds, made.folder
     )
-    run.events("prepared", told)
+    run.events(
+        PreparationEnded(url, made.folder, made.seconds, made.values, first and bool(made.read))
+    )
     return made
 
 

@@ -31,6 +31,7 @@ from sqlwright.errors import (
     ModelRejected,
     SqlwrightError,
 )
+from sqlwright.events import ReplyUnreadable
 from sqlwright.messages import Message, Missing, Reply, Request, Sample, Span, Text
 from sqlwright.protocols import Context, Run
 
@@ -211,9 +212,7 @@ class _Results(Generic[T]):
         try:
             return self._prompts[place].parse(sample.text)
         except MalformedReply as error:
-            self._run.events(
-                "malformed", {"step": self._step, "prompt": place, "problem": str(error)}
-            )
+            self._run.events(ReplyUnreadable(self._step, place, str(error)))
             return error
 
     def _error(self, bad: Sequence[MalformedReply | Missing]) -> Exception:

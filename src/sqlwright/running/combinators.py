@@ -5,7 +5,7 @@ recipe is checked as a whole before it runs (`fit.check_fit`). The other combina
 `control_flow`.
 
 Every step that isn't a combinator runs as a `Named` one: it checks the run first, is timed, and
-reports `begin` and `step` events, the latter with the state before and after. Where the budget
+reports `StepStarted` and `StepEnded`, the latter with the state before and after. Where the budget
 doesn't reach, the step's cheaper variant runs instead, or it is left out, and the answer says so.
 """
 
@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlwright.errors import BudgetSpent
+from sqlwright.events import StepEnded, StepStarted
 from sqlwright.protocols import Context, Step
 from sqlwright.types import State
 
@@ -65,14 +66,13 @@ class Named:
         run.check()
         if not self._affordable(state, context):
             return self._without(state, context)
-        run.events("begin", {"step": self.name, "sample": state.sample})
+        run.events(StepStarted(self.name, state.sample))
         started = run.clock()
         try:
             after = self.step(state, context)
         except BudgetSpent:
             return self._without(state, context)
-        seconds = run.clock() - started
-        run.events("step", {"step": self.name, "seconds": seconds, "before": state, "state": after})
+        run.events(StepEnded(self.name, run.clock() - started, state, after))
         return after
 
     def _affordable(self, state: State, context: Context) -> bool:

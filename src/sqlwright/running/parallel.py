@@ -1,21 +1,30 @@
 """Branches of a run side by side: each with its own events, all merged in declared order.
 
 The outcome doesn't depend on how many run at once. Events of a branch wait until the branches
-before it are done and then follow in order, so that two runs leave the same trace; a `progress`
-event goes out at once, for whoever is watching. A branch that fails costs its own part only, and
-one that is cancelled hands over what it has before the cancellation goes on.
+before it are done and then follow in order, so that two runs leave the same trace;
+`BranchStepStarted` and `BranchesProgressed` go out at once, for whoever is watching. A branch that
+fails costs its own part only, and one that is cancelled hands over what it has before the
+cancellation goes on.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 from sqlwright.errors import Cancelled, ModelRejected, SqlwrightError, UserError
-from sqlwright.protocols import Context, EventSink
+from sqlwright.events import (
+    BranchesMerged,
+    BranchesProgressed,
+    BranchStepStarted,
+    Event,
+    EventSink,
+    StepEnded,
+    StepStarted,
+)
+from sqlwright.protocols import Context
 from sqlwright.types import State
 
 ADDITIVE = frozenset(f.name for f in fields(State) if f.default == ())
@@ -35,61 +44,63 @@ class Outcome:
     error: SqlwrightError | None = None
 
 
-class _Told:
-    """Tells who is watching how many branches have ended, those of branches within them instead of
-    the outer one; of a single branch nothing is told."""
+class _Count:
+    """Sends `BranchesProgressed` when a branch has ended. A branch that has branches itself counts
+    as those; a single branch isn't reported."""
 
     def __init__(self, sink: EventSink, of: int) -> None:
         self._sink = sink
         self._parts = [(0, 1)] * of
         self._last = (0, 1)
         self._lock = threading.Lock()
-        self._tell()
+        self._send()
 
     def reached(self, place: int, ended: int, of: int) -> None:
         """A branch itself has branches, and that many of them have ended."""
         with self._lock:
             self._parts[place] = (ended, of)
-            self._tell()
+            self._send()
 
     def over(self, place: int) -> None:
         """A branch has ended."""
         of = self._parts[place][1]
         self.reached(place, of, of)
 
-    def _tell(self) -> None:
+    def _send(self) -> None:
         total = (sum(ended for ended, _ in self._parts), sum(of for _, of in self._parts))
         if total != self._last and total[1] > 1:
             self._last = total
-            self._sink("progress", {"ended": total[0], "of": total[1]})
+            self._sink(BranchesProgressed(*total))
 
 
 class _Buffer:
     """Keeps a branch's events, and its last state in case it doesn't end well."""
 
-    def __init__(self, start: State, sink: EventSink, told: _Told, place: int) -> None:
+    def __init__(self, start: State, sink: EventSink, count: _Count, place: int) -> None:
         self.state = start
         self._sink = sink
-        self._told = told
+        self._count = count
         self._place = place
-        self._kept: list[tuple[str, Mapping[str, Any]]] = []
+        self._kept: list[Event] = []
 
-    def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
-        if kind == "progress":
-            if "of" in payload:
-                self._told.reached(self._place, payload["ended"], payload["of"])
-            else:
-                self._sink(kind, payload)
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, BranchesProgressed):
+            self._count.reached(self._place, event.ended, event.total)
             return
-        if kind == "begin":
-            self._sink("progress", payload)
-        if isinstance(payload.get("state"), State):
-            self.state = payload["state"]
-        self._kept.append((kind, payload))
+        if isinstance(event, BranchStepStarted):
+            self._sink(event)
+            return
+        if isinstance(event, StepStarted):
+            self._sink(BranchStepStarted(event.step, event.sample))
+        elif isinstance(event, StepEnded):
+            self.state = event.after
+        elif isinstance(event, BranchesMerged):
+            self.state = event.state
+        self._kept.append(event)
 
     def flush(self) -> None:
-        for kind, payload in self._kept:
-            self._sink(kind, payload)
+        for event in self._kept:
+            self._sink(event)
 
 
 def run_branches(
@@ -99,8 +110,8 @@ def run_branches(
 
     Errors that aren't ours, and those that the user must see, are raised when all have ended."""
     sink = context.run.events
-    told = _Told(sink, len(branches))
-    buffers = [_Buffer(start, sink, told, place) for place, (start, _) in enumerate(branches)]
+    count = _Count(sink, len(branches))
+    buffers = [_Buffer(start, sink, count, place) for place, (start, _) in enumerate(branches)]
 
     def one(place: int) -> Outcome:
         buffer = buffers[place]
@@ -112,7 +123,7 @@ def run_branches(
         except SqlwrightError as error:
             return Outcome(buffer.state, error)
         finally:
-            told.over(place)
+            count.over(place)
 
     outcomes: list[Outcome] = []
     try:
@@ -147,7 +158,7 @@ def settle(
     for error in errors:
         if error is not fatal and not isinstance(error, Cancelled):
             state = state.warn(f"{LEFT_OUT}{error}")
-    context.run.events("merged", {"state": state})
+    context.run.events(BranchesMerged(state))
     if fatal is not None:
         raise fatal
     return state

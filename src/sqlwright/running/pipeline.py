@@ -15,7 +15,8 @@ from typing import Any
 from sqlwright import candidates as pool
 from sqlwright.english.second_question import second_question_note
 from sqlwright.errors import Cancelled, SqlwrightError, UserError
-from sqlwright.protocols import Context, EventSink, Run, Step, Workspace
+from sqlwright.events import BranchesMerged, Event, EventSink, StepEnded, StepStarted
+from sqlwright.protocols import Context, Run, Step, Workspace
 from sqlwright.running.answering import answer_from
 from sqlwright.schema import SchemaView
 from sqlwright.types import Answer, Question, State, StepTime
@@ -74,16 +75,16 @@ class _Progress:
     """The step that began last."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
+    def __call__(self, event: Event) -> None:
         with self.lock:
-            if kind == "begin":
-                self.step = str(payload["step"])
-            elif kind == "merged":
-                self.state = payload["state"]
-            elif kind == "step":
-                self.state = payload["state"]
-                self.times.append(StepTime(str(payload["step"]), float(payload["seconds"])))
-        self.sink(kind, payload)
+            if isinstance(event, StepStarted):
+                self.step = event.step
+            elif isinstance(event, BranchesMerged):
+                self.state = event.state
+            elif isinstance(event, StepEnded):
+                self.state = event.after
+                self.times.append(StepTime(event.step, event.seconds))
+        self.sink(event)
 
 
 def _explained(error: SqlwrightError, step: str) -> str:

@@ -25,6 +25,7 @@ import sqlwright
 from sqlwright.boundary.home import make_private
 from sqlwright.boundary.secrets import mask
 from sqlwright.errors import WorkspaceError
+from sqlwright.events import BranchesMerged, Event, RunEnded, RunStarted, StepEnded
 from sqlwright.messages import Message
 from sqlwright.presentation.answer import (
     candidate_to_dict,
@@ -63,10 +64,10 @@ class TraceWriter:
         self._lock = threading.Lock()
         self._handle: int | None = None
 
-    def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
-        if kind == "progress":
-            return  # for who is watching; it comes again as `begin`, in its order
-        line = to_json({"kind": kind, **_encoded(payload)}) + "\n"
+    def __call__(self, event: Event) -> None:
+        if not event.recorded:
+            return
+        line = to_json({"kind": event.kind, **_encoded(event)}) + "\n"
         with self._lock:
             if self.problem:
                 return
@@ -180,15 +181,38 @@ class Recording:
         if self._writer is not None:
             self._writer.close()
 
-    def begin(self, question: Question, workspace: Workspace, made_by: Mapping[str, Any]) -> None:
-        """Write the first line: what it takes to run the question again. `made_by` is what the
-        session knows: recipe and model."""
-        self._record("start", _description(question, workspace, self.run) | dict(made_by))
+    def begin(
+        self, question: Question, workspace: Workspace, recipe: Mapping[str, Any], model: str
+    ) -> None:
+        """Write the first line: what it takes to run the question again. `recipe` is as it was
+        loaded, `model` the language model used by default."""
+        run = self.run
+        self._record(
+            RunStarted(
+                id=run.id,
+                time=datetime.now(UTC).isoformat(timespec="milliseconds"),
+                question=question.text,
+                evidence=question.evidence,
+                history=question.history,
+                database=workspace.database.url,
+                fingerprint=workspace.database.fingerprint(),
+                recipe=recipe,
+                seed=run.seed,
+                seconds=run.seconds,
+                limits=asdict(run.limits),
+                model=model,
+                budget=str(run.spending.budget),
+                privacy=run.privacy,
+                sqlwright=sqlwright.__version__,
+                python=platform.python_version(),
+                notes=workspace.notes,
+            )
+        )
 
     def end(self, answer: Answer) -> Answer:
         """Write the last line. The answer with the trace's id, or with a warning why there is no
         trace."""
-        self._record("answer", _outcome(answer, self.run))
+        self._record(RunEnded(answer, self.run.clock() - self.run.started))
         if self._writer is None:
             return answer
         if self._writer.problem:
@@ -196,36 +220,13 @@ class Recording:
             return replace(answer, warnings=(*answer.warnings, problem))
         return replace(answer, trace_id=self.run.id)
 
-    def _record(self, kind: str, payload: Mapping[str, Any]) -> None:
+    def _record(self, event: Event) -> None:
         if self._writer is not None:
-            self._writer(kind, payload)
-        self._sink(kind, payload)
+            self._writer(event)
+        self._sink(event)
 
 
-def _description(question: Question, workspace: Workspace, run: Run) -> dict[str, Any]:
-    """What the first line of a trace says, recipe and model excepted."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "id": run.id,
-        "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "question": question.text,
-        "evidence": question.evidence,
-        "history": question.history,
-        "database": workspace.database.url,
-        "fingerprint": workspace.database.fingerprint(),
-        "seed": run.seed,
-        "seconds": run.seconds,
-        "limits": asdict(run.limits),
-        "budget": str(run.spending.budget),
-        "privacy": run.privacy,
-        "sqlwright": sqlwright.__version__,
-        "python": platform.python_version(),
-        "notes": workspace.notes,
-    }
-
-
-def _outcome(answer: Answer, run: Run) -> dict[str, Any]:
+def _outcome(answer: Answer, seconds: float) -> dict[str, Any]:
     """The last line of a trace."""
     return {
         "status": answer.status,
@@ -242,7 +243,7 @@ def _outcome(answer: Answer, run: Run) -> dict[str, Any]:
         "usage": answer.usage,
         "usage_by_step": answer.usage_by_step,
         "alternatives": [candidate.sql for candidate in answer.alternatives],
-        "seconds": run.clock() - run.started,
+        "seconds": seconds,
     }
 
 
@@ -279,11 +280,18 @@ def _prune(folder: Path, kept: int) -> None:
         path.unlink(missing_ok=True)
 
 
-def _encoded(payload: Mapping[str, Any]) -> dict[str, Any]:
-    before, after = payload.get("before"), payload.get("state")
-    line = {key: _item(value) for key, value in payload.items() if not isinstance(value, State)}
-    if isinstance(after, State):
-        line["changes"] = _changes(before if isinstance(before, State) else None, after)
+def _encoded(event: Event) -> dict[str, Any]:
+    """An event's fields; of states what has changed, of the answer what isn't in the steps."""
+    if isinstance(event, RunEnded):
+        return {k: _item(value) for k, value in _outcome(event.answer, event.seconds).items()}
+    values = {each.name: getattr(event, each.name) for each in fields(event)}
+    line = {name: _item(value) for name, value in values.items() if not isinstance(value, State)}
+    if isinstance(event, RunStarted):
+        return {"format": FORMAT, "version": VERSION, **line}
+    if isinstance(event, StepEnded):
+        line["changes"] = _changes(event.before, event.after)
+    if isinstance(event, BranchesMerged):
+        line["changes"] = _changes(None, event.state)
     return line
 
 

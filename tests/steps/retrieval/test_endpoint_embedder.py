@@ -19,6 +19,7 @@ from tests.steps.retrieval.test_entities import CITY, SCHEMA, STORED, values
 
 from sqlwright import api
 from sqlwright.errors import ConfigError
+from sqlwright.events import TextsEmbedded
 from sqlwright.indexes.descriptions import StoredVectors, documents_digest, documents_of
 from sqlwright.indexes.values.index import ColumnValues, memory_value_index
 from sqlwright.llm.embedding import GatedEmbedder
@@ -372,6 +373,7 @@ def test_events_of_a_failure_say_why(asking: Callable[..., Asking]) -> None:
     events = Events()
     ask = asking(endpoint=ScriptedEmbeddings(down))
     ask(context(), *PUPILS, a_run(events=events))
-    ((kind, payload),) = events.kept
-    assert (kind, payload["embedded"]) == ("embedding", 0)
-    assert "down" in payload["problem"]
+    (event,) = events.kept
+    assert isinstance(event, TextsEmbedded)
+    assert event.embedded == 0
+    assert "down" in event.problem

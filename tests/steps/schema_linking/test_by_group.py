@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sqlwright.errors import Cancelled, ConfigError, MalformedReply
+from sqlwright.events import BranchesMerged
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.recipes.loading import parse_recipe
 from sqlwright.running.combinators import named
@@ -144,7 +145,7 @@ def test_cancelled_between_groups_it_hands_over_the_answer_at_hand() -> None:
             State(Question("which?"), SchemaView(schema)),
             replace(context(schema, Likes([], TWO)), run=run),
         )
-    (merged,) = [payload["state"] for kind, payload in events.seen if kind == "merged"]
+    (merged,) = [each.state for each in events.of(BranchesMerged)]
     assert merged.selected is not None
     assert "customers4" in merged.selected.sql
     assert merged.view.schema is schema

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from rich.status import Status
 from rich.text import Text
@@ -14,6 +13,14 @@ from rich.text import Text
 from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.layout import duration, shorten
 from sqlwright.cli.terminal.text import clean
+from sqlwright.events import (
+    BranchesProgressed,
+    BranchStepStarted,
+    Event,
+    PreparationEnded,
+    PreparationStarted,
+    StepStarted,
+)
 
 _WORDS = {
     "retrieval.request": "reading the question",
@@ -82,24 +89,21 @@ class Spinner:
     ) -> None:
         self.stop()
 
-    def __call__(self, kind: str, payload: Mapping[str, Any]) -> None:
+    def __call__(self, event: Event) -> None:
         """Take an event of a run: the step that begins is shown, and how far branches are."""
-        if kind == "preparing":
-            self.tell(f"preparing {_file_name(payload)}")
-            return
-        if kind == "prepared":
+        if isinstance(event, PreparationStarted):
+            self.tell(f"preparing {_file_name(event.database)}")
+        elif isinstance(event, PreparationEnded):
             self.tell("opening the database")
-            if payload["first"]:
-                self._screen.note(prepared_words(payload))
-            return
-        words = step_words(str(payload.get("step", "")))
-        if kind == "progress" and "of" in payload:
-            self._message = self._message if payload["ended"] else ""
-            self._branches = f"{payload['ended']} of {payload['of']}"
-        elif kind == "progress" and not (self._branches and self._message):
-            self._message = words
-        elif kind == "begin":
-            self.tell(words)
+            if event.first:
+                self._screen.note(prepared_words(event))
+        elif isinstance(event, BranchesProgressed):
+            self._message = self._message if event.ended else ""
+            self._branches = f"{event.ended} of {event.total}"
+        elif isinstance(event, BranchStepStarted) and not (self._branches and self._message):
+            self._message = step_words(event.step)
+        elif isinstance(event, StepStarted):
+            self.tell(step_words(event.step))
 
     def tell(self, message: str) -> None:
         """Show another message."""
@@ -124,19 +128,19 @@ class Spinner:
         )
 
 
-def prepared_words(payload: Mapping[str, Any]) -> str:
+def prepared_words(event: PreparationEnded) -> str:
     """That a database was prepared, how long it took, where that is kept and how to remove it."""
-    kept = Path(str(payload["folder"])).parents[1]
+    kept = event.folder.parents[1]
     home = Path.home()
     shown = f"~/{kept.relative_to(home)}" if kept.is_relative_to(home) else str(kept)
     return (
-        f"prepared {_file_name(payload)} in {duration(payload['seconds'])} "
+        f"prepared {_file_name(event.database)} in {duration(event.seconds)} "
         f"(kept in {clean(shown, 200)}; 'sqlwright purge' removes it)"
     )
 
 
-def _file_name(payload: Mapping[str, Any]) -> str:
-    return clean(Path(str(payload["database"])).name, 80)
+def _file_name(database: str) -> str:
+    return clean(Path(database).name, 80)
 
 
 def step_words(step: str) -> str:

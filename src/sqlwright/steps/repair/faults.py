@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlwright.candidates import ancestry, squeezed
+from sqlwright.events import QueryExecuted
 from sqlwright.messages import Span, Text
 from sqlwright.prompts.cells import render_sql, told_pieces
 from sqlwright.protocols import Context
@@ -215,7 +216,7 @@ def _stored(compared: ComparedText, context: Context) -> bool:
     run = context.run
     limits = replace(run.limits, seconds=min(run.limits.seconds, _SECONDS))
     result = context.workspace.database.execute(sql, run, limits=limits)
-    run.events("execution", {"sql": sql, "result": result})
+    run.events(QueryExecuted(sql, result))
     return not result.ok or bool(result.rows)
 
 

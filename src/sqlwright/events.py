@@ -1,0 +1,226 @@
+"""The events of a run: what happens while a question is answered, each as a small frozen value.
+
+A run has one sink (`Run.events`), given when the run is made. Who wants to see the events of a part
+of a run hands that part a run of its own (`Run.fork`) with a sink that passes them on. The events
+of a whole run, in order: what opening the database does, `RunStarted`, then those of the steps,
+`RunEnded`. Events of branches that run side by side come in the order of the branches.
+
+`kind` is an event's name in a trace. Events that aren't `recorded` are for whoever is watching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sqlwright.messages import Message, Privacy, Sample
+from sqlwright.types import Answer, ExecutionResult, State, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened in a run."""
+
+    kind: ClassVar[str]
+    recorded: ClassVar[bool] = True
+    """Whether it is written into the trace."""
+
+
+EventSink = Callable[[Event], None]
+"""Where a run's events go: a trace, a progress display, both, nowhere. Called from any thread."""
+
+
+def no_events(event: Event) -> None:
+    """The sink that drops everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparationStarted(Event):
+    """A database is being prepared while it is opened."""
+
+    kind: ClassVar[str] = "preparing"
+
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreparationEnded(Event):
+    """A database was prepared while it was opened."""
+
+    kind: ClassVar[str] = "prepared"
+
+    database: str
+    folder: Path
+    """Where what was learnt is kept."""
+    seconds: float
+    values: int
+    """Stored values that can be found."""
+    first: bool
+    """Whether it was prepared for the first time."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted(Event):
+    """The database is open and the first step about to begin: what it takes to run it again."""
+
+    kind: ClassVar[str] = "start"
+
+    id: str
+    time: str
+    """ISO 8601, UTC."""
+    question: str
+    evidence: str
+    history: tuple[Turn, ...]
+    database: str
+    fingerprint: str
+    recipe: Mapping[str, Any]
+    """As it was loaded: name, steps, overrides."""
+    seed: int
+    seconds: float | None
+    limits: Mapping[str, float]
+    model: str
+    budget: str
+    privacy: Privacy
+    sqlwright: str
+    """The version."""
+    python: str
+    """The version."""
+    notes: tuple[str, ...]
+    """What isn't known of the database."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded(Event):
+    """The run has an answer; nothing follows."""
+
+    kind: ClassVar[str] = "answer"
+
+    answer: Answer
+    seconds: float
+    """Since the run began."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepStarted(Event):
+    """A step began."""
+
+    kind: ClassVar[str] = "begin"
+
+    step: str
+    sample: int
+    """Which of several samples it belongs to, from 1; 0 where there is only one."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded(Event):
+    """A step ended well."""
+
+    kind: ClassVar[str] = "step"
+
+    step: str
+    seconds: float
+    before: State
+    after: State
+
+
+@dataclass(frozen=True, slots=True)
+class BranchStepStarted(Event):
+    """A step of a branch begins now. Its `StepStarted` follows in the order of the branches."""
+
+    kind: ClassVar[str] = "branch"
+    recorded: ClassVar[bool] = False
+
+    step: str
+    sample: int
+
+
+@dataclass(frozen=True, slots=True)
+class BranchesProgressed(Event):
+    """That many branches of so many have ended; those of branches within them count instead."""
+
+    kind: ClassVar[str] = "progress"
+    recorded: ClassVar[bool] = False
+
+    ended: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class BranchesMerged(Event):
+    """What branches added was merged after one of them had failed."""
+
+    kind: ClassVar[str] = "merged"
+
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class QueryExecuted(Event):
+    """A query was executed, or refused."""
+
+    kind: ClassVar[str] = "execution"
+
+    sql: str
+    result: ExecutionResult
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCalled(Event):
+    """A language model was asked, or the cache or a recording in its place."""
+
+    kind: ClassVar[str] = "call"
+
+    step: str
+    model: str
+    n: int
+    """Replies wanted."""
+    temperature: float
+    seed: int
+    max_tokens: int
+    messages: tuple[Message, ...]
+    tools: tuple[str, ...]
+    replies: tuple[Sample, ...]
+    prompt_tokens: int
+    reply_tokens: int
+    cached: int
+    """Replies that weren't asked for again."""
+    cut: int
+    """Replies of which only the end was kept."""
+    cost: float | None
+    """In US dollars; None is unknown."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TextsEmbedded(Event):
+    """Texts were sent to an endpoint for vectors. Neither texts nor vectors are in it."""
+
+    kind: ClassVar[str] = "embedding"
+
+    step: str
+    model: str
+    texts: int
+    """Texts wanted."""
+    cached: int
+    embedded: int
+    requests: int
+    prompt_tokens: int
+    cost: float | None
+    """In US dollars; None is unknown."""
+    seconds: float
+    problem: str = ""
+    """Why there are no vectors; empty when there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyUnreadable(Event):
+    """A reply of a language model couldn't be parsed."""
+
+    kind: ClassVar[str] = "malformed"
+
+    step: str
+    prompt: int
+    """The place of the prompt among those asked together, from 0."""
+    problem: str
