@@ -6,7 +6,8 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -262,21 +263,45 @@ def embedder_role(name: str = "") -> str:
     return f"{EMBEDDER}/{name}" if name else EMBEDDER
 
 
-@runtime_checkable
-class Step(Protocol):
-    """One unit of work. Total: an empty state gives a state, not an exception."""
+class Step(ABC):
+    """One unit of work. Total: an empty state gives a state, not an exception.
+
+    A step inherits from this class, says what it reads and writes, and is called. What it says
+    besides has defaults that fit a step that asks no model.
+    """
 
     @property
+    @abstractmethod
     def reads(self) -> frozenset[str]:
         """State fields it needs."""
-        ...
 
     @property
+    @abstractmethod
     def writes(self) -> frozenset[str]:
         """State fields it may change."""
-        ...
 
-    def __call__(self, state: State, context: Context) -> State: ...
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """Roles in `Context.models` of the embedded models and embedders it uses; a session loads
+        them beside opening the database."""
+        return ()
 
+    @property
+    def language_models(self) -> tuple[str, ...]:
+        """Names of the language models it asks; an empty name is the run's own."""
+        return ()
 
-Steps = Iterable[Step]
+    @property
+    def cheaper(self) -> str:
+        """The registered step that runs in its place where the budget doesn't reach; without one,
+        the step is left out."""
+        return ""
+
+    def calls(self, state: State) -> int | None:  # noqa: ARG002 - for those that override it
+        """Calls of language models it needs, those included that must be left for what comes after
+        it: with fewer left it doesn't begin. None where it may begin whatever is left."""
+        return None
+
+    @abstractmethod
+    def __call__(self, state: State, context: Context) -> State:
+        """A new state with what the step found out; `state` stays as it is."""

@@ -87,6 +87,18 @@ def test_a_step_on_a_schema_without_tables_is_total(step: Step, shop_workspace: 
         step(State(Question(text), SchemaView(bare.schema)), context(bare))
 
 
+def test_a_step_says_what_it_needs_in_the_terms_of_the_protocol(
+    step: Step, workspace: Workspace
+) -> None:
+    assert isinstance(step, Step)
+    assert all(isinstance(role, str) for role in step.roles)
+    assert step.cheaper in {"", *registry.STEPS}
+    assert bool(step.language_models) is hasattr(step, "sampling")
+    for state in states(workspace).values():
+        calls = step.calls(state)
+        assert calls is None or (calls >= 0 and step.language_models)
+
+
 def test_a_step_is_a_frozen_dataclass_with_documented_options(step: Step) -> None:
     assert is_dataclass(step)
     assert step.__dataclass_params__.frozen  # type: ignore[attr-defined]

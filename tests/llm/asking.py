@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from sqlwright.errors import BudgetSpent, ModelFailed
 from sqlwright.messages import Message, Missing, Request, Text
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Step
 from sqlwright.types import Candidate, State
 
 
 @dataclass(frozen=True)
-class AskPlainly:
+class AskPlainly(Step):
     """Schema, similar stored values and the question in one prompt; the replies are queries."""
 
     n: int = 2

@@ -183,6 +183,13 @@ def test_code_runs_only_when_it_is_allowed() -> None:
     assert find(step, EmbeddedGeneration) == [EmbeddedGeneration(beam=3)]
 
 
+def test_a_class_that_is_no_step_is_refused_before_anything_runs() -> None:
+    for path in ("sqlwright.types:Candidate", "sqlwright.protocols:Step"):
+        with pytest.raises(ConfigError, match="is not a step") as error:
+            parse_recipe(recipe_text(f"\n  - {path}\n"), allow_code=True)
+        assert "protocols.Step" in error.value.hint
+
+
 def test_samples_and_what_overrides_do_to_combinators() -> None:
     text = """
 name: chains

@@ -9,7 +9,7 @@ import pytest
 
 from sqlwright.errors import ConfigError
 from sqlwright.messages import Missing, Reply, Sample
-from sqlwright.protocols import Context, Run
+from sqlwright.protocols import Context, Run, Step
 from sqlwright.recipes.loading import parse_recipe
 from sqlwright.running.agent import Agent, changes, summary
 from sqlwright.running.combinators import Named, leaves
@@ -21,7 +21,7 @@ from tests.running.test_parallel import START
 
 
 @dataclass(frozen=True)
-class Finds:
+class Finds(Step):
     """Finds a keyword."""
 
     word: str

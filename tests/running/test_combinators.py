@@ -11,7 +11,7 @@ import pytest
 
 from sqlwright.errors import Cancelled, ConfigError
 from sqlwright.events import Event, StepEnded, StepStarted
-from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.protocols import Context, Run, Step, Workspace
 from sqlwright.running.combinators import leaves, sequence
 from sqlwright.running.control_flow import Condition, for_each, parallel, repeat_until, when
 from sqlwright.running.fit import check_fit
@@ -22,7 +22,7 @@ E = TypeVar("E", bound=Event)
 
 
 @dataclass(frozen=True)
-class Does:
+class Does(Step):
     """A step that does what it is given."""
 
     act: Callable[[State], State]

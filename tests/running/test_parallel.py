@@ -11,7 +11,7 @@ import pytest
 
 from sqlwright.errors import BudgetSpent, Cancelled, MalformedReply, ModelRejected
 from sqlwright.events import BranchesMerged, BranchesProgressed, BranchStepStarted
-from sqlwright.protocols import Context, Run
+from sqlwright.protocols import Context, Run, Step
 from sqlwright.running.combinators import Named, named, sequence
 from sqlwright.running.control_flow import for_each, parallel, samples
 from sqlwright.spending import Budget, Spending
@@ -20,7 +20,7 @@ from tests.running.test_combinators import START, Does, Events, adds, context, s
 
 
 @dataclass(frozen=True)
-class Writes:
+class Writes(Step):
     """A step that writes a candidate with the sample's number; the later the sooner done."""
 
     text: str
@@ -34,7 +34,7 @@ class Writes:
 
 
 @dataclass(frozen=True)
-class Raises:
+class Raises(Step):
     """A step that fails in some samples."""
 
     error: Exception
@@ -178,7 +178,7 @@ def test_for_each_runs_its_chains_side_by_side() -> None:
 
 
 @dataclass(frozen=True)
-class Calls:
+class Calls(Step):
     """A step that needs so many calls of a language model."""
 
     needed: int

@@ -15,7 +15,7 @@ from sqlwright.errors import (
     ModelUnavailable,
     SqlwrightError,
 )
-from sqlwright.protocols import Context, Limits, Run, Workspace
+from sqlwright.protocols import Context, Limits, Run, Step, Workspace
 from sqlwright.running.combinators import sequence
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.schema import ColumnRef
@@ -28,7 +28,7 @@ COUNT = "SELECT COUNT(*) FROM orders"
 
 
 @dataclass(frozen=True)
-class Does:
+class Does(Step):
     act: Callable[[State, Context], State]
     reads: frozenset[str] = frozenset({"question"})
     writes: frozenset[str] = frozenset({"candidates"})

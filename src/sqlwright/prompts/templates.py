@@ -33,7 +33,7 @@ from sqlwright.errors import (
 )
 from sqlwright.events import ReplyUnreadable
 from sqlwright.messages import Message, Missing, Reply, Request, Sample, Span, Text
-from sqlwright.protocols import Context, Run
+from sqlwright.protocols import Context, Run, Step
 
 if TYPE_CHECKING:
     from jinja2.runtime import Context as TemplateContext
@@ -84,6 +84,17 @@ class Sampling:
     max_tokens: Annotated[int, Ge(1), Le(1_000_000)] = 4_096
     again: Annotated[int, Ge(0), Le(20)] = 1
     """Attempts to get a reply that can be parsed, after the first."""
+
+
+class PromptStep(Step):
+    """A step that asks the language model its `sampling` names."""
+
+    sampling: Sampling
+
+    @property
+    def language_models(self) -> tuple[str, ...]:
+        """The model of `sampling`."""
+        return (self.sampling.model,)
 
 
 def schema_text(text: str) -> Text:

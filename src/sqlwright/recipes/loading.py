@@ -31,6 +31,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from dataclasses import Field as DataclassField
 from importlib.resources import files
+from inspect import isabstract
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -77,23 +78,22 @@ class Recipe:
         """The models its steps name that aren't embedded: language models, an empty name being the
         run's own, and embedders by role."""
         steps = list(combinators.walk(self.step))
-        samplings = (getattr(step, "sampling", None) for step in steps)
-        models = [one.model for one in samplings if isinstance(one, Sampling)]
-        roles = [role for step in steps for role in getattr(step, "roles", ())]
+        models = [name for step in steps for name in step.language_models]
+        roles = [role for step in steps for role in step.roles]
         return tuple(dict.fromkeys([*models, *(r for r in roles if r.startswith(f"{EMBEDDER}/"))]))
 
     @property
     def roles(self) -> tuple[str, ...]:
         """The embedded models its steps use."""
         steps = combinators.leaves(self.step)
-        return tuple(dict.fromkeys(role for step in steps for role in getattr(step, "roles", ())))
+        return tuple(dict.fromkeys(role for step in steps for role in step.roles))
 
     @property
     def uses_history(self) -> bool:
         """Whether earlier questions can matter: prompts show them to language models, and steps of
         others may do anything; the embedded models read each question on its own."""
         return any(
-            hasattr(step, "sampling") or not type(step).__module__.startswith("sqlwright.")
+            step.language_models or not type(step).__module__.startswith("sqlwright.")
             for step in combinators.leaves(self.step)
         )
 
@@ -285,6 +285,12 @@ class _Builder:
             step_class = registry.load_step(entry.name, allow_code=self.allow_code)
         except ConfigError as error:
             raise ConfigError(f"{entry.where}: {error}", hint=error.hint) from None
+        if not issubclass(step_class, Step) or isabstract(step_class):
+            raise ConfigError(
+                f"{entry.where}: {step_class.__qualname__} is not a step",
+                hint="A step inherits from sqlwright.protocols.Step and has reads, writes and "
+                "__call__.",
+            )
         known = options_of(step_class)
         refuse_unknown(options, known, f"{entry.where}: option")
         required = [
@@ -299,7 +305,8 @@ class _Builder:
         typed = {key: _typed(value, hints[key], entry, key) for key, value in options.items()}
         self._count(entry, typed)
         try:
-            return Named(entry.name, step_class(**typed), _cheaper(step_class))
+            step: Step = step_class(**typed)
+            return Named(entry.name, step, _instead(step))
         except ValueError as error:
             raise ConfigError(f"{entry.where}: {error}") from None
 
@@ -316,10 +323,9 @@ class _Builder:
             )
 
 
-def _cheaper(step_class: type[Any]) -> Named | None:
+def _instead(step: Step) -> Named | None:
     """The step's variant for a spent budget, which it names as `cheaper`."""
-    name: str = getattr(step_class, "cheaper", "")
-    return Named(name, registry.load_step(name)()) if name else None
+    return Named(step.cheaper, registry.load_step(step.cheaper)()) if step.cheaper else None
 
 
 def _read(name_or_path: str) -> tuple[str, str]:

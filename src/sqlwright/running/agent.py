@@ -17,7 +17,15 @@ from sqlwright.candidates import group_by_result, valid
 from sqlwright.errors import BudgetSpent, MalformedReply, ModelFailed
 from sqlwright.messages import Span, Text
 from sqlwright.prompts.replies import json_from
-from sqlwright.prompts.templates import Prompt, Sampling, ask, plain_text, question_text, render
+from sqlwright.prompts.templates import (
+    Prompt,
+    PromptStep,
+    Sampling,
+    ask,
+    plain_text,
+    question_text,
+    render,
+)
 from sqlwright.protocols import Context, Step
 from sqlwright.running import combinators
 from sqlwright.running.combinators import Named
@@ -36,7 +44,7 @@ class Choice(BaseModel):
 
 
 @dataclass(frozen=True)
-class Agent(combinators.Sequence):
+class Agent(combinators.Sequence, PromptStep):
     """Steps as tools of a model. As a sequence, it is what runs when the model is of no use."""
 
     task: str = ""

@@ -11,7 +11,7 @@ doesn't reach, the step's cheaper variant runs instead, or it is left out, and t
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ from sqlwright.protocols import Context, Step
 from sqlwright.types import State
 
 
-class Combinator(ABC):
+class Combinator(Step):
     """A step made of steps."""
 
     @property
@@ -30,36 +30,27 @@ class Combinator(ABC):
         """The steps it is made of, in the order of the recipe."""
 
     @property
-    @abstractmethod
-    def reads(self) -> frozenset[str]:
-        """State fields it needs."""
-
-    @property
     def writes(self) -> frozenset[str]:
         """State fields it may change: those of its children."""
         return frozenset().union(*(child.writes for child in self.children))
 
-    @abstractmethod
-    def __call__(self, state: State, context: Context) -> State:
-        """Run the children."""
-
 
 @dataclass(frozen=True)
-class Named:
+class Named(Step):
     """A step under the name it has in traces, times and messages."""
 
     name: str
     step: Step
-    cheaper: Named | None = None
-    """What runs where the budget doesn't reach; nothing leaves the step out."""
+    instead: Named | None = None
+    """What runs where the budget doesn't reach; None leaves the step out."""
 
     @property
     def reads(self) -> frozenset[str]:
-        return self.step.reads | (self.cheaper.reads if self.cheaper else frozenset())
+        return self.step.reads | (self.instead.reads if self.instead else frozenset())
 
     @property
     def writes(self) -> frozenset[str]:
-        return self.step.writes | (self.cheaper.writes if self.cheaper else frozenset())
+        return self.step.writes | (self.instead.writes if self.instead else frozenset())
 
     def __call__(self, state: State, context: Context) -> State:
         run = context.run
@@ -76,17 +67,16 @@ class Named:
         return after
 
     def _affordable(self, state: State, context: Context) -> bool:
-        """A step may say what it needs with `calls(state)`: language model calls, those included
-        that must be left for what comes after it."""
-        calls = getattr(self.step, "calls", None)
+        """Whether the budget has the calls that the step needs."""
         spending = context.run.spending
-        return calls is None or not spending.budget.limited or spending.affords(calls(state))
+        needed = self.step.calls(state) if spending.budget.limited else None
+        return needed is None or spending.affords(needed)
 
     def _without(self, state: State, context: Context) -> State:
-        if self.cheaper is None:
+        if self.instead is None:
             return state.warn(f"the budget didn't reach for {self.name}; it was left out")
-        warned = state.warn(f"the budget didn't reach for {self.name}; used {self.cheaper.name}")
-        return self.cheaper(warned, context)
+        warned = state.warn(f"the budget didn't reach for {self.name}; used {self.instead.name}")
+        return self.instead(warned, context)
 
 
 @dataclass(frozen=True)
@@ -137,8 +127,8 @@ def walk(step: Step) -> Iterator[Step]:
     """It and the steps in it, combinators included, without their names."""
     if isinstance(step, Named):
         yield from walk(step.step)
-        if step.cheaper is not None:
-            yield from walk(step.cheaper)
+        if step.instead is not None:
+            yield from walk(step.instead)
         return
     yield step
     if isinstance(step, Combinator):

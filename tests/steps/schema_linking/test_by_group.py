@@ -10,7 +10,7 @@ import pytest
 
 from sqlwright.errors import Cancelled, ConfigError, MalformedReply
 from sqlwright.events import BranchesMerged
-from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.protocols import Context, Run, Step, Workspace
 from sqlwright.recipes.loading import parse_recipe
 from sqlwright.running.combinators import named
 from sqlwright.schema import ColumnRef, Schema, SchemaView
@@ -21,7 +21,7 @@ from tests.steps.schema_linking.test_embedded import Likes, shops
 
 
 @dataclass(frozen=True)
-class Answers:
+class Answers(Step):
     """A step that answers from the only group in view, as sure as it was told."""
 
     sure: dict[str, float] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from sqlwright.candidates import grounded
 from sqlwright.prompts.demonstrations import demonstration_names, load_demonstrations, texts
 from sqlwright.prompts.replies import plan_from, sql_from
-from sqlwright.prompts.templates import Prompt, Sampling, ask, render
+from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, render
 from sqlwright.protocols import Context
 from sqlwright.steps.task import Style, task
 from sqlwright.types import Candidate, State
@@ -26,7 +26,7 @@ class QueryReply(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DirectGeneration:
+class DirectGeneration(PromptStep):
     """Has a language model write a candidate query for the question.
 
     One prompt, a candidate for each reply to it (CHESS section 3.1, generate_candidate_query).

@@ -8,12 +8,12 @@ from typing import ClassVar
 from sqlwright.candidates import deduplicate
 from sqlwright.english.dates import Moment, moments
 from sqlwright.local.question.retelling import untold
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Step
 from sqlwright.types import Candidate, State
 
 
 @dataclass(frozen=True)
-class EmbeddedGeneration:
+class EmbeddedGeneration(Step):
     """Candidates by the model 'parser' with beam search; their scores are log probabilities.
 
     Columns with very few distinct short texts ('M', 'F') are shown to the parser with all of them.

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlwright.candidates import execute
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Step
 from sqlwright.types import State
 
 
 @dataclass(frozen=True)
-class ExecuteCandidates:
+class ExecuteCandidates(Step):
     """Gives every candidate without a result its result, errors included, under the run's limits.
 
     Does nothing without candidates. When time runs out, the rest stays unexecuted.

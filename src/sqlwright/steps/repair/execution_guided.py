@@ -11,7 +11,7 @@ from sqlwright.candidates import deduplicate, execute, hollow, stopped, valid
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
-from sqlwright.protocols import Context, ValueIndex
+from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.checks import findings
 from sqlwright.steps.repair.literals import Replacement, replace_literals
@@ -21,7 +21,7 @@ SOURCE = "repair.execution_guided"
 
 
 @dataclass(frozen=True)
-class ExecutionGuidedRepair:
+class ExecutionGuidedRepair(Step):
     """Executes every candidate under the run's limits and keeps what came of it, errors included.
 
     A candidate that finds nothing is looked at again: where it compares a column with a text that

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from sqlwright.candidates import execute, grounded, hollow, valid
 from sqlwright.form.nodes import Column, Comparison, InList, Like, Literal, Query
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.faults import UnknownText, unknown_texts
 from sqlwright.types import Candidate, State, ValueMatch
@@ -74,7 +74,7 @@ def _changed(node: Any, chosen: Callable[[Column, Literal], Literal]) -> Any:
 
 
 @dataclass(frozen=True)
-class LiteralRepair:
+class LiteralRepair(Step):
     """Mends candidates that find nothing because a text isn't spelled as it is stored.
 
     The new query takes the old one's place, and keeps it as its parent, only if it finds

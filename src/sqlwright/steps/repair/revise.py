@@ -12,7 +12,7 @@ from sqlwright.messages import Text
 from sqlwright.prompts.demonstrations import load_revisions, texts
 from sqlwright.prompts.replies import plan_from, sql_from
 from sqlwright.prompts.schema import render_result, render_sql
-from sqlwright.prompts.templates import Prompt, Sampling, ask, plain_text, render
+from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, plain_text, render
 from sqlwright.protocols import Context
 from sqlwright.steps.repair.faults import (
     SIMILAR,
@@ -55,7 +55,7 @@ class _Looked(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Revise:
+class Revise(PromptStep):
     """Has a language model mend candidates that fail, find nothing or ask for unknown texts.
 
     One call for each candidate with a fault (CHESS section 3.1, revise; `faults.py` says what one

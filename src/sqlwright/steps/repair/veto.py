@@ -12,7 +12,7 @@ from sqlwright.candidates import deduplicate, execute, grounded, hollow, stopped
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef
 from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading, joined
@@ -23,7 +23,7 @@ SOURCE = "repair.veto"
 
 
 @dataclass(frozen=True)
-class VetoRepair:
+class VetoRepair(Step):
     """Reads each executed candidate for faults that no right query has (`vetoes/rules.py`).
 
     Where a rule can write the query without the fault, that one is executed and takes the

@@ -9,7 +9,7 @@ from typing import ClassVar
 from sqlwright.errors import NotEmbedded
 from sqlwright.indexes.descriptions import EXACT, DescriptionIndex, StoredVectors
 from sqlwright.llm.embedding import BoundEmbedder
-from sqlwright.protocols import Context, FloatArray, embedder_role
+from sqlwright.protocols import Context, FloatArray, Step, embedder_role
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.described import DescribedSchemas, SchemaDescriptions
 from sqlwright.steps.retrieval.endpoint_vectors import embedder_of, told_instead
@@ -19,7 +19,7 @@ NAME = "retrieval.context"
 
 
 @dataclass(frozen=True)
-class RetrieveContext:
+class RetrieveContext(Step):
     """CHESS section 3.1, retrieve_context, and appendix A.2.
 
     For each keyword the documents nearest to "question keyword" and "evidence keyword". Does

@@ -11,7 +11,7 @@ from rapidfuzz import fuzz
 
 from sqlwright.errors import NotEmbedded
 from sqlwright.indexes.folding import soften
-from sqlwright.protocols import Context, Embedder, ValueIndex, embedder_role
+from sqlwright.protocols import Context, Embedder, Step, ValueIndex, embedder_role
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.column_names import similar_columns
 from sqlwright.steps.retrieval.endpoint_vectors import embedder_of, told_instead
@@ -40,7 +40,7 @@ class Near:
 
 
 @dataclass(frozen=True)
-class RetrieveEntities:
+class RetrieveEntities(Step):
     """CHESS section 3.1, retrieve_entity, and appendix A.1: index, edit distance, embedding.
 
     The three descriptions of it differ, hence `form`. `paper`: of the values the index gives for a

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.prompts.replies import items_from
-from sqlwright.prompts.templates import Prompt, Sampling, ask, render
+from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.retrieval.question_words import question_words
@@ -25,7 +25,7 @@ REPLY = {
 
 
 @dataclass(frozen=True)
-class ExtractKeywords:
+class ExtractKeywords(PromptStep):
     """CHESS section 3.1, extract_keywords: one call with three demonstrations.
 
     Of several samples all keywords are taken. Where the model gives nothing usable the words of

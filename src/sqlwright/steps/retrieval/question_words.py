@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Step
 from sqlwright.steps.retrieval.values import STOP_WORDS, Phrase, phrases_of
 from sqlwright.types import Question, State
 
@@ -69,7 +69,7 @@ def _longest(phrases: Iterable[Phrase]) -> Iterator[Phrase]:
 
 
 @dataclass(frozen=True)
-class QuestionWords:
+class QuestionWords(Step):
     """The step: `question_words` as keywords. Does nothing without a question."""
 
     most: int = 24

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from sqlwright.english.languages import foreign_language
 from sqlwright.english.requests import ordered_change
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Step
 from sqlwright.sql.tokens import holds_change
 from sqlwright.types import Question, Refusal, State
 
@@ -67,7 +67,7 @@ def _instead_of_writing(changed: str) -> str:
 
 
 @dataclass(frozen=True)
-class ScreenRequest:
+class ScreenRequest(Step):
     """The step: sets `refusal` where `screen_request` gives one and none is set yet."""
 
     english_only: bool = False

@@ -14,7 +14,7 @@ from typing import ClassVar
 from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
-from sqlwright.protocols import Context, ValueIndex
+from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.other_forms import OtherForm, is_of_kind, other_forms
 from sqlwright.types import Question, State, ValueMatch
@@ -263,7 +263,7 @@ def _rank(match: ValueMatch) -> tuple[float, int, int, str, str]:
 
 
 @dataclass(frozen=True)
-class ValueRetrieval:
+class ValueRetrieval(Step):
     """The step: `retrieve_values` over the workspace's index. Does nothing without a question."""
 
     limit: int = 40

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlwright.local.linker.groups import GroupLink
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.steps.schema_linking.grouping import likely, together
 from sqlwright.steps.schema_linking.narrowing import keys_between
@@ -16,7 +16,7 @@ from sqlwright.types import State
 
 
 @dataclass(frozen=True)
-class EmbeddedLinking:
+class EmbeddedLinking(Step):
     """Scores by the model 'linker'. The view is narrowed only above `columns` columns: hiding a
     column that is needed loses the question, and the parser reads small schemas whole.
 

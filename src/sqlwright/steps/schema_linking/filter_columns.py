@@ -12,7 +12,7 @@ from sqlwright.llm.metering import estimated_tokens
 from sqlwright.prompts.demonstrations import load_column_demonstrations, texts
 from sqlwright.prompts.replies import json_from
 from sqlwright.prompts.schema import render_schema
-from sqlwright.prompts.templates import Prompt, Sampling, ask, plain_text, render
+from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, plain_text, render
 from sqlwright.protocols import Context
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.steps.asking import asked
@@ -28,7 +28,7 @@ PER_COLUMN = 24
 
 
 @dataclass(frozen=True)
-class FilterColumns:
+class FilterColumns(PromptStep):
     """Hides the columns that can't matter, each judged without regard to the others.
 
     CHESS section 3.1, filter_column, and appendix A.3. `per_column` is the paper's form, one call

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from sqlwright.prompts.templates import Sampling
+from sqlwright.prompts.templates import PromptStep, Sampling
 from sqlwright.protocols import Context
 from sqlwright.steps.schema_linking.choosing import choose
 from sqlwright.steps.schema_linking.narrowing import narrowed
@@ -14,7 +14,7 @@ from sqlwright.types import State
 
 
 @dataclass(frozen=True)
-class SelectColumns:
+class SelectColumns(PromptStep):
     """Narrows the view to the columns that any sample names, and the keys that join their tables.
 
     CHESS section 3.1, select_columns. A table named without columns keeps all it shows. Where the

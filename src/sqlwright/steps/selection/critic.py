@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 from sqlwright.candidates import group_by_result, held, rank, valid
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Step
 from sqlwright.types import Candidate, Refusal, State
 
 NEAREST = 3
@@ -32,7 +32,7 @@ class Judge(Protocol):
 
 
 @dataclass(frozen=True)
-class CriticSelection:
+class CriticSelection(Step):
     """Takes the candidate most probably right, by the model 'critic', and says how probable.
 
     After MSc-SQL section 4: candidates are judged together, with their results. Candidates in

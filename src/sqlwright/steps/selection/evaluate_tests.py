@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.prompts.schema import render_sql
-from sqlwright.prompts.templates import Prompt, Sampling, ask, model_text, render
+from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, model_text, render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
@@ -24,7 +24,7 @@ Judged = list[dict[int, bool]]
 
 
 @dataclass(frozen=True)
-class EvaluateTests:
+class EvaluateTests(PromptStep):
     """Takes the candidate with the greatest share of tests passed; ties go to the larger cluster.
 
     CHESS section 3.1, evaluate. `per_test` is the paper's better form (section 4.2.1): one call for

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlwright.candidates import rank
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Step
 from sqlwright.types import State
 
 
 @dataclass(frozen=True)
-class FirstValid:
+class FirstValid(Step):
     """Takes the best-scored candidate with rows, else one whose result is hollow, else any.
 
     Leaves the confidence open: nothing here measures it.

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.prompts.replies import items_from, json_from
-from sqlwright.prompts.templates import Prompt, Sampling, ask, render
+from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters
@@ -46,7 +46,7 @@ class WrittenTests(BaseModel):
 
 
 @dataclass(frozen=True)
-class GenerateTests:
+class GenerateTests(PromptStep):
     """One call writes tests that separate the clusters of candidates with equal results.
 
     CHESS section 3.1, generate_unit_test. It sees the part of the schema that the queries use, and

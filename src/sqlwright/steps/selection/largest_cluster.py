@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Step
 from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.types import State
 
 
 @dataclass(frozen=True)
-class LargestCluster:
+class LargestCluster(Step):
     """Takes the best candidate of the largest group with one result (self-consistency).
 
     Of equally large groups one with rows comes before one without, then the one whose best
