@@ -29,7 +29,7 @@ from sqlwright.local.models import EmbeddedModels
 from sqlwright.messages import Privacy
 from sqlwright.prepare import prepared_folder
 from sqlwright.protocols import Limits
-from sqlwright.recipes import loading as config
+from sqlwright.recipes.loading import load_recipe
 from sqlwright.recipes.registry import default_recipe
 from sqlwright.session import Defaults, Session, Target
 from sqlwright.settings.loading import prepares
@@ -111,7 +111,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     named |= {"model": model, "budget": parse_budget(budget) if isinstance(budget, str) else budget}
     options = replace(options, **{k: v for k, v in named.items() if v not in {None, ""}})
     chosen = str(recipe) or default_recipe(options.model)
-    loaded = config.load_recipe(chosen, overrides, allow_code=allow_code)
+    loaded = load_recipe(chosen, overrides, allow_code=allow_code)
     chosen_models = Models(
         ChainMap(cast("Any", models or {}), cast("Any", EmbeddedModels())),
         options,
