@@ -75,6 +75,8 @@ def main() -> int:
     kept = given.home / f"results-{given.seed}-{'-'.join(given.folders)}-{_digest('src')}.jsonl"
     known = _earlier(kept, again=given.again)
     waiting = [mutation for mutation in chosen if mutation.key not in known]
+    for tree in trees:
+        _check_harness(tree, tests)
     print(f"{len(chosen)} mutants, {len(waiting)} of them to run", flush=True)
     with kept.open("a", encoding="utf-8") as out:
         for mutation, outcome, by in _outcomes(waiting, trees, tests, given.limit):
@@ -264,7 +266,17 @@ def _run_tests(tree: Path, places: Sequence[str], plugin: object) -> int:
     os.environ["PYTHONPATH"] = str(tree / "src")
     sys.path[:0] = [str(tree), str(tree / "src")]
     options = ["-x", "-q", "--no-header", "--tb=line", "-p", "no:cacheprovider"]
+    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # imported before the forks
     return int(pytest.main([*options, *places], plugins=[plugin]))
+
+
+def _check_harness(tree: Path, tests: dict[str, Reached]) -> None:
+    """Raise unless tests pass in a fork where nothing was changed, one of each file. What is
+    compiled on the way is kept for the mutants."""
+    first = {name.split("::")[0]: name for name in sorted(tests, key=lambda n: -tests[n].seconds)}
+    status = os.waitpid(_forked(tree, list(first.values()), keep=True), 0)[1]
+    if status:
+        raise SystemExit(f"tests fail without any mutation: {(tree / 'log').read_text()[-2000:]}")
 
 
 def _start(mutation: Mutation, tree: Path, tests: dict[str, Reached]) -> int:
@@ -273,21 +285,30 @@ def _start(mutation: Mutation, tree: Path, tests: dict[str, Reached]) -> int:
     names = _belonging(mutation, tests, source.decode())
     target.write_bytes(mutation.applied(source))
     for stale in (target.parent / "__pycache__").glob(f"{target.stem}.*.pyc"):
-        stale.unlink()
+        stale.unlink()  # it may be as old and as long as the changed one
+    return _forked(tree, names)
+
+
+def _forked(tree: Path, names: Sequence[str], *, keep: bool = False) -> int:
+    """The number of a process that runs these tests."""
     note = tree / "failed"
     note.unlink(missing_ok=True)
     pid = os.fork()
     if pid:
         return pid
     os.setpgid(0, 0)
-    sys.dont_write_bytecode = True
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    if not keep:
+        sys.dont_write_bytecode = True
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     log = os.open(tree / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(log, 1)
     os.dup2(log, 2)
     files = list(dict.fromkeys(name.split("::")[0] for name in names))
-    code = _run_tests(tree, files, _Only(names, note)) if names else 5
-    os._exit(code)
+    code = 3
+    try:
+        code = _run_tests(tree, files, _Only(names, note)) if names else 5
+    finally:
+        os._exit(code)
 
 
 def _outcomes(

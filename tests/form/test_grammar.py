@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -23,6 +24,7 @@ from sqlwright.form.sequence.grammar import (
 from sqlwright.form.sequence.symbols import BY_NAME, SPARE
 from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import ColumnRef, Schema
+from tests.form.notation import cases
 from tests.form.walks import SCHEMAS, make_database, walk
 
 choices = st.lists(st.integers(0, 10_000), max_size=80)
@@ -171,3 +173,46 @@ def test_the_vocabulary_is_the_one_models_know() -> None:
     assert KEYWORDS.index("=") == 27
     assert KEYWORDS.index("count") == 47
     assert len(KEYWORDS) == 131
+
+
+@pytest.mark.parametrize("case", cases("form/grammar.yaml"), ids=lambda case: case["after"])
+def test_what_may_come_next(case: dict[str, Any]) -> None:
+    state = GrammarState()
+    for symbol in sequence(case["after"]):
+        state = state.advance(symbol)
+    for word in case.get("allowed", ()):
+        (symbol,) = sequence(str(word))
+        assert _may_come(state, symbol), word
+        state.advance(symbol)
+    for word in case["refused"]:
+        (symbol,) = sequence(str(word))
+        assert not _may_come(state, symbol), word
+        with pytest.raises(UnsupportedQuery):
+            state.advance(symbol)
+
+
+def _may_come(state: GrammarState, symbol: Symbol) -> bool:
+    """What `allowed` says of one symbol."""
+    allowed = state.allowed()
+    if isinstance(symbol, Keyword):
+        return bool(allowed.keywords[symbol.index])
+    if isinstance(symbol, ColumnRef):
+        return allowed.column
+    if isinstance(symbol, TableSymbol):
+        return allowed.table
+    text = isinstance(symbol.value, str)
+    return allowed.value and not (allowed.integer if text else allowed.text)
+
+
+@pytest.mark.parametrize("case", cases("form/depths.yaml"), ids=lambda case: case["name"])
+def test_nesting_is_bounded(case: dict[str, Any]) -> None:
+    state = GrammarState()
+    for symbol in sequence(case["start"]):
+        state = state.advance(symbol)
+    step = sequence(case["step"])
+    for _ in range(case["times"]):
+        for symbol in step:
+            state = state.advance(symbol)
+    with pytest.raises(UnsupportedQuery):
+        for symbol in step:
+            state = state.advance(symbol)
