@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from sqlwright.english.words import (
-    content_tokens,
     is_abbreviation,
     phrases,
     split_name,
@@ -60,7 +59,6 @@ def test_tokens_know_where_they_stand() -> None:
     found = tokens(text)
     assert [token.text for token in found] == ["bob", "cars", "of", "1999-01-02"]
     assert all(text[token.start : token.end].casefold().startswith(token.text) for token in found)
-    assert [token.text for token in content_tokens(text)] == ["bob", "cars"]
 
 
 def test_phrases_do_not_begin_or_end_with_dull_words() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -204,15 +204,17 @@ def _may_come(state: GrammarState, symbol: Symbol) -> bool:
     return allowed.value and not (allowed.integer if text else allowed.text)
 
 
+def _after(state: GrammarState, symbols: Sequence[Symbol]) -> GrammarState:
+    for symbol in symbols:
+        state = state.advance(symbol)
+    return state
+
+
 @pytest.mark.parametrize("case", cases("form/depths.yaml"), ids=lambda case: case["name"])
 def test_nesting_is_bounded(case: dict[str, Any]) -> None:
-    state = GrammarState()
-    for symbol in sequence(case["start"]):
-        state = state.advance(symbol)
+    state = _after(GrammarState(), sequence(case["start"]))
     step = sequence(case["step"])
     for _ in range(case["times"]):
-        for symbol in step:
-            state = state.advance(symbol)
+        state = _after(state, step)
     with pytest.raises(UnsupportedQuery):
-        for symbol in step:
-            state = state.advance(symbol)
+        _after(state, step)

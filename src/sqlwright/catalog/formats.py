@@ -12,15 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from sqlwright.english.words import MONTHS
+from sqlwright.english.vocabulary import MONTHS, WEEKDAYS
 
 ENOUGH = 0.9
 """Share of the values that must be written in a way for it to be called the column's format."""
 
-WEEKDAYS = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday "  # noqa: SIM905
-    "mon tue tues wed thu thur thurs fri sat sun".split()
-)
 _BOOLEAN_PAIRS = (
     frozenset({"y", "n"}),
     frozenset({"yes", "no"}),

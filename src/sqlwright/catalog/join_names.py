@@ -5,31 +5,14 @@ Names only propose; `joins` lets the stored values decide.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from sqlwright.english.vocabulary import GENERIC_NAMES, KEY_WORDS
+from sqlwright.english.words import name_spans, singular, split_name
 from sqlwright.schema import ColumnRef, ForeignKey, Schema, Table
 
-_RUN = re.compile(r"[^\W\d_]+|\d+")
-_KEY_WORDS = ("id", "no", "num", "number", "code", "key", "fk", "ref", "uid")
-_GENERIC = frozenset(
-    "id no num number code key name title type status date year month day time rank "  # noqa: SIM905
-    "position value amount price total count description note comment address phone email age "
-    "sex gender rating score level size length weight height color colour order sequence row "
-    "index version latitude longitude start end startdate enddate result detail otherdetail".split()
-)
-_IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman"}
-_UNCHANGED = frozenset({"series", "species"})
-_ENDING_IN_IE = frozenset(
-    "birdie brownie calorie collie cookie genie goalie hoodie movie necktie prairie rookie "  # noqa: SIM905
-    "selfie smoothie sortie veggie zombie".split()
-)
-"""Words in -ie, whose plural ends like that of company and city."""
-_IN_ES = re.compile(r"(?:ss|x|ch|sh|zz|(?<!sh)(?<!can)o)es\Z")
-_US_IN_ES = re.compile(r"[^aeo]uses\Z")
-"""Buses and statuses, unlike houses and causes."""
 NAMED_AFTER = "it is named after the table"
 STRONG = 0.8
 """Names that score so much are telling."""
@@ -54,43 +37,7 @@ class Proposal:
 
 def words(name: str) -> tuple[str, ...]:
     """The words of a name in lower case and singular: `OrderItems_ID` gives order, item, id."""
-    return tuple(singular(name[start:end].casefold()) for start, end in _word_ranges(name))
-
-
-def _word_ranges(name: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each word. Words are divided at other characters, between letters and
-    digits, and at humps (`HTTPServerName` has three)."""
-    for run in _RUN.finditer(name):
-        start, end = run.span()
-        for at in range(start + 1, end):
-            hump = name[at].isupper() and (
-                name[at - 1].islower() or (at + 1 < end and name[at + 1].islower())
-            )
-            if hump:
-                yield start, at
-                start = at
-        yield start, end
-
-
-def singular(word: str) -> str:
-    """The singular of an English noun by its ending, good enough to compare names.
-
-    >>> singular("companies"), singular("movies"), singular("buses"), singular("address")
-    ('company', 'movie', 'bus', 'address')
-    """
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    if word in _UNCHANGED:
-        return word
-    if word[:-1] in _ENDING_IN_IE:
-        return word[:-1]
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and (_IN_ES.search(word) or _US_IN_ES.search(word)):
-        return word[: -3 if word.endswith("zzes") else -2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+    return tuple(singular(word.casefold()) for word in split_name(name))
 
 
 def propose(
@@ -162,7 +109,7 @@ def _keys_by_form(
                 bare = _Key(ref, primary, owner[1:], "".join(parts[1:]))
                 for form, score, reason, _ in _forms(bare):
                     forms.setdefault(form, []).append((key, score, reason, False))
-            if primary and key.owner and key.column in _KEY_WORDS:
+            if primary and key.owner and key.column in KEY_WORDS:
                 initials.setdefault(key.owner[0] + key.column, []).append(key)
     for form, sharing in initials.items():
         if len(sharing) == 1 and form not in forms:
@@ -186,14 +133,14 @@ def _forms(key: _Key) -> Iterator[tuple[str, float, str, bool]]:
     related = bool(owner) and column.startswith((owner, head))
     if owner:
         yield owner + column, 1.0, "its name is the table's and the key's", True
-        if len(key.table) > 1 and column in _KEY_WORDS:
+        if len(key.table) > 1 and column in KEY_WORDS:
             yield head + column, 0.7, "its name ends like the table's", False
-    if column not in _GENERIC:
+    if column not in GENERIC_NAMES:
         score = 0.95 if related else 0.8 if key.primary else 0.65
         yield column, score, "both have the same name", related or key.primary
-    if key.primary and owner and owner not in _GENERIC:
+    if key.primary and owner and owner not in GENERIC_NAMES:
         yield owner, 0.7, NAMED_AFTER, False
-        for word in _KEY_WORDS:
+        for word in KEY_WORDS:
             if owner + word not in (owner + column, column):
                 yield owner + word, 0.6, NAMED_AFTER, False
 
@@ -207,7 +154,7 @@ def names_its_table(table: str, column: str) -> bool:
     """True if a key's name is that of its own table, or of what that table's name ends in, or is
     short for it: `school_people.people_id`, `student.stu_id`, `staff.id`."""
     stem = list(words(column))
-    while stem and stem[-1] in _KEY_WORDS:
+    while stem and stem[-1] in KEY_WORDS:
         stem.pop()
     owner = words(table)
     named = "".join(stem)
@@ -223,7 +170,7 @@ def propose_composite(schema: Schema) -> Iterator[tuple[Table, Table, tuple[tupl
         if not 2 <= len(far.primary_key) <= 4:
             continue
         wanted = ["".join(words(name)) for name in far.primary_key]
-        if sum(name not in _GENERIC for name in wanted) < 2:
+        if sum(name not in GENERIC_NAMES for name in wanted) < 2:
             continue  # tables that share a place and a year don't refer to each other
         for other, near in enumerate(schema.tables):
             if near is far or near.kind == "view" or (other < position and _same_key(near, far)):
@@ -246,9 +193,9 @@ def _for_column(
     own_key = sole_key(table, ref.column)
     owner, parts = "".join(words(table.name)), words(ref.column)
     prefixed = parts[:1] == words(table.name)[:1] and bool(prefixes & {*parts[:1]})
-    ranges = list(_word_ranges(ref.column))
+    ranges = list(name_spans(ref.column))
     counts = bool(parts) and ref.column[slice(*ranges[-1])].casefold() != parts[-1]
-    own_name = parts[-1:] and parts[-1] in _KEY_WORDS and "".join(parts[:-1]) == owner
+    own_name = parts[-1:] and parts[-1] in KEY_WORDS and "".join(parts[:-1]) == owner
     best: dict[ColumnRef, Proposal] = {}
     for form, factor, remark in _readings(ref.column, prefixed=prefixed):
         for key, score, reason, exact in keys.get(form, ()):
@@ -278,15 +225,15 @@ def _readings(name: str, *, prefixed: bool) -> Iterator[tuple[str, float, str]]:
     whole name, and what was left out. A `prefixed` name begins with a word that says nothing."""
     parts = words(name)
     yield "".join(parts), 1.0, ""
-    starts = [start for start, _ in _word_ranges(name)]
+    starts = [start for start, _ in name_spans(name)]
     while parts and parts[-1].isdigit():
         parts = parts[:-1]
         yield "".join(parts), 0.9, "without its number"
     for start in range(1, len(parts)):
         form = "".join(parts[start:])
-        if form not in _GENERIC:
+        if form not in GENERIC_NAMES:
             yield form, 0.8, f"after '{name[: starts[start]]}'"
-    if len(parts) > 2 and parts[-1] in _KEY_WORDS:
+    if len(parts) > 2 and parts[-1] in KEY_WORDS:
         for stop in range(2 if prefixed else 1, len(parts) - 1):
             left_out = name[starts[stop] : starts[len(parts) - 1]]
             yield "".join(parts[:stop]) + parts[-1], 0.7, f"without '{left_out}'"

@@ -1,4 +1,10 @@
-"""Words of questions and of schema names, and when they mean the same thing."""
+"""The rules about words that the parser was trained on, kept as they were until its next training.
+
+They turn a question and the names of a schema into the parser's inputs, so they may not change
+under its weights: stems match otherwise than by `words.stem` ("movies" isn't "movie"), and short
+forms are written out by a smaller list. Only the parser and training use them; everything else
+follows `words` and `vocabulary`.
+"""
 
 from __future__ import annotations
 

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
-from sqlwright.english.words import MONTHS
+from sqlwright.english.cues import one_of
+from sqlwright.english.vocabulary import MONTHS
 
 _YEAR = r"(?P<year>(?:1[6-9]|20)\d\d)"
-_MONTH = rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
+_MONTH = rf"(?P<month>{one_of(MONTHS)})\.?"
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
 _ABSOLUTE = tuple(
     re.compile(rf"(?<![\w.]){shape}(?!\w|\.\d|[T\s]+\d{{1,2}}:\d)", re.IGNORECASE)
@@ -52,13 +53,34 @@ _DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 
 Bound = Literal["<", ">", "<=", ">="]
 
-_BEFORE: tuple[tuple[Bound, re.Pattern[str]], ...] = (
-    (">=", re.compile(r"\b(?:since|on or after|not before)\s+(?:the\s+)?$", re.IGNORECASE)),
-    (">", re.compile(r"\b(?:after|later than)\s+(?:the\s+)?$", re.IGNORECASE)),
-    ("<", re.compile(r"\b(?:before|prior to|earlier than)\s+(?:the\s+)?$", re.IGNORECASE)),
-    ("<=", re.compile(r"\b(?:until|till|up to|on or before)\s+(?:the\s+)?$", re.IGNORECASE)),
+_BOUNDS: dict[Bound, str] = {
+    ">=": "since|on or after|not before",
+    ">": "after|later than",
+    "<": "before|prior to|earlier than",
+    "<=": "until|till|up to|on or before",
+}
+"""How the words before a time ask to compare with it; other words may ask for anything."""
+
+_BOUND_PATTERNS = tuple(
+    (bound, re.compile(rf"\b(?:{words})\s+(?:the\s+)?(?:year\s+)?$", re.IGNORECASE))
+    for bound, words in _BOUNDS.items()
 )
-"""What the words before a moment ask for; others may ask for anything."""
+
+_WITHIN_BEFORE = r"in|during|for|of"
+_TIME_BEFORE = rf"{_WITHIN_BEFORE}|since|before|after|until|till|by|from"
+WITHIN = re.compile(rf"\b(?:{_WITHIN_BEFORE})\s+(?:the\s+)?(?:year\s+)?$", re.IGNORECASE)
+"""What stands before a time that all of is meant."""
+BEFORE_YEAR = re.compile(rf"\b(?:{_TIME_BEFORE}|years?)\s+$", re.IGNORECASE)
+"""What stands before a number that is a year."""
+BEFORE_TIME = re.compile(
+    rf"\b(?:{_TIME_BEFORE}|between|and|or|to|than|over)\s+(?:the\s+)?$", re.IGNORECASE
+)
+"""What a time needs before it to be part of a sentence."""
+
+
+def bound_before(text: str) -> Bound | None:
+    """How what ends a text asks to compare with the time that follows."""
+    return next((bound for bound, words in _BOUND_PATTERNS if words.search(text)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +154,7 @@ def _absolute(text: str) -> Iterator[Moment]:
 
 
 def _moment(text: str, span: tuple[int, int], first: str, last: str) -> Moment:
-    before = text[: span[0]]
-    found = (operator for operator, words in _BEFORE if words.search(before))
-    return Moment(span, text[slice(*span)], first, last, next(found, None))
+    return Moment(span, text[slice(*span)], first, last, bound_before(text[: span[0]]))
 
 
 def _relative(text: str, today: date) -> Iterator[Moment]:

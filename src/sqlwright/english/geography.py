@@ -1,4 +1,4 @@
-"""Countries with their codes and peoples, and the states and provinces that go by two letters."""
+"""Countries with their codes and peoples, states and provinces that go by letters, such cities."""
 
 from __future__ import annotations
 
@@ -219,3 +219,7 @@ SK=Saskatchewan|YT=Yukon""",
 WA=Western Australia|ACT=Australian Capital Territory|NT=Northern Territory""",
 )
 """The United States, Canada and Australia: code=name."""
+
+CITIES = """LA=Los Angeles|NYC=New York City,New York|SF=San Francisco|DC=Washington|
+Philly=Philadelphia|Vegas=Las Vegas"""
+"""Cities known by letters or half their name: short=names."""

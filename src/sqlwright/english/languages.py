@@ -1,4 +1,4 @@
-"""Is a request in English? By script first, then by the little words of the large languages.
+"""Tells a request in another language, by script first, then by the little words of the large ones.
 
 Names are no evidence: quoted text, and capitalised words with the particles between them, are left
 out before counting, so that an English question about `El Amor de mi Vida` stays English.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
-from sqlwright.english.words import FUNCTION_WORDS, OPERATION_WORDS, vocabulary
+from sqlwright.english.vocabulary import FUNCTION_WORDS, OPERATION_WORDS, vocabulary
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|`[^`]*`|(?<!\w)'[^']*'(?!\w)|‘[^’]*’")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -177,6 +178,7 @@ def _without_names(words: list[str]) -> list[str]:
     return kept
 
 
+@cache
 def _vocabularies() -> dict[str, frozenset[str]]:
     english = (FUNCTION_WORDS | OPERATION_WORDS) - {"id", "die"}
     return {name: frozenset(words.split()) - english for name, words in _WORDS.items()}

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sqlwright.english.words import vocabulary
+from sqlwright.english.vocabulary import vocabulary
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|(?<!\w)'[^']*'(?!\w)")
 _WORD = re.compile(r"\w+(?:[-'’.,]\w+)*")

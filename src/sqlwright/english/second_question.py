@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from sqlwright.english.vocabulary import FUNCTION_WORDS
+
 READ = 2_000
 """Characters that are looked at."""
 SHOWN = 200
@@ -33,12 +35,7 @@ _POINTS_BACK = re.compile(
 _MEANT = re.compile(r"\bthe (\w+)", re.IGNORECASE)
 _SUPERLATIVE = re.compile(r"most|least|best|worst|first|last|\w+est")
 _WORD = re.compile(r"[\w'’-]+")
-_CARRIES_NOTHING = frozenset({
-    "a", "an", "the", "who", "whom", "whose", "what", "which", "where", "when", "why", "how",
-    "many", "much", "is", "are", "was", "were", "be", "been", "do", "does", "did", "has", "have",
-    "had", "there", "in", "on", "at", "of", "for", "from", "to", "by", "with", "since", "we",
-    "us", "our", "i", "me", "my", "please", "now",
-})  # fmt: skip
+_CARRIES_NOTHING = FUNCTION_WORDS | {"now"}
 LEAST_WORDS = 4
 """Of a second question: "How many songs?" goes on with the first."""
 

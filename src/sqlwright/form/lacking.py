@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from sqlwright.english.cues import SOME_NUMBER, whole_words
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import inside
 
@@ -22,11 +23,6 @@ class Operation:
     """Words that name it: where a column is called so, the column is meant."""
 
 
-def cue(pattern: str) -> re.Pattern[str]:
-    """A pattern of whole words, in any case."""
-    return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE)
-
-
 def _divides(form: f.Query) -> bool:
     return any(one.operator in {"/", "ratio", "percent"} for one in inside(form, f.Arithmetic))
 
@@ -41,47 +37,51 @@ def _goes_through_all(form: f.Query) -> bool:
 
 
 OPERATIONS = (
-    Operation("median", cue(r"median"), names=("median",)),
+    Operation("median", whole_words(r"median"), names=("median",)),
     Operation(
         "standard deviation",
-        cue(r"standard deviations?|std\.? ?dev\w*|variance"),
+        whole_words(r"standard deviations?|std\.? ?dev\w*|variance"),
         names=("deviation", "variance", "std", "stddev"),
     ),
     Operation(
         "percentile",
-        cue(r"\w*percentiles?|quartiles?|deciles?|quantiles?"),
+        whole_words(r"\w*percentiles?|quartiles?|deciles?|quantiles?"),
         names=("percentile", "quartile", "decile", "quantile"),
     ),
     Operation(
         "running total",
-        cue(r"running (?:total|sum|count|average)\w*|cumulative\w*"),
+        whole_words(r"running (?:total|sum|count|average)\w*|cumulative\w*"),
         names=("running", "cumulative"),
     ),
     Operation(
         "change over time",
-        cue(r"growth|(?:year|month|week|quarter)[- ](?:over|on)[- ](?:year|month|week|quarter)"
-             r"|yoy|mom"),
+        whole_words(
+            r"growth|yoy|mom"
+            r"|(?:year|month|week|quarter)[- ](?:over|on)[- ](?:year|month|week|quarter)"
+        ),
         names=("growth", "grow", "yoy", "mom"),
     ),
     Operation(
         "ranking within each group",
-        cue(r"(?:top|best|first|last|bottom|worst) (?:\d+|two|three|four|five|ten)(?:\s+\S+){1,6}?"
+        whole_words(rf"(?:top|best|first|last|bottom|worst) {SOME_NUMBER}(?:\s+\S+){{1,6}}?"
              r"\s+(?:in|per|for|of|within|by|from) (?:each|every)"
-             r"|(?:top|best|bottom) (?:\d+|two|three|four|five|ten)(?:\s+\S+){1,4}?\s+per"),
+             rf"|(?:top|best|bottom) {SOME_NUMBER}(?:\s+\S+){{1,4}}?\s+per"),
     ),
     Operation(
         "match with every one",
-        cue(r"(?:by|in|from|at|with|to) every"),
+        whole_words(r"(?:by|in|from|at|with|to) every"),
         _goes_through_all,
     ),
     Operation(
         "comparison",
-        cue(r"compared? (?:\S+ ){0,6}(?:with|to|against|and)|compared|versus|vs\.?"),
+        whole_words(r"compared? (?:\S+ ){0,6}(?:with|to|against|and)|compared|versus|vs\.?"),
         _sets_side_by_side,
     ),
     Operation(
         "share",
-        cue(r"percentage|what percent|percent of|share of|proportion of|ratio (?:of|between)"),
+        whole_words(
+            r"percentage|what percent|percent of|share of|proportion of|ratio (?:of|between)"
+        ),
         _divides,
         names=("percent", "percentage", "pct", "share", "proportion", "ratio", "rate"),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sqlwright.english.as_trained import Word
-from sqlwright.english.words import MONTHS
+from sqlwright.english.vocabulary import MONTHS
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.grammar import Allowed
 from sqlwright.form.sequence.symbols import COMPARISONS, FUNCTIONS, Keyword, Symbol, keyword_name

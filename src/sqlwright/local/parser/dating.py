@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlwright.english.dates import Moment
-from sqlwright.english.words import MONTHS, split_name
+from sqlwright.english.vocabulary import MONTHS
+from sqlwright.english.words import split_name
 from sqlwright.form import nodes as f
 
 _ALONE = re.compile(

@@ -7,16 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlwright.english.words import (
-    CUES,
-    FUNCTION_WORDS,
-    OPERATION_WORDS,
-    Token,
-    is_abbreviation,
-    phrases,
-    stem,
-    tokens,
-)
+from sqlwright.english.cues import KINDS, PROPERTIES
+from sqlwright.english.vocabulary import FUNCTION_WORDS, OPERATION_WORDS
+from sqlwright.english.words import Token, is_abbreviation, phrases, stem, tokens
 from sqlwright.local.question.schema import SchemaArrays
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.types import Question
@@ -26,20 +19,6 @@ MAX_TOKENS = 80
 
 MAX_PHRASES = 40
 """Phrases that are embedded, besides the question itself."""
-
-_ASKS = (
-    ("how many", "number of", "count"),
-    ("most", "highest", "largest", "maximum", "oldest", "longest", "best", "top", "biggest"),
-    ("least", "lowest", "smallest", "minimum", "youngest", "shortest", "fewest", "cheapest"),
-    ("average", "mean", "avg"),
-    ("total", "sum", "altogether"),
-    ("when", "date", "year", "month", "day", "since", "before", "after", "recent", "latest"),
-    ("who", "name", "names", "named", "called", "whose"),
-    ("id", "ids", "identifier", "code", "codes", "identification"),
-    ("each", "every", "per", "by"),
-    ("not", "never", "without", "no", "except", "neither"),
-    ("more than", "less than", "greater", "above", "below", "over", "under", "at least"),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +75,7 @@ def encode_question(
 
 def _asks(text: str, found: Sequence[Token], evidence: bool) -> FloatArray:
     padded = f" {text} "
-    cues = [float(any(f" {cue} " in padded for cue in group)) for group in _ASKS]
+    cues = [float(any(f" {cue} " in padded for cue in group)) for group in KINDS]
     numbers = float(any(token.is_number for token in found))
     return np.array([*cues, numbers, np.log1p(len(found)), float(evidence)], dtype=np.float32)
 
@@ -128,7 +107,7 @@ def match_words(asked: QuestionArrays, schema: SchemaArrays) -> WordMatches:
     stems = [stem(token.text) for token in asked.tokens]
     for row, token in enumerate(asked.tokens):
         exact[row, schema.by_stem.get(stems[row], [])] = 1.0
-        for asks_for in CUES.get(token.text, ()):
+        for asks_for in PROPERTIES.get(token.text, ()):
             cue[row, schema.by_stem.get(stem(asks_for), [])] = 1.0
         if token.is_number or token.text in FUNCTION_WORDS:
             continue

@@ -3,58 +3,15 @@ an order."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlwright.english.dates import ON, Moment
+from sqlwright.english.cues import each_year, orders
+from sqlwright.english.dates import BEFORE_TIME, ON, Moment
 from sqlwright.types import Question, ValueMatch
-
-_READY = re.compile(
-    r"\b(?:in|during|for|of|since|before|after|until|till|from|between|and|or|to|by|than|over)\s+"
-    r"(?:the\s+)?$",
-    re.IGNORECASE,
-)
-_UP = "lowest|smallest|least|fewest|minimum"
-_DOWN = "highest|largest|biggest|greatest|most|maximum"
-_ORDERS = tuple(
-    (re.compile(rf"(?<!\w){pattern}", re.IGNORECASE), f"in {order}")
-    for pattern, order in (
-        (r"(?:from )?z(?: to |-)a\b", "descending alphabetical order"),
-        (r"(?:from )?a(?: to |-)z\b", "alphabetical order"),
-        (rf"from (?:the )?(?:{_DOWN}) to (?:the )?(?:{_UP})\b", "descending order"),
-        (rf"from (?:the )?(?:{_UP}) to (?:the )?(?:{_DOWN})\b", "ascending order"),
-        (r"from (?:the )?cheapest to (?:the )?(?:most expensive|dearest)\b",
-         "ascending order of price"),
-        (r"from (?:the )?(?:most expensive|dearest) to (?:the )?(?:cheapest|least expensive)\b",
-         "descending order of price"),
-        (rf"(?:{_DOWN}) first\b(?=\s*(?:[.,;?!]|$))", "descending order"),
-        (rf"(?:{_UP}) first\b(?=\s*(?:[.,;?!]|$))", "ascending order"),
-    )
-)  # fmt: skip
-"""What reads like an extreme, a letter or a name, and asks for an order."""
-
-_EACH = re.compile(r"\b(per|each|every|by)\s+(?:day|week|month)\b", re.IGNORECASE)
-_EVERY = re.compile(r"\b(?:daily|weekly|monthly|yearly|annually) ?", re.IGNORECASE)
-_END = re.compile(r"\W*$")
 
 SURE = 0.98
 """Similarity of a phrase and a stored value that it spells."""
-
-
-def orders(text: str) -> list[tuple[int, int, str]]:
-    """Where a text asks for an order, from and to which character, and in plain words."""
-    return [(*match.span(), told) for shape, told in _ORDERS for match in shape.finditer(text)]
-
-
-def _units(text: str) -> list[tuple[int, int, str]]:
-    """Where a text asks for something for each of a unit of time: the parser knows years."""
-    cuts = [(*match.span(), f"{match.group(1)} year") for match in _EACH.finditer(text)]
-    every = _EVERY.search(text)
-    if every:
-        end = max(_END.search(text).start(), every.end())  # type: ignore[union-attr]
-        cuts += [(*every.span(), ""), (end, end, " in each year")]
-    return cuts
 
 
 def untold(moments: Sequence[Moment], values: Sequence[ValueMatch]) -> tuple[Moment, ...]:
@@ -79,7 +36,7 @@ class Retelling:
     ) -> None:
         text = question.text
         cuts = [_year(moment, text) for moment in moments]
-        cuts += [c for c in (*orders(text), *_units(text)) if not _stored(c[:2], values)]
+        cuts += [c for c in (*orders(text), *each_year(text)) if not _stored(c[:2], values)]
         self._cuts = sorted(cuts)
         self._originals: dict[ValueMatch, ValueMatch] = {}
         for match in values:
@@ -111,7 +68,7 @@ def _year(moment: Moment, text: str) -> tuple[int, int, str]:
     start, end = moment.span
     on = ON.search(text[:start])
     start = on.start() if on else start
-    if _READY.search(text[:start]):
+    if BEFORE_TIME.search(text[:start]):
         return start, end, moment.year
     since = moment.operator == ">=" and moment.relative
     return start, end, f"{'since' if since else 'in'} {moment.year}"

@@ -11,7 +11,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.english.words import ABBREVIATIONS, readable, split_name, stem
+from sqlwright.english.vocabulary import ABBREVIATIONS, KEY_WORDS, NAMING_WORDS
+from sqlwright.english.words import readable, singular, split_name, stem
 from sqlwright.local.embedder.prepared import PreparedVectors, TextVectors
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import Column, ColumnRef, Schema, Table
@@ -30,9 +31,6 @@ FLAGS = (
     "naming", "identifying", "first column", "view", "described", "only column",
 )  # fmt: skip
 """What `SchemaArrays.flags` holds, in order."""
-
-_NAMING = frozenset({"name", "title", "names", "label", "fullname", "nam"})
-_IDENTIFYING = frozenset({"id", "code", "key", "no", "number", "ids", "uid", "guid", "uuid"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,8 +316,8 @@ def _flags(
                 "foreign key": (folded_table, folded) in near,
                 "key target": (folded_table, folded) in far,
                 type_class(column.type): True,
-                "naming": not _NAMING.isdisjoint(words_of[row]),
-                "identifying": words_of[row][-1] in _IDENTIFYING,
+                "naming": not {*NAMING_WORDS}.isdisjoint(map(singular, words_of[row])),
+                "identifying": singular(words_of[row][-1]) in KEY_WORDS,
                 "first column": number == 0,
                 "view": table.kind == "view",
                 "described": bool(column.description),

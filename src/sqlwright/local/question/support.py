@@ -1,4 +1,4 @@
-"""Does the schema hold what the question asks? Word by word: what in the database explains it.
+"""What in the database explains each content word of a question.
 
 A content word is explained by a name it matches, by a stored value it is part of, or, more weakly,
 by a name that means something like it. Words that ask for an operation need no explanation.
@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sqlwright.english.cues import COMPARATIVES, orders
 from sqlwright.english.dates import moments
-from sqlwright.english.words import FUNCTION_WORDS, OPERATION_WORDS, Token, stem, vocabulary
+from sqlwright.english.vocabulary import DEEDS, FUNCTION_WORDS, GENERAL_WORDS, OPERATION_WORDS
+from sqlwright.english.words import Token, stem
 from sqlwright.form.lacking import asked_operations
 from sqlwright.local.question.arrays import (
     QuestionArrays,
@@ -21,7 +23,6 @@ from sqlwright.local.question.arrays import (
     encode_question,
     match_words,
 )
-from sqlwright.local.question.retelling import orders
 from sqlwright.local.question.schema import SchemaArrays
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import ColumnRef
@@ -36,35 +37,8 @@ FOUND = 0.95
 KNOWN_SENSE = 0.5
 """Encoder similarity of a word and a name from which the word isn't called missing."""
 
-DEEDS = vocabulary(
-    """buy buys bought buying purchase purchased sell sells sold selling spend spends spent pay pays
-    paid cost costs earn earns earned order ordered ship shipped deliver delivered live lives lived
-    living work works worked working come comes came go goes went run runs ran hold holds held
-    belong longer shorter older younger cheaper taller heavier richer bigger earlier later faster
-    slower lower higher larger smaller newer issue issued place placed visit visited get gets got
-    start started finish finished serve served receive received generate generated handle handled
-    buying purchasing spending paying earns earning delivers delivering belongs belonging holds
-    holding serves serving receives receiving generates generating handles handling"""
-)
-"""What people do in any business, and comparisons: many schemas hold it without naming it."""
-
-COMMON = vocabulary(
-    """open opens opened opening close closes closed closing establish establishes established
-    establishing establishment found founded create creates created build builds built become
-    becomes became join joins joined leave leaves left lead leads led leading own owns owned manage
-    manages managed keep keeps kept bring brings brought send sends sent offer offers offered add
-    added change changed choose chose chosen apply applied attend attends attended participate
-    participates participated register registered assign assigned require requires required
-    requiring need needs needed correspond corresponds corresponded mention mentions mentioned
-    describe described show shown appear appears appeared refer refers referred relate relates
-    concern concerns concerning confer conferred award awarded store stores stored storing cover
-    covers covered covering supply supplies supplied supplying consist consists reach reached
-    reordered sign signed well alphabetic numeric category
-    categories class classes don't doesn't didn't isn't aren't wasn't weren't haven't hasn't hadn't
-    can't couldn't won't"""
-)
-"""Verbs and turns that a question about anything may hold. Where no name explains one, it asks for
-nothing of its own."""
+_EXPECTED = FUNCTION_WORDS | OPERATION_WORDS | DEEDS | COMPARATIVES
+"""Words that need no explanation."""
 
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|(?<!\w)'([^']+)'(?!\w)")
 
@@ -80,7 +54,7 @@ class Support:
     by_value: FloatArray
     """Score of a stored value that the word is part of, in [0, 1]."""
     by_cue: FloatArray
-    """Whether a name is one of those that the word asks for (`lexical.CUES`), 0 or 1."""
+    """Whether a name is one of those that the word asks for (`cues.PROPERTIES`), 0 or 1."""
     by_meaning: FloatArray
     """Static similarity to the nearest word of a name, in [0, 1]."""
     by_meant_value: FloatArray
@@ -188,14 +162,16 @@ def support(
         for row, token in enumerate(asked.tokens)
         if not token.is_number
         and not any(token.within(span) for span in told)
-        and token.text not in FUNCTION_WORDS
-        and token.text not in OPERATION_WORDS
-        and token.text not in DEEDS
+        and token.text not in _EXPECTED
     ]
     named = np.maximum(
         matches.best.max(axis=1, initial=0.0), matches.static.max(axis=1, initial=0.0)
     )
-    keep = [row for row in keep if asked.tokens[row].text not in COMMON or named[row] >= EXPLAINED]
+    keep = [
+        row
+        for row in keep
+        if asked.tokens[row].text not in GENERAL_WORDS or named[row] >= EXPLAINED
+    ]
     by_value = np.zeros(len(asked.tokens), dtype=np.float32)
     by_meant_value = np.zeros(len(asked.tokens), dtype=np.float32)
     for match in values:

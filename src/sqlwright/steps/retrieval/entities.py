@@ -16,7 +16,7 @@ from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.column_names import similar_columns
 from sqlwright.steps.retrieval.endpoint_vectors import embedder_of, told_instead
 from sqlwright.steps.retrieval.published_index import PublishedIndexes
-from sqlwright.steps.retrieval.values import STOP_WORDS
+from sqlwright.steps.retrieval.values import SKIPPED
 from sqlwright.types import Question, State, ValueMatch
 
 NAME = "retrieval.entities"
@@ -166,11 +166,11 @@ def search_texts(keywords: Iterable[str]) -> list[str]:
     found: dict[str, str] = {}
     for keyword in keywords:
         whole = _bare(" ".join(keyword.split())[:LONGEST])
-        if whole not in STOP_WORDS:
+        if whole not in SKIPPED:
             found.setdefault(soften(whole), whole)
         for piece in map(_bare, _pieces(whole)):
             folded = soften(piece)
-            if len(piece) >= SHORTEST and folded not in STOP_WORDS and piece[0] not in "=<>":
+            if len(piece) >= SHORTEST and folded not in SKIPPED and piece[0] not in "=<>":
                 found.setdefault(folded, piece)
     found.pop("", None)
     return list(found.values())

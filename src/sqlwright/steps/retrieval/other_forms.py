@@ -7,13 +7,13 @@ letters, months, days, sex, yes and no, and words that are often abbreviated.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice, product
 
-from sqlwright.english.geography import COUNTRIES, PROVINCES
+from sqlwright.english.geography import CITIES, COUNTRIES, PROVINCES
+from sqlwright.english.vocabulary import MONTH_NAMES, WEEKDAY_NAMES, WRITTEN_SHORT
 from sqlwright.indexes.folding import soften
 from sqlwright.schema import ColumnRef
 
@@ -55,25 +55,6 @@ _PEOPLE = (
     (("male", "males", "man", "men", "boy", "boys"), "M", ("male", "man", "boy")),
     (("female", "females", "woman", "women", "girl", "girls"), "F", ("female", "woman", "girl")),
 )
-
-_CITIES = """LA=Los Angeles|NYC=New York City,New York|SF=San Francisco|DC=Washington|
-Philly=Philadelphia|Vegas=Las Vegas"""
-
-_CALENDAR = """January=Jan|February=Feb|March=Mar|April=Apr|May|June=Jun|July=Jul|August=Aug|
-September=Sep,Sept|October=Oct|November=Nov|December=Dec|
-Monday=Mon|Tuesday=Tue,Tues|Wednesday=Wed|Thursday=Thu,Thur,Thurs|Friday=Fri|Saturday=Sat|
-Sunday=Sun"""
-
-_WORDS = """academy=acad|administration=admin|and=&|apartment=apt|assistant=asst|associate=assoc|
-association=assn,assoc|avenue=ave|boulevard=blvd|brothers=bros|building=bldg|captain=capt|
-center=ctr|centre=ctr|communications=comm|company=co|computer=comp|corporation=corp|
-department=dept|division=div|doctor=dr|electrical=elec|engineering=eng,engr|fort=ft|
-general=gen|government=govt|highway=hwy|incorporated=inc|information=info|
-international=intl|introduction=intro|junior=jr|laboratory=lab|language=lang|lieutenant=lt|
-limited=ltd|literature=lit|management=mgmt|manager=mgr|manufacturing=mfg|mathematics=math,maths|
-medicine=med|mount=mt|mountain=mtn|national=natl|organization=org|philosophy=phil|president=pres|professor=prof|psychology=psych|representative=rep|road=rd|
-saint=st|school=sch|science=sci|secretary=sec|senior=sr|sergeant=sgt|square=sq|statistics=stats|
-street=st|technology=tech|temporary=temp|university=univ|versus=vs|veterinarian=vet"""
 
 _LONGEST_CODE = 4
 _MOST_CHANGED = 3
@@ -129,7 +110,7 @@ def _reworded(key: str) -> Iterator[OtherForm]:
 def _abbreviations() -> dict[str, tuple[str, ...]]:
     """Short forms of each word, and the long ones of each short one."""
     found: dict[str, list[str]] = {}
-    for entry in _entries(_WORDS):
+    for entry in _entries(WRITTEN_SHORT):
         long, _, short = entry.partition("=")
         for form in short.split(","):
             found.setdefault(long, []).append(form)
@@ -173,11 +154,11 @@ def _named() -> Iterator[tuple[list[str], list[str], list[OtherForm]]]:
     for entry in _entries(*PROVINCES):
         code, name = entry.split("=")
         yield [code], [name], [OtherForm(name, _STATE), OtherForm(code, _STATE, short=True)]
-    for entry in _entries(_CITIES):
+    for entry in _entries(CITIES):
         code, _, names = entry.partition("=")
         yield [code], [], [OtherForm(name, _CITY) for name in names.split(",")]
-    for entry in _entries(_CALENDAR):
-        every = re.split("[=,]", entry)
+    for names_of_one in (*MONTH_NAMES, *WEEKDAY_NAMES):
+        every = [name.capitalize() for name in names_of_one]
         yield [], every, [OtherForm(form, _TIME) for form in every]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlwright.protocols import Context, Step
-from sqlwright.steps.retrieval.values import STOP_WORDS, Phrase, phrases_of
+from sqlwright.steps.retrieval.values import SKIPPED, Phrase, phrases_of
 from sqlwright.types import Question, State
 
 LONGEST = 4
@@ -52,7 +52,7 @@ def _ranked(text: str) -> list[tuple[int, int, str]]:
         elif _MARKS.isdisjoint(phrase.text):
             if all(word[:1].isupper() or word[:1].isdigit() for word in words):
                 names.append(phrase)
-            elif not any(word.casefold() in STOP_WORDS for word in words):
+            elif not any(word.casefold() in SKIPPED for word in words):
                 runs.append(phrase)
     found += [(2, phrase.span[0], phrase.text) for phrase in _longest(names)]
     found += [(3, phrase.span[0], phrase.text) for phrase in _longest(runs)]

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.english.words import FUNCTION_WORDS, stem, tokens
+from sqlwright.english.vocabulary import FUNCTION_WORDS
+from sqlwright.english.words import stem, tokens
 
 
 class Shortlist:

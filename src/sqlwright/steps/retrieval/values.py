@@ -14,20 +14,15 @@ from typing import ClassVar
 from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
+from sqlwright.english.dates import BEFORE_YEAR
+from sqlwright.english.vocabulary import SHOWING, STOP_WORDS
 from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.other_forms import OtherForm, is_of_kind, other_forms
 from sqlwright.types import Question, State, ValueMatch
 
-STOP_WORDS = frozenset(
-    """a about above after all also am an and any are as at be been before being below between both
-    but by can could did do does doing each either else ever every few find for from get give had
-    has have having he her hers him his how i if in into is it its just least less list many me
-    more most much my no nor not of on once only or other our out over own per please same she
-    should show so some such tell than that the their them then there these they this those through
-    to too under until up us very was we were what when where which while who whom whose why will
-    with would you your""".split()  # noqa: SIM905
-)
+SKIPPED = STOP_WORDS | SHOWING
+"""Words that no phrase worth looking up begins or ends with, unless written as a name."""
 
 # Hyphens, slashes and a possessive ending divide words; a phrase may still span them.
 _WORD = re.compile(r"[^\W_]+(?:(?:[.&]|['’](?!s\b))\w+)*[+#]*|[+#$€%]+")
@@ -42,9 +37,6 @@ _ENDINGS = frozenset(
 )
 
 _YEAR = re.compile(r"(?:1[6-9]|20)\d\d")
-_WHEN = re.compile(
-    r"\b(?:in|during|since|before|after|until|till|by|from|for|of|years?)\s+$", re.IGNORECASE
-)
 _CODES = re.compile(r"zip|post|phone|mobile|fax|code|number", re.IGNORECASE)
 """Names of columns of digits that nobody means by “in 2010”."""
 
@@ -93,12 +85,12 @@ def _worth(text: str, words: Sequence[tuple[int, int]]) -> bool:
     if _possessive(text, words[0]):
         return False
     if len(words) == 1:
-        return first.casefold() not in STOP_WORDS or (first.isupper() and words[0][0] > 0)
+        return first.casefold() not in SKIPPED or (first.isupper() and words[0][0] > 0)
     if _possessive(text, words[-1]):
         return text[words[0][0]].isupper()
-    if first in STOP_WORDS or last in STOP_WORDS:
+    if first in SKIPPED or last in SKIPPED:
         return False
-    return not all(text[slice(*word)].casefold() in STOP_WORDS for word in words)
+    return not all(text[slice(*word)].casefold() in SKIPPED for word in words)
 
 
 def _possessive(text: str, word: tuple[int, int]) -> bool:
@@ -146,7 +138,7 @@ def _is_year(text: str, phrase: Phrase) -> bool:
     """Whether a question tells a time by a phrase: in 2010, since 1997."""
     if phrase.quoted or not _YEAR.fullmatch(phrase.text):
         return False
-    return bool(_WHEN.search(text[: phrase.span[0]]))
+    return bool(BEFORE_YEAR.search(text[: phrase.span[0]]))
 
 
 def _plausible(phrase: Phrase, match: ValueMatch, threshold: float) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sqlwright.english.vocabulary import NAMING_WORDS
 from sqlwright.english.words import stem
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import exchanged, inside
@@ -18,7 +19,7 @@ from sqlwright.steps.repair.vetoes.reading import (
 )
 from sqlwright.types import Veto
 
-_NAMES = frozenset(map(stem, ("name", "title", "label")))
+_NAMES = frozenset(map(stem, NAMING_WORDS))
 
 
 def null_in_list(form: f.Query, read: Reading) -> Iterator[Finding]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sqlwright.english.cues import LATER_PLACE, LATER_PLACES, ROUNDED
+from sqlwright.english.vocabulary import NUMBERS
 from sqlwright.english.words import stem
 from sqlwright.form import nodes as f
-from sqlwright.form.lacking import OPERATIONS, cue
+from sqlwright.form.lacking import OPERATIONS
 from sqlwright.form.walking import inside
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,
@@ -35,16 +37,12 @@ def lacking(form: f.Query, read: Reading) -> Iterator[Finding]:
         yield Finding(Veto("operation", told))
 
 
-_PLACES = {"second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5}
-_NTH = cue(rf"(?P<place>{'|'.join(_PLACES)})[- ](?:most|least|fewest|\w+est|best|worst)")
-
-
 def later_place(form: f.Query, read: Reading) -> Iterator[Finding]:
     """“Second most”, answered by the first."""
-    match = _NTH.search(read.question)
+    match = LATER_PLACE.search(read.question)
     if match is None or not isinstance(form, f.Select) or not form.order_by:
         return
-    place = _PLACES[match.group("place").casefold()]
+    place = LATER_PLACES[match.group("place").casefold()]
     if form.limit != 1 or form.offset:
         return
     yield Finding(
@@ -57,20 +55,13 @@ def later_place(form: f.Query, read: Reading) -> Iterator[Finding]:
     )
 
 
-_ROUNDED = cue(
-    r"round(?:ed)?(?: off)?(?: (?:to|at) (?P<digits>\d|zero|one|two|three|four)"
-    r"(?: (?:decimals?|digits?|places?))+)?"
-)
-_DIGITS = {"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4}
-
-
 def digits_as_value(form: f.Query, read: Reading) -> Iterator[Finding]:
     """How many digits are wanted, taken for what a column is to equal."""
-    match = _ROUNDED.search(read.question)
+    match = ROUNDED.search(read.question)
     said = match.group("digits") if match else None
     if said is None or not isinstance(form, f.Select):
         return
-    digits = _DIGITS.get(said.casefold(), said)
+    digits = NUMBERS.get(said.casefold(), said)
     parts = conjuncts(form.where)
     kept = tuple(part for part in parts if not _equals(part, str(digits)))
     if len(kept) < len(parts):
@@ -90,13 +81,13 @@ def _equals(part: f.Condition, number: str) -> bool:
 
 def unrounded(form: f.Query, read: Reading) -> Iterator[Finding]:
     """“Rounded to two decimals”, answered by all of them."""
-    match = _ROUNDED.search(read.question)
+    match = ROUNDED.search(read.question)
     if match is None or not isinstance(form, f.Select) or _rounds(form):
         return
     if "round" in named_words(form, read.schema):
         return
     said = match.group("digits")
-    digits = 0 if said is None else _DIGITS.get(said.casefold(), int(said) if said.isdigit() else 0)
+    digits = 0 if said is None else NUMBERS.get(said.casefold(), int(said) if said.isdigit() else 0)
     items = tuple(_rounded(item, digits) for item in form.items)
     if items == form.items:
         return

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlwright.english.words import FUNCTION_WORDS, OPERATION_WORDS, split_name, stem
+from sqlwright.english.vocabulary import FUNCTION_WORDS, NAMING_WORDS, OPERATION_WORDS
+from sqlwright.english.words import split_name, stem
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import inside
 from sqlwright.schema import ColumnRef, Table
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading, column_words, conjuncts
 from sqlwright.types import Veto
 
-_NAMES = tuple(map(stem, ("name", "title", "label", "subject")))
+_NAMES = tuple(map(stem, NAMING_WORDS))
 
 
 def measure_for_thing(form: f.Query, read: Reading) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sqlwright.english.dates import Moment, moments
+from sqlwright.english.dates import WITHIN, Moment, bound_before, moments
 from sqlwright.english.words import split_name
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import exchanged, inside
@@ -24,14 +24,6 @@ from sqlwright.steps.repair.vetoes.reading import (
 from sqlwright.types import Veto
 
 _YEAR = re.compile(r"(?:1[6-9]|20)\d\d")
-_WHEN: tuple[tuple[f.ComparisonOperator, str], ...] = (
-    (">=", "since"),
-    (">", "after"),
-    ("<", "before"),
-    ("<=", "until|till|up to"),
-    ("=", "in|during|for|of"),
-)
-"""The words before a year that tells a time, and how it is compared."""
 _NUMBERS = (1000, 2200)
 """Stored numbers that may be years."""
 _TIMES = frozenset({"year", "yr", "years", "date", "time", "season", "since", "founded", "vintage"})
@@ -78,10 +70,7 @@ def _told(place: int, named: tuple[Moment, ...]) -> bool:
 
 def _operator(before: str) -> f.ComparisonOperator | None:
     """How a year is compared, from the words before it; None where they don't tell a time."""
-    for operator, words in _WHEN:
-        if re.search(rf"\b(?:{words})\s+(?:the\s+)?(?:year\s+)?$", before, re.IGNORECASE):
-            return operator
-    return None
+    return bound_before(before) or ("=" if WITHIN.search(before) else None)
 
 
 def _finding(time: _Time, form: f.Query, read: Reading, named: tuple[Moment, ...]) -> Finding:

@@ -6,31 +6,20 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlwright.english.words import split_name
+from sqlwright.english.cues import one_of
+from sqlwright.english.vocabulary import NUMBERS, SCALES, UNITS
+from sqlwright.english.words import singular, split_name
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import exchanged, inside
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 from sqlwright.types import Veto
 
-_DIMENSIONS: tuple[dict[str, float], ...] = (
-    {"millisecond": 0.001, "msec": 0.001, "ms": 0.001, "second": 1, "sec": 1, "secs": 1,
-     "minute": 60, "min": 60, "mins": 60, "hour": 3600, "hr": 3600, "hrs": 3600, "day": 86400,
-     "week": 604800},
-    {"byte": 1, "kilobyte": 1e3, "kb": 1e3, "megabyte": 1e6, "mb": 1e6, "gigabyte": 1e9, "gb": 1e9,
-     "terabyte": 1e12, "tb": 1e12},
-    {"milligram": 0.001, "mg": 0.001, "gram": 1, "kilogram": 1e3, "kg": 1e3, "kgs": 1e3,
-     "tonne": 1e6},
-    {"millimeter": 0.001, "millimetre": 0.001, "mm": 0.001, "centimeter": 0.01, "centimetre": 0.01,
-     "cm": 0.01, "meter": 1, "metre": 1, "kilometer": 1e3, "kilometre": 1e3, "km": 1e3},
-)  # fmt: skip
-"""Units of time, of data, of mass and of length by how many of the base unit they are."""
-
-_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
+_SCALES = {word: NUMBERS[word] for word in SCALES}
 _NUMBER = r"(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)"
-_UNITS = "|".join(sorted({unit for units in _DIMENSIONS for unit in units}, key=len, reverse=True))
+_UNITS = one_of({unit for units in UNITS for unit in units})
 _MEASURED = re.compile(rf"(?<![\w.]){_NUMBER}[\s-]?(?P<unit>{_UNITS})s?(?!\w)", re.IGNORECASE)
-_SCALED = re.compile(rf"(?<![\w.]){_NUMBER}\s+(?P<scale>{'|'.join(_SCALES)})(?!\w)", re.IGNORECASE)
+_SCALED = re.compile(rf"(?<![\w.]){_NUMBER}\s+(?P<scale>{one_of(SCALES)})(?!\w)", re.IGNORECASE)
 _SHOWN = re.compile(rf"(?<!\w)in (?P<unit>{_UNITS})s?(?!\w)(?!\s+(?:of|\d))", re.IGNORECASE)
 """A unit in which something is to be shown."""
 
@@ -120,8 +109,8 @@ def _converted(item: f.Expression | f.Star, unit: str) -> f.Expression | f.Star:
 def _factor(unit: str, ref: ColumnRef) -> float | None:
     """How many of the unit that a column is named after one of the given unit is; None where the
     name has no unit of the same kind, or several."""
-    words = [word.removesuffix("s") if len(word) > 3 else word for word in split_name(ref.column)]
-    for units in _DIMENSIONS:
+    words = [singular(word) for word in split_name(ref.column)]
+    for units in UNITS:
         if unit in units:
             stored = {units[word] for word in words if word in units}
             return units[unit] / stored.pop() if len(stored) == 1 else None

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
+from sqlwright.english.cues import BETWEEN_EQUALS, NEGATION_BEFORE
 from sqlwright.english.dates import moments
-from sqlwright.english.words import FUNCTION_WORDS, MONTHS, OPERATION_WORDS, singular, stem, tokens
+from sqlwright.english.vocabulary import FUNCTION_WORDS, MONTHS, OPERATION_WORDS
+from sqlwright.english.words import singular, stem, tokens
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import inside, selects
 from sqlwright.steps.repair.vetoes.reading import (
@@ -26,20 +28,6 @@ from sqlwright.types import ValueMatch, Veto
 
 FOUND = 0.95
 """Similarity from which a stored value is what a phrase of the question says."""
-
-_ALSO = re.compile(
-    r"\s*(?:[,/&]|\b(?:and|or|versus|vs|nor|compared|to|with|than|in|from|of|the)\b)"
-    r"(?:\s*\b(?:and|or|to|with|than|in|from|of|the|those|also)\b)*[\s\"'“”‘’]*",
-    re.IGNORECASE,
-)
-"""What stands between two values that are both meant."""
-
-_NEGATED = re.compile(
-    r"(?:\bnot|\bexcept|\bexcluding|\boutside|\bother than|\bneither|\bnor|n['’]t)"
-    r"(?:\s+(?:for|of|in|from|at|by|with|be|the|a|an|any))*\s*[\"'“‘]?$",
-    re.IGNORECASE,
-)
-"""What stands before a phrase that is excluded."""
 
 
 def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -139,7 +127,7 @@ def _finding(
 
 def is_negated(question: str, match: ValueMatch) -> bool:
     """Whether the question excludes what a phrase names."""
-    return match.span is not None and bool(_NEGATED.search(question[: match.span[0]]))
+    return match.span is not None and bool(NEGATION_BEFORE.search(question[: match.span[0]]))
 
 
 def _both(literal: f.Literal, match: ValueMatch, read: Reading) -> bool:
@@ -149,7 +137,7 @@ def _both(literal: f.Literal, match: ValueMatch, read: Reading) -> bool:
     for other in read.values:
         if other.column == match.column and other.value == literal.value and other.span:
             first, second = sorted((match.span, other.span))
-            if _ALSO.fullmatch(read.question[first[1] : second[0]]):
+            if BETWEEN_EQUALS.fullmatch(read.question[first[1] : second[0]]):
                 return True
     return False
 
