@@ -24,10 +24,11 @@ from sqlwright.catalog.join_names import (
     propose,
     propose_composite,
 )
-from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable, quoted
+from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
 from sqlwright.catalog.records import ColumnProfile
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
+from sqlwright.sql.tokens import quote_name
 
 SAMPLED_VALUES = 1_000
 """Different values of the near side that are looked up on the far side at most."""
@@ -226,19 +227,19 @@ def _overlap(
     reading: TimedReader,
     seconds: float,
 ) -> _Overlap | None:
-    """Number of the near side's different values exist on the far side; None when it takes too long
-    to tell. Compares as a join does, declared affinities included."""
-    names = [quoted(column) for column, _ in pairs]
+    """Number of the near side's different values that exist on the far side; None when it takes
+    too long to tell. Compares as a join does, declared affinities included."""
+    names = [quote_name(column) for column, _ in pairs]
     present = " AND ".join(f"{name} IS NOT NULL" for name in names)
     matched = " AND ".join(
-        f"far.{quoted(column)} = near.{name}"
+        f"far.{quote_name(column)} = near.{name}"
         for (_, column), name in zip(pairs, names, strict=True)
     )
     if len(pairs) == 1:  # IN builds a set where the far column has no index; EXISTS would scan
-        found = f"near.{names[0]} IN (SELECT {quoted(pairs[0][1])} FROM {quoted(far)})"
+        found = f"near.{names[0]} IN (SELECT {quote_name(pairs[0][1])} FROM {quote_name(far)})"
     else:
-        found = f"EXISTS (SELECT 1 FROM {quoted(far)} AS far WHERE {matched})"
-    some = f"SELECT {', '.join(names)} FROM {quoted(near)} WHERE {present} LIMIT {SAMPLED_ROWS}"
+        found = f"EXISTS (SELECT 1 FROM {quote_name(far)} AS far WHERE {matched})"
+    some = f"SELECT {', '.join(names)} FROM {quote_name(near)} WHERE {present} LIMIT {SAMPLED_ROWS}"
     sql = (
         f"SELECT count(*), total({found}) FROM"
         f" (SELECT DISTINCT {', '.join(names)} FROM ({some}) LIMIT {SAMPLED_VALUES}) AS near"

@@ -35,11 +35,6 @@ class Unreadable(Exception):
     """A statement failed: a view of a lost table, a value too large, and the like."""
 
 
-def quoted(name: str) -> str:
-    """A name as an SQL identifier, whatever characters it has."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 @dataclass
 class TimedReader:
     """A reader with a deadline.

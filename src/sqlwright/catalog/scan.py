@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sqlwright.catalog.formats import is_opaque, recognise_formats
-from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable, quoted
+from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
 from sqlwright.catalog.records import ColumnProfile, Indexing, TableProfile
 from sqlwright.catalog.tally import ColumnTally
 from sqlwright.schema import Column, ColumnRef, Table
+from sqlwright.sql.tokens import quote_name
 from sqlwright.types import Cell
 
 SAMPLE_ROWS = 1_000
@@ -230,7 +231,7 @@ def _span(reading: TimedReader, table: Table) -> _Span | None:
     name = next((name for name in ("rowid", "_rowid_", "oid") if name not in taken), None)
     if name is None:
         return None
-    source = quoted(table.name)
+    source = quote_name(table.name)
     try:
         found = reading.one(
             f"SELECT (SELECT min({name}) FROM {source}), (SELECT max({name}) FROM {source})"
@@ -246,8 +247,8 @@ def _span(reading: TimedReader, table: Table) -> _Span | None:
 def _sample(reading: TimedReader, table: Table) -> tuple[list[tuple[Cell, ...]], _Span | None]:
     """Some rows from all over a table, column by column, texts cut short."""
     span = _span(reading, table)
-    shown = ", ".join(_light(quoted(column.name)) for column in table.columns)
-    source = quoted(table.name)
+    shown = ", ".join(_light(quote_name(column.name)) for column in table.columns)
+    source = quote_name(table.name)
     rows: list[tuple[Cell, ...]] = []
     if span is None or span.length <= SAMPLE_ROWS:
         rows.extend(reading.all(f"SELECT {shown} FROM {source} LIMIT {SAMPLE_ROWS}"))
@@ -285,7 +286,7 @@ def _plan(cells: Sequence[Cell], column: Column) -> _Plan:
     texts = [cell for cell in cells if isinstance(cell, str)]
     heavy = any(isinstance(cell, bytes) for cell in cells)
     heavy = heavy or any(len(text) > LONGEST_INDEXED for text in texts)
-    name = quoted(column.name)
+    name = quote_name(column.name)
     kind = _text_kind(texts) if texts else "waiting"
     return _Plan(_light(name) if heavy else name, kind, bool(texts) and kind == "waiting")
 
@@ -309,7 +310,7 @@ class _Statements:
 
 
 def _statements(expressions: Sequence[str], sample: TableSample, limits: ScanLimits) -> _Statements:
-    shown = f"SELECT {', '.join(expressions)} FROM {quoted(sample.table.name)}"
+    shown = f"SELECT {', '.join(expressions)} FROM {quote_name(sample.table.name)}"
     span = sample.span
     if limits.rows is None or (span is not None and span.length <= limits.rows):
         return _Statements([shown], sampled=False)

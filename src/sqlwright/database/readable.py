@@ -16,6 +16,7 @@ import apsw
 from sqlwright.database.allowed import SCHEMA_TABLES, TABLE_FUNCTIONS
 from sqlwright.database.statement import Statement
 from sqlwright.schema import fold_name
+from sqlwright.sql.tokens import quote_name
 
 _STORED = """
     SELECT name, CASE WHEN sql LIKE 'CREATE VIRTUAL %' THEN 'virtual' ELSE type END
@@ -52,7 +53,7 @@ def stored_tables(connection: apsw.Connection, listed: Collection[str] | None) -
     for name, kind in tables:
         if kind == "virtual":
             with contextlib.suppress(apsw.Error):
-                connection.execute(f"SELECT 1 FROM {quoted(name)} LIMIT 0")
+                connection.execute(f"SELECT 1 FROM {quote_name(name)} LIMIT 0")
     stored = {fold_name(name) for name, _ in tables}
     stored -= {name for name in stored if name.startswith("sqlite_")}
     if listed is None:
@@ -109,7 +110,7 @@ def _read_by(connection: apsw.Connection, name: str) -> list[str]:
     try:
         # Some can't be read without a MATCH, or have lost what they read; they have no row to give.
         with contextlib.suppress(apsw.Error):
-            for _ in connection.execute(f"SELECT * FROM {quoted(name)} LIMIT 1"):
+            for _ in connection.execute(f"SELECT * FROM {quote_name(name)} LIMIT 1"):
                 break
     except UnicodeDecodeError:
         pass
@@ -137,8 +138,3 @@ def _first_alone() -> apsw.ExecTracer:
         return seen == 1
 
     return trace
-
-
-def quoted(name: str) -> str:
-    """A name as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlwright.catalog.reading import TimedReader, Unreadable, quoted
+from sqlwright.catalog.reading import TimedReader, Unreadable
 from sqlwright.catalog.scan import estimated_rows
 from sqlwright.prepare.build import VIEW_ROWS
 from sqlwright.schema import ColumnRef, Schema, Table
+from sqlwright.sql.tokens import quote_name
 
 # Fitted to the processor time of `prepare` on 48 databases of 0.02 to 44 MB, 1 to 60 tables and 3
 # to 1,040 columns: samples, Spider's, and made ones of numbers, names or long texts; on one core of
@@ -65,7 +66,7 @@ def _rows(reading: TimedReader, table: Table) -> int | None:
         if rows is not None:
             return rows
         (counted,) = reading.one(
-            f"SELECT count(*) FROM (SELECT 1 FROM {quoted(table.name)} LIMIT {COUNTED})"
+            f"SELECT count(*) FROM (SELECT 1 FROM {quote_name(table.name)} LIMIT {COUNTED})"
         )
     except Unreadable:
         return 0  # nor can it be read later

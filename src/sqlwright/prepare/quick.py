@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from sqlwright.catalog.joins import infer_joins, with_joins
-from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable, quoted
+from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
 from sqlwright.catalog.records import Catalog, ColumnProfile, TableProfile
 from sqlwright.catalog.scan import (
     ColumnScan,
@@ -30,6 +30,7 @@ from sqlwright.prepare.notes import catalog_notes
 from sqlwright.prepare.sources import within_room
 from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef, Schema, Table
+from sqlwright.sql.tokens import quote_name
 
 SMALL_ROWS = 5_000
 """Rows up to which a table is read whole in the first round."""
@@ -198,9 +199,9 @@ class _TableScans:
                 scan.columns[position] = self._distinct(column)
 
     def _distinct(self, column: ColumnScan) -> ColumnScan:
-        name = quoted(column.ref.column)
+        name = quote_name(column.ref.column)
         sql = (
-            f"SELECT DISTINCT {name} FROM {quoted(column.ref.table)}"
+            f"SELECT DISTINCT {name} FROM {quote_name(column.ref.table)}"
             f" WHERE typeof({name}) = 'text' LIMIT {DISTINCT_TEXTS + 1}"
         )
         known = dict(column.texts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlwright.messages import HIDDEN, Origin, Span, Text
 from sqlwright.schema import ColumnRef
-from sqlwright.sql.tokens import Piece, pieces, quote_name
+from sqlwright.sql.tokens import Piece, pieces, quote_name, quote_text
 from sqlwright.types import Candidate, Cell, ExecutionResult, Question, ValueMatch
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def literal(cell: Cell, limit: int | None = None) -> str:
         return repr(cell)
     text = cell if cell.isprintable() else _CONTROL.sub(" ", cell)
     cut = limit is not None and len(text) > limit
-    return "'" + (text[:limit] if cut else text).replace("'", "''") + ("'…" if cut else "'")
+    return quote_text(text[:limit]) + "…" if cut else quote_text(text)
 
 
 def mixture(profile: ColumnProfile, *, rough: bool = False) -> str:

@@ -1,4 +1,9 @@
-"""What kind of values a declared type announces. Nothing binds a SQLite column to its type."""
+"""The class of values that a column's declared type announces.
+
+`type_class` is the rule. `type_feature` is the parser's input, kept as it was trained, and
+`affinity` is SQLite's own rule of how stored values are compared. Nothing binds a SQLite column to
+its type.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +26,8 @@ def type_class(declared: str) -> str:
 
 
 def type_feature(declared: str) -> str:
-    """Which of the four type features a declared SQL type gets."""
+    """The parser's input for a declared type, as it was trained: one of time-type, number-type,
+    text-type and other-type. It differs from `type_class` for boolean, enum and serial."""
     text = declared.lower()
     if any(part in text for part in ("date", "time", "year")):
         return "time-type"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from sqlwright.schema import ColumnRef, Schema, Table
+from sqlwright.sql.tokens import quote_text
 from sqlwright.sql.tree import node_text
 
 Columns = Mapping[str, ColumnRef | None] | None
@@ -96,7 +97,7 @@ class Names:
             at = at.outer
         quoted = isinstance(node.this, exp.Identifier) and node.this.args.get("quoted")
         if quoted and not alias and not vague and node.name:
-            return Named(literal_text(node.name), literal=node.name)
+            return Named(quote_text(node.name), literal=node.name)
         return Named(node_text(node))
 
     def describe(self, source: Source) -> str:
@@ -156,11 +157,6 @@ class Names:
                     return None
                 columns.update(source.columns)
         return columns
-
-
-def literal_text(text: str) -> str:
-    """A text as a literal."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def is_star(node: exp.Expr) -> bool:

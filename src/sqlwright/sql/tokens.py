@@ -124,6 +124,11 @@ def quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def quote_text(text: str) -> str:
+    """A text as a literal. SQL ends it at a NUL; what may hold one goes by `form.write`."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 _CHANGES = tuple(
     tuple(frozenset(each.split("|")) for each in line.split())
     for line in """

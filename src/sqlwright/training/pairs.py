@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
+from sqlwright.sql.tokens import quote_name
 from sqlwright.training.split import Split
 from sqlwright.types import Question
 
@@ -166,7 +167,7 @@ def read_schema(connection: sqlite3.Connection, name: str, described: Schema) ->
 
 def _stored_table(connection: sqlite3.Connection, name: str, described: Table | None) -> Table:
     columns, primary = [], []
-    listed = connection.execute(f"pragma table_info({_quoted(name)})")
+    listed = connection.execute(f"pragma table_info({quote_name(name)})")
     for _, column, kind, required, _, key in listed:
         other = described.column(column) if described else None
         columns.append(Column(column, kind, not required, label=other.label if other else ""))
@@ -181,7 +182,7 @@ def _stored_table(connection: sqlite3.Connection, name: str, described: Table | 
 
 def _stored_keys(connection: sqlite3.Connection, table: str) -> Iterator[ForeignKey]:
     grouped: dict[int, list[tuple[str, str, str | None]]] = defaultdict(list)
-    for row in connection.execute(f"pragma foreign_key_list({_quoted(table)})"):
+    for row in connection.execute(f"pragma foreign_key_list({quote_name(table)})"):
         grouped[row[0]].append((row[2], row[3], row[4]))
     for parts in grouped.values():
         if all(far for _, _, far in parts):
@@ -218,15 +219,12 @@ def _stored_texts(
     connection: sqlite3.Connection, schema: Schema
 ) -> Iterator[tuple[ColumnRef, tuple[tuple[str, int], ...]]]:
     for ref in schema.columns:
-        column = _quoted(ref.column)
+        column = quote_name(ref.column)
         found = connection.execute(
-            f"select {column}, count(*) from {_quoted(ref.table)} where typeof({column}) = 'text' "
-            f"and length({column}) between 1 and {MAX_VALUE_LENGTH} group by 1 "
-            f"order by count(*) desc limit {MAX_VALUES}"
+            f"select {column}, count(*) from {quote_name(ref.table)} "
+            f"where typeof({column}) = 'text' "
+            f"and length({column}) between 1 and {MAX_VALUE_LENGTH} "
+            f"group by 1 order by count(*) desc limit {MAX_VALUES}"
         ).fetchall()
         if found:
             yield ref, tuple(found)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

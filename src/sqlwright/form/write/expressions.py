@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
+from sqlwright.sql.tokens import quote_text
 
 _PRECEDENCE = {"||": 3, "*": 2, "/": 2, "%": 2, "ratio": 2, "percent": 2, "+": 1, "-": 1}
 _CALLS = {
@@ -49,7 +50,7 @@ def quote_literal(value: str | float) -> str:
             value.encode()
         except UnicodeEncodeError:
             raise UnsupportedQuery("a constant isn't valid Unicode") from None
-        quoted = "'" + value.replace("'", "''") + "'"
+        quoted = quote_text(value)
         if "\0" in value:
             # SQL text ends at a NUL, so it has to be computed.
             return "(" + quoted.replace("\0", "' || CHAR(0) || '") + ")"

@@ -128,7 +128,7 @@ class Coverage:
         singular = [
             (token, variants)
             for token in tokens
-            if token.text[-1] == "s" and len((variants := token.singular(self._reader)).values)
+            if len((variants := token.singular(self._reader)).values)
         ]
         if few := _few(known, singular, total, self._few):
             return few

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cdist
 
+from sqlwright.english.words import singular
 from sqlwright.indexes.values import hashing
 from sqlwright.indexes.values.arrays import (
     LONGEST_FUZZY,
@@ -30,9 +31,8 @@ VARIANTS = 25
 """Spellings of one word at most."""
 GRAM_CANDIDATES = 120
 """Words whose edit distance is computed for one word at most."""
-SHORTEST_SINGULAR = 4
-"""Characters a word must have for a plural that no value has to stand for it."""
-_LONG_PLURALS = ("ses", "xes", "zes", "ches", "shes")
+SHORTEST_PLURAL = 5
+"""Characters from which a word that no value has stands for its singular: `texs` may be Texas."""
 _LONGER = float(np.float32(0.85))
 """Least likeness of a word that starts with the phrase's."""
 
@@ -73,7 +73,7 @@ class PhraseToken:
     def look_up(cls, text: str, reader: ArrayReader) -> PhraseToken:
         number = reader.token_number(text.encode("utf-8", "surrogatepass")[:TOKEN_BYTES])
         stored = number >= 0
-        if not stored and text[-1] == "s":
+        if not stored and len(text) >= SHORTEST_PLURAL:
             number = _singular(text, reader)
         postings = _NOTHING if number < 0 else reader.postings(number)
         count = len(postings)
@@ -90,12 +90,11 @@ class PhraseToken:
         return found
 
     def singular(self, reader: ArrayReader) -> Variants:
-        """Values with the token without its plural ending."""
-        if self.text[-1] != "s" or (self.count and not self.stored):
+        """Values with the token in the singular."""
+        if self.count and not self.stored:
             return _NO_VARIANTS
-        stems = [self.text[:-1], self.text[:-2] if self.text.endswith("es") else ""]
-        numbers = [reader.token_number(stem.encode()) for stem in stems if len(stem) >= 3]
-        return self._variants([number for number in numbers if number >= 0], 0.5, reader)
+        number = _singular(self.text, reader)
+        return self._variants([number] if number >= 0 else [], 0.0, reader)
 
     def near(self, reader: ArrayReader) -> Variants:
         """Values with a token that is one edit away."""
@@ -154,12 +153,9 @@ class PhraseToken:
 
 
 def _singular(plural: str, reader: ArrayReader) -> int:
-    """Number of the token that a word is the regular plural of; -1 when there is none."""
-    stems = (plural[:-1], plural[:-2] if plural.endswith(_LONG_PLURALS) else "")
-    for stem in stems:
-        if len(stem) >= SHORTEST_SINGULAR and (number := reader.token_number(stem.encode())) >= 0:
-            return number
-    return -1
+    """Number of the token that a word is the plural of; -1 when there is none."""
+    one = singular(plural)
+    return -1 if one == plural else reader.token_number(one.encode("utf-8", "surrogatepass"))
 
 
 def _by_grams(text: str, reader: ArrayReader) -> list[int]:

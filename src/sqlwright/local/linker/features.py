@@ -13,9 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.english.words import (
-    stem,
-)
+from sqlwright.english.words import stem
+from sqlwright.local.numerics import reciprocal_rank
 from sqlwright.local.question.arrays import QuestionArrays, WordMatches
 from sqlwright.local.question.schema import IntArray, SchemaArrays
 from sqlwright.protocols import FloatArray
@@ -55,7 +54,7 @@ def word_features(
                         for name in schema.raw_names], dtype=np.bool_)  # fmt: skip
     exact_mean = np.asarray(columns[2], dtype=np.float32)
     mean = np.asarray(columns[0], dtype=np.float32)
-    rank = _rank(mean)
+    rank = reciprocal_rank(mean)
     columns += [
         own, own_low, own_static, has_own, spread, count, real.sum(axis=1),
         named[schema.raw_name_of], literal[schema.raw_name_of],
@@ -69,8 +68,8 @@ def word_features(
     sizes = np.bincount(schema.table_of, minlength=len(schema.tables))
     table_named = [len(n) > 2 and n.casefold() in asked.evidence for n in schema.tables]
     tables: list[npt.NDArray[np.generic]] = [
-        table_mean, exact_table, exact_low, static_table, _rank(table_mean), np.log1p(sizes),
-        schema.neighbours.sum(axis=1), np.array(table_named, dtype=np.float32),
+        table_mean, exact_table, exact_low, static_table, reciprocal_rank(table_mean),
+        np.log1p(sizes), schema.neighbours.sum(axis=1), np.array(table_named, dtype=np.float32),
         (schema.table_words < len(schema.vocabulary)).sum(axis=1),
     ]  # fmt: skip
     return _stack(columns), _stack(tables)
@@ -86,14 +85,8 @@ def _weighted(
     return mean, np.where(total > 0, low, 0.0)
 
 
-def _rank(values: FloatArray) -> FloatArray:
-    """1 for the best, 1/2 for the second; equal values share the better rank."""
-    ordered = np.sort(-values)
-    return np.asarray(1.0 / (1.0 + np.searchsorted(ordered, -values)), dtype=np.float32)
-
-
 def _rank_within(values: FloatArray, group: IntArray) -> FloatArray:
-    """`_rank` among the values of each group."""
+    """`reciprocal_rank` among the values of each group."""
     order = np.lexsort((-values, group))
     ordered, owners = values[order], group[order]
     places = np.arange(len(order))
@@ -166,7 +159,7 @@ def phrase_features(
         by_name[1:].max(axis=0, initial=0.0), by_context[1:].max(axis=0, initial=0.0),
         by_description[1:].max(axis=0, initial=0.0),
         _standard(by_context[0]), _standard(both.max(axis=0, initial=0.0)),
-        _rank(by_context[0]), _rank(both.max(axis=0, initial=0.0)),
+        reciprocal_rank(by_context[0]), reciprocal_rank(both.max(axis=0, initial=0.0)),
         won.sum(axis=0), won.max(axis=0, initial=0.0),
         (tokens_here * asked.content[:, None]).sum(axis=0) / max(float(asked.content.sum()), 1.0),
         by_table[0][schema.table_of[rows]],
@@ -174,7 +167,7 @@ def phrase_features(
     ]  # fmt: skip
     tables = [
         by_table[0], by_table[1:].max(axis=0, initial=0.0), _standard(by_table[0]),
-        _rank(by_table[1:].max(axis=0, initial=0.0)),
+        reciprocal_rank(by_table[1:].max(axis=0, initial=0.0)),
     ]  # fmt: skip
     return _stack(columns), _stack(tables)
 

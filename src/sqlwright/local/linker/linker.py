@@ -23,6 +23,7 @@ from sqlwright.local.embedder.prepared import PreparedVectors
 from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.linker.features import phrase_features, value_features, word_features
 from sqlwright.local.linker.groups import GroupLink, GroupWeights, Links, evidence, mass
+from sqlwright.local.numerics import reciprocal_rank, sigmoid
 from sqlwright.local.question.arrays import (
     QuestionArrays,
     WordMatches,
@@ -161,17 +162,6 @@ def _links(
         tuple(ColumnLink(schema.columns[i], score) for i, score in _best_first(columns)),
         tuple(TableLink(schema.tables[i], score) for i, score in _best_first(tables)),
     )
-
-
-def reciprocal_rank(values: FloatArray) -> FloatArray:
-    """1 for the best, 1/2 for the second."""
-    ordered = np.sort(-values)
-    return np.asarray(1.0 / (1.0 + np.searchsorted(ordered, -values)), dtype=np.float32)
-
-
-def sigmoid(values: FloatArray) -> FloatArray:
-    """Logits to probabilities."""
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0))), dtype=np.float32)
 
 
 class Linker:

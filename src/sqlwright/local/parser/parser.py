@@ -20,6 +20,7 @@ from sqlwright.form.sequence.grammar import delinearize
 from sqlwright.form.sequence.symbols import TableSymbol
 from sqlwright.form.write.sql import write_sql
 from sqlwright.local.embedder.onnx import LOWER, TextFront, WordTable
+from sqlwright.local.numerics import sigmoid
 from sqlwright.local.parser.constants import Grounding
 from sqlwright.local.parser.dating import Dating, unit_of
 from sqlwright.local.parser.encode import encode
@@ -218,7 +219,7 @@ class Parser:
         link, inputs, keys, memory = self._encoder.run(
             ["link", "inputs", "keys", "memory"], self._feeds(encoded)
         )
-        return Reading(encoded, 1.0 / (1.0 + np.exp(-link[0])), inputs, keys, memory)
+        return Reading(encoded, sigmoid(link[0]), inputs, keys, memory)
 
     def _feeds(self, encoded: Encoded) -> dict[str, npt.NDArray[Any]]:
         length, nodes = len(encoded.pieces), len(encoded.nodes)

@@ -12,7 +12,8 @@ from typing import Literal, NamedTuple
 from sqlglot import exp
 
 from sqlwright.schema import ColumnRef
-from sqlwright.sql.names import Names, literal_text
+from sqlwright.sql.names import Names
+from sqlwright.sql.tokens import quote_text
 from sqlwright.sql.tree import node_text
 from sqlwright.types import QueryCondition, QueryPart, ValueMatch
 
@@ -86,7 +87,7 @@ class Wording:
         by what they show."""
         if isinstance(node, exp.Literal):
             text = str(node.this)
-            return Worded(literal_text(text) if node.is_string else text, (), (text,))
+            return Worded(quote_text(text) if node.is_string else text, (), (text,))
         texts: dict[int, str] = {}
         columns: dict[ColumnRef, None] = {}
         literals: list[str] = []
@@ -178,10 +179,10 @@ class Wording:
             text = pattern.literals[0]
             inner = text.strip("%")
             shape = (text.startswith("%"), text.endswith("%"))
-            plain = literal_text(text) == operand
+            plain = quote_text(text) == operand
             if plain and inner and any(shape) and not {"%", "_"} & set(inner):
                 operator = _CONTAINING[shape][negated]
-                operand = literal_text(inner)
+                operand = quote_text(inner)
         subject = self.worded(node.this, names)
         return self._joined(subject, operator, [pattern._replace(text=operand)])
 

@@ -19,7 +19,7 @@ from sqlwright.prompts.cells import render_sql, told_pieces
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Detail
 from sqlwright.sql.guard import ComparedText, compared_texts
-from sqlwright.sql.tokens import quote_name
+from sqlwright.sql.tokens import quote_name, quote_text
 from sqlwright.types import Candidate, ExecutionError, Question, State, ValueMatch
 
 SIMILAR = 0.6
@@ -211,7 +211,7 @@ def _stored(compared: ComparedText, context: Context) -> bool:
     """Whether some row fulfils the comparison alone; also when that can't be found out quickly."""
     table, column = map(quote_name, compared.column)
     operator = "LIKE" if compared.pattern else "="
-    literal = "'" + compared.text.replace("'", "''") + "'"
+    literal = quote_text(compared.text)
     sql = f"SELECT 1 FROM {table} WHERE {column} {operator} {literal} LIMIT 1"
     run = context.run
     limits = replace(run.limits, seconds=min(run.limits.seconds, _SECONDS))

@@ -10,6 +10,7 @@ from sqlwright.candidates import execute, grounded, hollow, valid
 from sqlwright.form.nodes import Column, Comparison, InList, Like, Literal, Query
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef
+from sqlwright.sql.tokens import quote_text
 from sqlwright.steps.repair.faults import UnknownText, unknown_texts
 from sqlwright.types import Candidate, State, ValueMatch
 
@@ -140,8 +141,7 @@ def with_texts(sql: str, unknown: Sequence[UnknownText]) -> str:
         if compared.pattern:
             inner = compared.text.strip("%")
             text = compared.text.replace(inner, text)
-        literal = "'" + text.replace("'", "''") + "'"
-        sql = sql[: compared.start] + literal + sql[compared.end :]
+        sql = sql[: compared.start] + quote_text(text) + sql[compared.end :]
     return sql
 
 

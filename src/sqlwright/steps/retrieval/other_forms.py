@@ -14,6 +14,7 @@ from itertools import islice, product
 
 from sqlwright.english.geography import CITIES, COUNTRIES, PROVINCES
 from sqlwright.english.vocabulary import MONTH_NAMES, WEEKDAY_NAMES, WRITTEN_SHORT
+from sqlwright.english.words import singular
 from sqlwright.indexes.folding import soften
 from sqlwright.schema import ColumnRef
 
@@ -81,7 +82,7 @@ def other_forms(phrase: str) -> tuple[OtherForm, ...]:
         return _table().get(bare, ())
     if key in _COMMON and not bare[:1].isupper():
         return ()
-    found = _table().get(key) or _table().get(key.removesuffix("s")) or ()
+    found = _table().get(key) or _table().get(singular(key)) or ()
     return (*found, *_reworded(key))
 
 
@@ -97,9 +98,7 @@ def _reworded(key: str) -> Iterator[OtherForm]:
     """The phrase with some of its words abbreviated, or written out."""
     words = key.replace(",", " ").split()
     known = _abbreviations()
-    choices = [
-        [word, *(known.get(word) or known.get(word.removesuffix("s"), ()))] for word in words
-    ]
+    choices = [[word, *(known.get(word) or known.get(singular(word), ()))] for word in words]
     changing = sum(len(choice) > 1 for choice in choices)
     if len(words) > 1 and 0 < changing <= _MOST_CHANGED:
         for chosen in islice(product(*choices), 1, 16):

@@ -16,6 +16,7 @@ from rapidfuzz.distance import OSA
 
 from sqlwright.english.dates import BEFORE_YEAR
 from sqlwright.english.vocabulary import SHOWING, STOP_WORDS
+from sqlwright.english.words import stem
 from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.retrieval.other_forms import OtherForm, is_of_kind, other_forms
@@ -196,6 +197,8 @@ def _by_other_forms(
 
 def _inflected(word: str, value: str) -> bool:
     """Whether one is a form of the other: a plural, a participle, an inhabitant of a place."""
+    if stem(word) == stem(value):
+        return True
     shared = next(
         (at for at, pair in enumerate(zip(word, value, strict=False)) if pair[0] != pair[1]),
         min(len(word), len(value)),

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sqlwright.english.as_trained import split_name
+from sqlwright.english.words import plural, singular
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Table
 from sqlwright.sql.declared_types import type_feature
+from sqlwright.sql.tokens import quote_name
 from sqlwright.training.pairs import TrainingDatabase
 
 MOST_NUMBERS = 40
@@ -96,32 +98,6 @@ class World:
     relations: tuple[Relation, ...]
 
 
-def plural(words: str) -> str:
-    """Words with the last one in the plural.
-
-    >>> plural("city"), plural("tax class"), plural("staff address")
-    ('cities', 'tax classes', 'staff addresses')
-    """
-    if words.endswith("y") and words[-2:-1] not in "aeiou":
-        return words[:-1] + "ies"
-    if words.endswith(("ss", "x", "ch", "sh", "us")):
-        return words + "es"
-    if words.endswith(("s", "people", "data", "information", "staff")):
-        return words
-    return words[:-6] + "people" if words.endswith("person") else words + "s"
-
-
-def singular(words: str) -> str:
-    """Words with the last one in the singular, where that is plain."""
-    if words.endswith("ies") and len(words) > 4:
-        return words[:-3] + "y"
-    if words.endswith(("sses", "xes", "ches", "shes")):
-        return words[:-2]
-    if words.endswith("s") and not words.endswith(("ss", "us", "is", "series", "news")):
-        return words[:-1]
-    return words
-
-
 def read_world(known: TrainingDatabase) -> World:
     """Entities and relations of a database."""
     keys = {ref for key in known.schema.foreign_keys for ref, _ in key.pairs}
@@ -152,7 +128,7 @@ def _entity(table: Table, known: TrainingDatabase, keys: set[ColumnRef]) -> Enti
     words = [word for word in _words(table) if word not in {"ref", "tbl", "table"}]
     if not words or not _readable(words):
         return None
-    single = singular(" ".join(words))
+    single = " ".join((*words[:-1], singular(words[-1])))
     found: dict[str, Property] = {}
     for column in table.columns:
         one = _property(table, column, known, keys, single)
@@ -206,11 +182,11 @@ def _numbers(known: TrainingDatabase, ref: ColumnRef) -> tuple[int | float, ...]
     """Some numbers that a column holds; none where the database isn't there."""
     if known.path is None:
         return ()
-    column, table = (name.replace('"', '""') for name in (ref.column, ref.table))
+    column, table = quote_name(ref.column), quote_name(ref.table)
     with sqlite3.connect(f"file:{known.path}?mode=ro&immutable=1", uri=True) as connection:
         found = connection.execute(
-            f'select distinct "{column}" from "{table}" '
-            f"where typeof(\"{column}\") in ('integer', 'real') limit {MOST_NUMBERS}"
+            f"select distinct {column} from {table} "
+            f"where typeof({column}) in ('integer', 'real') limit {MOST_NUMBERS}"
         ).fetchall()
     return tuple(value for (value,) in found if abs(value) < 1e9)
 

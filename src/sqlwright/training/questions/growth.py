@@ -10,10 +10,11 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sqlwright.english.words import plural
 from sqlwright.schema import Column, ForeignKey, Schema, Table
 from sqlwright.training.pairs import TrainingDatabase
 from sqlwright.training.questions.augment import replace_table
-from sqlwright.training.questions.entities import Entity, plural, read_world
+from sqlwright.training.questions.entities import Entity, read_world
 
 _OWN = (
     "manager", "supervisor", "boss", "mentor", "parent", "leader", "predecessor", "successor",

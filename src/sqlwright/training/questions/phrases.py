@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlwright.english.as_trained import NUMBER_WORDS
+from sqlwright.english.words import plural
 from sqlwright.form import nodes as f
 from sqlwright.steps.retrieval.other_forms import other_forms
-from sqlwright.training.questions.entities import Property, Role, plural
+from sqlwright.training.questions.entities import Property, Role
 
 COMPARED: dict[f.ComparisonOperator, tuple[str, ...]] = {
     ">": ("above {}", "over {}", "more than {}", "greater than {}", "higher than {}",

@@ -10,8 +10,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sqlwright.english.words import plural
 from sqlwright.form import nodes as f
-from sqlwright.training.questions.entities import Entity, Property, Role, World, plural
+from sqlwright.training.questions.entities import Entity, Property, Role, World
 from sqlwright.training.questions.phrases import (
     AGGREGATES,
     Said,

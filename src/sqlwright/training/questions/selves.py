@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import random
 
+from sqlwright.english.words import plural
 from sqlwright.form import nodes as f
-from sqlwright.training.questions.entities import Property, Relation, Role, World, plural
+from sqlwright.training.questions.entities import Property, Relation, Role, World
 from sqlwright.training.questions.phrases import column, listed, many
 from sqlwright.training.questions.rows import Made, ask
 

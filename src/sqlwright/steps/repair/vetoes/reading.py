@@ -16,7 +16,7 @@ from sqlwright.form.scopes import mentions
 from sqlwright.form.walking import inside, own, own_tables
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.sql.declared_types import type_feature
+from sqlwright.sql.declared_types import type_class
 from sqlwright.types import Cell, State, ValueMatch, Veto
 
 SEARCHED = 60
@@ -124,7 +124,7 @@ class Reading:
         if held is not None:
             return held
         column = self.schema.column(ref)
-        return column is not None and type_feature(column.type) == "time-type"
+        return column is not None and type_class(column.type) == "date"
 
     def knows_all(self, ref: ColumnRef) -> bool:
         """Whether every text of a column is in the index of values."""
