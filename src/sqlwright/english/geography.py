@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-COUNTRIES = """
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A country, a state or province, or a city."""
+
+    codes: tuple[str, ...]
+    """In capitals, but for what people call a city."""
+    names: tuple[str, ...]
+    peoples: tuple[str, ...] = ()
+    """Its people and its adjective."""
+
+
+_COUNTRIES = """
 AF AFG | Afghanistan | Afghan
 AL ALB | Albania | Albanian
 DZ DZA | Algeria | Algerian
@@ -204,7 +219,7 @@ WAL | Wales | Welsh
 """
 """ISO 3166 codes and usual others | names | people and adjectives, one country a line."""
 
-PROVINCES = (
+_PROVINCES = (
     """AL=Alabama|AK=Alaska|AZ=Arizona|AR=Arkansas|CA=California|CO=Colorado|CT=Connecticut|
 DE=Delaware|DC=District of Columbia|FL=Florida|GA=Georgia|HI=Hawaii|ID=Idaho|IL=Illinois|IN=Indiana|
 IA=Iowa|KS=Kansas|KY=Kentucky|LA=Louisiana|ME=Maine|MD=Maryland|MA=Massachusetts|MI=Michigan|
@@ -220,6 +235,31 @@ WA=Western Australia|ACT=Australian Capital Territory|NT=Northern Territory""",
 )
 """The United States, Canada and Australia: code=name."""
 
-CITIES = """LA=Los Angeles|NYC=New York City,New York|SF=San Francisco|DC=Washington|
+_CITIES = """LA=Los Angeles|NYC=New York City,New York|SF=San Francisco|DC=Washington|
 Philly=Philadelphia|Vegas=Las Vegas"""
 """Cities known by letters or half their name: short=names."""
+
+
+def countries() -> Iterator[Place]:
+    """All countries, in the order of their names."""
+    for line in _COUNTRIES.strip().splitlines():
+        codes, names, peoples = line.split("|")
+        yield Place(tuple(codes.split()), _listed(names), _listed(peoples))
+
+
+def provinces() -> Iterator[Place]:
+    """The states and provinces of three countries."""
+    for entry in "|".join(_PROVINCES).replace("\n", "").split("|"):
+        code, name = entry.split("=")
+        yield Place((code,), (name,))
+
+
+def cities() -> Iterator[Place]:
+    """Cities that go by letters or by half their name."""
+    for entry in _CITIES.replace("\n", "").split("|"):
+        code, names = entry.split("=")
+        yield Place((code,), _listed(names))
+
+
+def _listed(names: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in names.split(",") if name.strip())

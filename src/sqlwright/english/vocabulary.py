@@ -172,7 +172,7 @@ ABBREVIATIONS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Usual short forms in the names of columns and tables, with what they are short for."""
 
-WRITTEN_SHORT = """academy=acad|administration=admin|and=&|apartment=apt|assistant=asst|
+_WRITTEN = """academy=acad|administration=admin|and=&|apartment=apt|assistant=asst|
 associate=assoc|association=assn,assoc|avenue=ave|boulevard=blvd|brothers=bros|building=bldg|
 captain=capt|center=ctr|centre=ctr|communications=comm|company=co|computer=comp|corporation=corp|
 department=dept|division=div|doctor=dr|electrical=elec|engineering=eng,engr|fort=ft|general=gen|
@@ -183,8 +183,22 @@ medicine=med|mount=mt|mountain=mtn|national=natl|organization=org|philosophy=phi
 professor=prof|psychology=psych|representative=rep|road=rd|saint=st|school=sch|science=sci|
 secretary=sec|senior=sr|sergeant=sgt|square=sq|statistics=stats|street=st|technology=tech|
 temporary=temp|university=univ|versus=vs|veterinarian=vet"""
-"""Usual short forms in stored values, that is in names of places, people and firms: word=forms.
-They aren't those of columns: `no` is short for number there, and `st` for street here."""
+
+
+def _written_short() -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for entry in _WRITTEN.replace("\n", "").split("|"):
+        long, _, forms = entry.partition("=")
+        for short in forms.split(","):
+            found.setdefault(long, {})[short] = None
+            found.setdefault(short, {})[long] = None
+    return {word: tuple(forms) for word, forms in found.items()}
+
+
+WRITTEN_SHORT = _written_short()
+"""Usual short forms in stored values, that is in names of places, people and firms: those of each
+word, and the words of each short form. They aren't those of columns: `no` is short for number
+there, and `st` for street here."""
 
 UNITS: tuple[dict[str, float], ...] = (
     {"millisecond": 0.001, "msec": 0.001, "ms": 0.001, "second": 1, "sec": 1, "secs": 1,

@@ -1,8 +1,8 @@
 """Other forms of what people call a thing: Florida and FL, Dutch and Netherlands, female and F.
 
-A value index finds what is spelled alike; these are not, and people mix them freely. The table is
-small and made by hand from general knowledge: countries, states and provinces, cities known by
-letters, months, days, sex, yes and no, and words that are often abbreviated.
+A value index finds what is spelled alike; these are not, and people mix them freely: countries,
+states and provinces, cities known by letters, months, days, sex, yes and no, and words that are
+often abbreviated. The lists stand in `english.geography` and `english.vocabulary`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice, product
 
-from sqlwright.english.geography import CITIES, COUNTRIES, PROVINCES
+from sqlwright.english.geography import cities, countries, provinces
 from sqlwright.english.vocabulary import MONTH_NAMES, WEEKDAY_NAMES, WRITTEN_SHORT
 from sqlwright.english.words import singular
 from sqlwright.indexes.folding import soften
@@ -97,24 +97,14 @@ def is_of_kind(form: OtherForm, column: ColumnRef) -> bool:
 def _reworded(key: str) -> Iterator[OtherForm]:
     """The phrase with some of its words abbreviated, or written out."""
     words = key.replace(",", " ").split()
-    known = _abbreviations()
-    choices = [[word, *(known.get(word) or known.get(singular(word), ()))] for word in words]
+    choices = [
+        [word, *(WRITTEN_SHORT.get(word) or WRITTEN_SHORT.get(singular(word), ()))]
+        for word in words
+    ]
     changing = sum(len(choice) > 1 for choice in choices)
     if len(words) > 1 and 0 < changing <= _MOST_CHANGED:
         for chosen in islice(product(*choices), 1, 16):
             yield OtherForm(" ".join(chosen), _WORDING)
-
-
-@cache
-def _abbreviations() -> dict[str, tuple[str, ...]]:
-    """Short forms of each word, and the long ones of each short one."""
-    found: dict[str, list[str]] = {}
-    for entry in _entries(WRITTEN_SHORT):
-        long, _, short = entry.partition("=")
-        for form in short.split(","):
-            found.setdefault(long, []).append(form)
-            found.setdefault(form, []).append(long)
-    return {word: tuple(dict.fromkeys(forms)) for word, forms in found.items()}
 
 
 @cache
@@ -144,23 +134,17 @@ def _table() -> dict[str, tuple[OtherForm, ...]]:
 
 def _named() -> Iterator[tuple[list[str], list[str], list[OtherForm]]]:
     """Codes of a thing as people say them, its names, and all its forms."""
-    for line in COUNTRIES.strip().splitlines():
-        codes, names, people = (part.strip() for part in line.split("|"))
-        every = [name.strip() for name in f"{names},{people}".split(",") if name.strip()]
+    for country in countries():
+        every = [*country.names, *country.peoples]
         forms = [OtherForm(name, _COUNTRY) for name in every]
-        forms += [OtherForm(code, _COUNTRY, code not in _SAID) for code in codes.split()]
-        yield [code for code in codes.split() if len(code) > 2 or code in _SAID], every, forms
-    for entry in _entries(*PROVINCES):
-        code, name = entry.split("=")
-        yield [code], [name], [OtherForm(name, _STATE), OtherForm(code, _STATE, short=True)]
-    for entry in _entries(CITIES):
-        code, _, names = entry.partition("=")
-        yield [code], [], [OtherForm(name, _CITY) for name in names.split(",")]
+        forms += [OtherForm(code, _COUNTRY, code not in _SAID) for code in country.codes]
+        yield [code for code in country.codes if len(code) > 2 or code in _SAID], every, forms
+    for province in provinces():
+        forms = [OtherForm(name, _STATE) for name in province.names]
+        forms += [OtherForm(code, _STATE, short=True) for code in province.codes]
+        yield [*province.codes], [*province.names], forms
+    for city in cities():
+        yield [*city.codes], [], [OtherForm(name, _CITY) for name in city.names]
     for names_of_one in (*MONTH_NAMES, *WEEKDAY_NAMES):
         every = [name.capitalize() for name in names_of_one]
         yield [], every, [OtherForm(form, _TIME) for form in every]
-
-
-def _entries(*listed: str) -> Iterator[str]:
-    for text in listed:
-        yield from text.replace("\n", "").split("|")
