@@ -5,6 +5,11 @@
     with sqlwright.open("shop.sqlite") as shop:
         answer = shop.ask("How many support tickets are still open?")
 
+Meant for import: the names below, which `open` takes and gives and a step of one's own needs, the
+modules `sqlwright.candidates`, `sqlwright.errors` and `sqlwright.messages`, and what a package's
+docstring calls public. All else is internal and may change without notice. docs/python.md lists
+the names, docs/extend.md shows the rest at work.
+
 Nothing else is imported before a name below is used.
 """
 
@@ -13,28 +18,100 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sqlwright.api import Session as Session
     from sqlwright.api import open as open  # noqa: A004
+    from sqlwright.errors import ConfigError as ConfigError
+    from sqlwright.errors import DatabaseUnavailable as DatabaseUnavailable
+    from sqlwright.errors import ModelUnavailable as ModelUnavailable
     from sqlwright.errors import SqlwrightError as SqlwrightError
     from sqlwright.errors import UserError as UserError
+    from sqlwright.errors import WorkspaceError as WorkspaceError
+    from sqlwright.llm.options import LlmOptions as LlmOptions
     from sqlwright.local.models import EmbeddedModels as EmbeddedModels
+    from sqlwright.protocols import Context as Context
+    from sqlwright.protocols import Database as Database
+    from sqlwright.protocols import EventSink as EventSink
+    from sqlwright.protocols import LanguageModel as LanguageModel
     from sqlwright.protocols import Limits as Limits
+    from sqlwright.protocols import Run as Run
+    from sqlwright.protocols import Step as Step
+    from sqlwright.protocols import Workspace as Workspace
+    from sqlwright.schema import Column as Column
+    from sqlwright.schema import ColumnRef as ColumnRef
+    from sqlwright.schema import Detail as Detail
+    from sqlwright.schema import ForeignKey as ForeignKey
+    from sqlwright.schema import Schema as Schema
+    from sqlwright.schema import SchemaView as SchemaView
+    from sqlwright.schema import Table as Table
+    from sqlwright.session import Session as Session
+    from sqlwright.spending import Budget as Budget
     from sqlwright.types import Answer as Answer
     from sqlwright.types import Candidate as Candidate
+    from sqlwright.types import ColumnLink as ColumnLink
+    from sqlwright.types import Demonstration as Demonstration
+    from sqlwright.types import DescriptionMatch as DescriptionMatch
+    from sqlwright.types import ExecutionError as ExecutionError
+    from sqlwright.types import ExecutionResult as ExecutionResult
+    from sqlwright.types import QueryCondition as QueryCondition
+    from sqlwright.types import QueryPart as QueryPart
+    from sqlwright.types import Question as Question
+    from sqlwright.types import Refusal as Refusal
+    from sqlwright.types import State as State
+    from sqlwright.types import StepTime as StepTime
+    from sqlwright.types import TableLink as TableLink
     from sqlwright.types import Turn as Turn
+    from sqlwright.types import UnitTest as UnitTest
+    from sqlwright.types import Usage as Usage
+    from sqlwright.types import ValueMatch as ValueMatch
+    from sqlwright.types import Veto as Veto
 
 __version__ = "0.1.0"
 
 _PLACES = {
     "Answer": "sqlwright.types",
+    "Budget": "sqlwright.spending",
     "Candidate": "sqlwright.types",
+    "Column": "sqlwright.schema",
+    "ColumnLink": "sqlwright.types",
+    "ColumnRef": "sqlwright.schema",
+    "ConfigError": "sqlwright.errors",
+    "Context": "sqlwright.protocols",
+    "Database": "sqlwright.protocols",
+    "DatabaseUnavailable": "sqlwright.errors",
+    "Demonstration": "sqlwright.types",
+    "DescriptionMatch": "sqlwright.types",
+    "Detail": "sqlwright.schema",
     "EmbeddedModels": "sqlwright.local.models",
+    "EventSink": "sqlwright.protocols",
+    "ExecutionError": "sqlwright.types",
+    "ExecutionResult": "sqlwright.types",
+    "ForeignKey": "sqlwright.schema",
+    "LanguageModel": "sqlwright.protocols",
     "Limits": "sqlwright.protocols",
-    "Session": "sqlwright.api",
-    "SqlwrightError": "sqlwright.errors",
-    "Turn": "sqlwright.types",
-    "UserError": "sqlwright.errors",
+    "LlmOptions": "sqlwright.llm.options",
+    "ModelUnavailable": "sqlwright.errors",
     "open": "sqlwright.api",
+    "QueryCondition": "sqlwright.types",
+    "QueryPart": "sqlwright.types",
+    "Question": "sqlwright.types",
+    "Refusal": "sqlwright.types",
+    "Run": "sqlwright.protocols",
+    "Schema": "sqlwright.schema",
+    "SchemaView": "sqlwright.schema",
+    "Session": "sqlwright.session",
+    "SqlwrightError": "sqlwright.errors",
+    "State": "sqlwright.types",
+    "Step": "sqlwright.protocols",
+    "StepTime": "sqlwright.types",
+    "Table": "sqlwright.schema",
+    "TableLink": "sqlwright.types",
+    "Turn": "sqlwright.types",
+    "UnitTest": "sqlwright.types",
+    "Usage": "sqlwright.types",
+    "UserError": "sqlwright.errors",
+    "ValueMatch": "sqlwright.types",
+    "Veto": "sqlwright.types",
+    "Workspace": "sqlwright.protocols",
+    "WorkspaceError": "sqlwright.errors",
 }
 
 __all__ = [  # noqa: PLE0604 - the names are the keys above

@@ -3,6 +3,8 @@
 Generated SQL passes two independent layers. `sqlwright.sql.guard` reads the parse tree; the
 connection (`connection.py`) can't write, reach outside its file or use more than it was allowed,
 and lives in a process of its own (`worker.py`) that can be killed at any moment (`pool.py`).
+
+Internal: may change without notice.
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""Benchmark files as examples. Only evaluation and training may import this package."""
+"""Benchmark files as examples. Only evaluation and training may import this package.
+
+Public.
+"""

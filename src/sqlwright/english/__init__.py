@@ -1,1 +1,4 @@
-"""What sqlwright knows of English: one module for each kind of rule. No database, no model."""
+"""What sqlwright knows of English: one module for each kind of rule. No database, no model.
+
+Internal: may change without notice.
+"""

@@ -1,1 +1,4 @@
-"""Measurement: what a recipe gets right, with intervals. Inference can't import this package."""
+"""Measurement: what a recipe gets right, with intervals. Inference can't import this package.
+
+Public.
+"""

@@ -1,1 +1,4 @@
-"""The query language between questions and SQL: queries without their joins. No model in it."""
+"""The query language between questions and SQL: queries without their joins. No model in it.
+
+Internal: may change without notice.
+"""

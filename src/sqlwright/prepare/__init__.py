@@ -5,6 +5,8 @@ that, or learns what it can within seconds; `purge` removes the folder. What is 
 `manifest.json` (written last), one catalog as JSON, the value index's folder, vectors of what names
 and describes tables and columns, and stages, one file per group of columns, which let an
 interrupted or repeated preparation skip what hasn't changed.
+
+Internal: may change without notice.
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""An answer as JSON, text, CSV and HTML."""
+"""An answer as JSON, text, CSV and HTML.
+
+Internal: may change without notice.
+"""

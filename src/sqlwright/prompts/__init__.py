@@ -1,1 +1,4 @@
-"""Prompts out, replies in."""
+"""Prompts out, replies in.
+
+Public: `templates`, `replies`; the rest is internal and may change without notice.
+"""

@@ -1,1 +1,4 @@
-"""Running a recipe on a question: the pipeline, steps made of steps, the trace."""
+"""Running a recipe on a question: the pipeline, steps made of steps, the trace.
+
+Internal: may change without notice.
+"""

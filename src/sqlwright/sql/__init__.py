@@ -1,1 +1,4 @@
-"""SQL as text and tree: tokens, the parse-tree check, names, what a query uses."""
+"""SQL as text and tree: tokens, the parse-tree check, names, what a query uses.
+
+Internal: may change without notice.
+"""

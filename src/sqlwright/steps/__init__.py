@@ -1,1 +1,4 @@
-"""The stages of a question's way to an answer. Stages do not import one another."""
+"""The stages of a question's way to an answer. Stages do not import one another.
+
+Public: `asking`, `task`; the rest is internal and may change without notice.
+"""
