@@ -57,3 +57,8 @@ def test_what_takes_long_has_its_seconds_and_fits_the_terminal() -> None:
 def test_every_step_that_ships_is_told_in_words() -> None:
     for step in step_names():
         assert not step_words(step).startswith(step.partition(".")[0].replace("_", " ") + ":")
+
+
+def test_a_step_without_words_of_its_own_is_told_by_its_stage() -> None:
+    assert step_words("repair.not_written_yet") == "mending queries"
+    assert step_words("my_steps:HouseWords") == "my steps:HouseWords"

@@ -29,23 +29,26 @@ _WORDS = {
     "retrieval.entities": "looking for stored values",
     "retrieval.context": "looking for descriptions",
     "retrieval.values": "looking for stored values",
-    "schema_linking.embedded": "choosing tables and columns",
     "schema_linking.filter_columns": "leaving out columns",
     "schema_linking.select_tables": "choosing tables",
     "schema_linking.select_columns": "choosing columns",
-    "generation.embedded": "writing queries",
-    "generation.direct": "writing queries",
     "repair.execute": "running the queries",
     "repair.literals": "mending stored values",
-    "repair.revise": "mending queries",
     "repair.execution_guided": "trying the queries",
     "repair.veto": "looking for faults",
-    "selection.critic": "choosing the best query",
     "selection.first_valid": "choosing the first query that runs",
     "selection.generate_tests": "writing unit tests",
     "selection.evaluate_tests": "judging the queries by unit tests",
     "selection.largest_cluster": "choosing the most frequent result",
 }
+_STAGES = {
+    "retrieval": "looking things up",
+    "schema_linking": "choosing tables and columns",
+    "generation": "writing queries",
+    "repair": "mending queries",
+    "selection": "choosing the best query",
+}
+"""For steps without words of their own, by what their names begin with."""
 PATIENCE = 3
 """Seconds after which it is told how long it has been."""
 
@@ -145,4 +148,5 @@ def _file_name(database: str) -> str:
 
 def step_words(step: str) -> str:
     """A step's activity in words for a person."""
-    return _WORDS.get(step) or clean(step, 80).replace("_", " ").replace(".", ": ")
+    told = _WORDS.get(step) or _STAGES.get(step.partition(".")[0])
+    return told or clean(step, 80).replace("_", " ").replace(".", ": ")

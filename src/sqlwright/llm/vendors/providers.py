@@ -7,9 +7,10 @@ together with the key; otherwise a request to another base URL is sent without o
 from __future__ import annotations
 
 import fnmatch
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
 from sqlwright.errors import ConfigError
@@ -25,7 +26,8 @@ class Provider:
     """One row of the table."""
 
     name: str
-    wire: Literal["openai", "azure", "anthropic", "google"]
+    wire: str
+    """The protocol: `openai`, `azure` (the same at other paths), or one of `WIRES`."""
     base_url: str
     """Empty where every user has one of their own."""
     key_variable: str = ""
@@ -51,6 +53,13 @@ class Provider:
         lacks = {what: False for pattern, what in self.unlike if fnmatch.fnmatch(model, pattern)}
         return replace(self.capabilities, **lacks)
 
+
+WIRES: dict[str, str] = {
+    "anthropic": "sqlwright.llm.vendors.anthropic:AnthropicEndpoint",
+    "google": "sqlwright.llm.vendors.google:GoogleEndpoint",
+}
+"""Protocols that aren't OpenAI's, and the endpoint that speaks each: a class that takes a `Site`,
+imported when the first request is sent."""
 
 _REASONING = tuple((pattern, "temperature") for pattern in ("o[1-9]*", "gpt-5*"))
 _LOCAL = replace(ALL, n=False, remote=False)
@@ -332,14 +341,10 @@ def _site(service: Service) -> ModelAddress:
 
 def _endpoint(service: Service, site: ModelAddress) -> Endpoint:
     provider = service.provider
-    if provider.wire == "anthropic":
-        from sqlwright.llm.vendors.anthropic import AnthropicEndpoint
-
-        return AnthropicEndpoint(site)
-    if provider.wire == "google":
-        from sqlwright.llm.vendors.google import GoogleEndpoint
-
-        return GoogleEndpoint(site)
+    if provider.wire in WIRES:
+        module, _, name = WIRES[provider.wire].partition(":")
+        made: Endpoint = getattr(importlib.import_module(module), name)(site)
+        return made
     from sqlwright.llm.vendors.openai import OpenAIEndpoint
 
     version = _api_version(service)
