@@ -94,7 +94,8 @@ def add_row(package: Path, fence: Fence, folder: Path) -> None:
     text = table.read_text("utf-8")
     assert text.count(OPENINGS[fence.table]) == 1
     opening = OPENINGS[fence.table]
-    table.write_text(text.replace(opening, opening + fence.text), "utf-8")
+    rows = fence.text.rstrip().removesuffix(",") + ",\n"
+    table.write_text(text.replace(opening, opening + rows), "utf-8")
     for module in re.findall(r"\"sqlwright\.([\w.]+):\w+\"", fence.text):
         moved = package / f"{module.replace('.', '/')}.py"
         if not moved.exists():

@@ -22,4 +22,6 @@ working folder or the nearest one above it (`boundary.project_file` says which a
 
 Paths are relative to the file. Every value is typed, unknown keys are refused. A project file can't
 allow code in recipes: only a flag can.
+
+Internal: may change without notice.
 """
