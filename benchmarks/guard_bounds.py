@@ -28,7 +28,13 @@ from sqlwright.form.read.sql import read_sql
 from sqlwright.local.critic.tree import read_parts
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
-from sqlwright.sql.guard import columns_used, compared_texts, format_sql, has_order_by, tables_used
+from sqlwright.sql.reading import (
+    columns_used,
+    compared_texts,
+    format_sql,
+    has_order_by,
+    tables_used,
+)
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

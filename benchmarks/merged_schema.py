@@ -43,7 +43,7 @@ from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import prepare, prepared_folder
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.session import Session
-from sqlwright.sql.guard import columns_used, tables_used
+from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import ExecutionResult
 
 COLUMNS = 3_800

@@ -16,7 +16,7 @@ import numpy as np
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.protocols import FloatArray, Run
 from sqlwright.schema import ColumnRef, Schema, SchemaView
-from sqlwright.sql.guard import columns_used, tables_used
+from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import (
     Candidate,
     ColumnLink,

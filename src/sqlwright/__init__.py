@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from sqlwright.errors import SqlwrightError as SqlwrightError
     from sqlwright.errors import UserError as UserError
     from sqlwright.errors import WorkspaceError as WorkspaceError
+    from sqlwright.events import EventSink as EventSink
     from sqlwright.llm.options import LlmOptions as LlmOptions
     from sqlwright.local.models import EmbeddedModels as EmbeddedModels
     from sqlwright.protocols import Context as Context
     from sqlwright.protocols import Database as Database
-    from sqlwright.protocols import EventSink as EventSink
     from sqlwright.protocols import LanguageModel as LanguageModel
     from sqlwright.protocols import Limits as Limits
     from sqlwright.protocols import Run as Run
@@ -81,7 +81,7 @@ _PLACES = {
     "DescriptionMatch": "sqlwright.types",
     "Detail": "sqlwright.schema",
     "EmbeddedModels": "sqlwright.local.models",
-    "EventSink": "sqlwright.protocols",
+    "EventSink": "sqlwright.events",
     "ExecutionError": "sqlwright.types",
     "ExecutionResult": "sqlwright.types",
     "ForeignKey": "sqlwright.schema",

@@ -19,12 +19,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+from sqlwright.errors import UnsupportedQuery
 from sqlwright.events import QueryExecuted
 from sqlwright.protocols import Database, Run
 from sqlwright.schema import Schema
-from sqlwright.sql.guard import columns_used, compared_texts, has_order_by
+from sqlwright.sql.facts import QueryFacts
+from sqlwright.sql.reading import columns_used, compared_texts, has_order_by, read_facts
 from sqlwright.types import Candidate, Cell, ExecutionResult, ValueMatch
+
+if TYPE_CHECKING:
+    from sqlwright.form.nodes import Query
 
 DIGITS = 9
 """Significant digits two numbers must share to be equal."""
@@ -179,6 +185,29 @@ def grounded(candidate: Candidate, values: Iterable[ValueMatch], schema: Schema)
         columns=columns_used(candidate.sql, schema),
         values=tuple(match for match in values if (match.column, match.value) in compared),
     )
+
+
+def form_of(candidate: Candidate, schema: Schema) -> Query:
+    """The candidate's form: its author's, else what its text reads as. Raises UnsupportedQuery
+    where the form can't say it."""
+    if candidate.form is not None:
+        return candidate.form
+    from sqlwright.form.read.sql import read_sql
+
+    return read_sql(candidate.sql, schema)
+
+
+def facts_of(candidate: Candidate, schema: Schema) -> QueryFacts | None:
+    """What the candidate's query says: by its author's form, else by its text; None when the text
+    is no query."""
+    if candidate.form is not None:
+        from sqlwright.form.facts import form_facts
+
+        try:
+            return form_facts(candidate.form, schema)
+        except UnsupportedQuery:
+            pass  # over another schema than the author's no keys may join its tables
+    return read_facts(candidate.sql, schema)
 
 
 def ancestry(candidate: Candidate) -> Iterator[Candidate]:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
+
+if TYPE_CHECKING:
+    from sqlwright.form.nodes import Query
 
 Cell = None | int | float | str | bytes
 """One value of a result, as the database stores it."""
@@ -215,6 +218,8 @@ class Candidate:
     """Faults that nobody mended; it isn't held to be right."""
     mended: tuple[Veto, ...] = ()
     """Faults of what it was made from, put right in it."""
+    form: Query | None = field(default=None, repr=False, compare=False)
+    """What `sql` was written from, where its author has it."""
 
 
 @dataclass(frozen=True, slots=True)

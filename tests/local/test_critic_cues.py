@@ -9,7 +9,7 @@ from sqlwright.local.critic.cues import Cues
 from sqlwright.local.critic.references import References
 from sqlwright.local.critic.tree import read_parts
 from sqlwright.schema import Column, ForeignKey, Schema, Table
-from sqlwright.sql.guard import columns_used
+from sqlwright.sql.reading import columns_used
 
 
 def table(name: str, *columns: str, key: tuple[str, ...] = ()) -> Table:

@@ -14,7 +14,7 @@ from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.question.schema import SchemaShelf
 from sqlwright.local.question.support import support
 from sqlwright.schema import Column, ColumnRef, Schema, Table
-from sqlwright.sql.guard import columns_used
+from sqlwright.sql.reading import columns_used
 from sqlwright.types import Question, ValueMatch
 
 SHOP = Schema(

@@ -17,7 +17,7 @@ from sqlwright.prompts.demonstrations import (
     read_demonstrations,
     texts,
 )
-from sqlwright.sql.guard import tables_used
+from sqlwright.sql.reading import tables_used
 
 
 @cache

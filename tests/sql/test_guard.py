@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from sqlwright.errors import UnsafeQuery
 from sqlwright.protocols import Workspace
 from sqlwright.schema import Column, Schema, Table
-from sqlwright.sql.guard import (
-    check_query,
+from sqlwright.sql.guard import check_query
+from sqlwright.sql.reading import (
     columns_used,
     compared_texts,
     format_sql,

@@ -14,8 +14,8 @@ from sqlglot import exp
 
 from sqlwright.database import open_database
 from sqlwright.schema import Column, ColumnRef, Schema, Table
-from sqlwright.sql.guard import query_tree
 from sqlwright.sql.in_words.query import read_query
+from sqlwright.sql.tree import query_tree
 from sqlwright.types import QueryPart, ValueMatch
 
 CASES = Path(__file__).parents[1] / "cases"

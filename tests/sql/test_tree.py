@@ -15,16 +15,17 @@ from sqlwright.errors import UnsafeQuery, UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
 from sqlwright.local.critic.tree import read_parts
 from sqlwright.schema import Column, Schema, Table
-from sqlwright.sql.guard import (
-    check_query,
+from sqlwright.sql.guard import check_query
+from sqlwright.sql.in_words.query import read_query
+from sqlwright.sql.reading import (
     columns_used,
     compared_texts,
     format_sql,
     has_order_by,
     is_query,
+    read_facts,
     tables_used,
 )
-from sqlwright.sql.in_words.query import read_query
 from sqlwright.sql.token_check import tokens_within_limits
 from sqlwright.sql.tokens import tokenize
 from sqlwright.sql.tree import parse, query_tree
@@ -41,6 +42,7 @@ READERS: dict[str, tuple[Callable[[str], object], object]] = {
     "columns_used": (lambda sql: columns_used(sql, SCHEMA), ()),
     "compared_texts": (lambda sql: compared_texts(sql, SCHEMA), ()),
     "has_order_by": (has_order_by, False),
+    "read_facts": (lambda sql: read_facts(sql, SCHEMA), None),
     "read_parts": (lambda sql: read_parts(sql, ()), None),
 }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
@@ -109,9 +109,9 @@ class Moment:
         """How precise it is: year, month or day."""
         return {4: "year", 7: "month", 10: "day"}[len(self.first)]
 
-    def is_in(self, sql: str) -> bool:
-        """Whether a query goes by it."""
-        return f"'{self.first}'" in sql or f"'{self.last}'" in sql
+    def is_among(self, texts: Container[str]) -> bool:
+        """Whether a query with these texts goes by it."""
+        return self.first in texts or self.last in texts
 
 
 def moments(text: str, today: date | None = None) -> tuple[Moment, ...]:

@@ -11,7 +11,7 @@ from sqlwright.evaluation.metrics import bird_match, orders, spider_match
 from sqlwright.evaluation.records import Record
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.sql.guard import columns_used, tables_used
+from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import Answer, Candidate, ExecutionResult, State, StepTime
 
 LINKER_KEEPS = 12

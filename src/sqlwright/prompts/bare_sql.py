@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sqlwright.prompts.loose_json import Effort
-from sqlwright.sql.guard import is_query
+from sqlwright.sql.reading import is_query
 from sqlwright.sql.tokens import pieces
 
 _LONGEST_BARE = 20_000

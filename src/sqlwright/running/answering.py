@@ -14,7 +14,7 @@ from sqlwright.presentation.answer import NO_ROWS, percent, shortened_words
 from sqlwright.protocols import Workspace
 from sqlwright.running.parallel import LEFT_OUT
 from sqlwright.schema import ColumnRef, Schema, SchemaView
-from sqlwright.sql.guard import columns_used, tables_used
+from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import (
     Answer,
     Candidate,

@@ -207,6 +207,23 @@ def _flat(node: exp.Expr, join: exp.Join | None) -> Iterator[tuple[exp.Expr, exp
             yield from _flat(more.this, more)
 
 
+def numbered_item(key: exp.Expr, select: exp.Select) -> exp.Expr:
+    """What the number of a shown column stands for in GROUP BY and ORDER BY."""
+    if isinstance(key, exp.Literal) and not key.is_string and key.name.isdigit():
+        place = int(key.name) - 1
+        if 0 <= place < len(select.expressions):
+            item: exp.Expr = select.expressions[place]
+            return item.unalias()
+    return key
+
+
+def renamed_item(node: exp.Expr, names: Names) -> exp.Expr:
+    """The shown expression whose name it is; in ORDER BY such names go first."""
+    if isinstance(node, exp.Column) and not node.table:
+        return names.shown.get(node.name.lower(), node)
+    return node
+
+
 def doubled_sources(tree: exp.Expr, schema: Schema) -> frozenset[int]:
     """Sources that share their table with another one of the same SELECT, or with one of a query
     around it whose columns it uses."""

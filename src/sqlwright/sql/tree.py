@@ -119,6 +119,15 @@ def enclosing_selects(tree: exp.Expr) -> dict[int, exp.Select | None]:
     return found
 
 
+def source_read(node: exp.Expr) -> exp.Expr | None:
+    """What a table node or `x IN table` reads."""
+    from sqlglot import exp
+
+    if isinstance(node, exp.In):
+        return node.args.get("field") or node.args.get("unnest")
+    return node if isinstance(node, exp.Table) else None
+
+
 @contextmanager
 def silence() -> Iterator[None]:
     """While it lasts, this thread's calls of the parser's library log nothing: what it logs quotes

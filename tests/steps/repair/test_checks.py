@@ -12,6 +12,7 @@ import yaml
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Workspace
 from sqlwright.steps.repair.checks import findings
+from sqlwright.types import Candidate
 
 CASES: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parents[2] / "cases" / "checks" / "findings.yaml").read_text("utf-8")
@@ -33,7 +34,7 @@ def workspaces(
 
 @pytest.mark.parametrize("case", CASES, ids=[case["title"] for case in CASES])
 def test_findings(workspaces: dict[str, Workspace], case: dict[str, Any]) -> None:
-    found = findings(case["sql"], workspaces[case.get("database", "shop")])
+    found = findings(Candidate(case["sql"], "test"), workspaces[case.get("database", "shop")])
     assert len(found) == len(case.get("finds", []))
     for finding, words in zip(found, case.get("finds", []), strict=True):
         assert words in finding

@@ -146,7 +146,7 @@ class Conversation:
         """True if a line is SQL over this database's tables rather than English."""
         if not reads_as_sql(line):
             return False
-        from sqlwright.sql.guard import tables_used
+        from sqlwright.sql.reading import tables_used
 
         schema = self._session.workspace.schema
         tables = tables_used(line)

@@ -94,7 +94,7 @@ def check_lines(
 ) -> Iterator[Text]:
     """That the guard lets `sql` pass, what it reads, and on request how the database would go
     about it. Raises UnsafeQuery, and QueryError when the database can't make sense of it."""
-    from sqlwright.sql.guard import columns_used, format_sql, tables_used
+    from sqlwright.sql.reading import columns_used, format_sql, tables_used
     from sqlwright.sql.tokens import UnreadableQuery
 
     try:

@@ -147,12 +147,16 @@ class ExpressionWriter:
                 return f"{operand} {word}LIKE {_pattern(kind, str(phrase.value))}"
 
 
-def _pattern(kind: f.LikeKind, phrase: str) -> str:
+def like_pattern(kind: f.LikeKind, phrase: str) -> str:
+    """The pattern that a LIKE compares with; a backslash in one that isn't `matches` makes the
+    letter after it plain."""
     if kind == "matches":
-        return quote_literal(phrase)
+        return phrase
     escaped = re.sub(r"([\\%_])", r"\\\1", phrase)
-    before = "" if kind == "starts" else "%"
-    after = "" if kind == "ends" else "%"
-    if escaped == phrase:
-        return quote_literal(before + phrase + after)
-    return quote_literal(before + escaped + after) + r" ESCAPE '\'"
+    return f"{'' if kind == 'starts' else '%'}{escaped}{'' if kind == 'ends' else '%'}"
+
+
+def _pattern(kind: f.LikeKind, phrase: str) -> str:
+    pattern = quote_literal(like_pattern(kind, phrase))
+    plain = kind == "matches" or not re.search(r"[\\%_]", phrase)
+    return pattern if plain else pattern + r" ESCAPE '\'"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from sqlwright.english.as_trained import Word
 from sqlwright.english.dates import Moment, moments
 from sqlwright.errors import UnsupportedQuery
+from sqlwright.form.facts import form_facts
 from sqlwright.form.nodes import Query
 from sqlwright.form.sequence.grammar import delinearize
 from sqlwright.form.sequence.symbols import TableSymbol
@@ -45,8 +45,6 @@ FILES = (
     "tokenizer.json",
 )
 """What `Parser.load` reads from the weights folder."""
-
-_BY_TIME = re.compile(r"GROUP BY (?:STRFTIME|DATE)\(")
 
 BUDGET = Budget(pieces=352, nodes=176)
 """As in training; larger schemas keep their most promising columns."""
@@ -164,7 +162,10 @@ class Parser:
         named = untold(moments(question.text, today), values)
         asking = _Asking(view, values, enumerations or {}, dates or {}, beam, run)
         found = self._parse(question, named, asking)
-        if named and not any(moment.is_in(one.sql) for moment in named for one in found):
+        if not named:
+            return found
+        texts = {text for one in found for text in form_facts(one.form, view.schema).texts}
+        if not any(moment.is_among(texts) for moment in named):
             # Not a date of this database's, or written otherwise there.
             return self._parse(question, (), asking)
         return found
@@ -194,7 +195,7 @@ class Parser:
             # Tables without a key to others are rarely asked about together with them: only where
             # nothing else can be written is each group of tables a database of its own.
             found = within(groups)
-        found = _heeding(found, named, by_time=bool(unit_of(question.text)))
+        found = _heeding(found, named, view.schema, by_time=bool(unit_of(question.text)))
         return [replace(one, values=tuple(map(retold.original, one.values))) for one in found]
 
     def read(
@@ -269,13 +270,18 @@ def feature_flags(bits: npt.NDArray[np.uint32]) -> Floats:
     return ((bits[..., None] >> places) & 1).astype(np.float32)
 
 
-def _heeding(found: Sequence[Parsed], named: Sequence[Moment], *, by_time: bool) -> list[Parsed]:
+def _heeding(
+    found: Sequence[Parsed], named: Sequence[Moment], schema: Schema, *, by_time: bool
+) -> list[Parsed]:
     """Those that go by most of the moments that the question names, and that group by a time where
     it wants something for each: no other can be meant."""
+    if not named and not by_time:
+        return list(found)
+    said = [form_facts(one.form, schema) for one in found]
     heeded = [
-        sum(moment.is_in(one.sql) for moment in named)
-        + (by_time and _BY_TIME.search(one.sql) is not None)
-        for one in found
+        sum(moment.is_among(facts.texts) for moment in named)
+        + (by_time and any(key.dates for one in facts.selects for key in one.grouping))
+        for facts in said
     ]
     return [one for one, count in zip(found, heeded, strict=True) if count == max(heeded)]
 

@@ -24,7 +24,9 @@ from sqlwright.sql.names import (
     doubled_sources,
     first_select,
     is_star,
+    numbered_item,
     read_from,
+    renamed_item,
 )
 from sqlwright.sql.tree import node_text, query_tree
 from sqlwright.types import QueryPart, ValueMatch
@@ -241,7 +243,7 @@ class _Reader:
         group = select.args.get("group")
         if group is None:
             return [], []
-        keys = [self._words.worded(_behind(key, select), names) for key in group.expressions]
+        keys = [self._words.worded(numbered_item(key, select), names) for key in group.expressions]
         rest = [node_text(one) for name, one in _given(group) if name != "expressions"]
         return [*(key.text for key in keys), *rest], _within(keys)
 
@@ -264,8 +266,8 @@ class _Reader:
         keys: list[Worded] = []
         order = query.args.get("order")
         for key in order.expressions if order is not None else ():
-            node = _behind(key.this if isinstance(key, exp.Ordered) else key, select)
-            behind = _renamed(node, names)
+            node = numbered_item(key.this if isinstance(key, exp.Ordered) else key, select)
+            behind = renamed_item(node, names)
             worded = self._words.worded(behind, names.stored() if behind is not node else names)
             keys.append(worded)
             said.append(direction(key, worded.text, numeric=gives_numbers(behind, names)))
@@ -336,20 +338,3 @@ def _linked(join: exp.Join, source: Source) -> bool:
 def _is_function(node: exp.Expr) -> bool:
     """Whether what is read from is a function that gives rows."""
     return isinstance(node, exp.Table) and not isinstance(node.this, exp.Identifier)
-
-
-def _behind(key: exp.Expr, select: exp.Select) -> exp.Expr:
-    """What the number of a shown column stands for in GROUP BY and ORDER BY."""
-    if isinstance(key, exp.Literal) and not key.is_string and key.name.isdigit():
-        place = int(key.name) - 1
-        if 0 <= place < len(select.expressions):
-            item: exp.Expr = select.expressions[place]
-            return item.unalias()
-    return key
-
-
-def _renamed(node: exp.Expr, names: Names) -> exp.Expr:
-    """The shown expression whose name it is; in ORDER BY such names go first."""
-    if isinstance(node, exp.Column) and not node.table:
-        return names.shown.get(node.name.lower(), node)
-    return node

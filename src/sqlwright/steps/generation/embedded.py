@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sqlwright.candidates import deduplicate
+from sqlwright.candidates import deduplicate, facts_of
 from sqlwright.english.dates import Moment, moments
 from sqlwright.local.question.retelling import untold
 from sqlwright.protocols import Context, Step
+from sqlwright.schema import Schema
 from sqlwright.types import Candidate, State
 
 
@@ -50,16 +52,25 @@ class EmbeddedGeneration(Step):
                 score=one.score,
                 columns=tuple(one.columns),
                 values=tuple(one.values),
+                form=one.form,
             )
             for one in parsed
         )
         named = moments(state.question.text, context.run.today)
-        for moment in untold(named, state.values):
-            if not any(moment.is_in(one.sql) for one in written):
+        told = untold(named, state.values)
+        texts = _texts(written, context.workspace.schema) if told else frozenset()
+        for moment in told:
+            if not moment.is_among(texts):
                 state = state.warn(f"no query goes by “{moment.said}”")
             elif moment.relative:
                 state = state.warn(_read_as(moment))
         return state.evolve(candidates=deduplicate((*state.candidates, *written)))
+
+
+def _texts(written: Iterable[Candidate], schema: Schema) -> frozenset[str]:
+    """The texts in candidates' queries."""
+    said = (facts_of(one, schema) for one in written)
+    return frozenset(text for facts in said if facts is not None for text in facts.texts)
 
 
 def _read_as(moment: Moment) -> str:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sqlwright.candidates import form_of
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.nodes import Aggregate, Column, OrderTerm, Select
-from sqlwright.form.read.sql import read_sql
 from sqlwright.form.walking import own, own_tables, selects
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
+from sqlwright.types import Candidate
 
-_WORTH_READING = re.compile(r"\b(?:sum|avg|total|min|max)\s*\(|\border\s+by\b", re.IGNORECASE)
 _NUMBERS = frozenset({"number_text", "number_grouped", "number_comma", "money", "percent"})
 """Formats of numbers whose order as text isn't their order as numbers."""
 _SUMMABLE = frozenset({"number_text", "year"})
 _SUMS = frozenset({"sum", "avg", "total"})
 
 
-def findings(sql: str, workspace: Workspace) -> tuple[str, ...]:
+def findings(candidate: Candidate, workspace: Workspace) -> tuple[str, ...]:
     """Warnings about a query, empty when nothing is wrong or it can't be read.
 
     - A sum or average over a table whose rows come once per matching row of another table counts
@@ -28,10 +27,8 @@ def findings(sql: str, workspace: Workspace) -> tuple[str, ...]:
     - A sum or average of text that isn't numbers is 0 or nonsense.
     - The least, greatest or order of numbers stored as text goes by their digits: '9' after '10'.
     """
-    if not _WORTH_READING.search(sql):
-        return ()
     try:
-        form = read_sql(sql, workspace.schema)
+        form = form_of(candidate, workspace.schema)
     except UnsupportedQuery:
         return ()
     profiles = {} if workspace.catalog is None else workspace.catalog.columns

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from sqlwright.candidates import deduplicate, execute, hollow, stopped, valid
+from sqlwright.candidates import deduplicate, execute, form_of, hollow, stopped, valid
 from sqlwright.errors import UnsupportedQuery
-from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
 from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.schema import ColumnRef
@@ -68,7 +67,7 @@ class ExecutionGuidedRepair(Step):
         """The candidate with literals that are stored, if that makes it find something."""
         schema = context.workspace.schema
         try:
-            form = read_sql(candidate.sql, schema)
+            form = form_of(candidate, schema)
             form, replacements = replace_literals(
                 form, lambda column, text: self._stored(column, text, context.workspace.values)
             )
@@ -86,6 +85,7 @@ class ExecutionGuidedRepair(Step):
             columns=candidate.columns,
             values=_values(candidate.values, replacements),
             note="; ".join(map(_told, replacements)),
+            form=form,
             warnings=(*candidate.warnings, *map(_told, replacements)),
         )
         (new,) = execute([new], context.workspace.database, context.run, seconds=self.seconds)
@@ -103,7 +103,7 @@ class ExecutionGuidedRepair(Step):
 def _checked(candidate: Candidate, context: Context) -> Candidate:
     if not valid(candidate) or not math.isfinite(candidate.score):
         return candidate
-    found = findings(candidate.sql, context.workspace)
+    found = findings(candidate, context.workspace)
     return replace(candidate, warnings=(*candidate.warnings, *found)) if found else candidate
 
 

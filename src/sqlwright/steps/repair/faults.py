@@ -18,7 +18,7 @@ from sqlwright.messages import Span, Text
 from sqlwright.prompts.cells import render_sql, told_pieces
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Detail
-from sqlwright.sql.guard import ComparedText, compared_texts
+from sqlwright.sql.reading import ComparedText, compared_texts
 from sqlwright.sql.tokens import quote_name, quote_text
 from sqlwright.types import Candidate, ExecutionError, Question, State, ValueMatch
 

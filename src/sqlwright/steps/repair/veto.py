@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import ClassVar
 
-from sqlwright.candidates import deduplicate, execute, grounded, hollow, stopped, valid
+from sqlwright.candidates import deduplicate, execute, form_of, grounded, hollow, stopped, valid
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
@@ -55,7 +55,7 @@ class VetoRepair(Step):
         if not valid(candidate) or not math.isfinite(candidate.score) or stopped(context.run):
             return candidate
         try:
-            form = read_sql(candidate.sql, read.schema)
+            form = form_of(candidate, read.schema)
         except UnsupportedQuery:
             return candidate
         found = findings(form, read)
@@ -68,7 +68,7 @@ class VetoRepair(Step):
             if mended is None:
                 kept[finding.veto] = None
                 continue
-            candidate, form = mended, read_sql(mended.sql, read.schema)
+            candidate, form = mended, form_of(mended, read.schema)
             found = findings(form, read)
         vetoes = [finding.veto for finding in found]
         return replace(candidate, vetoes=tuple(dict.fromkeys(vetoes))) if vetoes else candidate
@@ -87,7 +87,7 @@ class VetoRepair(Step):
         left = deadline - context.run.clock()
         try:
             sql = write_sql(finding.mended, read.schema)
-            read_sql(sql, read.schema)
+            form = read_sql(sql, read.schema)
         except UnsupportedQuery:
             return None
         if left <= 0 or sql == candidate.sql:
@@ -102,6 +102,7 @@ class VetoRepair(Step):
             note="; ".join(veto.done for veto in mended),
             warnings=candidate.warnings,
             mended=mended,
+            form=form,
         )
         new = grounded(new, (*candidate.values, *read.state.values), read.schema)
         (new,) = execute([new], context.workspace.database, context.run, seconds=left)
@@ -117,7 +118,7 @@ def _with_joins(
     if not hollow(candidate):
         return candidate
     try:
-        pairs = dict.fromkeys(joined(read_sql(candidate.sql, read.schema), read.schema))
+        pairs = dict.fromkeys(joined(form_of(candidate, read.schema), read.schema))
     except UnsupportedQuery:
         return candidate
     apart = [

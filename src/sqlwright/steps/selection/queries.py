@@ -11,7 +11,7 @@ from sqlwright.messages import Text
 from sqlwright.prompts.schema import render_result, render_schema, render_sql
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.sql.guard import columns_used, tables_used
+from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import Candidate, State
 
 

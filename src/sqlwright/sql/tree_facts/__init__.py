@@ -1,0 +1,1 @@
+"""A query's facts, read from its parse tree."""

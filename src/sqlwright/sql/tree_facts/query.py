@@ -1,0 +1,253 @@
+"""A query's facts, read from its parse tree: names resolved, aliases and places looked through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.sql.facts import (
+    JoinFact,
+    JoinKind,
+    OrderKey,
+    QueryFacts,
+    SelectFacts,
+    SetFacts,
+    Term,
+    unique,
+)
+from sqlwright.sql.names import (
+    Names,
+    Source,
+    common_tables,
+    is_star,
+    numbered_item,
+    read_from,
+    renamed_item,
+)
+from sqlwright.sql.tree import query_tree
+from sqlwright.sql.tree_facts.nodes import (
+    bare_query,
+    is_number,
+    only_source,
+    row_count,
+    set_operator,
+)
+from sqlwright.sql.tree_facts.terms import OpenSelect, TermReader
+
+_CLAUSES = frozenset(
+    {"expressions", "distinct", "joins", "where", "group", "having", "order", "limit", "offset"}
+    | {"with", "with_", "from", "from_", "kind", "hint"}
+)
+
+
+def query_facts(sql: str, schema: Schema) -> QueryFacts | None:
+    """What a query says; None when the text is no query or is nested too deeply to be read."""
+    tree = query_tree(sql)
+    if tree is None:
+        return None
+    try:
+        reader = _Reader()
+        reader.query(tree, Names(schema), whole=True)
+    except (RecursionError, SqlglotError, ValueError):
+        return None
+    return reader.facts()
+
+
+@dataclass
+class _Reader:
+    _selects: list[SelectFacts] = field(default_factory=list)
+    _operations: list[SetFacts] = field(default_factory=list)
+    _order: tuple[OrderKey, ...] = ()
+    _limit: int | None = None
+
+    def __post_init__(self) -> None:
+        self._terms = TermReader(self.query)
+
+    def facts(self) -> QueryFacts | None:
+        """All that was read; None when there is no SELECT in it."""
+        if not self._selects:
+            return None
+        return QueryFacts(
+            tuple(self._selects),
+            tuple(self._operations),
+            tuple(self._terms.comparisons),
+            tuple(self._terms.constants),
+            tuple(self._terms.columns),
+            self._order,
+            self._limit,
+        )
+
+    def query(self, node: exp.Expr, names: Names, *, whole: bool = False) -> int:
+        """Read a query; the place of its first SELECT, the next one's where it has none."""
+        node = bare_query(node)
+        place = len(self._selects)
+        if isinstance(node, exp.SetOperation):
+            names = self._common(node, names)
+            place = self.query(node.this, names)
+            right = self.query(node.expression, names)
+            self._operations.append(SetFacts(set_operator(node), place, right))
+            self._rows_of_set(node, names, place, whole=whole)
+        elif isinstance(node, exp.Select):
+            inner = only_source(node)
+            if inner is not None:
+                return self.query(inner, self._common(node, names), whole=whole)
+            place = self._select(node, names)
+            if whole:
+                self._order = self._selects[place].order
+                self._limit = self._selects[place].limit
+        return place
+
+    def _rows_of_set(
+        self, node: exp.SetOperation, names: Names, place: int, *, whole: bool
+    ) -> None:
+        """ORDER BY and LIMIT of a set operation, which name what its first SELECT shows."""
+        select = node
+        while isinstance(select, (exp.SetOperation, exp.Subquery, exp.Paren)):
+            select = select.this
+        if not isinstance(select, exp.Select):
+            return
+        own = OpenSelect(place, names.within(select))
+        order, limit = self._ordered(node, select, own), row_count(node.args.get("limit"))
+        if whole:
+            self._order, self._limit = order, limit
+
+    def _common(self, node: exp.Expr, names: Names) -> Names:
+        """The names with the query's common table expressions, which are read here."""
+        names = names.with_queries(node)
+        for cte in common_tables(node):
+            self.query(cte.this, names)
+        return names
+
+    # ---- one SELECT
+
+    def _select(self, node: exp.Select, names: Names) -> int:
+        place = len(self._selects)
+        self._selects.append(SelectFacts())
+        names = self._common(node, names)
+        own = OpenSelect(place, names.within(node))
+        shown = tuple(self._item(item, own) for item in node.expressions)
+        derived, joins = self._sources(node, names, own)
+        where, having = node.args.get("where"), node.args.get("having")
+        if where is not None:
+            self._terms.condition(where.this, own, "where")
+        group = node.args.get("group")
+        grouping = tuple(
+            self._terms.term(numbered_item(key, node), own, "group", quiet=is_number(key))
+            for key in (group.expressions if group is not None else ())
+        )
+        if having is not None:
+            self._terms.condition(having.this, own, "having")
+        order = self._ordered(node, node, own)
+        self._others(node, own)
+        self._selects[place] = SelectFacts(
+            shown,
+            node.args.get("distinct") is not None,
+            tuple(one.table.name for one in own.names.sources if one.table is not None),
+            derived,
+            joins,
+            tuple(own.parts("on").columns),
+            tuple(own.parts("where").columns),
+            tuple(own.parts("having").columns),
+            having is not None,
+            own.connectives,
+            grouping,
+            order,
+            row_count(node.args.get("limit")),
+            row_count(node.args.get("offset")),
+        )
+        return place
+
+    def _item(self, item: exp.Expr, own: OpenSelect) -> Term:
+        bare = item.unalias()
+        if not is_star(bare):
+            return self._terms.term(bare, own, "select", names=own.names.stored())
+        alias = bare.table.lower() if isinstance(bare, exp.Column) else ""
+        columns = unique(
+            ColumnRef(one.table.name, column.name)
+            for one in own.names.sources
+            if one.table is not None and alias in {"", one.alias.lower()}
+            for column in one.table.columns
+        )
+        self._terms.columns.update(dict.fromkeys(columns))
+        return Term(star=True, columns=columns)
+
+    def _sources(
+        self, node: exp.Select, names: Names, own: OpenSelect
+    ) -> tuple[tuple[int, ...], tuple[JoinFact, ...]]:
+        """Queries in FROM, and what brings each further source in."""
+        derived, joins = [], []
+        before: list[Source] = []
+        for source, (place, join) in zip(own.names.sources, read_from(node), strict=True):
+            if isinstance(place, exp.Table):
+                for child in place.args.get("expressions") or ():
+                    self._terms.term(child, own, "on")
+                if not isinstance(place.this, exp.Identifier):
+                    self._terms.term(place.this, own, "on")
+            else:
+                derived.append(self.query(place, names))
+            if join is not None:
+                joins.append(self._join(join, source, before, own))
+            elif before:
+                joins.append(JoinFact("cross"))
+            before.append(source)
+        return tuple(derived), tuple(joins)
+
+    def _join(
+        self, join: exp.Join, source: Source, before: Sequence[Source], own: OpenSelect
+    ) -> JoinFact:
+        on, side = join.args.get("on"), str(join.args.get("side") or "").upper()
+        pairs: list[tuple[ColumnRef, ColumnRef]] = []
+        for name in join.args.get("using") or ():
+            key = name.name.lower()
+            ends = ((one.columns or {}).get(key) for one in (*before, source))
+            refs = [ref for ref in ends if ref is not None]
+            own.parts("on").columns.update(dict.fromkeys(refs))
+            self._terms.columns.update(dict.fromkeys(refs))
+            pairs += [(refs[0], refs[-1])] if len(refs) > 1 else []
+        if on is not None:
+            pairs += self._on(on, own)
+        kind: JoinKind = "left" if side == "LEFT" else "other" if side else "inner"
+        if not side and on is None and not pairs and not join.args.get("method"):
+            kind = "cross"
+        return JoinFact(kind, tuple(pairs))
+
+    def _on(self, on: exp.Expr, own: OpenSelect) -> Iterator[tuple[ColumnRef, ColumnRef]]:
+        """The equalities of an ON clause; what else it says are conditions."""
+        bare = on.unnest()
+        operands = list(bare.flatten()) if isinstance(bare, exp.And) else [bare]
+        own.connectives += len(operands) - 1
+        for one in operands:
+            sides = (one.this, one.expression) if isinstance(one, exp.EQ) else ()
+            if not sides or not all(isinstance(side, exp.Column) for side in sides):
+                self._terms.condition(one, own, "on")
+                continue
+            found = [self._terms.term(side, own, "on") for side in sides]
+            left, right = (term.column for term in found)
+            if left is not None and right is not None:
+                yield left, right
+
+    def _ordered(self, node: exp.Expr, select: exp.Select, own: OpenSelect) -> tuple[OrderKey, ...]:
+        order = node.args.get("order")
+        keys = []
+        for key in order.expressions if order is not None else ():
+            written = key.this if isinstance(key, exp.Ordered) else key
+            meant = renamed_item(numbered_item(written, select), own.names)
+            names = own.names if meant is written else own.names.stored()
+            term = self._terms.term(meant, own, "order", names=names, quiet=meant is not written)
+            keys.append(OrderKey(term, bool(key.args.get("desc"))))
+        return tuple(keys)
+
+    def _others(self, node: exp.Select, own: OpenSelect) -> None:
+        """What of a SELECT has no place among the facts: its columns and queries count."""
+        for name, value in node.args.items():
+            for one in value if isinstance(value, list) else [value]:
+                if name not in _CLAUSES and isinstance(one, exp.Expr):
+                    self._terms.term(one, own, "select")
+        for name in ("limit", "offset"):
+            part = node.args.get(name)
+            if part is not None and row_count(part) == -1:
+                self._terms.term(part, own, "order")
