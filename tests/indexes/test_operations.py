@@ -32,9 +32,9 @@ from sqlwright.indexes.values.arrays import ColumnValues, bucket_bits, build_arr
 from sqlwright.indexes.values.covering import Coverage
 from sqlwright.indexes.values.index import memory_value_index
 from sqlwright.indexes.values.ranking import equal, likenesses
-from sqlwright.indexes.values.reader import Reader, distinct, distinct_first, joined
+from sqlwright.indexes.values.reader import ArrayReader, distinct, distinct_first, joined
 from sqlwright.indexes.values.strings import SORTED_BYTES, Strings, sorted_order
-from sqlwright.indexes.values.tokens import Token
+from sqlwright.indexes.values.tokens import PhraseToken
 from sqlwright.indexes.vectors import VectorIndex
 from sqlwright.protocols import ValueIndex
 from sqlwright.schema import Column, ColumnRef, Schema, Table
@@ -49,8 +49,8 @@ def one_column(stored: list[str]) -> list[ColumnValues]:
     return [ColumnValues(CITY, [(text, 1) for text in stored])]
 
 
-def reader_of(stored: list[str]) -> Reader:
-    return Reader(in_memory(build_arrays(one_column(stored)).arrays))
+def reader_of(stored: list[str]) -> ArrayReader:
+    return ArrayReader(in_memory(build_arrays(one_column(stored)).arrays))
 
 
 # ---- searches
@@ -225,7 +225,7 @@ def test_the_reader_gives_back_what_was_stored(stored: list[str]) -> None:
             ColumnValues(AIRPORT, [(text, 7) for text in list(counted)[::2]]),
         ]
     )
-    reader = Reader(in_memory(built.arrays))
+    reader = ArrayReader(in_memory(built.arrays))
     kept = [text for text in counted if text]
     assert reader.size == len(kept)
     numbers = {reader.checked(value)[0]: value for value in range(reader.size)}
@@ -284,7 +284,7 @@ STORED = [
 ]
 
 
-def values(reader: Reader, variants: Any) -> dict[str, float]:
+def values(reader: ArrayReader, variants: Any) -> dict[str, float]:
     weights = np.broadcast_to(variants.weights, variants.values.shape).tolist()
     named = [reader.text(value) for value in variants.values.tolist()]
     return {name: round(weight, 3) for name, weight in zip(named, weights, strict=True)}
@@ -293,7 +293,7 @@ def values(reader: Reader, variants: Any) -> dict[str, float]:
 @pytest.mark.parametrize("case", cases("indexes/tokens.yaml"), ids=lambda case: case["word"])
 def test_a_word_is_found_as_stored_or_alike(case: dict[str, Any]) -> None:
     reader = reader_of(STORED)
-    token = Token.look_up(case["word"], reader)
+    token = PhraseToken.look_up(case["word"], reader)
     assert sorted(reader.text(value) for value in token.postings) == case["holds"]
     assert token.stored is case["stored"]
     assert token.count == len(case["holds"])
@@ -312,7 +312,7 @@ def test_a_word_is_found_as_stored_or_alike(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("few", [0, 128])
 def test_values_cover_shares_of_a_phrase(case: dict[str, Any], few: int) -> None:
     reader = reader_of(case["stored"])
-    tokens = [Token.look_up(word, reader) for word in case["phrase"].split()]
+    tokens = [PhraseToken.look_up(word, reader) for word in case["phrase"].split()]
     coverage = Coverage(reader, 1, few=few)
     for _ in range(2):  # the second time scratch space is clean again
         shares = coverage.shares(tokens, found=case.get("found", False))
@@ -327,7 +327,7 @@ def test_shares_of_weight_follow_from_how_rare_words_are() -> None:
     reader = reader_of(stored)
     for _ in range(30):
         asked = rng.sample(words, 3)
-        tokens = [Token.look_up(word, reader) for word in asked]
+        tokens = [PhraseToken.look_up(word, reader) for word in asked]
         total = sum(token.idf for token in tokens)
         shares = Coverage(reader, 1).shares(tokens, found=True)
         for value, share in shares.items():
