@@ -1,4 +1,4 @@
-"""What a database looks like: tables, columns, keys, and how much of each to show."""
+"""The schema of a database: tables, columns, keys, and how much of each to show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def fold_name(name: str) -> str:
 
 
 MANY_GROUPS = 8
-"""Groups of two and more tables that make a crowd."""
+"""Groups of two and more tables from which `has_many_groups` is true."""
 
 
 class ColumnRef(NamedTuple):
@@ -141,17 +141,18 @@ class Schema:
 
     @cached_property
     def foreign_key_columns(self) -> frozenset[ColumnRef]:
-        """The columns that refer to others."""
+        """The columns on the referring side of keys."""
         return frozenset(near for key in self.foreign_keys for near, _ in key.pairs)
 
     @cached_property
     def group_of(self) -> Mapping[str, str]:
-        """For each table one that stands for its group: the tables that keys connect."""
+        """For each table the one that stands for its group: the tables that keys connect."""
         leader = {table.name: table.name for table in self.tables}
 
         def root(name: str) -> str:
             while leader[name] != name:
-                leader[name] = name = leader[leader[name]]
+                leader[name] = leader[leader[name]]  # path halving keeps the chains short
+                name = leader[name]
             return name
 
         for key in self.foreign_keys:
@@ -178,9 +179,9 @@ class Schema:
 
     @cached_property
     def has_many_groups(self) -> bool:
-        """Whether so many groups of tables stand side by side that names and small numbers agree
-        by chance, and a question is about one of them. A schema of few groups is one business,
-        whose tables may be asked about together without a key."""
+        """True if so many groups of tables stand side by side that names and small numbers agree by
+        chance, and a question is about one of them. A schema of few groups is one business, whose
+        tables may be asked about together without a key."""
         sizes = Counter(self.group_of.values())
         return sum(size > 1 for size in sizes.values()) >= MANY_GROUPS
 
@@ -196,7 +197,7 @@ class Schema:
 
 
 class Detail(Enum):
-    """How much of a column a view shows. Hard linking hides, soft linking shows briefly."""
+    """Detail in which a view shows a column. Hard linking hides, soft linking shows briefly."""
 
     FULL = "full"
     BRIEF = "brief"

@@ -18,10 +18,12 @@ from sqlwright.form.nodes import Column, DerivedColumn, Join, Source
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 
 DECLARED_COST = 1.0
+"""Of an edge of the join graph: a declared key."""
 INFERRED_COST = 1.5
+"""Of an edge for an inferred key. Chosen: two declared keys cost more than one inferred."""
 
 Node = Source | int
-"""What stands in a FROM clause: an appearance of a table, or the number of a derived table."""
+"""Item of a FROM clause: an appearance of a table, or the number of a derived table."""
 
 Pairs = tuple[tuple[str, str], ...]
 """Joined column names, near side first."""
@@ -46,7 +48,7 @@ class _Link:
 
 
 def node_of(column: Column | DerivedColumn) -> Node:
-    """What a column belongs to."""
+    """The FROM item that a column belongs to."""
     if isinstance(column, DerivedColumn):
         return column.table
     return Source(column.ref.table, column.instance)

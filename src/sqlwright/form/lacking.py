@@ -86,10 +86,10 @@ OPERATIONS = (
         names=("percent", "percentage", "pct", "share", "proportion", "ratio", "rate"),
     ),
 )  # fmt: skip
-"""What is looked for. The form says the last three in some ways; none of the others."""
+"""Operations that are looked for. The form says the last three in some ways; none of the others."""
 
 
 def asked_operations(text: str) -> Iterator[tuple[int, int]]:
-    """Where a text asks for one of them, as characters."""
+    """Start and end, in characters, of each request for one of them in a text."""
     for operation in OPERATIONS:
         yield from (match.span() for match in operation.asked.finditer(text))

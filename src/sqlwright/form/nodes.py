@@ -168,7 +168,7 @@ class IsNull:
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    """Whether a query has any row."""
+    """A test for a query to have any row."""
 
     query: Query
     negated: bool = False

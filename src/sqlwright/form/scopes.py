@@ -1,4 +1,4 @@
-"""Which source the columns of a form belong to, and rewriting them."""
+"""Finds the sources of a form's columns, and rewrites them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ def _clauses(select: f.Select) -> Iterator[object]:
 
 
 def mentions(select: f.Select) -> tuple[Node, ...]:
-    """What the FROM clause of a SELECT must hold before joins are restored, in order of mention:
-    tables of its columns and stars (those of subqueries' `outer` columns too), then extra ones."""
+    """Nodes that the FROM clause of a SELECT must hold before joins are restored, in order of
+    mention: tables of its columns and stars (those of subqueries' `outer` columns too), then extra
+    ones."""
     found: dict[Node, None] = {}
     for part in _clauses(select):
         for node in _own_nodes(part, own=True):

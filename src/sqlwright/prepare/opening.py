@@ -177,18 +177,12 @@ def _stale(
     """The prepared workspace, as far as it still fits the schema of today."""
     schema, notes = described_schema(database, described, run.remaining())
     exists = frozenset(schema.columns)
-    known = {
-        (ref.table, ref.column)
-        for key in schema.foreign_keys
-        for pair in key.pairs
-        for ref in pair[:1]
-    }
     inferred = [
         key
         for key in catalog.schema.foreign_keys
         if key.inferred
         and all(ref in exists for pair in key.pairs for ref in pair)
-        and not any(near in known for near, _ in key.pairs)
+        and schema.foreign_key_columns.isdisjoint(near for near, _ in key.pairs)
     ]
     schema = with_joins(schema, inferred)
     current = Catalog(
@@ -200,7 +194,7 @@ def _stale(
     )
     added = [ref for ref in schema.columns if ref not in catalog.columns]
     more = f", {len(added)} column{' is' if len(added) == 1 else 's are'} new" if added else ""
-    said = (
+    changed = (
         f"The database has changed since it was prepared{more}. "
         f"To find new values, too: {_command(database)}"
     )
@@ -209,7 +203,7 @@ def _stale(
         schema,
         FilteredIndex(index, exists),
         current,
-        (said, *notes, *pressing_notes(current, sampled=False)),
+        (changed, *notes, *pressing_notes(current, sampled=False)),
     )
 
 

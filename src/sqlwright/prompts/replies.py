@@ -245,7 +245,8 @@ def _fences(text: str) -> list[_Block]:
         inner = opening.end()
         closing_mark = re.compile(rf"^[ \t>]*{opening[1]}[ \t]*\r?$", re.MULTILINE)
         closings = list(islice(closing_mark.finditer(text, inner), 8))
-        inline = text.find(opening[1], inner, text.find("\n", inner) % (len(text) + 1))
+        line_end = text.find("\n", inner)
+        inline = text.find(opening[1], inner, line_end if line_end >= 0 else len(text))
         if inline >= 0:
             end, after = inline, inline + len(opening[1])
         elif closings:

@@ -52,7 +52,7 @@ _EXISTING = """
 """
 
 FUNCTIONS = frozenset(_CALLABLE.split())
-"""What a query may call. Not shared with the connection's list: two lists, two layers."""
+"""Functions that a query may call. Not shared with the connection's list: two lists, two layers."""
 _WORDS = frozenset(_NOT_CALLING.split())
 """Words that may stand before a parenthesis without calling anything."""
 _WRITING = frozenset(_RESERVED.split())
@@ -119,7 +119,7 @@ def tokens_within_limits(sql: str) -> list[SqlToken]:
 
 
 def begins_like_a_query(tokens: Sequence[SqlToken]) -> bool:
-    """Whether the first word is one that queries begin with."""
+    """True if the first word is one that queries begin with."""
     return bool(tokens) and tokens[0].word in {"select", "with", "values"}
 
 
@@ -173,7 +173,7 @@ def _refuse_call(name: str) -> None:
 
 
 def _parentheses(tokens: Sequence[SqlToken]) -> dict[int, int]:
-    """Where each parenthesis that opens is closed."""
+    """Index of the closing parenthesis for that of each opening one."""
     pairs, waiting = {}, []
     for index, token in enumerate(tokens):
         if token.text == "(":

@@ -68,7 +68,7 @@ class SqlToken(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it names where a name stands, in lower case."""
+        """The name in lower case where the token may be a name, else empty."""
         if self.kind in {"quoted", "text"}:
             mark = self.text[-1]
             return fold_name(self.text[1:-1].replace(mark * 2, mark))
@@ -145,14 +145,14 @@ _CHANGES = tuple(
     grant|revoke all|delete|insert|select|update ,|on|privileges
     """.strip().splitlines()
 )
-"""How statements that change something begin, word by word: `*` is a name, `;` the end."""
+"""Beginnings of statements that change something, word by word: `*` is a name, `;` the end."""
 _OPTIONAL = "exists if materialized not temp temporary unique virtual"
 _BESIDES = frozenset(_OPTIONAL.split())
 """Words that may stand among them and make no difference."""
 
 
 def holds_change(text: str) -> bool:
-    """Whether a statement of SQL that changes data, structure or rights begins at the beginning of
+    """True if a statement of SQL that changes data, structure or rights begins at the beginning of
     a text or after a semicolon. A sentence that merely begins with such a word is none."""
     statements: list[list[str]] = [[]]
     before = ""

@@ -82,7 +82,7 @@ def parse(tokens: Sequence[SqlToken], stop: StopReading | None = None) -> exp.Qu
 
 
 def parsed_text(tokens: Sequence[SqlToken]) -> str:
-    """What the parser is given for a text: its tokens with one space between."""
+    """The text that the parser is given: the tokens with one space between."""
     return " ".join(map(parsed_token, tokens))
 
 

@@ -1,4 +1,4 @@
-"""What every prompt about a question shows alike; `_question.jinja` lays it out."""
+"""The part that all prompts about a question share; `_question.jinja` lays it out."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ def _many_columns(state: State, context: Context) -> bool:
 
 
 def _large_schema(state: State, context: Context) -> bool:
-    """Whether the view is too much to be shown whole: by its columns, by the tokens their names and
-    descriptions take, or by what the run's own language model can read.
+    """True if the view is too large to be shown whole: by its columns, by the tokens their names
+    and descriptions take, or by what the run's own language model can read.
 
     CHESS section 3.3: selecting from a schema costs recall, so it pays only where that is large.
     """

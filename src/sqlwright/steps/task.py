@@ -1,4 +1,5 @@
-"""What a prompt that has a query written shows: the question, the schema, values found for it."""
+"""The context of prompts that have a query written: the question, the schema, values found for
+it."""
 
 from __future__ import annotations
 

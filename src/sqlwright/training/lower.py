@@ -13,7 +13,7 @@ from onnx.utils import extract_model
 from sqlwright.local.embedder.onnx import LOWER
 
 BORDER = "/encoder/layers.0/output_norm/LayerNormalization_output_0"
-"""What the first layer gives, as the exporter names it."""
+"""The first layer's output, as the exporter names it."""
 
 
 def divide(embedder: Path) -> None:

@@ -80,7 +80,7 @@ class SentenceMiniLm(nn.Module):
 
 @dataclass(frozen=True)
 class Pretrained:
-    """What the published checkpoint holds, as this module names it."""
+    """Weights of the published checkpoint, as this module names them."""
 
     encoder: MiniLm
     words: Tensor

@@ -39,7 +39,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class TrainingDatabase:
-    """What training knows of a database."""
+    """A database as training knows it."""
 
     schema: Schema
     """With the labels that the benchmark's authors gave tables and columns."""
@@ -47,7 +47,7 @@ class TrainingDatabase:
     """Stored texts with their row counts, of text columns."""
     path: Path | None = None
     enumerable: bool = True
-    """Whether `values` are all there are."""
+    """True if `values` are all there are."""
 
     @cached_property
     def enumerations(self) -> dict[ColumnRef, tuple[str, ...]]:

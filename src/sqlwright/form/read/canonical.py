@@ -82,7 +82,7 @@ def _choices(silent: Sequence[f.Source]) -> Iterator[tuple[f.Source, ...]]:
 def _restored(
     select: f.Select, schema: Schema
 ) -> tuple[frozenset[Node], frozenset[_Columns]] | None:
-    """What the writer would put into the FROM clause."""
+    """The nodes and joins that the writer would put into the FROM clause."""
     try:
         steps = plan_joins(mentions(select), schema, joins=select.joins)
     except UnsupportedQuery:

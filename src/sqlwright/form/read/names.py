@@ -1,4 +1,4 @@
-"""What the names in a SQL query stand for."""
+"""Resolves the names in a SQL query."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Scope:
         return None
 
     def stars(self, qualifier: str = "") -> Iterator[Entry]:
-        """What `*` or `name.*` stands for."""
+        """The entries that `*` or `name.*` stands for."""
         for entry in self.entries:
             if not qualifier or entry.name == qualifier.casefold():
                 yield entry

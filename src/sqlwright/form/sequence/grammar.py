@@ -1,4 +1,4 @@
-"""Which symbol may come next: a pushdown automaton over the linearized form.
+"""The symbols that may come next: a pushdown automaton over the linearized form.
 
 A state is a stack of frames; the top frame alone decides what is allowed, so masks are computed
 once per kind of frame. Every finished sequence can be read by `delinearize` and written by
@@ -41,7 +41,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What may come next."""
+    """Symbols that may come next."""
 
     keywords: npt.NDArray[np.bool_]
     """One flag per keyword; shared and read-only."""
@@ -73,7 +73,8 @@ class GrammarState:
         return len(self._stack)
 
     def allowed(self) -> Allowed:
-        """What may come next; nothing once finished. The arrays are shared: don't write to them."""
+        """Symbols that may come next; nothing once finished. The arrays are shared: don't write to
+        them."""
         return _allowed(self._stack[-1]) if self._stack else _NOTHING
 
     def advance(self, symbol: Symbol) -> GrammarState:

@@ -33,7 +33,7 @@ _INSTANCES = ("second", "third")
 
 
 class Place(NamedTuple):
-    """What surrounds an expression or condition."""
+    """Surroundings of an expression or condition."""
 
     aggregate: bool
     """Aggregates may be used."""
@@ -84,7 +84,7 @@ class Scope(NamedTuple):
 
 Part = Frame | Scope
 Moves = dict[str, tuple[Part, ...]]
-"""What replaces the top of the stack, by symbol."""
+"""Parts that replace the top of the stack, by symbol."""
 
 _FOLLOWING = {
     "items": ("from", "join", "left", "cross", "where", "group", "order", "limit"),
@@ -102,7 +102,7 @@ _FOLLOWING = {
 
 @cache
 def moves_of(part: Part) -> Moves:
-    """What may replace a part, by symbol: a keyword's name, COLUMN, TABLE or VALUE."""
+    """Parts that may replace a part, by symbol: a keyword's name, COLUMN, TABLE or VALUE."""
     return _scope_moves(part) if isinstance(part, Scope) else _FRAMES[part.kind](part)
 
 
@@ -142,7 +142,7 @@ def _scope_moves(scope: Scope) -> Moves:
 
 
 def _may_borrow(scope: Scope) -> bool:
-    """Whether it may use columns of the query around it. An ordered side of a set operation is
+    """True if it may use columns of the query around it. An ordered side of a set operation is
     written as a derived table, which can't, so such a query has none."""
     return scope.kind in {"value", "exists"}
 

@@ -72,7 +72,7 @@ class DiskValueIndex:
         reader = self._searcher.reader
         found: list[list[tuple[str, int]]] = [[] for _ in self.columns]
         for value in range(reader.size):
-            text, holders = reader.checked(value)
+            text, holders = reader.spelling(value), reader.holders(value)
             for column, rows in holders:
                 found[column].append((text, rows))
         return [ColumnValues(ref, texts) for ref, texts in zip(self.columns, found, strict=True)]

@@ -29,43 +29,61 @@ def _scalars(data: Array) -> Sequence[int]:
 Holders = list[tuple[int, int]]
 
 
-def _spellings(
-    arrays: Mapping[str, PagedArray], ints: Mapping[str, Sequence[int]], view: memoryview
-) -> Callable[[int], tuple[str, Holders]]:
-    """The function behind `ArrayReader.checked`. A closure, since a match comes from five arrays:
-    looking up each of them and whether its page was checked would cost as much as the match."""
-    text_at, text, pair_at = arrays["text_at"], arrays["text"], arrays["pair_at"]
-    columns, rows = arrays["pair_column"], arrays["pair_rows"]
-    text_bounds, pair_bounds = ints["text_at"], ints["pair_at"]
-    column_of, rows_of = ints["pair_column"], ints["pair_rows"]
-    text_bounds_seen, text_seen, pair_bounds_seen = text_at.seen, text.seen, pair_at.seen
-    columns_seen, rows_seen = columns.seen, rows.seen
-    text_bounds_shift, pair_bounds_shift = _page_shift(text_at), _page_shift(pair_at)
-    text_shift, columns_shift, rows_shift = map(_page_shift, (text, columns, rows))
+# A match comes from five arrays, and nearly always from pages that have been checked before. These
+# are closures, since to look up each array and call its `check` would cost as much as the match.
 
-    def checked(value: int) -> tuple[str, Holders]:
+
+def _bounds_reader(array: PagedArray, ints: Sequence[int]) -> Callable[[int], tuple[int, int]]:
+    """A function from a value's number to its start and end by an array of bounds, checked."""
+    seen, shift = array.seen, _page_shift(array)
+
+    def bounds(value: int) -> tuple[int, int]:
         after = value + 1
-        at = value >> text_bounds_shift
-        if not (text_bounds_seen[at] and text_bounds_seen[after >> text_bounds_shift]):
-            text_at.check(value, value + 2)
-        low, high = text_bounds[value], text_bounds[after]
+        if not (seen[value >> shift] and seen[after >> shift]):
+            array.check(value, value + 2)
+        return ints[value], ints[after]
+
+    return bounds
+
+
+def _spelling_reader(
+    text: PagedArray, view: memoryview, bounds: Callable[[int], tuple[int, int]]
+) -> Callable[[int], str]:
+    """A function from a value's number to its stored spelling, checked."""
+    seen, shift = text.seen, _page_shift(text)
+
+    def spelling(value: int) -> str:
+        low, high = bounds(value)
         # A text that fills more than a page may have an unchecked one between its ends.
-        seen = text_seen[low >> text_shift] and text_seen[(high - 1) >> text_shift]
-        if not seen or high - low > PAGE:
+        ends_seen = seen[low >> shift] and seen[(high - 1) >> shift]
+        if not ends_seen or high - low > PAGE:
             text.check(low, high)
-        spelling = str(view[low:high], "utf-8", "surrogatepass")
-        at = value >> pair_bounds_shift
-        if not (pair_bounds_seen[at] and pair_bounds_seen[after >> pair_bounds_shift]):
-            pair_at.check(value, value + 2)
-        low, high = pair_bounds[value], pair_bounds[after]
+        return str(view[low:high], "utf-8", "surrogatepass")
+
+    return spelling
+
+
+def _holders_reader(
+    arrays: Mapping[str, PagedArray],
+    ints: Mapping[str, Sequence[int]],
+    bounds: Callable[[int], tuple[int, int]],
+) -> Callable[[int], Holders]:
+    """A function from a value's number to the columns that hold it and their rows, checked."""
+    columns, rows = arrays["pair_column"], arrays["pair_rows"]
+    column_of, rows_of = ints["pair_column"], ints["pair_rows"]
+    columns_seen, columns_shift = columns.seen, _page_shift(columns)
+    rows_seen, rows_shift = rows.seen, _page_shift(rows)
+
+    def holders(value: int) -> Holders:
+        low, high = bounds(value)
         seen = columns_seen[low >> columns_shift] and rows_seen[low >> rows_shift]
-        if seen and high - low == 1:
-            return spelling, [(column_of[low], rows_of[low])]
+        if seen and high - low == 1:  # nearly every value is in one column only
+            return [(column_of[low], rows_of[low])]
         columns.check(low, high)
         rows.check(low, high)
-        return spelling, list(zip(column_of[low:high], rows_of[low:high], strict=True))
+        return list(zip(column_of[low:high], rows_of[low:high], strict=True))
 
-    return checked
+    return holders
 
 
 def _page_shift(array: PagedArray) -> int:
@@ -87,7 +105,13 @@ class ArrayReader:
             name: (self._ints[f"{name}_at"], self._data[name])
             for name in ("post", "edit", "gram", "whole")
         }
-        self.checked = _spellings(arrays, self._ints, self._views["text"])
+        ints = self._ints
+        text_bounds = _bounds_reader(arrays["text_at"], ints["text_at"])
+        pair_bounds = _bounds_reader(arrays["pair_at"], ints["pair_at"])
+        self.spelling = _spelling_reader(arrays["text"], self._views["text"], text_bounds)
+        """The stored spelling of a value by its number, its pages checked."""
+        self.holders = _holders_reader(arrays, ints, pair_bounds)
+        """Pairs of column number and rows that hold a value, by its number, checked."""
         """The stored spelling of a value, and the columns (by number) that hold it with the number
         of rows. Raises WorkspaceError when a page that these come from is damaged."""
         self.size = len(self._data["text_at"]) - 1

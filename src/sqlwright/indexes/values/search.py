@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -30,28 +30,6 @@ LEAST = 0.3
 """Matches below this similarity are not returned."""
 
 
-def _maker() -> Callable[[str, ColumnRef, str, float, int], ValueMatch]:
-    """Makes matches through their slots: the constructor of a frozen class takes twice as long,
-    and ten of them are a tenth of a lookup."""
-    new = ValueMatch.__new__
-    slots = ("phrase", "column", "value", "score", "row_count", "span")
-    phrase_to, column_to, value_to, score_to, rows_to, span_to = (
-        ValueMatch.__dict__[name].__set__ for name in slots
-    )
-
-    def make(phrase: str, column: ColumnRef, value: str, score: float, rows: int) -> ValueMatch:
-        match = new(ValueMatch)
-        phrase_to(match, phrase)
-        column_to(match, column)
-        value_to(match, value)
-        score_to(match, score)
-        rows_to(match, rows)
-        span_to(match, None)
-        return match
-
-    return make
-
-
 class Searcher:
     """Answers phrases. Read-only but for scratch space, of which each thread has its own."""
 
@@ -59,7 +37,6 @@ class Searcher:
         self.columns = tuple(columns)
         self.reader = ArrayReader(arrays)
         self._coverage = Coverage(self.reader, len(self.columns))
-        self._match = _maker()
 
     def search(self, phrases: Sequence[str], k: int, per_column: int) -> list[list[ValueMatch]]:
         """Matches of each phrase; words that phrases share are looked up once."""
@@ -119,18 +96,18 @@ class Searcher:
         """The best `k` matches; of values that score alike, the first in the index's order."""
         taken: dict[int, int] = {}
         out: list[ValueMatch] = []
-        checked, columns, match = self.reader.checked, self.columns, self._match
+        spelling, holders, columns = self.reader.spelling, self.reader.holders, self.columns
         for at in sorted(range(len(scores)), key=scores.__getitem__, reverse=True):
             score = scores[at]
             if score < LEAST:
                 break
-            text, holders = checked(values[at])
-            for column, rows in holders:
+            text = spelling(values[at])
+            for column, rows in holders(values[at]):
                 before = taken.get(column, 0)
                 if before < per_column:
                     taken[column] = before + 1
                     shown = int(score * 1e4 + 0.5) / 1e4
-                    out.append(match(phrase, columns[column], text, shown, rows))
+                    out.append(ValueMatch(phrase, columns[column], text, shown, rows))
                     if len(out) >= k:
                         return out
         return out

@@ -19,7 +19,7 @@ SOURCE = "generation.direct"
 
 
 class QueryReply(NamedTuple):
-    """What a reply holds."""
+    """Parts of a reply."""
 
     sql: str
     plan: str
@@ -42,11 +42,11 @@ class DirectGeneration(PromptStep):
     prompt: str = "generation/divide_and_conquer"
     """A name under `steps/`, or the path of a file that ends in .jinja."""
     demonstrations: str = ""
-    """Which worked examples the prompt is given; empty: those of the prompt's own name, if any."""
+    """Name of the worked examples for the prompt; empty: those of the prompt's own name, if any."""
     style: Style = "ddl"
     """The schema as CREATE TABLE statements, or in one line per column."""
     shuffle: bool = True
-    """Whether every sample but the first sees tables and columns in another order, by the seed."""
+    """True shows every sample but the first tables and columns in another order, by the seed."""
     examples: int = 3
     """Stored values shown beside a column at most."""
     sampling: Sampling = field(default_factory=Sampling)

@@ -44,8 +44,8 @@ class RetrieveContext(Step):
     exact: int = EXACT
     """Documents up to which search is exact; with more the extra `ann` is used if installed."""
     embedder: str = ""
-    """Which embedder: `provider/model`, the paper's is `openai/text-embedding-3-small`; empty is
-    the embedded one, which also stands in where the other can't be had."""
+    """The embedder: `provider/model`, the paper's is `openai/text-embedding-3-small`; empty is the
+    embedded one, which also stands in where the other can't be had."""
 
     _shelf: DescribedSchemas = field(
         default_factory=DescribedSchemas, init=False, repr=False, compare=False, hash=False
@@ -94,7 +94,7 @@ class RetrieveContext(Step):
         context: Context,
         name: str,
     ) -> tuple[DescriptionIndex, FloatArray]:
-        """What is searched, and the queries' vectors. Raises NotEmbedded."""
+        """The index and the queries' vectors. Raises NotEmbedded."""
         stored: StoredVectors | None = context.workspace.descriptions
         embedder = embedder_of(context, name, step=NAME, origin="model")
         if isinstance(embedder, BoundEmbedder):
@@ -114,6 +114,6 @@ class RetrieveContext(Step):
 
 
 def searches(question: Question, keywords: Sequence[str]) -> list[str]:
-    """What is searched for: each keyword with the question, and with the evidence."""
+    """The texts that are searched for: each keyword with the question, and with the evidence."""
     texts = [text for text in (question.text.strip(), question.evidence.strip()) if text]
     return list(dict.fromkeys(f"{text} {word}" for word in keywords or ("",) for text in texts))

@@ -24,7 +24,7 @@ from sqlwright.types import DescriptionMatch
 
 
 class SchemaDescriptions:
-    """The descriptions of one schema, and what of them has been embedded."""
+    """The descriptions of one schema, and the vectors of those that have been embedded."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -90,7 +90,7 @@ class SchemaDescriptions:
 
 
 class DescribedSchemas:
-    """What is known of the schemas seen last, made once for each schema object; thread-safe."""
+    """Descriptions of the schemas seen last, made once for each schema object; thread-safe."""
 
     def __init__(self, kept: int = 4) -> None:
         self._kept = kept

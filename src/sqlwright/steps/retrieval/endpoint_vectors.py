@@ -115,7 +115,7 @@ class EndpointVectors:
 
 
 def _read(path: Path | None, identity: str) -> dict[int, FloatArray]:
-    """What a file holds of this embedder; nothing where it is damaged or another's."""
+    """Vectors of this embedder in a file; nothing where it is damaged or another's."""
     kept = None if path is None else open_file(path)
     if kept is None or kept.model != identity:
         return {}

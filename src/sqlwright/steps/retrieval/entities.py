@@ -58,7 +58,8 @@ class RetrieveEntities(Step):
     values: Literal["index", "minhash"] = "index"
     """Our index, or the paper's (extra `lsh`), which is built in memory when it is first used."""
     library: Literal["datasketch", "rensa"] = "datasketch"
-    """What computes the paper's signatures: the library it used, or a much faster one."""
+    """The library that computes the paper's signatures: the library it used, or a much faster
+    one."""
     top_k: int = 10
     """Values taken from the index for each text searched for."""
     per_column: int = 3
@@ -80,8 +81,8 @@ class RetrieveEntities(Step):
     columns: int = 20
     """Most columns found by name."""
     embedder: str = ""
-    """Which embedder: `provider/model`, the paper's is `openai/text-embedding-3-small`; empty is
-    the embedded one, which also stands in where the other can't be had or values mayn't be sent."""
+    """The embedder: `provider/model`, the paper's is `openai/text-embedding-3-small`; empty is the
+    embedded one, which also stands in where the other can't be had or values mayn't be sent."""
 
     _published: PublishedIndexes = field(
         default_factory=PublishedIndexes, init=False, repr=False, compare=False, hash=False
@@ -193,7 +194,7 @@ def _bare(text: str) -> str:
 
 
 def grouped(near: Iterable[Near], *, by: Literal["searched", "column"]) -> list[list[Near]]:
-    """What belongs to one text or column together, in the order they come."""
+    """Matches grouped by text or by column, in order of first appearance."""
     groups: dict[object, list[Near]] = {}
     for one in near:
         groups.setdefault(one.searched if by == "searched" else one.match.column, []).append(one)
@@ -244,6 +245,6 @@ def matches_of(near: Iterable[Near], question: Question) -> list[ValueMatch]:
 
 
 def _span(text: str, question: str) -> tuple[int, int] | None:
-    """Where the question has the text, as a whole word."""
+    """Start and end of the text in the question, as a whole word."""
     found = re.search(rf"(?<!\w){re.escape(text)}(?!\w)", question, re.IGNORECASE)
     return found.span() if found else None

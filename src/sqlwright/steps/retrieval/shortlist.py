@@ -1,4 +1,5 @@
-"""Which of many short texts share most words with a question: a first, cheap look."""
+"""Finds those of many short texts that share most words with a question: a cheap first
+selection."""
 
 from __future__ import annotations
 

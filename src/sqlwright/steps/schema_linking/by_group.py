@@ -25,11 +25,11 @@ from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import Candidate, State
 
 NAMES = 0.4
-"""What the group's logit among all, by its names and values, weighs."""
+"""Weight of the linker's score of the group: the logit of its share among all groups."""
 ANSWERABLE = 0.5
-"""What the logit that the group holds what is asked weighs."""
+"""Weight of the log-odds that the group holds what is asked."""
 RIGHT = 0.35
-"""What the logit that its answer is right weighs. The three were fitted by databases on questions
+"""Weight of the log-odds that its answer is right. The three were fitted by databases on questions
 of merged ones."""
 LEAST = 1e-3
 """Probabilities nearer to 0 or 1 count as this."""

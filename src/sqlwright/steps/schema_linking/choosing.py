@@ -69,6 +69,7 @@ def choose(
     replies = [reply for reply in samples if reply is not None]
     absent = list(dict.fromkeys(name for _, unknown in replies for name in unknown))
     if absent:
-        told = ", ".join(map(repr, absent[:MENTIONED])) + (", ..." * (len(absent) > MENTIONED))
-        state = state.warn(f"choosing {what}, the model named what isn't in the schema: {told}")
-    return state, {one for known, _ in replies for one in known}
+        names = ", ".join(map(repr, absent[:MENTIONED]))
+        names += ", ..." if len(absent) > MENTIONED else ""
+        state = state.warn(f"choosing {what}, the model named what isn't in the schema: {names}")
+    return state, {ref for known, _ in replies for ref in known}

@@ -1,4 +1,4 @@
-"""Every column is judged by itself: could this question need it?"""
+"""Judges every column by itself: a question may need it or not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FilterColumns(PromptStep):
     keep: int = 100
     """Columns kept by the embedded form; keys that stay anyway and found ones are not counted."""
     keys: Literal["auto", "all", "between"] = "auto"
-    """Which keys stay: of every table, as in the paper, or those that join the tables of which a
+    """The keys that stay: of every table, as in the paper, or those that join the tables of which a
     column stays, which hides tables of a huge schema as a whole. By default all where a model
     judged, so that tables can still be chosen by their names, and those between where none did."""
     keep_found: bool = True

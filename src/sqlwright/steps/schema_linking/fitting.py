@@ -25,7 +25,7 @@ class Fitted(NamedTuple):
 
     messages: tuple[Message, ...]
     columns: int | None = None
-    """How many columns are shown; None is all of them."""
+    """Number of columns shown; None is all of them."""
 
 
 def fitted(

@@ -1,4 +1,4 @@
-"""Which groups of tables of a wide schema are looked at, and which of their tables."""
+"""Chooses groups of tables of a wide schema, and tables within them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models reply when asked for tables and columns, and which stored names they mean."""
+"""Replies of models asked for tables and columns, and the stored names that they mean."""
 
 from __future__ import annotations
 

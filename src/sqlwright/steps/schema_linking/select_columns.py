@@ -22,8 +22,8 @@ class SelectColumns(PromptStep):
     """
 
     style: Literal["ddl", "compact"] = "ddl"
-    """How the schema is shown; a schema too large for the model is shown in compact lines, and one
-    that is too large even so in the part nearest to the question."""
+    """Form in which the schema is shown; a schema too large for the model is shown in compact
+    lines, and one that is too large even so in the part nearest to the question."""
     examples: int = 3
     """Stored values shown of a column, those that retrieval found not counted."""
     sampling: Sampling = field(default_factory=Sampling)

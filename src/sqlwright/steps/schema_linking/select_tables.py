@@ -23,8 +23,8 @@ class SelectTables(PromptStep):
     """
 
     style: Literal["ddl", "compact"] = "compact"
-    """How the schema is shown; a schema too large for the model is shown in compact lines, and one
-    that is too large even so in the part nearest to the question."""
+    """Form in which the schema is shown; a schema too large for the model is shown in compact
+    lines, and one that is too large even so in the part nearest to the question."""
     examples: int = 1
     """Stored values shown of a column, those that retrieval found not counted."""
     sampling: Sampling = field(default_factory=Sampling)

@@ -1,4 +1,4 @@
-"""Which candidate wins when nothing but agreement, or agreement and unit tests, speaks for it."""
+"""Selection by agreement of results, or by agreement and unit tests."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ COLUMNS_EACH = 4
 
 
 class Judge(Protocol):
-    """What is asked of the model 'critic'; `local.critic.Critic` is one."""
+    """The methods of the model 'critic' that this step uses; `local.critic.Critic` is one."""
 
     caution: str
-    """Why its judgement can't be relied on, and what to do; empty when it can."""
+    """The reason why its judgement can't be relied on, and advice; empty when it can."""
 
     def assess(self, state: State, candidates: Sequence[Candidate]) -> Any:
         """`probabilities` that each candidate is right, and that the question is `answerable`."""

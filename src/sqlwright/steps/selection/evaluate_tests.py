@@ -129,7 +129,7 @@ class EvaluateTests(PromptStep):
 
 
 def _majority(samples: Sequence[Mapping[int, bool] | None]) -> dict[int, bool]:
-    """What most samples say of each number; a tie is a failure."""
+    """The verdict of most samples on each number; a tie is a failure."""
     said: dict[int, list[bool]] = {}
     for sample in samples:
         for number, passed in (sample or {}).items():

@@ -26,7 +26,7 @@ class Shown:
 
 
 def shown(groups: Sequence[ResultGroup], *, representatives: bool) -> list[list[Shown]]:
-    """What is shown of each group: every different query, or its best one for all of them."""
+    """The queries shown of each group: every different query, or its best one for all of them."""
     listed: list[list[Shown]] = []
     number = 0
     for group in groups:

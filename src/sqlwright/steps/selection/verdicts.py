@@ -60,7 +60,7 @@ class Verdicts(BaseModel):
 
 
 def verdicts_from(text: str, count: int) -> dict[int, bool]:
-    """Whether each of the numbers 1 to `count` passed; one without a verdict is left out.
+    """True for each of the numbers 1 to `count` that passed; one without a verdict is left out.
 
     Raises MalformedReply when there is not one verdict.
     """

@@ -71,13 +71,13 @@ class Beam:
     right: tuple[bool, ...]
     """Per candidate; all false where the question can't be answered."""
     first: bool
-    """Whether the parser's own first candidate is right."""
+    """True if the parser's own first candidate is right."""
     answerable: bool
     part: str
     """valid or calib; fit where the parser was trained on other folds."""
     database: str
     kind: str
-    """Where the question is from."""
+    """Source of the question."""
 
 
 def build(folder: Path, weights: Path, out: Path, *, each: int, seed: int) -> None:
@@ -188,7 +188,7 @@ def _sample(pairs: Sequence[Pair], each: int, draw: random.Random) -> Iterator[P
 
 
 def _explains(weights: Path) -> Any:
-    """How well a schema's names explain the content words of a phrase."""
+    """A function: how well a schema's names explain the content words of a phrase, in [0, 1]."""
     static = StaticEmbedder.load(weights)
     shelf = SchemaShelf(static, static)
 
@@ -274,7 +274,7 @@ def _number(value: Any) -> Any:
 
 
 def read_beams(path: Path) -> list[Beam]:
-    """What `build` wrote."""
+    """The beams that `build` wrote."""
     schemas: dict[str, Schema] = {}
     beams = []
     with path.open(encoding="utf-8") as file:

@@ -15,7 +15,7 @@ BATCH = 256
 
 @dataclass(frozen=True)
 class PerceptronSettings:
-    """How a member is trained."""
+    """Size and training of one member of a network."""
 
     hidden: int
     decay: float

@@ -103,7 +103,7 @@ class Impossible:
 
 
 Explains = Callable[[Schema, str], float]
-"""How well a schema explains a phrase, in [0, 1]."""
+"""Share of a phrase that a schema explains, in [0, 1]."""
 
 
 def impossible(

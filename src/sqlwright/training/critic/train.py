@@ -47,7 +47,7 @@ MEMBERS = 5
 FOLDS = 5
 RANK_DECAY = 0.01
 OWN = 2.0
-"""What a question of the parser in use weighs in the ranking, beside one of the crossed."""
+"""Weight of a question of the parser in use in the ranking, beside one of the crossed."""
 OF_BEAM = frozenset({"behind", "first", "rank", "share", "agreeing", "most agreed"})
 """Features that say of a candidate what its score and the agreement with others say, too."""
 DECIDING = (
@@ -58,7 +58,7 @@ DECIDING = (
     "sense used", "sense left", "sense most left", "q sense mean", "q sense worst",
     "q top score", "q top share", "q entropy", "q agreement", "q groups", "q strict mean",
 )  # fmt: skip
-"""What the probability of being right depends on: the ranking and little more, so that few
+"""Features that the probability of being right depends on: the ranking and little more, so that few
 databases are enough to learn it."""
 IN_VAIN = 0.1
 """Share of requests that can't be answered, for which refusing is worth the most."""
@@ -128,8 +128,8 @@ def fold_databases(data: BeamFeatures, folds: int = 4) -> list[set[str]]:
 
 
 def fit_rank(crossed: BeamFeatures, own: BeamFeatures) -> Network:
-    """Which candidate of a question is best, from answerable questions only; those of the parser
-    in use count OWN times."""
+    """The network that ranks a question's candidates, from answerable questions only; those of the
+    parser in use count OWN times."""
     names = tuple(next(f for f in crossed.features if f)[0])
     order = Order(tuple(n for n in names if n not in OF_BEAM and not n.startswith(QUESTION)))
     groups, labels, weights = [], [], []
@@ -164,7 +164,8 @@ def ranked_unseen(data: BeamFeatures, crossed: BeamFeatures) -> BeamFeatures:
 
 
 def fit_right(data: BeamFeatures) -> Network:
-    """How probable it is that a ranked candidate is right, from answerable questions only."""
+    """The network for the probability that a ranked candidate is right, from answerable questions
+    only."""
     order = Order(DECIDING)
     rows, labels, weights = rows_right(data.where(answerable=True), order)
     settings = PerceptronSettings(hidden=12, decay=1e-2)
@@ -172,7 +173,7 @@ def fit_right(data: BeamFeatures) -> Network:
 
 
 def fit_answerable(data: BeamFeatures, right: Network, order: Order) -> Network:
-    """Whether the schema holds what is asked."""
+    """The network for the probability that the schema holds what is asked."""
     rows, labels, weights = rows_answerable(data, order, right)
     return fit_network(
         rows, labels, weights, order, members=MEMBERS, settings=PerceptronSettings(16, 1e-2)
@@ -186,7 +187,7 @@ Scored = tuple[np.ndarray, np.ndarray, np.ndarray]
 def logits_of(
     network: Network, rows: np.ndarray, labels: np.ndarray, weights: np.ndarray
 ) -> Scored:
-    """What a network says of rows before calibration."""
+    """Logits, labels and weights of rows before calibration."""
     described = [dict(zip(network.order.names, row, strict=True)) for row in rows]
     return network.logits(described), labels, weights
 
@@ -237,8 +238,8 @@ def summary(data: BeamFeatures, chosen: Sequence[tuple[float, bool]]) -> dict[st
 
 
 def voted(data: BeamFeatures) -> list[bool]:
-    """Whether the result most candidates agree on is right (self-consistency: Wang et al. 2023);
-    of as many, the earlier."""
+    """True for each beam if the result most candidates agree on is right (self-consistency: Wang et
+    al. 2023); of as many, the earlier."""
     verdicts = []
     for beam, features in zip(data.beams, data.features, strict=True):
         most = [one["agreeing"] for one in features]

@@ -137,7 +137,7 @@ def _described(schema: Schema, meanings: Mapping[str, str]) -> Schema:
 def _drawn_hits(
     text: str, needed: Used, schema: Schema, draw: random.Random
 ) -> tuple[ValueMatch, ...]:
-    """What value retrieval would have found: most gold literals, some elsewhere too."""
+    """Made-up matches of value retrieval: most gold literals, some elsewhere too."""
     refs = list(schema.columns)
     hits = []
     for ref, value in sorted(needed.literals):

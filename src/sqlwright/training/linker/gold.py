@@ -1,4 +1,4 @@
-"""Which tables and columns a gold query uses, aliases resolved scope by scope."""
+"""Tables and columns that a gold query uses, aliases resolved scope by scope."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlwright.schema import ColumnRef, Schema
 
 @dataclass(frozen=True)
 class Used:
-    """What a query stands on."""
+    """Tables and columns of a query."""
 
     tables: frozenset[str]
     columns: frozenset[ColumnRef]

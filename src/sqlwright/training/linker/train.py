@@ -60,7 +60,7 @@ class LinkFeatures:
     database: str
     source: str
     plain: int
-    """How many of the first column features need no encoder."""
+    """Number of the first column features, which need no encoder."""
 
 
 def describe(linker: Linker, example: LinkExample) -> LinkFeatures:

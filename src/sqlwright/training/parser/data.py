@@ -140,8 +140,8 @@ def add_bird(builder: Builder, folder: Path, most_steps: int = 64) -> list[Pair]
 
 
 def add_grown(builder: Builder, split: Split) -> tuple[Synthesizer, list[str]]:
-    """What makes questions up, and over which databases; grown ones become known and come in
-    twice, because they are there for the questions that are asked too seldom. Raises ValueError
+    """The synthesizer of questions and the databases to ask about; grown ones become known and come
+    in twice, because they are there for the questions that are asked too seldom. Raises ValueError
     when a known database is held back for measuring."""
     for name in builder.known:
         split.check_trainable(name)

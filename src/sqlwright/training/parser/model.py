@@ -22,7 +22,7 @@ NEGATIVE = -1e4
 
 @dataclass(frozen=True)
 class Sizes:
-    """What fixes the shapes of the weights."""
+    """Sizes that fix the shapes of the weights."""
 
     features: int
     relations: int

@@ -37,7 +37,7 @@ from sqlwright.training.split import SEED
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """What a run is made of; kept in its checkpoints."""
+    """Settings of a training run; kept in its checkpoints."""
 
     minutes: float = 70.0
     seed: int = SEED

@@ -38,7 +38,7 @@ Rows = list[tuple[Any, ...]]
 
 @dataclass
 class ValidationCounts:
-    """What happened over some questions."""
+    """Counts over some questions."""
 
     questions: int = 0
     first: int = 0
@@ -86,7 +86,7 @@ def _plain(cell: object) -> object:
 
 
 def same_rows(gold: Rows, found: Rows, *, ordered: bool) -> bool:
-    """Whether two results are equal with the columns of one in some order."""
+    """True if two results are equal with the columns of one in some order."""
     if len(gold) != len(found):
         return False
     if not gold:

@@ -13,7 +13,7 @@ from sqlwright.types import Question, ValueMatch
 
 @dataclass(frozen=True)
 class Rates:
-    """How often each change is made."""
+    """Probability of each change, in [0, 1]."""
 
     labels: float = 0.3
     """Examples that show the benchmark's readable names instead of the stored ones."""

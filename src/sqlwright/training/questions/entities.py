@@ -1,5 +1,5 @@
-"""What a schema talks about, as far as questions can be made of it: things with readable names,
-their properties by role, and how they hang together.
+"""The entities of a schema that questions can be made of: tables with readable names, their
+properties by role, and their relations.
 
 `read_world` keeps only what a person could name: a column called `g_idp` gives no property.
 """
@@ -31,7 +31,7 @@ _YEAR = re.compile(r"(1[6-9]|20)\d\d")
 
 
 class Role(Enum):
-    """What a column's values are to a question."""
+    """Role of a column's values in a question."""
 
     NAME = "name"
     CATEGORY = "category"
@@ -72,7 +72,7 @@ class Entity:
 
     @property
     def names(self) -> tuple[Property, ...]:
-        """What its rows are called by: a name, or a first and a last name."""
+        """Properties by which its rows are called: a name, or a first and a last name."""
         return self.having(Role.NAME)[:2]
 
 
@@ -85,9 +85,10 @@ class Relation:
     near: ColumnRef
     far: ColumnRef
     role: str
-    """What the parent is to the child, in the key's words; empty when that is the parent's name."""
+    """Role of the parent for the child, in the key's words; empty when that is the parent's
+    name."""
     only: bool
-    """Whether no other key joins the two: then the shortest way is this one."""
+    """True if no other key joins the two: then the shortest way is this one."""
 
 
 @dataclass(frozen=True)

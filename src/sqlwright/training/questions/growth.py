@@ -51,7 +51,7 @@ _EXTRA = (
 
 @dataclass(frozen=True)
 class _Style:
-    """How a schema spells its names."""
+    """Spelling of a schema's names."""
 
     joint: str
     capital: bool

@@ -178,7 +178,7 @@ def chains(world: World, rng: random.Random) -> Made | None:
 
 
 def both(world: World, rng: random.Random) -> Made | None:
-    """What has one kind of rows and another kind, too."""
+    """A question for parents that have one kind of rows and another kind, too."""
     relation = _related(world, rng)
     if relation is None:
         return None

@@ -156,7 +156,7 @@ def extreme(world: World, rng: random.Random) -> Made | None:
 
 
 def count(world: World, rng: random.Random) -> Made | None:
-    """How many rows, or how many different values."""
+    """A question for the number of rows or of different values."""
     entity = rng.choice(world.entities)
     behind, where = under(entity, rng, (15, 60, 25))
     kinds = entity.having(Role.CATEGORY, Role.NAME, Role.TEXT, Role.CODE)

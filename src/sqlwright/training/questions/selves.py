@@ -28,7 +28,7 @@ def selves(world: World, rng: random.Random) -> Made | None:
 
 
 def _sides(relation: Relation) -> tuple[tuple[f.Column, ...], tuple[f.Column, ...], f.Join]:
-    """What a row is called, what the row it belongs to is called, and how the two hang together."""
+    """Columns of a row, columns of the row that it belongs to, and the join of the two."""
     names = relation.child.names
     own, other = (tuple(column(one, number) for one in names) for number in (1, 2))
     return own, other, f.Join(f.Column(relation.near), f.Column(relation.far, 2))
