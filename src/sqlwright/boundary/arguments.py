@@ -174,10 +174,10 @@ class _Check:
         private = Private() in get_args(hint)[1:]
         wanted = f"`{name}` of {self.name} must be {allowed(hint)}"
         for problem in problems:
-            place = next((part for part in problem["loc"][1:] if isinstance(part, int)), None)
-            if place is not None and not private:
+            index = next((part for part in problem["loc"][1:] if isinstance(part, int)), None)
+            if index is not None and not private:
                 item = shown(problem["input"])
-                return UserError(f"{wanted}, but item {place + 1} is {item}")
+                return UserError(f"{wanted}, but item {index + 1} is {item}")
         bare = isinstance(value, str) and "a list of texts" in wanted
         advice = f"Write it in brackets: [{shown(value)}]." if bare else ""
         if isinstance(value, str) and not is_unicode(value):

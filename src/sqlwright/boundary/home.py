@@ -36,13 +36,13 @@ def make_private(folder: Path) -> None:
     that was open to others, the usual home around it included. Raises OSError, PermissionError
     where it belongs to another user."""
     usual, named = usual_home(), home()
-    for place in (*reversed(folder.parents), folder):
-        within = place.is_relative_to(usual) or named in place.parents
-        if not place.exists():
-            place.mkdir(mode=PRIVATE, exist_ok=True)
-        elif place != folder and not within:
+    for path in (*reversed(folder.parents), folder):
+        within = path.is_relative_to(usual) or named in path.parents
+        if not path.exists():
+            path.mkdir(mode=PRIVATE, exist_ok=True)
+        elif path != folder and not within:
             continue
-        _close(place)
+        _close(path)
 
 
 def _close(folder: Path) -> None:

@@ -63,9 +63,9 @@ def find(
 
 
 def _places(folder: Path | None) -> Iterable[Path]:
-    for place in () if folder is None else (folder, *folder.parents):
-        yield place / FILE
-        yield place / OTHER
+    for path in () if folder is None else (folder, *folder.parents):
+        yield path / FILE
+        yield path / OTHER
 
 
 def _look(path: Path, trusted: frozenset[int]) -> tuple[bytes, str] | None:

@@ -36,7 +36,7 @@ class _Loader(yaml.SafeLoader):
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        twice = next((key for place, key in enumerate(keys) if key in keys[:place]), None)
+        twice = next((key for index, key in enumerate(keys) if key in keys[:index]), None)
         if twice is not None:
             raise yaml.MarkedYAMLError(
                 problem=f"the key {twice!r} comes twice", problem_mark=node.start_mark

@@ -69,8 +69,8 @@ class _Output(io.FileIO):
 
 
 def _settle_streams() -> None:
-    """Put something in the place of closed streams, whoever closed them wants nothing of them: a
-    file opened next would take it, and what is printed would end up there."""
+    """Open /dev/null for closed standard streams. Otherwise a file that is opened next would get
+    their number, and what is printed would end up in it."""
     if sys.stdin is None:
         os.open(os.devnull, os.O_RDONLY)
     for name in ("stdout", "stderr"):

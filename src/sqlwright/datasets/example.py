@@ -55,7 +55,7 @@ def read_json(path: Path) -> Any:
 
 
 def question_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The records of a question file, each with its place for messages. Raises DatasetError."""
+    """The records of a question file, each with its position for messages. Raises DatasetError."""
     rows = read_json(path)
     if not isinstance(rows, list):
         raise DatasetError(f"{path} isn't a list of questions")

@@ -1,4 +1,4 @@
-"""Scores one answered question. The only place where gold and an answer meet."""
+"""Scores one answered question. Gold and an answer meet nowhere else."""
 
 from __future__ import annotations
 

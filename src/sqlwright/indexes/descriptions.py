@@ -84,8 +84,8 @@ def embedded(
         parts.append(embedder.embed(texts[start : start + _BATCH]))
         if progress is not None:
             progress(min(start + _BATCH, len(texts)))
-    place = {text: number for number, text in enumerate(texts)}
-    rows = [place[document.text[:LONGEST]] for document in documents]
+    position = {text: number for number, text in enumerate(texts)}
+    rows = [position[document.text[:LONGEST]] for document in documents]
     vectors: FloatArray = np.concatenate(parts)[rows]
     return vectors
 

@@ -161,10 +161,10 @@ def ask(
             n=sampling.n,
             temperature=sampling.temperature,
             max_tokens=sampling.max_tokens,
-            seed=_seed(run, step, state.sample, place),
+            seed=_seed(run, step, state.sample, index),
             reply_schema=prompt.reply_schema if model.capabilities.json_schema else None,
         )
-        for place, prompt in enumerate(prompts)
+        for index, prompt in enumerate(prompts)
     ]
     samples = [list(row) for row in model.complete(requests, run, step=step)]
     results = _Results(prompts, samples, run, step)
@@ -190,21 +190,21 @@ class _Results(Generic[T]):
         self._run = run
         self._step = step
         self._read: list[list[T | MalformedReply | Missing]] = [
-            [self._parsed(place, sample) for sample in row] for place, row in enumerate(samples)
+            [self._parsed(index, sample) for sample in row] for index, row in enumerate(samples)
         ]
 
     def malformed(self) -> Iterator[tuple[int, int, str]]:
         """Prompt, sample and problem of each reply that could not be parsed."""
-        for place, row in enumerate(self._read):
+        for index, row in enumerate(self._read):
             for k, outcome in enumerate(row):
                 if isinstance(outcome, MalformedReply):
-                    yield place, k, str(outcome)
+                    yield index, k, str(outcome)
 
-    def replace(self, place: int, k: int, sample: Sample) -> None:
+    def replace(self, index: int, k: int, sample: Sample) -> None:
         """Take another reply, unless there is none: then the old problem stands."""
         if isinstance(sample, Reply):
-            self._samples[place][k] = sample
-            self._read[place][k] = self._parsed(place, sample)
+            self._samples[index][k] = sample
+            self._read[index][k] = self._parsed(index, sample)
 
     def finished(self) -> list[tuple[T | None, ...]]:
         """Gaps for what failed; an error if nothing is left."""
@@ -217,13 +217,13 @@ class _Results(Generic[T]):
             for row in self._read
         ]
 
-    def _parsed(self, place: int, sample: Sample) -> T | MalformedReply | Missing:
+    def _parsed(self, index: int, sample: Sample) -> T | MalformedReply | Missing:
         if isinstance(sample, Missing):
             return sample
         try:
-            return self._prompts[place].parse(sample.text)
+            return self._prompts[index].parse(sample.text)
         except MalformedReply as error:
-            self._run.events(ReplyUnreadable(self._step, place, str(error)))
+            self._run.events(ReplyUnreadable(self._step, index, str(error)))
             return error
 
     def _error(self, bad: Sequence[MalformedReply | Missing]) -> Exception:
@@ -253,8 +253,8 @@ def _again(request: Request, sample: Sample, k: int, problem: str, again: int) -
     )
 
 
-def _seed(run: Run, step: str, sample: int, place: int) -> int:
-    return run.random(f"{step}/{sample}/{place}").getrandbits(31)
+def _seed(run: Run, step: str, sample: int, index: int) -> int:
+    return run.random(f"{step}/{sample}/{index}").getrandbits(31)
 
 
 def _messages(text: str, slots: Sequence[Text]) -> Iterator[Message]:

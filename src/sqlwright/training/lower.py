@@ -40,9 +40,9 @@ def _rename(path: Path, old: str, new: str) -> None:
     graph = model.graph
     for node in graph.node:
         for names in (node.input, node.output):
-            for place, name in enumerate(names):
+            for index, name in enumerate(names):
                 if name == old:
-                    names[place] = new
+                    names[index] = new
     for value in (*graph.input, *graph.output):
         if value.name == old:
             value.name = new

@@ -70,8 +70,8 @@ def command(
     opened = open_database(target.database, tables=settings.tables_for(target.database))
     try:
         if check or explain:
-            look = DisplayOptions.of(screen, max_rows)
-            screen.show(check_lines(opened, target.text, look, plan=explain))
+            display = DisplayOptions.of(screen, max_rows)
+            screen.show(check_lines(opened, target.text, display, plan=explain))
             return 0
         cancelled = threading.Event()
         with Spinner(screen, "running the query"):

@@ -59,20 +59,20 @@ def in_clauses(sql: str) -> str:
     if len(sql) <= SHORT or "\n" in sql:
         return sql
     pieces: list[str] = []
-    start = place = depth = 0
-    while place < len(sql):
-        token = _TOKEN.match(sql, place)
+    start = position = depth = 0
+    while position < len(sql):
+        token = _TOKEN.match(sql, position)
         if token is None:
-            depth += {"(": 1, ")": -1}.get(sql[place], 0)
-            place += 1
+            depth += {"(": 1, ")": -1}.get(sql[position], 0)
+            position += 1
             continue
-        clause = _CLAUSES.match(sql, place) if token.group("word") and depth == 0 else None
-        if clause and place > start and sql[place - 1] == " ":
-            pieces.append(sql[start:place].rstrip(" "))
-            start, place = place, clause.end()
+        clause = _CLAUSES.match(sql, position) if token.group("word") and depth == 0 else None
+        if clause and position > start and sql[position - 1] == " ":
+            pieces.append(sql[start:position].rstrip(" "))
+            start, position = position, clause.end()
             continue
         depth += token.group("call") is not None
-        place = token.end()
+        position = token.end()
     pieces.append(sql[start:])
     return "\n".join(pieces)
 

@@ -51,7 +51,7 @@ def _broken(line: Text, width: int, hang: int) -> Iterator[Text]:
             break
         start = end + _leading(plain[end : end + width])
         indent, hang = min(indent + hang, width // 2), 0
-    divided = line.divide([place for start, end, _ in pieces for place in (start, end)])
+    divided = line.divide([index for start, end, _ in pieces for index in (start, end)])
     for number, (_, _, margin) in enumerate(pieces):
         piece = divided[2 * number + 1]
         piece.rstrip()

@@ -67,21 +67,21 @@ class DisplayOptions:
         return cls(screen.width, screen.glyphs, screen.coloured, rows, doubted, more)
 
 
-def answer_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
+def answer_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     """Everything about an answer, blocks divided by blank lines. Doubt comes before what it is
     about, and few rows are shown then."""
     if answer.doubt:
-        look = replace(look, rows=min(look.rows, look.doubted))
+        display = replace(display, rows=min(display.rows, display.doubted))
     blocks = [
-        doubt_lines(answer, look),
-        understood_lines(answer, look),
-        verdict_lines(answer, look),
-        sql_lines(answer.sql, look) if answer.sql else iter(()),
-        result_lines(answer, look),
-        _certainty_lines(answer, look),
-        _considered_lines(answer, look),
-        warning_lines(answer.warnings, look),
-        _closing_lines(answer, look),
+        doubt_lines(answer, display),
+        understood_lines(answer, display),
+        verdict_lines(answer, display),
+        sql_lines(answer.sql, display) if answer.sql else iter(()),
+        result_lines(answer, display),
+        _certainty_lines(answer, display),
+        _considered_lines(answer, display),
+        warning_lines(answer.warnings, display),
+        _closing_lines(answer, display),
     ]
     first = True
     for block in blocks:
@@ -92,18 +92,18 @@ def answer_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
         yield from lines
 
 
-def understood_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
+def understood_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     """The query in words, and the tables it reads."""
-    entries = [part_line(part, look.glyphs) for part in answer.reading[:MENTIONED]]
+    entries = [part_line(part, display.glyphs) for part in answer.reading[:MENTIONED]]
     entries += _rest(len(answer.reading) - MENTIONED)
-    yield from labelled("understood", entries, look.width, hang=2)
+    yield from labelled("understood", entries, display.width, hang=2)
     if answer.used_tables:
         names = Text(", ").join(
             Text(clean(name, 100), style="name") for name in answer.used_tables[:MENTIONED]
         )
         if len(answer.used_tables) > MENTIONED:
             names.append(f" and {len(answer.used_tables) - MENTIONED} more", style="quiet")
-        yield from labelled("from", [names], look.width)
+        yield from labelled("from", [names], display.width)
 
 
 def value_line(match: ValueMatch, glyphs: Glyphs) -> Text:
@@ -118,33 +118,36 @@ def value_line(match: ValueMatch, glyphs: Glyphs) -> Text:
     return line
 
 
-def sql_lines(sql: str, look: DisplayOptions) -> Iterator[Text]:
+def sql_lines(sql: str, display: DisplayOptions) -> Iterator[Text]:
     """The query, highlighted where colours are shown, wrapped to the width."""
     text = clean_block(in_clauses(sql.strip()), SQL_LIMIT)
     lines = text.split("\n", SQL_LINES)
     left_out = lines[SQL_LINES].count("\n") + 1 if len(lines) > SQL_LINES else 0
     text = "\n".join(lines[:SQL_LINES])
-    block = highlighted(text) if look.coloured else Text(text)
-    yield from indented(wrapped(block, look.width - 2, hang=2))
+    block = highlighted(text) if display.coloured else Text(text)
+    yield from indented(wrapped(block, display.width - 2, hang=2))
     yield from indented(_rest(left_out))
 
 
-def result_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
+def result_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     """The rows, and how many of how many they are."""
     if not answer.columns:
         return
     yield from indented(
         table_lines(
-            answer.columns, answer.rows[: look.rows], width=look.width - 2, glyphs=look.glyphs
+            answer.columns,
+            answer.rows[: display.rows],
+            width=display.width - 2,
+            glyphs=display.glyphs,
         )
     )
-    yield from indented(_count_lines(answer, look))
+    yield from indented(_count_lines(answer, display))
 
 
-def warning_lines(warnings: Sequence[str], look: DisplayOptions) -> Iterator[Text]:
+def warning_lines(warnings: Sequence[str], display: DisplayOptions) -> Iterator[Text]:
     """Warnings."""
     entries = [Text(clean(w, 400), style="warning") for w in warnings[:MENTIONED]]
-    yield from labelled("note", entries + _rest(len(warnings) - MENTIONED), look.width)
+    yield from labelled("note", entries + _rest(len(warnings) - MENTIONED), display.width)
 
 
 def confidence_text(confidence: float, glyphs: Glyphs) -> Text:
@@ -159,20 +162,20 @@ def confidence_text(confidence: float, glyphs: Glyphs) -> Text:
     return line
 
 
-def result_summary(result: ExecutionResult | None, look: DisplayOptions) -> Text:
+def result_summary(result: ExecutionResult | None, display: DisplayOptions) -> Text:
     """A result in a few words: its only value, its size, or its error."""
     if result is None:
         return Text("not run", style="quiet")
     if result.error is not None:
         return Text(
-            shorten(f"{result.error.kind}: {clean(result.error.message)}", 30, look.glyphs),
+            shorten(f"{result.error.kind}: {clean(result.error.message)}", 30, display.glyphs),
             style="bad",
         )
     if not result.rows:
         return Text("no rows", style="quiet")
     if len(result.rows) == 1 and len(result.columns) == 1 and not result.truncated:
         value = cell_text(result.rows[0][0])
-        return Text(shorten(value.plain, 24, look.glyphs), style=value.style)
+        return Text(shorten(value.plain, 24, display.glyphs), style=value.style)
     return Text(shape(len(result.columns), len(result.rows), result.truncated))
 
 
@@ -189,7 +192,7 @@ def one_line_sql(sql: str, beside: str, width: int, glyphs: Glyphs) -> str:
     return shorten(f"{glyphs.ellipsis} {text[start:]}", width, glyphs)
 
 
-def verdict_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
+def verdict_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     """The reason why there is no answer, and the nearest thing that could be done; nothing if there
     is."""
     if answer.status == "answered":
@@ -199,73 +202,73 @@ def verdict_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
     yield from labelled(
         "no answer" if refused else "failed",
         [message],
-        look.width,
+        display.width,
         style="fair" if refused else "bad",
     )
     if answer.suggestion:
-        yield from labelled("instead", [Text(clean_block(answer.suggestion, 2_000))], look.width)
+        yield from labelled("instead", [Text(clean_block(answer.suggestion, 2_000))], display.width)
 
 
-def doubt_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
+def doubt_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     """The doubt about an answer, with the main reason; nothing if it is likely right."""
     if answer.doubt:
         line = Text(clean(doubt_words(answer), 600), style="fair")
-        yield from wrapped(line, look.width)
+        yield from wrapped(line, display.width)
 
 
-def _count_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
+def _count_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     total = len(answer.rows)
     if not total:
         if answer.doubt != NO_ROWS:
             yield Text("no rows", style="quiet")
         return
-    shown = min(total, look.rows)
+    shown = min(total, display.rows)
     words = shape(1, total)
     if shown < total:
-        words = f"{look.glyphs.ellipsis} {total - shown:,} more of {words}"
-        words += f": {look.more}" if look.more else ""
+        words = f"{display.glyphs.ellipsis} {total - shown:,} more of {words}"
+        words += f": {display.more}" if display.more else ""
     line = Text.assemble((words, "quiet"))
     if answer.truncated:
-        line.append(f" {look.glyphs.dot} ", style="quiet")
+        line.append(f" {display.glyphs.dot} ", style="quiet")
         line.append("cut off here, there are more", style="warning")
-    yield from wrapped(line, look.width - 2)
+    yield from wrapped(line, display.width - 2)
 
 
-def _certainty_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
+def _certainty_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     if answer.status == "answered" and answer.confidence is not None and not answer.doubt:
         yield from labelled(
-            "how sure", [confidence_text(answer.confidence, look.glyphs)], look.width
+            "how sure", [confidence_text(answer.confidence, display.glyphs)], display.width
         )
 
 
-def _considered_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
+def _considered_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     shown = CONSIDERED if answer.status == "answered" else CONSIDERED_IN_VAIN
-    entries = considered(answer.alternatives[:shown], answer.sql or "", look)
+    entries = considered(answer.alternatives[:shown], answer.sql or "", display)
     entries += _rest(len(answer.alternatives) - shown)
-    yield from labelled("considered", entries, look.width)
+    yield from labelled("considered", entries, display.width)
 
 
-def considered(others: Sequence[Candidate], sql: str, look: DisplayOptions) -> list[Text]:
+def considered(others: Sequence[Candidate], sql: str, display: DisplayOptions) -> list[Text]:
     """One line per alternative: its number, its result, where its SQL differs."""
-    summaries = [result_summary(other.result, look) for other in others]
+    summaries = [result_summary(other.result, display) for other in others]
     pad = max((cell_len(summary.plain) for summary in summaries), default=0)
     entries = []
     for number, (other, summary) in enumerate(zip(others, summaries, strict=True), 1):
         line = Text.assemble((f"{number}  ", "quiet"))
         line.append_text(summary)
-        if look.width < NARROW:
+        if display.width < NARROW:
             line.append("\n   ")
-            room = look.width - 5
+            room = display.width - 5
         else:
             line.append(" " * (pad - cell_len(summary.plain) + 2))
-            room = look.width - LABEL_WIDTH
+            room = display.width - LABEL_WIDTH
             room = (room if room >= UNLIMITED // 2 else min(room, PROSE)) - cell_len(line.plain)
-        line.append(one_line_sql(other.sql, sql, max(room, 8), look.glyphs), style="quiet")
+        line.append(one_line_sql(other.sql, sql, max(room, 8), display.glyphs), style="quiet")
         entries.append(line)
     return entries
 
 
-def _closing_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
+def _closing_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     parts = [duration(answer.seconds)] if answer.times else []
     if used := usage_words(answer.usage):
         parts.append(used)
@@ -274,8 +277,8 @@ def _closing_lines(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
     if answer.trace_id:
         parts.append(f"trace {clean(answer.trace_id, 60)}")
     if parts:
-        line = Text(f" {look.glyphs.dot} ".join(parts), style="quiet")
-        yield from wrapped(line, look.width)
+        line = Text(f" {display.glyphs.dot} ".join(parts), style="quiet")
+        yield from wrapped(line, display.width)
 
 
 def _words(share: float) -> tuple[str, str]:

@@ -73,9 +73,9 @@ def show_rows(screen: Screen, answer: Answer, form: str, *, max_rows: int | None
     if form:
         show(screen, AnswerAndState(answer), form, max_rows=max_rows)
         return
-    look = DisplayOptions.of(screen, max_rows)
-    screen.show(result_lines(answer, look))
-    screen.say(warning_lines(answer.warnings, look))
+    display = DisplayOptions.of(screen, max_rows)
+    screen.show(result_lines(answer, display))
+    screen.say(warning_lines(answer.warnings, display))
 
 
 def _csv(screen: Screen, answer: Answer, *, safe: bool, rows: int | None) -> str:
@@ -89,20 +89,20 @@ def _csv(screen: Screen, answer: Answer, *, safe: bool, rows: int | None) -> str
 
 def _explain_absence(screen: Screen, answer: Answer, rows: int | None = None) -> None:
     """Write to standard error what rows or a query alone wouldn't say."""
-    look = DisplayOptions(max(screen.err.width, 20), screen.glyphs, screen.coloured, 0)
-    screen.say(verdict_lines(answer, look))
-    screen.say(doubt_lines(answer, look))
+    display = DisplayOptions(max(screen.err.width, 20), screen.glyphs, screen.coloured, 0)
+    screen.say(verdict_lines(answer, display))
+    screen.say(doubt_lines(answer, display))
     if answer.status == "answered" and not answer.rows and not answer.doubt:
-        screen.say(labelled("note", [Text("no rows")], look.width))
-    screen.say(warning_lines(answer.warnings, look))
+        screen.say(labelled("note", [Text("no rows")], display.width))
+    screen.say(warning_lines(answer.warnings, display))
     if rows is not None and rows < len(answer.rows):
         more = f"{len(answer.rows) - rows:,} more of {shape(1, len(answer.rows))}: --max-rows"
-        screen.say(labelled("note", [Text(more)], look.width))
+        screen.say(labelled("note", [Text(more)], display.width))
     elif answer.truncated:
         screen.say(
             labelled(
                 "note",
                 [Text(f"cut off after {len(answer.rows):,} rows; there are more")],
-                look.width,
+                display.width,
             )
         )

@@ -73,7 +73,7 @@ class Conversation:
         self._evidence = evidence
         self._limits = limits
         self._max_rows = max_rows
-        self._look = DisplayOptions.of(screen, max_rows, more=":rows N")
+        self._display = DisplayOptions.of(screen, max_rows, more=":rows N")
         self._last: AnswerAndState | None = None
         self._result: Answer | None = None
         """The rows shown last: an answer's, an alternative's or those of a query of one's own."""
@@ -187,14 +187,14 @@ class Conversation:
     def _show_sql(self, _: str) -> None:
         finding = self._finding()
         if finding and finding.answer.sql:
-            self._screen.show(sql_lines(finding.answer.sql, self._look))
+            self._screen.show(sql_lines(finding.answer.sql, self._display))
         elif finding:
             self._screen.note("the last question has no query", "warning")
 
     def _show_why(self, _: str) -> None:
         finding = self._finding()
         if finding:
-            self._screen.show(reasoning_lines(finding.answer, finding.state, self._look))
+            self._screen.show(reasoning_lines(finding.answer, finding.state, self._display))
 
     def _show_alternative(self, number: str) -> None:
         finding = self._finding()
@@ -206,7 +206,7 @@ class Conversation:
             self._screen.note(f"alternatives: {known}", "warning")
             return
         other = others[int(number) - 1]
-        self._screen.show(sql_lines(other.sql, self._look))
+        self._screen.show(sql_lines(other.sql, self._display))
         if other.result is not None:
             raise_failure(other.result, self._session.workspace.database)
             self._screen.show([Text()])
@@ -214,8 +214,8 @@ class Conversation:
 
     def _show_result(self, answer: Answer) -> None:
         self._result = answer
-        self._screen.show(result_lines(answer, self._look))
-        self._screen.say(warning_lines(answer.warnings, self._look))
+        self._screen.show(result_lines(answer, self._display))
+        self._screen.say(warning_lines(answer.warnings, self._display))
 
     def _show_rows(self, number: str) -> None:
         if self._result is None:
@@ -224,7 +224,7 @@ class Conversation:
             self._screen.note("write how many after :rows, or nothing for all", "warning")
         else:
             rows = int(number[:9]) if number else len(self._result.rows)
-            self._screen.show(result_lines(self._result, replace(self._look, rows=rows)))
+            self._screen.show(result_lines(self._result, replace(self._display, rows=rows)))
 
     def _run_sql(self, sql: str) -> None:
         if not sql:
@@ -249,7 +249,7 @@ class Conversation:
     def _show_tables(self, part: str) -> None:
         schema = self._session.workspace.schema
         named = [t for t in schema.tables if part.casefold() in t.name.casefold()]
-        self._screen.show(_table_lines(named, self._look))
+        self._screen.show(_table_lines(named, self._display))
         if not schema.tables:
             self._screen.note("this database has no tables", "warning")
         elif not named:
@@ -303,7 +303,7 @@ def _command(line: str) -> tuple[str | None, str]:
     return ("help", "") if line.casefold() in ("help", "?") else (None, "")
 
 
-def _table_lines(tables: Sequence[Table], look: DisplayOptions) -> Iterator[Text]:
+def _table_lines(tables: Sequence[Table], display: DisplayOptions) -> Iterator[Text]:
     """A line per table: its name, what it is, its columns as far as they fit."""
     names = [clean(table.name, 60) for table in tables]
     pad = min(max((cell_len(name) for name in names), default=0), 30) + 2
@@ -311,8 +311,8 @@ def _table_lines(tables: Sequence[Table], look: DisplayOptions) -> Iterator[Text
         columns = ", ".join(clean(column.name, 60) for column in table.columns[:60])
         kind = "view of " if table.kind == "view" else ""
         line = Text.assemble((name, "name"), " " * max(pad - cell_len(name), 2))
-        room = max(look.width - cell_len(line.plain), 12)
-        line.append(shorten(kind + columns, room, look.glyphs), style="quiet")
+        room = max(display.width - cell_len(line.plain), 12)
+        line.append(shorten(kind + columns, room, display.glyphs), style="quiet")
         yield line
 
 

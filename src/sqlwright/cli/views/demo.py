@@ -62,23 +62,23 @@ def run_demo(screen: Screen, *, recipe: str | None, everything: bool) -> int:
         session = warm_session(opener(str(path), settings), spinner)
     with session:
         _introduce(screen, session, path)
-        look = DisplayOptions.of(screen, ROWS, more="")
+        display = DisplayOptions.of(screen, ROWS, more="")
         scored: list[_Scored] = []
         in_full = [q for text in SHOWN for q in questions if q.text == text]
         for question in () if everything else in_full:
             outcome = _ask(screen, session, question)
             scored.append(outcome)
             screen.show([Text.assemble((f"> {question.text}", "strong")), Text()])
-            screen.show(answer_lines(outcome.finding.answer, look))
-            screen.show([_verdict(outcome, look), Text()])
+            screen.show(answer_lines(outcome.finding.answer, display))
+            screen.show([_verdict(outcome, display), Text()])
         done = {outcome.question.text for outcome in scored}
         for question in questions:
             if question.text not in done:
                 outcome = _ask(screen, session, question)
                 scored.append(outcome)
                 if everything:
-                    screen.show([_line(outcome, look)])
-    screen.show(_closing(scored, path, look))
+                    screen.show([_line(outcome, display)])
+    screen.show(_closing(scored, path, display))
     return 0
 
 
@@ -151,25 +151,25 @@ def _ask(screen: Screen, session: Session, question: DemoQuestion) -> _Scored:
     return _Scored(question, finding, right, seconds)
 
 
-def _line(outcome: _Scored, look: DisplayOptions) -> Text:
-    sign = _sign(outcome.right, look.glyphs)
+def _line(outcome: _Scored, display: DisplayOptions) -> Text:
+    sign = _sign(outcome.right, display.glyphs)
     line = Text.assemble((f"{sign} ", "good" if outcome.right else "bad"))
     line.append(f"{outcome.finding.answer.confidence or 0:4.0%}  ", style="quiet")
-    line.append(shorten(outcome.question.text, max(look.width - 10, 20), look.glyphs))
+    line.append(shorten(outcome.question.text, max(display.width - 10, 20), display.glyphs))
     return line
 
 
-def _verdict(outcome: _Scored, look: DisplayOptions) -> Text:
+def _verdict(outcome: _Scored, display: DisplayOptions) -> Text:
     words = "this is the known answer" if outcome.right else "the known answer is another one"
     style = "good" if outcome.right else "bad"
-    return Text.assemble((f"{_sign(outcome.right, look.glyphs)} {words}", style))
+    return Text.assemble((f"{_sign(outcome.right, display.glyphs)} {words}", style))
 
 
 def _sign(right: bool, glyphs: Glyphs) -> str:
     return glyphs.tick if right else glyphs.cross
 
 
-def _closing(scored: Sequence[_Scored], path: Path, look: DisplayOptions) -> list[Text]:
+def _closing(scored: Sequence[_Scored], path: Path, display: DisplayOptions) -> list[Text]:
     right = sum(outcome.right for outcome in scored)
     typical = sorted(outcome.seconds for outcome in scored)[len(scored) // 2]
     lines = [
@@ -186,6 +186,6 @@ def _closing(scored: Sequence[_Scored], path: Path, look: DisplayOptions) -> lis
             Text("sqlwright chat your.sqlite"),
             Text(f"sqlwright chat {clean(str(path), 400)}"),
         ],
-        look.width,
+        display.width,
     )
     return lines

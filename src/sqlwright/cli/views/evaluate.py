@@ -108,7 +108,7 @@ class _Counter:
             self._screen.note(words)
 
 
-def summary_lines(summary: Mapping[str, Any], look: DisplayOptions) -> Iterator[Text]:
+def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:
     """A report in about twenty lines."""
     yield Text.assemble(
         (f"{summary['questions']:,} questions", "strong"),
@@ -118,7 +118,7 @@ def summary_lines(summary: Mapping[str, Any], look: DisplayOptions) -> Iterator[
         yield Text(f"{summary['gold_does_not_run']} left out: their gold query doesn't run")
     yield Text()
     for key, name, meaning in SHARES:
-        yield _share_line(name, summary[key], meaning, look)
+        yield _share_line(name, summary[key], meaning, display)
     yield Text()
     linker = summary["linker"]
     if linker["all_columns_found"]["total"]:  # recipes without a linker have nothing to measure
@@ -126,26 +126,26 @@ def summary_lines(summary: Mapping[str, Any], look: DisplayOptions) -> Iterator[
             f"columns: recall {linker['column_recall']:.1%}, precision "
             f"{linker['column_precision']:.1%}; tables: recall {linker['table_recall']:.1%}"
         )
-        yield from labelled("linker", [Text(recalls)], look.width)
+        yield from labelled("linker", [Text(recalls)], display.width)
     yield from labelled(
         "calibration",
         [Text(f"expected error {summary['expected_calibration_error']:.3f}")],
-        look.width,
+        display.width,
     )
     if summary["by_difficulty"]:
         entries = [
             Text(f"{clean(level, 40)} {share['value']:.1%} of {share['total']}")
             for level, share in summary["by_difficulty"].items()
         ]
-        yield from labelled("difficulty", entries, look.width)
-    yield from labelled("time", _time_entries(summary), look.width)
-    yield from labelled("models", _usage_entries(summary), look.width)
+        yield from labelled("difficulty", entries, display.width)
+    yield from labelled("time", _time_entries(summary), display.width)
+    yield from labelled("models", _usage_entries(summary), display.width)
 
 
 def _usage_entries(summary: Mapping[str, Any]) -> list[Text]:
     return [
-        Text(f"{clean(step, 40)}: {usage_words(Usage(**used))}", "quiet" if place else "")
-        for place, (step, used) in enumerate(summary["usage"].items())
+        Text(f"{clean(step, 40)}: {usage_words(Usage(**used))}", "quiet" if index else "")
+        for index, (step, used) in enumerate(summary["usage"].items())
     ]
 
 
@@ -165,12 +165,12 @@ def _quantile_text(name: str, times: Mapping[str, float], style: str = "") -> Te
     )
 
 
-def _share_line(name: str, share: Mapping[str, Any], meaning: str, look: DisplayOptions) -> Text:
+def _share_line(name: str, share: Mapping[str, Any], meaning: str, display: DisplayOptions) -> Text:
     line = Text(f"{name:<20}")
     line.append(f"{share['value']:6.1%}", style="strong")
     line.append(f"  {share['low']:6.1%} to {share['high']:6.1%}")
     line.append(f"  {share['hits']:,} of {share['total']:,}", style="quiet")
-    if look.width >= 80:
+    if display.width >= 80:
         line.append(f"  {meaning}", style="quiet")
     return line
 

@@ -33,72 +33,76 @@ BAR = 20
 """Characters of the bar of a step's time."""
 
 
-def explain_lines(answer: Answer, state: State | None, look: DisplayOptions) -> Iterator[Text]:
+def explain_lines(answer: Answer, state: State | None, display: DisplayOptions) -> Iterator[Text]:
     """The answer, then everything known on the way to it."""
-    yield from answer_lines(answer, look)
+    yield from answer_lines(answer, display)
     yield Text()
-    yield from reasoning_lines(answer, state, look)
+    yield from reasoning_lines(answer, state, display)
 
 
-def reasoning_lines(answer: Answer, state: State | None, look: DisplayOptions) -> Iterator[Text]:
+def reasoning_lines(answer: Answer, state: State | None, display: DisplayOptions) -> Iterator[Text]:
     """Sections with a heading each; a section without content is left out."""
     if state is not None:
-        yield from _section("Question", _question(state, look), look)
-        yield from _section("Stored values that resemble its words", _values(state, look), look)
-        yield from _section("Tables and columns it may need", _links(state, look), look)
+        yield from _section("Question", _question(state, display), display)
+        yield from _section(
+            "Stored values that resemble its words", _values(state, display), display
+        )
+        yield from _section("Tables and columns it may need", _links(state, display), display)
     candidates = state.candidates if state is not None else answer.alternatives
     tests = state.tests if state is not None else ()
-    yield from _section("Candidates", _candidates(candidates, tests, answer.sql or "", look), look)
-    yield from _section("Unit tests", _tests(tests, look), look)
-    yield from _section("Time", _times(answer.times, answer.seconds, look), look)
-    yield from _section("Language models", _usage(answer, look), look)
+    yield from _section(
+        "Candidates", _candidates(candidates, tests, answer.sql or "", display), display
+    )
+    yield from _section("Unit tests", _tests(tests, display), display)
+    yield from _section("Time", _times(answer.times, answer.seconds, display), display)
+    yield from _section("Language models", _usage(answer, display), display)
 
 
-def _usage(answer: Answer, look: DisplayOptions) -> Iterator[Text]:
+def _usage(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     if words := usage_words(answer.usage):
-        yield from wrapped(Text(words), look.width - 2)
+        yield from wrapped(Text(words), display.width - 2)
     for step, usage in answer.usage_by_step.items():
         line = Text(f"{clean(step, 60)}: ")
         line.append(usage_words(usage), style="quiet")
-        yield from wrapped(line, look.width - 2, hang=2)
+        yield from wrapped(line, display.width - 2, hang=2)
 
 
 def _section(
-    title: str, lines: Iterator[Text] | Sequence[Text], look: DisplayOptions
+    title: str, lines: Iterator[Text] | Sequence[Text], display: DisplayOptions
 ) -> Iterator[Text]:
     first = True
     for line in lines:
         if first:
-            yield from wrapped(Text.assemble((title, "strong")), look.width)
+            yield from wrapped(Text.assemble((title, "strong")), display.width)
             first = False
         yield from indented([line])
     if not first:
         yield Text()
 
 
-def _question(state: State, look: DisplayOptions) -> Iterator[Text]:
-    yield from wrapped(Text(clean(state.question.text, 10_000)), look.width - 2)
+def _question(state: State, display: DisplayOptions) -> Iterator[Text]:
+    yield from wrapped(Text(clean(state.question.text, 10_000)), display.width - 2)
     if state.question.evidence:
         yield from labelled(
-            "evidence", [Text(clean(state.question.evidence, 10_000))], look.width - 2
+            "evidence", [Text(clean(state.question.evidence, 10_000))], display.width - 2
         )
     if state.keywords:
         words = ", ".join(clean(word, 80) for word in state.keywords[:LINKS])
-        yield from labelled("keywords", [Text(words)], look.width - 2)
+        yield from labelled("keywords", [Text(words)], display.width - 2)
     for turn in state.question.history:
-        yield from labelled("earlier", [Text(clean(turn.question, 400))], look.width - 2)
+        yield from labelled("earlier", [Text(clean(turn.question, 400))], display.width - 2)
 
 
-def _values(state: State, look: DisplayOptions) -> Iterator[Text]:
+def _values(state: State, display: DisplayOptions) -> Iterator[Text]:
     for match in state.values[:LINKS]:
         line = Text.assemble((f"{match.score:4.2f}  ", "quiet"))
-        line.append_text(value_line(match, look.glyphs))
-        yield from wrapped(line, look.width - 2, hang=6)
+        line.append_text(value_line(match, display.glyphs))
+        yield from wrapped(line, display.width - 2, hang=6)
     if len(state.values) > LINKS:
         yield Text.assemble((f"and {len(state.values) - LINKS} more", "quiet"))
 
 
-def _links(state: State, look: DisplayOptions) -> Iterator[Text]:
+def _links(state: State, display: DisplayOptions) -> Iterator[Text]:
     for heading, names in (
         ("tables", [(clean(link.table, 80), link.score) for link in state.tables]),
         ("columns", [(clean(str(link.column), 120), link.score) for link in state.columns]),
@@ -109,11 +113,11 @@ def _links(state: State, look: DisplayOptions) -> Iterator[Text]:
         ]
         if len(names) > LINKS:
             entries.append(Text.assemble((f"and {len(names) - LINKS} more", "quiet")))
-        yield from labelled(heading, entries, look.width - 2)
+        yield from labelled(heading, entries, display.width - 2)
 
 
 def _candidates(
-    candidates: Sequence[Candidate], tests: Sequence[UnitTest], chosen: str, look: DisplayOptions
+    candidates: Sequence[Candidate], tests: Sequence[UnitTest], chosen: str, display: DisplayOptions
 ) -> Iterator[Text]:
     # Scores are shown where their author gave some: those of language models are all alike.
     scored = len({candidate.score for candidate in candidates}) > 1
@@ -122,44 +126,44 @@ def _candidates(
         if number > 1:
             yield Text()
         head = Text.assemble((f"{number}  ", "quiet"))
-        head.append_text(result_summary(candidate.result, look))
+        head.append_text(result_summary(candidate.result, display))
         score = f"score {candidate.score:.3f}, " if scored or candidate.score else ""
         head.append(f"  {score}by {clean(candidate.source, 60)}", "quiet")
         judged = [test.passed for test in tests if test.passed is not None]
         if judged:
-            passed = sum(number - 1 in places for places in judged)
+            passed = sum(number - 1 in passed_by for passed_by in judged)
             head.append(f", passed {passed} of {len(judged)} tests", "quiet")
         if candidate is picked:
-            head.append(f"  {look.glyphs.tick} chosen", style="good")
-        yield from wrapped(head, look.width - 2, hang=3)
-        yield from _sql_within(candidate.sql, look)
-        yield from _history(candidate, look)
+            head.append(f"  {display.glyphs.tick} chosen", style="good")
+        yield from wrapped(head, display.width - 2, hang=3)
+        yield from _sql_within(candidate.sql, display)
+        yield from _history(candidate, display)
     if len(candidates) > CANDIDATES:
         yield Text.assemble((f"and {len(candidates) - CANDIDATES} more", "quiet"))
 
 
-def _sql_within(sql: str, look: DisplayOptions) -> Iterator[Text]:
+def _sql_within(sql: str, display: DisplayOptions) -> Iterator[Text]:
     yield from indented(
-        sql_lines(sql, DisplayOptions(look.width - 3, look.glyphs, look.coloured, 0)), 1
+        sql_lines(sql, DisplayOptions(display.width - 3, display.glyphs, display.coloured, 0)), 1
     )
 
 
-def _history(candidate: Candidate, look: DisplayOptions) -> Iterator[Text]:
+def _history(candidate: Candidate, display: DisplayOptions) -> Iterator[Text]:
     """Changes by repairs, the latest first: the reason, the query before it and its result."""
     current: Candidate | None = candidate
     for _ in range(HISTORY):
         if current is None:
             return
         for vain in current.tried:
-            yield from _aside(f"tried in vain: {vain.note}".rstrip(": "), vain, look)
+            yield from _aside(f"tried in vain: {vain.note}".rstrip(": "), vain, display)
         if current.parent is not None:
-            yield from _aside(current.note or "written in place of", current.parent, look)
+            yield from _aside(current.note or "written in place of", current.parent, display)
         elif current.note:
-            yield from wrapped(Text(f"   {clean(current.note, 300)}", "fair"), look.width - 2)
+            yield from wrapped(Text(f"   {clean(current.note, 300)}", "fair"), display.width - 2)
         current = current.parent
 
 
-def _aside(why: str, other: Candidate, look: DisplayOptions) -> Iterator[Text]:
+def _aside(why: str, other: Candidate, display: DisplayOptions) -> Iterator[Text]:
     """Another query of the same line: why it is told, what it gave, its text in one line."""
     line = Text.assemble((f"   {clean(why, 300)}", "fair"))
     if other.sql:
@@ -167,19 +171,19 @@ def _aside(why: str, other: Candidate, look: DisplayOptions) -> Iterator[Text]:
         if error is not None:
             line.append(f": {clean(error.message, 200)}")
         elif other.result is not None and other.result.rows:
-            line.append_text(Text(": ") + result_summary(other.result, look))
-    yield from wrapped(line, look.width - 2, hang=2)
+            line.append_text(Text(": ") + result_summary(other.result, display))
+    yield from wrapped(line, display.width - 2, hang=2)
     if other.sql:
         text = Text(clean(" ".join(other.sql.split()), SQL_SHOWN), style="quiet")
-        yield from wrapped(Text("     ") + text, look.width - 2, hang=2)
+        yield from wrapped(Text("     ") + text, display.width - 2, hang=2)
 
 
-def _tests(tests: Sequence[UnitTest], look: DisplayOptions) -> Iterator[Text]:
+def _tests(tests: Sequence[UnitTest], display: DisplayOptions) -> Iterator[Text]:
     """Each unit test and the numbers of the candidates that passed it."""
     for number, test in enumerate(tests[:CANDIDATES], 1):
         line = Text.assemble((f"{number}  ", "quiet"), clean(test.text, 400))
-        yield from wrapped(line, look.width - 2, hang=3)
-        yield from wrapped(Text(f"   {_passed(test)}", style="quiet"), look.width - 2, hang=2)
+        yield from wrapped(line, display.width - 2, hang=3)
+        yield from wrapped(Text(f"   {_passed(test)}", style="quiet"), display.width - 2, hang=2)
     if len(tests) > CANDIDATES:
         yield Text.assemble((f"and {len(tests) - CANDIDATES} more", "quiet"))
 
@@ -187,32 +191,32 @@ def _tests(tests: Sequence[UnitTest], look: DisplayOptions) -> Iterator[Text]:
 def _passed(test: UnitTest) -> str:
     if test.passed is None:
         return "not judged"
-    numbers = ", ".join(str(place + 1) for place in test.passed)
+    numbers = ", ".join(str(index + 1) for index in test.passed)
     return f"passed by {numbers}" if numbers else "passed by none"
 
 
-def _times(times: Sequence[StepTime], seconds: float, look: DisplayOptions) -> Iterator[Text]:
+def _times(times: Sequence[StepTime], seconds: float, display: DisplayOptions) -> Iterator[Text]:
     if not times:
         return
     total = sum(time.seconds for time in times)
-    room = min(40, look.width - 14)
+    room = min(40, display.width - 14)
     by_step: dict[str, list[float]] = {}
     for time in times:
         by_step.setdefault(step_words(time.step), []).append(time.seconds)
     names = [
         shorten(
-            f"{words} {look.glyphs.times} {len(each)}" if len(each) > 1 else words,
+            f"{words} {display.glyphs.times} {len(each)}" if len(each) > 1 else words,
             room,
-            look.glyphs,
+            display.glyphs,
         )
         for words, each in by_step.items()
     ]
     column = max(cell_len(name) for name in names) + 2
-    bar = 0 if look.width < column + BAR + 14 and look.width < UNLIMITED else BAR
+    bar = 0 if display.width < column + BAR + 14 and display.width < UNLIMITED else BAR
     for name, each in zip(names, by_step.values(), strict=True):
         share = sum(each) / total if total else 0.0
         line = Text(name + " " * (column - cell_len(name)) + f"{duration(sum(each)):>8}")
-        line.append("  " + look.glyphs.full * round(share * bar), style="name")
+        line.append("  " + display.glyphs.full * round(share * bar), style="name")
         line.rstrip()
         yield line
     yield Text("by the clock" + " " * max(column - 12, 1) + f"{duration(seconds):>8}")

@@ -46,7 +46,7 @@ class ShownCalls:
         return first if first < self._calls else 0
 
 
-def embedding_lines(event: Mapping[str, Any], look: DisplayOptions) -> Iterator[Text]:
+def embedding_lines(event: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:
     """Lines of an embedding call: number of texts, time, tokens."""
     yield Text()
     parts = [f"{event.get('texts', 0)} texts"]
@@ -62,23 +62,25 @@ def embedding_lines(event: Mapping[str, Any], look: DisplayOptions) -> Iterator[
     line = Text.assemble(
         (f"{clean(str(event.get('model', '')), 80)}", "name"),
         (f" gives vectors for {step_words(str(event.get('step', '')))}", "strong"),
-        (f"  {f' {look.glyphs.dot} '.join(parts)}", "quiet"),
+        (f"  {f' {display.glyphs.dot} '.join(parts)}", "quiet"),
     )
-    yield from wrapped(line, look.width, hang=2)
+    yield from wrapped(line, display.width, hang=2)
     if event.get("problem"):
         why = Text(clean(str(event["problem"]), 400), style="warning")
-        yield from indented(labelled("problem", [why], look.width - 2))
+        yield from indented(labelled("problem", [why], display.width - 2))
 
 
-def call_lines(event: Mapping[str, Any], look: DisplayOptions, told: ShownCalls) -> Iterator[Text]:
+def call_lines(
+    event: Mapping[str, Any], display: DisplayOptions, told: ShownCalls
+) -> Iterator[Text]:
     """Lines of a call: step, prompt, replies, time, tokens."""
     yield Text()
     line = Text.assemble(
         (f"{clean(str(event.get('model', '')), 80)}", "name"),
         (f" for {step_words(str(event.get('step', '')))}", "strong"),
-        (f"  {told.called()} {look.glyphs.dot} {_taken(event, look)}", "quiet"),
+        (f"  {told.called()} {display.glyphs.dot} {_taken(event, display)}", "quiet"),
     )
-    yield from wrapped(line, look.width, hang=2)
+    yield from wrapped(line, display.width, hang=2)
     messages = event.get("messages")
     for message in messages if isinstance(messages, list) else ():
         if isinstance(message, dict):
@@ -87,18 +89,18 @@ def call_lines(event: Mapping[str, Any], look: DisplayOptions, told: ShownCalls)
             if earlier:
                 text = Text(f"the same as in call {earlier}", style="quiet")
             label = clean(str(message.get("role", "")), 10)
-            yield from indented(labelled(label, [text], look.width - 2))
+            yield from indented(labelled(label, [text], display.width - 2))
     replies = event.get("replies")
     listed = replies if isinstance(replies, list) else []
     for reply in listed[:REPLIES]:
         if isinstance(reply, dict):
-            yield from indented(_reply_lines(reply, look))
+            yield from indented(_reply_lines(reply, display))
     if len(listed) > REPLIES:
         rest = Text(f"and {len(listed) - REPLIES} more replies", style="quiet")
-        yield from indented(labelled("", [rest], look.width - 2))
+        yield from indented(labelled("", [rest], display.width - 2))
 
 
-def _taken(event: Mapping[str, Any], look: DisplayOptions) -> str:
+def _taken(event: Mapping[str, Any], display: DisplayOptions) -> str:
     parts = []
     seconds, cost = event.get("seconds"), event.get("cost")
     if isinstance(seconds, int | float) and seconds:
@@ -111,7 +113,7 @@ def _taken(event: Mapping[str, Any], look: DisplayOptions) -> str:
         parts.append(f"{event['cached']} cached")
     if cost is None or cost:
         parts.append(money(cost))
-    return f" {look.glyphs.dot} ".join(parts)
+    return f" {display.glyphs.dot} ".join(parts)
 
 
 def _message_text(message: Mapping[str, Any]) -> Text:
@@ -126,15 +128,15 @@ def _message_text(message: Mapping[str, Any]) -> Text:
     return text
 
 
-def _reply_lines(reply: Mapping[str, Any], look: DisplayOptions) -> Iterator[Text]:
+def _reply_lines(reply: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:
     if "text" not in reply:
         kind = clean(str(reply.get("kind", "missing")), 20)
         why = Text(f"{kind}: {clean(str(reply.get('message', '')), 400)}", style="warning")
-        yield from labelled("no reply", [why], look.width - 2)
+        yield from labelled("no reply", [why], display.width - 2)
         return
     entries = [Text(clean_block(str(reply["text"]), SHOWN))]
     calls = [call for call in reply.get("tool_calls") or () if isinstance(call, dict)]
     entries += [Text(f"calls {clean(str(c.get('name')), 80)}", style="quiet") for c in calls]
     if reply.get("finish") not in {"stop", None}:
         entries.append(Text(f"ended by: {clean(str(reply['finish']), 40)}", style="quiet"))
-    yield from labelled("reply", entries, look.width - 2)
+    yield from labelled("reply", entries, display.width - 2)

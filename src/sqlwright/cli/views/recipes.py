@@ -18,7 +18,7 @@ from sqlwright.recipes.loading import load_recipe, options_of, recipe_names
 from sqlwright.running.combinators import Named
 
 
-def list_lines(look: DisplayOptions) -> Iterator[Text]:
+def list_lines(display: DisplayOptions) -> Iterator[Text]:
     """Every recipe that ships, in a line or two."""
     for name in recipe_names():
         recipe = load_recipe(name)
@@ -26,7 +26,7 @@ def list_lines(look: DisplayOptions) -> Iterator[Text]:
         if "" in recipe.asks:
             line.append("  needs a language model: --model", style="quiet")
         yield line
-        yield from wrapped(Text(f"  {clean(recipe.description, 400)}"), look.width)
+        yield from wrapped(Text(f"  {clean(recipe.description, 400)}"), display.width)
 
 
 def recipe_lines(name: str, *, allow_code: bool) -> Iterator[Text]:

@@ -90,7 +90,7 @@ def raise_failure(result: ExecutionResult, database: Database) -> None:
 
 
 def check_lines(
-    database: SqliteDatabase, sql: str, look: DisplayOptions, *, plan: bool
+    database: SqliteDatabase, sql: str, display: DisplayOptions, *, plan: bool
 ) -> Iterator[Text]:
     """That the guard lets `sql` pass, what it reads, and on request how the database would go
     about it. Raises UnsafeQuery, and QueryError when the database can't make sense of it."""
@@ -103,19 +103,19 @@ def check_lines(
         raise QueryError(str(error), hint=advice_on(str(error), database.schema())) from None
     steps = _plan(database, sql)
     schema = database.schema()
-    verdict = Text.assemble((f"{look.glyphs.tick} ", "good"), "one query that only reads")
-    yield from labelled("guard", [verdict], look.width)
+    verdict = Text.assemble((f"{display.glyphs.tick} ", "good"), "one query that only reads")
+    yield from labelled("guard", [verdict], display.width)
     tables = sorted(tables_used(sql))
     columns = [clean(str(ref), 120) for ref in columns_used(sql, schema)]
     yield from labelled(
-        "tables", [Text(clean(", ".join(tables), 1_000))] if tables else [], look.width
+        "tables", [Text(clean(", ".join(tables), 1_000))] if tables else [], display.width
     )
-    yield from labelled("columns", [Text(", ".join(columns))] if columns else [], look.width)
+    yield from labelled("columns", [Text(", ".join(columns))] if columns else [], display.width)
     if plan:
         yield Text()
-        yield from sql_lines(format_sql(sql), look)
+        yield from sql_lines(format_sql(sql), display)
         yield Text()
-        yield from labelled("plan", steps, look.width, hang=2)
+        yield from labelled("plan", steps, display.width, hang=2)
 
 
 def _plan(database: SqliteDatabase, sql: str) -> list[Text]:

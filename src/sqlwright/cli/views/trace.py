@@ -20,7 +20,7 @@ ITEMS = 6
 """Items shown at most of a list in a trace."""
 
 
-def list_lines(summaries: Sequence[TraceSummary], look: DisplayOptions) -> Iterator[Text]:
+def list_lines(summaries: Sequence[TraceSummary], display: DisplayOptions) -> Iterator[Text]:
     """One line per question, the newest first."""
     if not summaries:
         yield Text.assemble(("no traces yet: ask something first", "quiet"))
@@ -30,12 +30,12 @@ def list_lines(summaries: Sequence[TraceSummary], look: DisplayOptions) -> Itera
             (f"  {_when(summary.time)}  ", "quiet"),
             (f"{clean(summary.status or 'unfinished', 20):<10}", _style(summary.status)),
         )
-        room = max(look.width - len(line.plain) - 2, 20)
-        line.append(f"  {shorten(clean(summary.question, 400), room, look.glyphs)}")
-        yield from wrapped(line, look.width, hang=4)
+        room = max(display.width - len(line.plain) - 2, 20)
+        line.append(f"  {shorten(clean(summary.question, 400), room, display.glyphs)}")
+        yield from wrapped(line, display.width, hang=4)
 
 
-def trace_lines(trace: Trace, look: DisplayOptions) -> Iterator[Text]:
+def trace_lines(trace: Trace, display: DisplayOptions) -> Iterator[Text]:
     """A run from its question to its answer."""
     start = trace.start
     yield Text.assemble(
@@ -47,24 +47,26 @@ def trace_lines(trace: Trace, look: DisplayOptions) -> Iterator[Text]:
         if start.get(key)
     ]
     if about:
-        yield from wrapped(Text.assemble((f" {look.glyphs.dot} ".join(about), "quiet")), look.width)
+        yield from wrapped(
+            Text.assemble((f" {display.glyphs.dot} ".join(about), "quiet")), display.width
+        )
     told = ShownCalls()
     for event in trace.events:
-        yield from _event_lines(event, look, told)
+        yield from _event_lines(event, display, told)
     yield Text()
-    yield from _answer_lines(trace.answer, look)
+    yield from _answer_lines(trace.answer, display)
 
 
 def _event_lines(
-    event: Mapping[str, Any], look: DisplayOptions, told: ShownCalls
+    event: Mapping[str, Any], display: DisplayOptions, told: ShownCalls
 ) -> Iterator[Text]:
     kind = str(event.get("kind", ""))
     if kind == "begin":
         told.begun(event)
     if kind == "call":
-        yield from call_lines(event, look, told)
+        yield from call_lines(event, display, told)
     if kind == "embedding":
-        yield from embedding_lines(event, look)
+        yield from embedding_lines(event, display)
     if kind != "step":
         return
     yield Text()
@@ -78,14 +80,17 @@ def _event_lines(
         for name, value in changes.items():
             yield from indented(
                 labelled(
-                    clean(str(name), 20)[:11], _value_entries(value, look), look.width - 2, hang=2
+                    clean(str(name), 20)[:11],
+                    _value_entries(value, display),
+                    display.width - 2,
+                    hang=2,
                 )
             )
 
 
-def _value_entries(value: Any, look: DisplayOptions) -> list[Text]:
+def _value_entries(value: Any, display: DisplayOptions) -> list[Text]:
     items = value if isinstance(value, list) else [value]
-    entries = [Text(shorten(_item_words(item), 400, look.glyphs)) for item in items[:ITEMS]]
+    entries = [Text(shorten(_item_words(item), 400, display.glyphs)) for item in items[:ITEMS]]
     if len(items) > ITEMS:
         entries.append(Text.assemble((f"and {len(items) - ITEMS} more", "quiet")))
     return entries or [Text.assemble(("none", "quiet"))]
@@ -125,23 +130,23 @@ def _result_words(result: Any) -> str:
     return f"{result.get('row_count', 0)} rows"
 
 
-def _answer_lines(answer: Mapping[str, Any], look: DisplayOptions) -> Iterator[Text]:
+def _answer_lines(answer: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:
     status = str(answer.get("status", ""))
     if not status:
         yield Text.assemble(("it never came to an answer", "warning"))
         return
     yield Text.assemble((clean(status, 20), _style(status)))
     if answer.get("message"):
-        yield from labelled("because", [Text(clean(str(answer["message"]), 2_000))], look.width)
+        yield from labelled("because", [Text(clean(str(answer["message"]), 2_000))], display.width)
     if answer.get("sql"):
-        yield from sql_lines(str(answer["sql"]), look)
+        yield from sql_lines(str(answer["sql"]), display)
     confidence = answer.get("confidence")
     if status == "answered" and isinstance(confidence, int | float):
         yield from labelled(
-            "how sure", [confidence_text(float(confidence), look.glyphs)], look.width
+            "how sure", [confidence_text(float(confidence), display.glyphs)], display.width
         )
     if answer.get("doubt"):
-        yield from labelled("because", [Text(clean(str(answer["doubt"]), 600))], look.width)
+        yield from labelled("because", [Text(clean(str(answer["doubt"]), 600))], display.width)
 
 
 def _style(status: str) -> str:

@@ -143,7 +143,7 @@ class ExpressionReader:
         raise UnsupportedQuery(f"no such column: {name}")
 
     def ordering(self, node: exp.Expr) -> f.Expression:
-        """A term of ORDER BY: a name of an item and a place of an item count first."""
+        """A term of ORDER BY: a name of an item and a number of an item count first."""
         if isinstance(node, exp.Column) and not node.table:
             item = self._scope.alias(node.name)
             if item is not None:
@@ -151,7 +151,7 @@ class ExpressionReader:
         return self.grouping(node)
 
     def grouping(self, node: exp.Expr) -> f.Expression:
-        """A term of GROUP BY: a whole number is the place of an item."""
+        """A term of GROUP BY: a whole number is the number of an item, from 1."""
         if isinstance(node, exp.Literal) and not node.is_string:
             place = int(node.this) if node.this.isdigit() else 0
             if not 1 <= place <= len(self._scope.items):

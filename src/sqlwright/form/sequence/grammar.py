@@ -55,7 +55,7 @@ class Allowed:
 
 
 class GrammarState:
-    """A place in a sequence. Immutable: `advance` gives another state."""
+    """A position in a sequence. Immutable: `advance` gives another state."""
 
     __slots__ = ("_stack",)
 

@@ -104,7 +104,7 @@ KEYWORDS: tuple[str, ...] = (
 
 
 class Keyword(NamedTuple):
-    """A word of the grammar, by its place in KEYWORDS."""
+    """A word of the grammar, by its index in KEYWORDS."""
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody misses
 

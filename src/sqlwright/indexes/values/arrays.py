@@ -85,7 +85,12 @@ def build_arrays(
     arrays |= _stored("form", forms)
     arrays |= _stored("text", Strings.joined([chunk.raw for chunk in chunks]).taken(order))
     arrays.update(
-        _pairs(rank[collected.owners].astype(np.int64), collected.places, collected.rows, len(rank))
+        _pairs(
+            rank[collected.owners].astype(np.int64),
+            collected.column_numbers,
+            collected.rows,
+            len(rank),
+        )
     )
     wholes = np.concatenate([chunk.wholes for chunk in chunks] or [np.empty(0, np.uint64)])
     bits = bucket_bits(len(rank))
@@ -107,7 +112,7 @@ class _Collected:
     refs: list[ColumnRef]
     texts: list[str]
     owners: Offsets
-    places: Offsets
+    column_numbers: Offsets
     rows: Offsets
 
 
@@ -200,13 +205,13 @@ def _chunk(texts: list[str], powers: hashing.Powers) -> _Chunk:
     hashes = hashing.Hasher.over(blob, powers).spans(word_starts, word_ends)
     first, word_of = _grouped(hashes)
     squashed = blob > folding.SPACE
-    places = np.zeros(len(blob) + 1, np.int64)
-    np.cumsum(squashed, out=places[1:])
+    positions = np.zeros(len(blob) + 1, np.int64)
+    np.cumsum(squashed, out=positions[1:])
     wholes = hashing.Hasher.over(blob[squashed], powers)
     return _Chunk(
         Strings(raw, starts, ends),
         Strings(blob, folded_starts, folded_ends),
-        wholes.spans(places[folded_starts], places[folded_ends]),
+        wholes.spans(positions[folded_starts], positions[folded_ends]),
         hashes[first],
         Strings(blob, word_starts[first], word_ends[first]),
         word_of,
@@ -231,12 +236,14 @@ def _stored(name: str, strings: Strings) -> dict[str, Array]:
     return {name: strings.blob, f"{name}_at": ends.astype(kind)}
 
 
-def _pairs(owners: Offsets, places: Offsets, rows: Offsets, values: int) -> dict[str, Array]:
-    columns = int(places.max(initial=0)) + 1
-    order = np.argsort(owners * columns + places, kind="stable")
+def _pairs(
+    owners: Offsets, column_numbers: Offsets, rows: Offsets, values: int
+) -> dict[str, Array]:
+    columns = int(column_numbers.max(initial=0)) + 1
+    order = np.argsort(owners * columns + column_numbers, kind="stable")
     return {
         "pair_at": _starts(owners, values),
-        "pair_column": places[order].astype(np.uint16 if columns <= 2**16 else np.uint32),
+        "pair_column": column_numbers[order].astype(np.uint16 if columns <= 2**16 else np.uint32),
         "pair_rows": rows[order].astype(np.uint32),
     }
 
@@ -269,13 +276,13 @@ def _tokens(chunks: Sequence[_Chunk], rank: Words) -> tuple[Strings, dict[str, A
     first, groups = _grouped(np.concatenate([chunk.hashes for chunk in chunks]))
     found = Strings.joined([chunk.words for chunk in chunks]).some(first)
     by_text = sorted_order(found)
-    place = np.empty(len(by_text), np.uint64)
-    place[by_text] = np.arange(len(by_text), dtype=np.uint64) << np.uint64(32)
+    position = np.empty(len(by_text), np.uint64)
+    position[by_text] = np.arange(len(by_text), dtype=np.uint64) << np.uint64(32)
     packed = np.empty(sum(len(chunk.word_of) for chunk in chunks), np.uint64)
     low = texts = words = 0
     for chunk in chunks:
         high = low + len(chunk.word_of)
-        packed[low:high] = place[groups[words : words + len(chunk.hashes)]][chunk.word_of]
+        packed[low:high] = position[groups[words : words + len(chunk.hashes)]][chunk.word_of]
         packed[low:high] |= rank[texts : texts + len(chunk.wholes)][chunk.text_of]
         low, texts, words = high, texts + len(chunk.wholes), words + len(chunk.hashes)
     packed = _distinct(packed)

@@ -1,4 +1,4 @@
-"""Reading the value index's arrays: texts, tokens, postings, buckets, and places in the order.
+"""Reading the value index's arrays: texts, tokens, postings, buckets, and positions in the order.
 
 Nothing here trusts the arrays: a slice can't leave its array, a number out of range raises
 IndexError, and what is returned to a caller comes from pages whose checksums were compared.
@@ -201,7 +201,7 @@ class ArrayReader:
         at, members = self._bounds[name]
         return members[at[number] : at[number + 1]]
 
-    # -- places in the order --
+    # -- positions in the order --
 
     def token_number(self, key: bytes) -> int:
         """Number of a token; -1 when no value has it."""

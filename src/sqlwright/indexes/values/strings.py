@@ -15,7 +15,7 @@ Words = npt.NDArray[np.uint64]
 CHUNK = 1 << 15
 """Strings worked on at once, so that what is worked out about them stays in the cache."""
 SORTED_BYTES = 64
-"""Bytes of a string that decide its place."""
+"""Bytes of a string that decide its position."""
 
 NOTHING = np.empty(0, np.int64)
 _SORT_ROUNDS = SORTED_BYTES // 8 - 1

@@ -47,12 +47,12 @@ def similar_columns(
             continue
         for ref in names[stored[at]]:
             best[ref] = max(best.get(ref, (0.0, 0)), (score, -len(names[stored[at]])))
-    place = {ref: number for number, ref in enumerate(view.schema.columns)}
+    position = {ref: number for number, ref in enumerate(view.schema.columns)}
     tables = {table.name: _folded(table.name) in wanted for table in view.schema.tables}
 
     def rank(ref: ColumnRef) -> tuple[float, bool, int, int]:
         score, rarity = best[ref]
-        return -score, not tables[ref.table], -rarity, place[ref]
+        return -score, not tables[ref.table], -rarity, position[ref]
 
     return tuple(ColumnLink(ref, round(best[ref][0], 4)) for ref in sorted(best, key=rank)[:most])
 

@@ -82,13 +82,13 @@ def _chosen(state: State, groups: Sequence[GroupLink], outcomes: Sequence[Outcom
     they are takes in how probable their group is. Groups that fail or refuse come behind."""
     ended = [outcome.state for outcome in outcomes]
     shares = softmax([_evidence(g, e) for g, e in zip(groups, ended, strict=True)])
-    places = range(len(ended))
+    indexes = range(len(ended))
     lost = [bool(outcome.error or outcome.state.refusal) for outcome in outcomes]
-    order = sorted(places, key=lambda place: (lost[place], -shares[place]))
+    order = sorted(indexes, key=lambda index: (lost[index], -shares[index]))
     best = ended[order[0]]
     share = shares[order[0]]
     candidates = [
-        _weighed(one, shares[place]) for place in order for one in ended[place].candidates
+        _weighed(one, shares[index]) for index in order for one in ended[index].candidates
     ]
     return best.evolve(
         view=state.view,

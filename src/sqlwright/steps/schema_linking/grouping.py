@@ -18,16 +18,16 @@ def likely(groups: Sequence[GroupLink], *, most: int, share: float) -> list[Grou
 
 
 def together(state: State, schema: Schema, groups: Sequence[GroupLink], *, most: int) -> list[str]:
-    """At most `most` tables of the groups: each may take half of the places left, the last of them
+    """At most `most` tables of the groups: each may take half of what is left, the last of them
     all."""
     worth = {link.table: link.score for link in state.tables}
     best: dict[str, float] = {}
     for link in state.columns:
         best.setdefault(link.column.table, link.score)
     chosen: list[str] = []
-    for place, group in enumerate(groups):
+    for index, group in enumerate(groups):
         room = most - len(chosen)
-        if place < len(groups) - 1:
+        if index < len(groups) - 1:
             room = (room + 1) // 2
         own = [table.name for table in schema.by_group[group.leader].tables]
         own.sort(key=lambda name: -worth.get(name, 0.0) - best.get(name, 0.0))

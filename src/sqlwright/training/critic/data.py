@@ -104,11 +104,11 @@ def build(folder: Path, weights: Path, out: Path, *, each: int, seed: int) -> No
             plain = [pair for pair in pairs if pair.source == "spider"]
             explains = _explains(weights)
             asked += impossible(plain, schemas, explains, each=each // 2, seed=seed)
-            for place, one in enumerate(asked):
+            for index, one in enumerate(asked):
                 _write(file, _beam(one, spaces[one.database], models, part))
-                if place % 100 == 0:
+                if index % 100 == 0:
                     print(
-                        f"{part} {place}/{len(asked)} {time.perf_counter() - started:.0f} s",
+                        f"{part} {index}/{len(asked)} {time.perf_counter() - started:.0f} s",
                         flush=True,
                     )
             for space in spaces.values():
@@ -127,7 +127,7 @@ def build_crossed(
     names = sorted({pair.database for pair in pairs})
     partial = out.with_suffix(".partial")
     done = whole_databases(partial)
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         if name in done:
             continue
         own = [pair for pair in pairs if pair.database == name]
@@ -139,7 +139,7 @@ def build_crossed(
         with partial.open("a", encoding="utf-8") as file:
             for line in [*lines, {"whole": name}]:
                 _write(file, line)
-        print(f"{place + 1} of {len(names)} databases, {name}", flush=True)
+        print(f"{index + 1} of {len(names)} databases, {name}", flush=True)
     partial.replace(out)
 
 

@@ -14,7 +14,7 @@ BATCH = 256
 
 
 @dataclass(frozen=True)
-class PerceptronSettings:
+class NetSettings:
     """Size and training of one member of a network."""
 
     hidden: int
@@ -29,7 +29,7 @@ def fit_network(
     order: Order,
     *,
     members: int,
-    settings: PerceptronSettings,
+    settings: NetSettings,
 ) -> Network:
     """`members` one-hidden-layer networks from different seeds, with binary cross-entropy."""
     mean = rows.mean(axis=0)
@@ -45,7 +45,7 @@ def _member(
     inputs: np.ndarray,
     labels: np.ndarray,
     weights: np.ndarray,
-    settings: PerceptronSettings,
+    settings: NetSettings,
     seed: int,
 ) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     draw = np.random.default_rng(seed)
@@ -66,15 +66,15 @@ def _member(
             rate = 5e-3 * (1.0 - steps / (total + 1))
             keep = draw.random((len(chosen), hidden)) < 0.8
             gradients = _gradients(parts, inputs[chosen], labels[chosen], weights[chosen], keep)
-            for place, gradient in enumerate(gradients):
-                first, second = moments[place]
+            for index, gradient in enumerate(gradients):
+                first, second = moments[index]
                 first += 0.1 * (gradient - first)
                 second += 0.01 * (gradient**2 - second)
                 corrected = first / (1 - 0.9**steps)
                 step = corrected / (np.sqrt(second / (1 - 0.99**steps)) + 1e-8)
-                if parts[place].ndim == 2:
-                    step = step + decay / 5e-3 * parts[place]
-                parts[place] -= rate * step
+                if parts[index].ndim == 2:
+                    step = step + decay / 5e-3 * parts[index]
+                parts[index] -= rate * step
     return ((parts[0], parts[1]), (parts[2], parts[3]))
 
 
@@ -110,16 +110,16 @@ def fit_ranking(
     """
     rows = np.concatenate(groups)
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-2
-    useful = [place for place, good in enumerate(labels) if 0 < good.sum() < len(good)]
-    most = max(len(labels[place]) for place in useful)
+    useful = [index for index, good in enumerate(labels) if 0 < good.sum() < len(good)]
+    most = max(len(labels[index]) for index in useful)
     inputs = np.zeros((len(useful), most, rows.shape[1]), dtype=np.float32)
     right, real = np.zeros((len(useful), most)), np.zeros((len(useful), most), dtype=bool)
-    for row, place in enumerate(useful):
-        count = len(labels[place])
-        inputs[row, :count] = np.clip((groups[place] - mean) / scale, -5.0, 5.0)
-        right[row, :count], real[row, :count] = labels[place], True
+    for row, index in enumerate(useful):
+        count = len(labels[index])
+        inputs[row, :count] = np.clip((groups[index] - mean) / scale, -5.0, 5.0)
+        right[row, :count], real[row, :count] = labels[index], True
     flat = inputs.reshape(-1, rows.shape[1])
-    shares = np.array([weights[place] for place in useful])
+    shares = np.array([weights[index] for index in useful])
     shares = (shares / shares.sum())[:, None]
     fitted = np.zeros(rows.shape[1])
     first, second = np.zeros_like(fitted), np.zeros_like(fitted)

@@ -35,12 +35,7 @@ from sqlwright.local.critic.features import MISSING, QUESTION, Features, Order, 
 from sqlwright.local.embedder.onnx import OnnxEmbedder
 from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.training.critic.data import Beam, build, describe, read_beams
-from sqlwright.training.critic.perceptron import (
-    PerceptronSettings,
-    fit_line,
-    fit_network,
-    fit_ranking,
-)
+from sqlwright.training.critic.perceptron import NetSettings, fit_line, fit_network, fit_ranking
 from sqlwright.training.stamp import digests
 
 MEMBERS = 5
@@ -66,7 +61,7 @@ MOST_REFUSED = 0.1
 """Share of answerable questions that may at most be refused."""
 
 
-class BeamFeatures:
+class Beams:
     """Beams with their features, and selections of them."""
 
     def __init__(self, beams: Sequence[Beam], features: Sequence[list[Features]]) -> None:
@@ -74,27 +69,27 @@ class BeamFeatures:
         self.beams = [b for b, _ in kept]
         self.features = [f for _, f in kept]
 
-    def where(self, **wanted: Any) -> BeamFeatures:
+    def where(self, **wanted: Any) -> Beams:
         """Those beams whose fields have the given values."""
         kept = [
             (b, f)
             for b, f in zip(self.beams, self.features, strict=True)
             if all(getattr(b, name) == value for name, value in wanted.items())
         ]
-        return BeamFeatures([b for b, _ in kept], [f for _, f in kept])
+        return Beams([b for b, _ in kept], [f for _, f in kept])
 
-    def split(self, databases: set[str]) -> tuple[BeamFeatures, BeamFeatures]:
+    def split(self, databases: set[str]) -> tuple[Beams, Beams]:
         """Outside and inside a set of databases."""
         pairs = list(zip(self.beams, self.features, strict=True))
         out = [(b, f) for b, f in pairs if b.database not in databases]
         into = [(b, f) for b, f in pairs if b.database in databases]
         return (
-            BeamFeatures([b for b, _ in out], [f for _, f in out]),
-            BeamFeatures([b for b, _ in into], [f for _, f in into]),
+            Beams([b for b, _ in out], [f for _, f in out]),
+            Beams([b for b, _ in into], [f for _, f in into]),
         )
 
 
-def rows_right(data: BeamFeatures, order: Order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rows_right(data: Beams, order: Order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows, labels and weights of all candidates; a question of many weighs little more."""
     rows, labels, weights = [], [], []
     for beam, features in zip(data.beams, data.features, strict=True):
@@ -106,7 +101,7 @@ def rows_right(data: BeamFeatures, order: Order) -> tuple[np.ndarray, np.ndarray
 
 
 def rows_answerable(
-    data: BeamFeatures, order: Order, right: Network
+    data: Beams, order: Order, right: Network
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One row per question: its best candidate's features; both classes weigh the same."""
     rows, labels = [], []
@@ -121,13 +116,13 @@ def rows_answerable(
     return np.stack(rows), wanted, weights
 
 
-def fold_databases(data: BeamFeatures, folds: int = 4) -> list[set[str]]:
+def fold_databases(data: Beams, folds: int = 4) -> list[set[str]]:
     """Databases in groups of about the same size."""
     names = sorted({beam.database for beam in data.beams})
-    return [set(names[place::folds]) for place in range(folds)]
+    return [set(names[index::folds]) for index in range(folds)]
 
 
-def fit_rank(crossed: BeamFeatures, own: BeamFeatures) -> Network:
+def fit_rank(crossed: Beams, own: Beams) -> Network:
     """The network that ranks a question's candidates, from answerable questions only; those of the
     parser in use count OWN times."""
     names = tuple(next(f for f in crossed.features if f)[0])
@@ -143,41 +138,37 @@ def fit_rank(crossed: BeamFeatures, own: BeamFeatures) -> Network:
     return fit_ranking(groups, labels, weights, order, decay=RANK_DECAY)
 
 
-def rank(data: BeamFeatures, ranking: Network) -> BeamFeatures:
+def rank(data: Beams, ranking: Network) -> Beams:
     """The same with the ranking's own features."""
     ranked = [
         add_ranking(features, ranking.logits(features), beam.state.candidates) if features else []
         for beam, features in zip(data.beams, data.features, strict=True)
     ]
-    return BeamFeatures(data.beams, ranked)
+    return Beams(data.beams, ranked)
 
 
-def ranked_unseen(data: BeamFeatures, crossed: BeamFeatures) -> BeamFeatures:
+def ranked_unseen(data: Beams, crossed: Beams) -> Beams:
     """Each database ranked by what was learnt from the others."""
     ranked = []
     for inside in fold_databases(data, FOLDS):
         rest, own = data.split(inside)
         ranked.append(rank(own, fit_rank(crossed, rest)))
-    return BeamFeatures(
-        [b for r in ranked for b in r.beams], [f for r in ranked for f in r.features]
-    )
+    return Beams([b for r in ranked for b in r.beams], [f for r in ranked for f in r.features])
 
 
-def fit_right(data: BeamFeatures) -> Network:
-    """The network for the probability that a ranked candidate is right, from answerable questions
-    only."""
+def fit_right(data: Beams) -> Network:
+    """The network for a ranked candidate to be right, from answerable questions only."""
     order = Order(DECIDING)
     rows, labels, weights = rows_right(data.where(answerable=True), order)
-    settings = PerceptronSettings(hidden=12, decay=1e-2)
+    settings = NetSettings(hidden=12, decay=1e-2)
     return fit_network(rows, labels, weights, order, members=MEMBERS, settings=settings)
 
 
-def fit_answerable(data: BeamFeatures, right: Network, order: Order) -> Network:
+def fit_answerable(data: Beams, right: Network, order: Order) -> Network:
     """The network for the probability that the schema holds what is asked."""
     rows, labels, weights = rows_answerable(data, order, right)
-    return fit_network(
-        rows, labels, weights, order, members=MEMBERS, settings=PerceptronSettings(16, 1e-2)
-    )
+    settings = NetSettings(hidden=16, decay=1e-2)
+    return fit_network(rows, labels, weights, order, members=MEMBERS, settings=settings)
 
 
 Scored = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -199,7 +190,7 @@ def calibrate(network: Network, scored: Sequence[Scored]) -> Network:
     return replace(network, slope=slope, offset=offset)
 
 
-def selected(data: BeamFeatures, right: Network) -> list[tuple[float, bool]]:
+def selected(data: Beams, right: Network) -> list[tuple[float, bool]]:
     """Confidence and verdict of the chosen candidate of every question."""
     chosen = []
     for beam, features in zip(data.beams, data.features, strict=True):
@@ -212,7 +203,7 @@ def selected(data: BeamFeatures, right: Network) -> list[tuple[float, bool]]:
     return chosen
 
 
-def summary(data: BeamFeatures, chosen: Sequence[tuple[float, bool]]) -> dict[str, float]:
+def summary(data: Beams, chosen: Sequence[tuple[float, bool]]) -> dict[str, float]:
     """Figures of given choices."""
     sure = np.array([confidence for confidence, _ in chosen])
     good = np.array([verdict for _, verdict in chosen], dtype=float)
@@ -237,7 +228,7 @@ def summary(data: BeamFeatures, chosen: Sequence[tuple[float, bool]]) -> dict[st
     }
 
 
-def voted(data: BeamFeatures) -> list[bool]:
+def voted(data: Beams) -> list[bool]:
     """True for each beam if the result most candidates agree on is right (self-consistency: Wang et
     al. 2023); of as many, the earlier."""
     verdicts = []
@@ -264,7 +255,7 @@ def auroc(scores: np.ndarray, labels: np.ndarray) -> float:
     return float(above + 0.5 * (positive[:, None] == negative[None, :]).mean())
 
 
-def answerable_scores(data: BeamFeatures, right: Network, network: Network) -> np.ndarray:
+def answerable_scores(data: Beams, right: Network, network: Network) -> np.ndarray:
     """Per question, as the threshold is compared with; one without any candidate counts as
     unanswerable."""
     scores = [
@@ -286,7 +277,7 @@ def refuse_below(scores: np.ndarray, answerable: np.ndarray, right: np.ndarray) 
     return float(thresholds[int(np.argmin(cost))])
 
 
-def refusal_figures(data: BeamFeatures, scores: np.ndarray, below: float) -> dict[str, Any]:
+def refusal_figures(data: Beams, scores: np.ndarray, below: float) -> dict[str, Any]:
     """Shares refused, by where the questions are from."""
     kinds: dict[str, list[bool]] = {}
     for beam, score in zip(data.beams, scores, strict=True):
@@ -301,7 +292,7 @@ def refusal_figures(data: BeamFeatures, scores: np.ndarray, below: float) -> dic
     }
 
 
-def fit_both(ranked: BeamFeatures) -> tuple[Network, Network]:
+def fit_both(ranked: Beams) -> tuple[Network, Network]:
     """Right and answerable, calibrated on what networks say of databases that they weren't fitted
     on."""
     names = tuple(next(f for f in ranked.features if f)[0])
@@ -319,7 +310,7 @@ def fit_both(ranked: BeamFeatures) -> tuple[Network, Network]:
     return right, calibrate(fit_answerable(ranked, right, wider), answerables)
 
 
-def fit(data: BeamFeatures, crossed: BeamFeatures) -> dict[str, Any]:
+def fit(data: Beams, crossed: Beams) -> dict[str, Any]:
     """The models, the threshold and the figures, as `critic.json` holds them."""
     ranking = fit_rank(crossed, data)
     data = ranked_unseen(data, crossed)
@@ -337,8 +328,8 @@ def fit(data: BeamFeatures, crossed: BeamFeatures) -> dict[str, Any]:
     right, answerable = fit_both(data)
     parts = {}
     for part in ("valid", "calib"):
-        rows = [place for place, (beam, _) in enumerate(judged) if beam.part == part]
-        own = BeamFeatures([judged[p][0] for p in rows], [judged[p][1] for p in rows])
+        rows = [index for index, (beam, _) in enumerate(judged) if beam.part == part]
+        own = Beams([judged[p][0] for p in rows], [judged[p][1] for p in rows])
         answered = [chosen[p] for p in rows if judged[p][0].answerable]
         parts[part] = summary(own.where(answerable=True), answered)
         parts[f"refusal_{part}"] = refusal_figures(own, np.array([scores[p] for p in rows]), below)
@@ -394,9 +385,9 @@ def main() -> None:
     none = Networks(empty, empty, empty)
     describing = Critic(static, embedder, none, refuse_below=0.0)
 
-    def read(paths: Sequence[Path]) -> BeamFeatures:
+    def read(paths: Sequence[Path]) -> Beams:
         beams = [beam for path in paths for beam in read_beams(path)]
-        return BeamFeatures(beams, describe(beams, describing))
+        return Beams(beams, describe(beams, describing))
 
     result = fit(read([options.beams]), read(options.crossed))
     found = digests(options.weights)

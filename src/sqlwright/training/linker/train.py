@@ -169,7 +169,7 @@ def train(described: Sequence[LinkFeatures]) -> dict[str, np.ndarray]:
     started = time.perf_counter()
     weights: dict[str, np.ndarray] = {}
     databases = sorted({d.database for d in described})
-    fold_of = {name: place % FOLDS for place, name in enumerate(databases)}
+    fold_of = {name: index % FOLDS for index, name in enumerate(databases)}
     first: list[dict[str, np.ndarray]] = []
     for fold in range(FOLDS):
         others = [d for d in described if fold_of[d.database] != fold]
@@ -227,7 +227,7 @@ def measure(linker: Linker, examples: Sequence[LinkExample], *, keep: int) -> di
         tables_whole += hit == len(example.used.tables)
         ranks = [i for i, link in enumerate(columns) if link.column in example.used.columns]
         rest = len(columns) - len(ranks)
-        better += [1.0 - (rank - place) / max(rest, 1) for place, rank in enumerate(ranks)]
+        better += [1.0 - (rank - index) / max(rest, 1) for index, rank in enumerate(ranks)]
     count = len(examples)
     return {
         "questions": count,

@@ -135,8 +135,8 @@ def _round_up(length: int, width: int) -> int:
 
 
 def _bits(packed: npt.NDArray[np.uint32]) -> npt.NDArray[np.float32]:
-    places = np.arange(len(FEATURES), dtype=np.uint32)
-    return ((packed[..., None] >> places) & 1).astype(np.float32)
+    bits = np.arange(len(FEATURES), dtype=np.uint32)
+    return ((packed[..., None] >> bits) & 1).astype(np.float32)
 
 
 def collate(packed: Packed, rows: Sequence[int], *, mask_rate: float = 0.0, seed: int = 0) -> Batch:
@@ -180,14 +180,14 @@ def _piece_arrays(
     features = np.zeros(shape, dtype=np.uint32)
     mask = np.zeros(shape, dtype=np.float32)
     owners = np.full(shape, nodes, dtype=np.int64)
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         found = slice(offsets[row], offsets[row + 1])
         size = offsets[row + 1] - offsets[row]
-        pieces[place, :size] = packed.pieces[found]
-        features[place, :size] = packed.features[found]
-        mask[place, :size] = 1.0
+        pieces[index, :size] = packed.pieces[found]
+        features[index, :size] = packed.features[found]
+        mask[index, :size] = 1.0
         own = packed.node_of_piece[found]
-        owners[place, :size] = np.where(own < 0, nodes, own)
+        owners[index, :size] = np.where(own < 0, nodes, own)
     return pieces, features, mask, owners
 
 
@@ -199,14 +199,14 @@ def _node_arrays(
     mask = np.zeros((len(rows), nodes), dtype=np.float32)
     kinds = np.zeros((len(rows), nodes), dtype=np.int64)
     relations = np.zeros((len(rows), nodes, nodes), dtype=np.int64)
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         found = slice(offsets[row], offsets[row + 1])
         width = offsets[row + 1] - offsets[row]
-        features[place, :width] = packed.node_features[found]
-        kinds[place, :width] = packed.node_kinds[found]
-        mask[place, :width] = 1.0
+        features[index, :width] = packed.node_features[found]
+        kinds[index, :width] = packed.node_kinds[found]
+        mask[index, :width] = 1.0
         square = packed.relations[squares[row] : squares[row + 1]]
-        relations[place, :width, :width] = square.reshape(width, width)
+        relations[index, :width, :width] = square.reshape(width, width)
     return features, mask, kinds, relations
 
 
@@ -220,15 +220,15 @@ def _step_arrays(
     words = np.ones((*shape, FIRST_NODE), dtype=bool)
     kinds = np.zeros(shape, dtype=np.uint8)
     inputs[:, 0] = BEGIN
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         found = slice(offsets[row], offsets[row + 1])
         depth = offsets[row + 1] - offsets[row]
         tokens = packed.tokens[found].astype(np.int64)
-        inputs[place, 1:depth] = tokens[:-1]
-        targets[place, :depth] = tokens
+        inputs[index, 1:depth] = tokens[:-1]
+        targets[index, :depth] = tokens
         allowed = np.unpackbits(packed.keywords[found], axis=1)
-        words[place, :depth] = allowed[:, :FIRST_NODE].astype(bool)
-        kinds[place, :depth] = packed.kinds[found]
+        words[index, :depth] = allowed[:, :FIRST_NODE].astype(bool)
+        kinds[index, :depth] = packed.kinds[found]
     return inputs, targets, words, kinds
 
 
@@ -237,9 +237,9 @@ def _used(
 ) -> npt.NDArray[np.float32]:
     """(B, N) 1 where the gold query names a node, or a column of a table node."""
     used = np.zeros(node_kinds.shape, dtype=np.float32)
-    for place, tokens in enumerate(targets):
+    for index, tokens in enumerate(targets):
         named = tokens[tokens >= FIRST_NODE] - FIRST_NODE
-        columns = named[node_kinds[place, named] == COLUMN]
-        used[place, named] = 1.0
-        used[place] += np.isin(relations[place, columns], OWN_TABLE).any(axis=0)
+        columns = named[node_kinds[index, named] == COLUMN]
+        used[index, named] = 1.0
+        used[index] += np.isin(relations[index, columns], OWN_TABLE).any(axis=0)
     return np.minimum(used, 1.0)

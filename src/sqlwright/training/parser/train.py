@@ -134,7 +134,7 @@ class Trainer:
         self.started = clock()
         self.step = 0
         self.number = first
-        self.place = 0
+        self.position = 0
         """Batches of the pass that are done."""
         self.seen = 0
 
@@ -199,7 +199,7 @@ class Trainer:
             "spent": self.spent + self.clock() - self.started,
             "step": self.step,
             "number": self.number,
-            "place": self.place,
+            "place": self.position,
             "seen": self.seen,
         }
         aside = self.out / "checkpoint.part"
@@ -216,7 +216,7 @@ class Trainer:
         self.average = state["average"]
         self.optimizer.load_state_dict(state["optimizer"])
         self.spent, self.step = state["spent"], state["step"]
-        self.number, self.place, self.seen = state["number"], state["place"], state["seen"]
+        self.number, self.position, self.seen = state["number"], state["place"], state["seen"]
 
     def leave_text(self) -> None:
         """Stop training MiniLM and the features that go into it: what is left costs half as much
@@ -235,8 +235,8 @@ class Trainer:
         settings, begun = self.settings, time.monotonic()
         saved = reported = begun
         totals = [0.0, 0.0, 0]
-        for number, batch in stream(passes, settings, self.number, after=self.place):
-            self.place = self.place + 1 if number == self.number else 1
+        for number, batch in stream(passes, settings, self.number, after=self.position):
+            self.position = self.position + 1 if number == self.number else 1
             self.number = number
             loss, link = self.train_step(batch)
             totals = [totals[0] + loss, totals[1] + link, totals[2] + len(batch.examples)]

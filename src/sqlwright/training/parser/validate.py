@@ -103,9 +103,9 @@ def same_rows(gold: Rows, found: Rows, *, ordered: bool) -> bool:
         return False
     orders = permutations(range(width)) if width <= 6 else [tuple(range(width))]
     for order in orders:
-        if any(own[place] != columns[index] for index, place in enumerate(order)):
+        if any(own[position] != columns[index] for index, position in enumerate(order)):
             continue
-        turned = [tuple(row[place] for place in order) for row in right]
+        turned = [tuple(row[position] for position in order) for row in right]
         if (turned if ordered else Counter(turned)) == wanted:
             return True
     return False

@@ -91,8 +91,8 @@ def _rename_one(shown: NamedExample, names: NamePool, rng: random.Random) -> Nam
     if not fresh:
         return shown
     edits = []
-    for place in phrase_matches(stems, old):
-        first, last = words[place.start], words[place.stop - 1]
+    for span in phrase_matches(stems, old):
+        first, last = words[span.start], words[span.stop - 1]
         if any(m.span and m.span[0] < last.end and first.start < m.span[1] for m in shown.values):
             return shown
         edits.append((first.start, last.end, _inflected(fresh[0], last.text)))

@@ -130,8 +130,8 @@ def links(world: World, rng: random.Random) -> Made | None:
     """Two rows of one table that rows of another one bring together."""
     doubles = [
         (first, second)
-        for place, first in enumerate(world.relations)
-        for second in world.relations[place + 1 :]
+        for index, first in enumerate(world.relations)
+        for second in world.relations[index + 1 :]
         if first.child is second.child and first.parent is second.parent and second.role
         and first.child is not first.parent and first.parent.names
     ]  # fmt: skip
