@@ -37,6 +37,7 @@ class ScriptedParsed:
     columns: tuple[ColumnRef, ...] = ()
     tables: tuple[str, ...] = ()
     values: tuple[ValueMatch, ...] = ()
+    form: None = None
 
 
 @dataclass

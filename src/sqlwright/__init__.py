@@ -6,9 +6,9 @@
         answer = shop.ask("How many support tickets are still open?")
 
 Meant for import: the names below, which `open` takes and gives and a step of one's own needs, the
-modules `sqlwright.candidates`, `sqlwright.errors` and `sqlwright.messages`, and what a package's
-docstring calls public. All else is internal and may change without notice. docs/python.md lists
-the names, docs/extend.md shows the rest at work.
+modules `sqlwright.candidates`, `sqlwright.errors`, `sqlwright.events` and `sqlwright.messages`, and
+what a package's docstring calls public. All else is internal and may change without notice.
+docs/python.md lists the names, docs/extend.md shows the rest at work.
 
 Nothing else is imported before a name below is used.
 """

@@ -228,10 +228,10 @@ def test_the_reader_gives_back_what_was_stored(stored: list[str]) -> None:
     reader = ArrayReader(in_memory(built.arrays))
     kept = [text for text in counted if text]
     assert reader.size == len(kept)
-    numbers = {reader.checked(value)[0]: value for value in range(reader.size)}
+    numbers = {reader.spelling(value): value for value in range(reader.size)}
     assert set(numbers) == set(kept)
     for text, value in numbers.items():
-        _, holders = reader.checked(value)
+        holders = reader.holders(value)
         own = {built.columns[column]: rows for column, rows in holders}
         assert own[CITY] == counted[text]
         assert own.get(AIRPORT) == (7 if text in list(counted)[::2] else None)

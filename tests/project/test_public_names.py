@@ -46,7 +46,7 @@ def within(kind: type, known: set[type]) -> set[type]:
         return known
     known.add(kind)
     if is_dataclass(kind):
-        hints = get_type_hints(kind)
+        hints = get_type_hints(kind, None, {"Query": object})  # the form is internal
         for field in fields(kind):
             for part in ours(hints[field.name]):
                 within(part, known)

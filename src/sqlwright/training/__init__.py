@@ -1,4 +1,4 @@
-"""How the embedded models were made. Needs the `training` extra; inference imports none of it.
+"""Training of the embedded models. Needs the `training` extra; inference imports none of it.
 
 Internal: may change without notice.
 """

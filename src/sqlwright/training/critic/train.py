@@ -35,6 +35,7 @@ from sqlwright.local.critic.features import MISSING, QUESTION, Features, Order, 
 from sqlwright.local.embedder.onnx import OnnxEmbedder
 from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.training.critic.data import Beam, build, describe, read_beams
+from sqlwright.training.critic.figures import auroc, calibration_error
 from sqlwright.training.critic.perceptron import NetSettings, fit_line, fit_network, fit_ranking
 from sqlwright.training.stamp import digests
 
@@ -236,23 +237,6 @@ def voted(data: Beams) -> list[bool]:
         most = [one["agreeing"] for one in features]
         verdicts.append(bool(most) and beam.right[int(np.argmax(most))])
     return verdicts
-
-
-def calibration_error(sure: np.ndarray, good: np.ndarray, bins: int = 10) -> float:
-    """Expected calibration error over bins of equal count."""
-    order = np.argsort(sure, kind="stable")
-    parts = np.array_split(order, bins)
-    gaps = [abs(sure[p].mean() - good[p].mean()) * len(p) for p in parts if len(p)]
-    return float(sum(gaps) / max(len(sure), 1))
-
-
-def auroc(scores: np.ndarray, labels: np.ndarray) -> float:
-    """Probability that a positive scores above a negative, ties half."""
-    positive, negative = scores[labels > 0.5], scores[labels <= 0.5]
-    if not len(positive) or not len(negative):
-        return float("nan")
-    above = (positive[:, None] > negative[None, :]).mean()
-    return float(above + 0.5 * (positive[:, None] == negative[None, :]).mean())
 
 
 def answerable_scores(data: Beams, right: Network, network: Network) -> np.ndarray:
