@@ -109,8 +109,8 @@ class ArrayReader:
         text_bounds = _bounds_reader(arrays["text_at"], ints["text_at"])
         pair_bounds = _bounds_reader(arrays["pair_at"], ints["pair_at"])
         self.spelling = _spelling_reader(arrays["text"], self._views["text"], text_bounds)
-        """The stored spelling of a value by its number. Raises WorkspaceError when a page that it comes
-        from is damaged."""
+        """The stored spelling of a value by its number. Raises WorkspaceError when a page that it
+        comes from is damaged."""
         self.holders = _holders_reader(arrays, ints, pair_bounds)
         """Pairs of column number and rows that hold a value, by its number. Raises likewise."""
         self.size = len(self._data["text_at"]) - 1
