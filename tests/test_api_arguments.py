@@ -119,6 +119,7 @@ ASK: list[Case] = [
     ("seconds", 0, f"{NUMBER}, or None", "not 0"),
     ("on_event", 5, SINK, "not 5"),
     ("on_event", None, SINK, "not None"),
+    ("on_event", lambda kind, payload: None, SINK, "not a value of type function"),
     ("cancelled", True, "of type Event, or None", "not True"),
 ]
 

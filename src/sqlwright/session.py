@@ -16,7 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any
 
-from sqlwright.boundary.arguments import Positive, Unicode, Words, checked
+from annotated_types import Predicate
+
+from sqlwright.boundary.arguments import Positive, Unicode, Words, checked, takes_one
 from sqlwright.errors import Cancelled, UserError
 from sqlwright.events import EventSink, no_events
 from sqlwright.llm.models import Models
@@ -31,7 +33,7 @@ from sqlwright.running.trace import Recording
 from sqlwright.spending import Budget, Spending
 from sqlwright.types import Answer, Question, State, Turn
 
-OnEvent = Annotated[EventSink, Words("a function that takes an event")]
+OnEvent = Annotated[EventSink, Predicate(takes_one), Words("a function that takes an event")]
 
 
 @dataclass(frozen=True)

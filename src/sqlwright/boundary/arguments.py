@@ -94,6 +94,17 @@ def is_unicode(text: str) -> bool:
     return True
 
 
+def takes_one(function: Callable[..., object]) -> bool:
+    """True if a function can be called with one argument, or doesn't say what it takes."""
+    try:
+        inspect.signature(function).bind(None)
+    except TypeError:
+        return False
+    except ValueError:  # built in, without a signature
+        return True
+    return True
+
+
 Positive = Annotated[float, Gt(0)]
 Amount = Annotated[float, Ge(0)]
 Count = Annotated[int, Ge(1)]
