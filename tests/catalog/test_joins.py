@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sqlwright.catalog.join_names import singular, words
+from sqlwright.catalog.join_names import words
 from sqlwright.catalog.joins import infer_joins, with_joins
 from sqlwright.catalog.scan import ScanLimits, scan_table
 from sqlwright.protocols import Run
@@ -130,38 +130,6 @@ def test_no_time_no_joins(opened: Callable[..., Opened]) -> None:
 )
 def test_words_of_a_name(name: str, expected: tuple[str, ...]) -> None:
     assert words(name) == expected
-
-
-@pytest.mark.parametrize(
-    ("plural", "one"),
-    [
-        ("companies", "company"),
-        ("boxes", "box"),
-        ("address", "address"),
-        ("status", "status"),
-        ("people", "person"),
-        ("series", "series"),
-        ("species", "species"),
-        ("movies", "movie"),
-        ("cookies", "cookie"),
-        ("cities", "city"),
-        ("ties", "tie"),
-        ("bus", "bus"),
-        ("buses", "bus"),
-        ("statuses", "status"),
-        ("houses", "house"),
-        ("courses", "course"),
-        ("heroes", "hero"),
-        ("shoes", "shoe"),
-        ("prizes", "prize"),
-        ("quizzes", "quiz"),
-        ("classes", "class"),
-        ("matches", "match"),
-    ],
-)
-def test_singular(plural: str, one: str) -> None:
-    """Good enough to compare names with each other; words are never shown."""
-    assert singular(plural) == one
 
 
 def test_cancelling_is_noticed(opened: Callable[..., Opened]) -> None:

@@ -1,15 +1,13 @@
 """A second question in one text is told; what belongs to one request isn't."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 
 from sqlwright.english.second_question import second_question
 
-CASES = Path(__file__).parents[1] / "cases" / "questions"
-ONE: list[str] = yaml.safe_load((CASES / "one.yaml").read_text("utf-8"))
-TWO: dict[str, str] = yaml.safe_load((CASES / "two.yaml").read_text("utf-8"))
+from .cases import cases
+
+ONE: list[str] = cases("one_question")
+TWO: dict[str, str] = cases("second_question")
 
 
 @pytest.mark.parametrize("text", ONE)

@@ -54,12 +54,13 @@ _DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 Bound = Literal["<", ">", "<=", ">="]
 
 _BOUNDS: dict[Bound, str] = {
-    ">=": "since|on or after|not before",
+    ">=": "since|on or after|not before|(?:not?|never) earlier than",
+    "<=": "until|till|up to|on or before|not after|(?:not?|never) later than",
     ">": "after|later than",
     "<": "before|prior to|earlier than",
-    "<=": "until|till|up to|on or before",
 }
-"""How the words before a time ask to compare with it; other words may ask for anything."""
+"""How the words before a time ask to compare with it, the first that fits; other words may ask for
+anything."""
 
 _BOUND_PATTERNS = tuple(
     (bound, re.compile(rf"\b(?:{words})\s+(?:the\s+)?(?:year\s+)?$", re.IGNORECASE))
