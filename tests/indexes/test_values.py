@@ -179,6 +179,25 @@ def test_a_plural_that_no_value_has_counts_as_its_singular() -> None:
         assert value in [match.value for match in index.search(misspelt)]
 
 
+@pytest.mark.parametrize(
+    ("asked", "value"),
+    [
+        ("movies", "Movie"),
+        ("companies", "Company"),
+        ("buses", "Bus"),
+        ("people", "Person"),
+        ("children", "Child"),
+        ("school children", "School child"),
+        ("wives", "Wife"),
+        ("photos", "Photo"),
+    ],
+)
+def test_any_plural_finds_its_singular(asked: str, value: str) -> None:
+    texts = [value, "Mover", "Compass", "Busy", "Chilled", "Phone", "Wire", "Perform"]
+    index = memory_value_index([ColumnValues(CITY, [(text, 1) for text in texts])])
+    assert index.search(asked)[0].value == value
+
+
 def test_a_phrase_that_is_found_brings_in_no_misspellings() -> None:
     texts = ["12-AB-34", "12AB35", "Oslo Gas Works", "Romania", "Rome"]
     index = memory_value_index([ColumnValues(CITY, [(text, 1) for text in texts])])

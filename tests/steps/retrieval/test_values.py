@@ -26,6 +26,7 @@ PERSON = ColumnRef("people", "last_name")
 GRADE = ColumnRef("exams", "grade")
 YEAR = ColumnRef("cars", "Year")
 TITLE = ColumnRef("films", "title")
+KIND = ColumnRef("tickets", "kind")
 
 STORED = {
     CONTINENT: ["asia", "europe", "america"],
@@ -34,6 +35,7 @@ STORED = {
     PERSON: ["York", "O'Brien", "Smith", "Price", "James"],
     GRADE: ["A", "A+", "B", "I", "no"],
     YEAR: ["2014", "2015", "300"],
+    KIND: ["child", "wife", "bus", "company", "movie"],
     TITLE: ["The Lord of the Rings", "Who", "San Jose State University", "Study Room"],
 }
 
@@ -60,6 +62,11 @@ def values(index: DiskValueIndex, text: str) -> list[str]:
         ("How many people live in new york?", ["New York"]),
         ("Which people live in Koln?", ["Köln"]),
         ("List the Asian countries.", ["asia"]),
+        ("tickets for children", ["child"]),
+        ("tickets for wives", ["wife"]),
+        ("tickets for buses", ["bus"]),
+        ("tickets of companies", ["company"]),
+        ("tickets for movies", ["movie"]),
         ("Which European cars are fast?", ["europe"]),
         ("Show all Italian restaurants", ["Italy"]),
         ("Find O'Brien's address", ["O'Brien"]),

@@ -74,7 +74,7 @@ class PhraseToken:
         number = reader.token_number(text.encode("utf-8", "surrogatepass")[:TOKEN_BYTES])
         stored = number >= 0
         if not stored and len(text) >= SHORTEST_PLURAL:
-            number = _singular(text, reader)
+            number = _number_of_singular(text, reader)
         postings = _NOTHING if number < 0 else reader.postings(number)
         count = len(postings)
         idf = math.log(1 + reader.size / (count or 1))
@@ -93,7 +93,7 @@ class PhraseToken:
         """Values with the token in the singular."""
         if self.count and not self.stored:
             return _NO_VARIANTS
-        number = _singular(self.text, reader)
+        number = _number_of_singular(self.text, reader)
         return self._variants([number] if number >= 0 else [], 0.0, reader)
 
     def near(self, reader: ArrayReader) -> Variants:
@@ -152,7 +152,7 @@ class PhraseToken:
         return Variants(values, weight[first])
 
 
-def _singular(plural: str, reader: ArrayReader) -> int:
+def _number_of_singular(plural: str, reader: ArrayReader) -> int:
     """Number of the token that a word is the plural of; -1 when there is none."""
     one = singular(plural)
     return -1 if one == plural else reader.token_number(one.encode("utf-8", "surrogatepass"))
