@@ -4,7 +4,7 @@
     python examples/compare_recipes.py 10         # the first ten
 
 The same works for your own questions, see own_evaluation.py, and for recipes that ask a language
-model: `Settings(recipe="baseline", llm=sqlwright.LlmOptions(model="openai/gpt-4.1"))`.
+model: `EvaluationSettings(recipe="baseline", llm=sqlwright.LlmOptions(model="openai/gpt-4.1"))`.
 """
 
 import sys
@@ -16,12 +16,14 @@ from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import demo_questions
 from sqlwright.evaluation import records
 from sqlwright.evaluation.intervals import Share
-from sqlwright.evaluation.run import Settings, evaluate
+from sqlwright.evaluation.run import EvaluationSettings, evaluate
 
 VARIANTS = {
-    "local": Settings(recipe="local"),
-    "local, beam of 2": Settings(recipe="local", overrides=["generation.embedded.beam=2"]),
-    "without the critic": Settings(recipe="local-unscored"),
+    "local": EvaluationSettings(recipe="local"),
+    "local, beam of 2": EvaluationSettings(
+        recipe="local", overrides=["generation.embedded.beam=2"]
+    ),
+    "without the critic": EvaluationSettings(recipe="local-unscored"),
 }
 
 

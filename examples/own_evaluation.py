@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from sqlwright.datasets.example import Dataset, Example
 from sqlwright.demo.business import write_business
 from sqlwright.evaluation import records
-from sqlwright.evaluation.run import Settings, evaluate
+from sqlwright.evaluation.run import EvaluationSettings, evaluate
 
 GOLDEN = {
     "How many orders are still pending?": "SELECT COUNT(*) FROM orders WHERE status = 'pending'",
@@ -32,7 +32,7 @@ def main(folder: Path) -> None:
         Example(str(number), "business", question, sql, file)
         for number, (question, sql) in enumerate(GOLDEN.items(), start=1)
     )
-    summary = evaluate(Dataset("ours", examples), Settings(), folder / "run")
+    summary = evaluate(Dataset("ours", examples), EvaluationSettings(), folder / "run")
     share = summary["execution_accuracy"]
     print(f"right: {share['hits']} of {share['total']}", end=" ")
     print(f"[{share['low']:.0%}, {share['high']:.0%}]")

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import ClassVar
 
 import sqlwright
-from sqlwright import ColumnRef, Context, State, ValueMatch
+from sqlwright import ColumnRef, Context, State, Step, ValueMatch
 from sqlwright.demo.business import write_business
 
 RECIPE = """
@@ -26,7 +26,7 @@ steps:
 
 
 @dataclass(frozen=True)
-class HouseWords:
+class HouseWords(Step):
     """Adds a value for each of `words` (word: table.column.value) that the question holds."""
 
     words: dict[str, str]

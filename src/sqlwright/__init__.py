@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sqlwright.errors import SqlwrightError as SqlwrightError
     from sqlwright.errors import UserError as UserError
     from sqlwright.errors import WorkspaceError as WorkspaceError
+    from sqlwright.events import Event as Event
     from sqlwright.events import EventSink as EventSink
     from sqlwright.llm.options import LlmOptions as LlmOptions
     from sqlwright.local.models import EmbeddedModels as EmbeddedModels
@@ -81,6 +82,7 @@ _PLACES = {
     "DescriptionMatch": "sqlwright.types",
     "Detail": "sqlwright.schema",
     "EmbeddedModels": "sqlwright.local.models",
+    "Event": "sqlwright.events",
     "EventSink": "sqlwright.events",
     "ExecutionError": "sqlwright.types",
     "ExecutionResult": "sqlwright.types",

@@ -58,8 +58,8 @@ WIRES: dict[str, str] = {
     "anthropic": "sqlwright.llm.vendors.anthropic:AnthropicEndpoint",
     "google": "sqlwright.llm.vendors.google:GoogleEndpoint",
 }
-"""Protocols that aren't OpenAI's, and the endpoint that speaks each: a class that takes a `Site`,
-imported when the first request is sent."""
+"""Protocols that aren't OpenAI's, and the endpoint that speaks each: a class that takes a
+`ModelAddress`, imported when the first request is sent."""
 
 _REASONING = tuple((pattern, "temperature") for pattern in ("o[1-9]*", "gpt-5*"))
 _LOCAL = replace(ALL, n=False, remote=False)
