@@ -1,0 +1,59 @@
+"""What the linker and the parser know of a question and a schema, by example.
+
+Who adds a case to tests/cases/local writes the question (and the values that are found in it) and
+takes what the failing test prints, after reading whether it is right.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer
+
+from sqlwright.english.dates import moments
+from sqlwright.local.models import WEIGHTS
+from sqlwright.local.parser.nodes import WordPieces
+from sqlwright.local.question.retelling import Retelling
+from sqlwright.types import Question
+from tests.form.notation import cases
+from tests.local.described import link_features, schema_facts, shown_to_parser, supported
+
+
+@pytest.fixture(scope="module")
+def pieces() -> WordPieces:
+    path = Path(WEIGHTS) / "tokenizer.json"
+    if not path.exists():
+        pytest.skip("the weights aren't there")
+    return WordPieces(Tokenizer.from_file(str(path)))
+
+
+@pytest.mark.parametrize("case", cases("local/linker.yaml"), ids=lambda case: case["asked"])
+def test_features_of_columns_and_tables(case: dict[str, Any]) -> None:
+    found = link_features(case)
+    for name, features in case["features"].items():
+        assert found[name] == pytest.approx(features, abs=0.0015), name
+
+
+def test_what_is_known_of_a_schema() -> None:
+    assert schema_facts() == cases("local/schema.yaml")
+
+
+@pytest.mark.parametrize("case", cases("local/support.yaml"), ids=lambda case: case["asked"])
+def test_what_explains_the_words_of_a_question(case: dict[str, Any]) -> None:
+    _, found = supported(case)
+    assert found == case["found"]
+
+
+@pytest.mark.parametrize("case", cases("local/parser_input.yaml"), ids=lambda case: case["asked"])
+def test_what_the_parser_is_shown(case: dict[str, Any], pieces: WordPieces) -> None:
+    assert shown_to_parser(case, pieces) == case["shown"]
+
+
+@pytest.mark.parametrize("case", cases("local/retold.yaml"), ids=lambda case: case["asked"])
+def test_questions_are_retold_in_years_and_plain_orders(case: dict[str, str]) -> None:
+    asked = case["asked"]
+    retold = Retelling(Question(asked), moments(asked, date(2024, 5, 15)), ())
+    assert retold.question.text == case["told"]
