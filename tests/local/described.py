@@ -1,14 +1,25 @@
-"""What the linker and the parser are shown of a question, as names and numbers that cases can hold."""
+"""What the linker and the parser are shown of a question, as names and numbers for cases.
+
+    python -m tests.local.described
+
+writes what is found into the cases of tests/cases/local, also into new ones that hold nothing but
+the question. Read the difference before you keep it.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
+from tokenizers import Tokenizer
 
 from sqlwright.english.as_trained import Word
+from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.linker.features import phrase_features, value_features, word_features
 from sqlwright.local.linker.groups import evidence
+from sqlwright.local.models import WEIGHTS
 from sqlwright.local.parser.encode import encode
 from sqlwright.local.parser.nodes import (
     DEFAULT_RELATIONS,
@@ -26,7 +37,9 @@ from sqlwright.local.question.support import Support, senses, support
 from sqlwright.protocols import FloatArray
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.types import Question, ValueMatch
+from tests.form.notation import CASES, cases
 from tests.indexes.values_data import LetterEmbedder
+from tests.local.test_critic import candidate, described, state
 
 BUSINESS = Schema(
     "business",
@@ -133,7 +146,7 @@ def link_features(case: dict[str, Any]) -> dict[str, dict[str, float]]:
         }
     speaks = evidence(asked, schema, matches, rows, values)
     for name in case["features"]:
-        if name in schema.schema.parts:
+        if name in schema.schema.by_group:
             at = schema.members.leaders.index(name)
             for part in ("explained", "named", "asked"):
                 found[name][f"group: {part}"] = round(float(getattr(speaks, part)[at]), 3)
@@ -238,3 +251,48 @@ def _named(node: Node) -> str:
     if isinstance(node, TableNode):
         return node.table
     return f"{node.column}={node.value}" if isinstance(node, ValueNode) else str(node)
+
+
+def judged(case: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """The critic's features of each query of a case; what is zero is left out."""
+    static = StaticEmbedder.load(Path(WEIGHTS))
+    values = found_values(case["asked"], case.get("values", []))
+    queries = list(case["queries"])
+    pool = [candidate(sql, ("x",), score=-1.0 - place) for place, sql in enumerate(queries)]
+    features = described(state(case["asked"], *values), pool, static)
+    return {
+        sql: {name: round(value, 3) for name, value in sorted(own.items()) if round(value, 3)}
+        for sql, own in zip(queries, features, strict=True)
+    }
+
+
+FOUND = {
+    "linker": ("features", link_features),
+    "support": ("found", lambda case: supported(case)[1]),
+    "critic": ("queries", judged),
+}
+"""What is written into each file of cases, and what gives it."""
+
+
+def main() -> None:
+    """Write what is found into the cases, also into new ones. Read the difference."""
+    tokenizer = Tokenizer.from_file(str(Path(WEIGHTS) / "tokenizer.json"))
+    pieces = WordPieces(tokenizer)
+    made = FOUND | {"parser_input": ("shown", lambda case: shown_to_parser(case, pieces))}
+    for name, (key, found) in made.items():
+        listed = cases(f"local/{name}.yaml")
+        _write(name, [{**case, key: found(case)} for case in listed])
+    _write("schema", schema_facts())
+
+
+def _write(name: str, content: object) -> None:
+    path = CASES / "local" / f"{name}.yaml"
+    head = [line for line in path.read_text("utf-8").splitlines() if line.startswith("#")]
+    text = yaml.safe_dump(
+        content, sort_keys=False, allow_unicode=True, width=100, default_flow_style=None
+    )
+    path.write_text("\n".join([*head, text]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,7 @@
 """What the linker and the parser know of a question and a schema, by example.
 
-Who adds a case to tests/cases/local writes the question (and the values that are found in it) and
-takes what the failing test prints, after reading whether it is right.
+Who adds a case to tests/cases/local writes the question (and the values that are found in it), has
+`python -m tests.local.described` write the rest, and reads whether it is right.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sqlwright.local.parser.nodes import WordPieces
 from sqlwright.local.question.retelling import Retelling
 from sqlwright.types import Question
 from tests.form.notation import cases
-from tests.local.described import link_features, schema_facts, shown_to_parser, supported
+from tests.local.described import judged, link_features, schema_facts, shown_to_parser, supported
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +50,13 @@ def test_what_explains_the_words_of_a_question(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", cases("local/parser_input.yaml"), ids=lambda case: case["asked"])
 def test_what_the_parser_is_shown(case: dict[str, Any], pieces: WordPieces) -> None:
     assert shown_to_parser(case, pieces) == case["shown"]
+
+
+@pytest.mark.parametrize("case", cases("local/critic.yaml"), ids=lambda case: case["asked"])
+def test_what_the_critic_knows_of_queries(case: dict[str, Any]) -> None:
+    found = judged(case)
+    for sql, features in case["queries"].items():
+        assert found[sql] == pytest.approx(features, abs=0.0015), sql
 
 
 @pytest.mark.parametrize("case", cases("local/retold.yaml"), ids=lambda case: case["asked"])
