@@ -8,6 +8,8 @@ the question. Read the difference before you keep it.
 
 from __future__ import annotations
 
+from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,8 @@ from sqlwright.english.as_trained import Word
 from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.linker.features import phrase_features, value_features, word_features
 from sqlwright.local.linker.groups import evidence
-from sqlwright.local.models import WEIGHTS
+from sqlwright.local.linker.linker import Linker
+from sqlwright.local.models import WEIGHTS, EmbeddedModels
 from sqlwright.local.parser.encode import encode
 from sqlwright.local.parser.nodes import (
     DEFAULT_RELATIONS,
@@ -31,15 +34,20 @@ from sqlwright.local.parser.nodes import (
     ValueNode,
     WordPieces,
 )
+from sqlwright.local.parser.parser import Parser
 from sqlwright.local.question.arrays import encode_question, match_words
 from sqlwright.local.question.schema import FLAGS, encode_schema
 from sqlwright.local.question.support import Support, senses, support
-from sqlwright.protocols import FloatArray
-from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
+from sqlwright.protocols import FloatArray, Run
+from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
 from sqlwright.types import Question, ValueMatch
 from tests.form.notation import CASES, cases
 from tests.indexes.values_data import LetterEmbedder
+from tests.local.singers import MALE, SINGERS
 from tests.local.test_critic import candidate, described, state
+from tests.local.test_dating import SALES
+from tests.local.test_link_groups import CROWD
+from tests.local.test_linker import MUSIC
 
 BUSINESS = Schema(
     "business",
@@ -266,7 +274,69 @@ def judged(case: dict[str, Any]) -> dict[str, dict[str, float]]:
     }
 
 
+ASKED_FOR = (
+    *("count", "most", "least", "average", "total", "when", "who", "id", "each", "not"),
+    "more or less",
+)
+
+
+def kinds_asked(text: str) -> list[str]:
+    """The kinds of things that a question asks for."""
+    embedder = LetterEmbedder()
+    asks = encode_question(Question(text), embedder, embedder).asks
+    assert asks[len(ASKED_FOR)] == any(letter.isdigit() for letter in text)
+    assert asks[-1] == 0.0
+    return [name for name, asked in zip(ASKED_FOR, asks, strict=False) if asked]
+
+
+@cache
+def models() -> EmbeddedModels:
+    return EmbeddedModels()
+
+
+def linked(case: dict[str, Any]) -> dict[str, Any]:
+    """What the linker says of a question over the music schema or a crowd of groups of tables."""
+    linker: Linker = models()["linker"]
+    question = Question(case["asked"], evidence=case.get("evidence", ""))
+    values = found_values(case["asked"], case.get("values", []))
+    if case.get("crowd"):
+        links = linker.link_crowd(question, CROWD, values)
+        return {
+            "groups": {link.leader: round(link.score, 2) for link in links.groups[:5]},
+            "columns": {str(link.column): round(link.score, 2) for link in links.columns[:5]},
+            "tables": {link.table: round(link.score, 2) for link in links.tables[:3]},
+        }
+    columns, tables = linker.link(question, MUSIC, values)
+    return {
+        "columns": {str(link.column): round(link.score, 2) for link in columns[:6]},
+        "tables": {link.table: round(link.score, 2) for link in tables},
+    }
+
+
+def parsed(case: dict[str, Any]) -> dict[str, Any]:
+    """What the parser writes for a question over the singers or the sales."""
+    parser: Parser = models()["parser"]
+    run = Run(today=date(2024, 5, 15))
+    values = found_values(case["asked"], case.get("values", []))
+    schema = SALES if case.get("schema") == "sales" else SINGERS
+    enumerations = {MALE: ("T", "F")}
+    found = parser.parse(
+        Question(case["asked"]), SchemaView(schema), values, enumerations=enumerations, run=run
+    )
+    best = found[0]
+    return {
+        "sql": best.sql,
+        "columns": [str(column) for column in best.columns],
+        "tables": list(best.tables),
+        "values": [f"{value.column}={value.value}" for value in best.values],
+        "score": round(best.score, 1),
+        "queries": len(found),
+    }
+
+
 FOUND = {
+    "links": ("found", linked),
+    "parsed": ("found", parsed),
     "linker": ("features", link_features),
     "support": ("found", lambda case: supported(case)[1]),
     "critic": ("queries", judged),

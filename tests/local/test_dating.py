@@ -9,10 +9,11 @@ import pytest
 from sqlwright.english.dates import moments
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
-from sqlwright.local.parser.dating import Dating
+from sqlwright.local.parser.dating import Dating, unit_of
 from sqlwright.local.question.retelling import Retelling, untold
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.types import Question, ValueMatch
+from tests.form.notation import cases
 
 TODAY = date(2024, 5, 15)
 SALES = Schema(
@@ -157,3 +158,35 @@ def test_nor_is_it_an_order() -> None:
     stored = ValueMatch("A to Z", ColumnRef("sale", "made_in"), "A to Z", 1.0, 1, (9, 15))
     assert Retelling(Question(asked), (), (stored,)).question.text == asked
     assert Retelling(Question(asked), (), ()).question.text != asked
+
+
+PARTS = {"YEAR": YEAR, "MONTH": MONTH, "DAY": DAY}
+
+
+def spelled(condition: str) -> str:
+    for name, part in PARTS.items():
+        condition = condition.replace(name, part)
+    return DATED.format(condition)
+
+
+@pytest.mark.parametrize(
+    "case", cases("local/dated.yaml"), ids=lambda case: f"{case['asked']}: {case['written']}"
+)
+def test_a_part_of_a_date_means_what_was_said(case: dict[str, str]) -> None:
+    meant = case.get("meant", case["written"]).replace("upper", "UPPER")
+    assert dated(case["asked"], spelled(case["written"])) == spelled(meant)
+
+
+@pytest.mark.parametrize("case", cases("local/units.yaml"), ids=lambda case: case["asked"])
+def test_units_of_time_are_heard(case: dict[str, str]) -> None:
+    assert unit_of(case["asked"]) == case["unit"]
+
+
+def test_both_sides_of_a_set_operation_and_derived_tables_are_dated() -> None:
+    sql = "SELECT price FROM sale WHERE {} UNION SELECT made_in FROM sale WHERE {}"
+    found = dated("in May 1997", sql.format(f"{YEAR} = '1997'", f"{YEAR} = '1997'"))
+    assert found == sql.format(f"{MONTH} = '1997-05'", f"{MONTH} = '1997-05'")
+    found = dated(
+        "in May 1997", f"SELECT max(p) FROM (SELECT price AS p FROM sale WHERE {YEAR} = '1997')"
+    )
+    assert f"{MONTH} = '1997-05'" in found

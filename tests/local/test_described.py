@@ -19,7 +19,16 @@ from sqlwright.local.parser.nodes import WordPieces
 from sqlwright.local.question.retelling import Retelling
 from sqlwright.types import Question
 from tests.form.notation import cases
-from tests.local.described import judged, link_features, schema_facts, shown_to_parser, supported
+from tests.local.described import (
+    judged,
+    kinds_asked,
+    link_features,
+    linked,
+    parsed,
+    schema_facts,
+    shown_to_parser,
+    supported,
+)
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +59,25 @@ def test_what_explains_the_words_of_a_question(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", cases("local/parser_input.yaml"), ids=lambda case: case["asked"])
 def test_what_the_parser_is_shown(case: dict[str, Any], pieces: WordPieces) -> None:
     assert shown_to_parser(case, pieces) == case["shown"]
+
+
+@pytest.mark.parametrize("case", cases("local/asks.yaml"), ids=lambda case: case["asked"])
+def test_what_kinds_of_things_are_asked_for(case: dict[str, Any]) -> None:
+    assert kinds_asked(case["asked"]) == case["kinds"]
+
+
+@pytest.mark.parametrize("case", cases("local/links.yaml"), ids=lambda case: case["asked"])
+def test_what_the_linker_says(case: dict[str, Any]) -> None:
+    found = linked(case)
+    for part, scores in case["found"].items():
+        assert found[part] == pytest.approx(scores, abs=0.02), part
+
+
+@pytest.mark.parametrize("case", cases("local/parsed.yaml"), ids=lambda case: case["asked"])
+def test_what_the_parser_writes(case: dict[str, Any]) -> None:
+    found, expected = parsed(case), dict(case["found"])
+    assert found.pop("score") == pytest.approx(expected.pop("score"), abs=0.2)
+    assert found == expected
 
 
 @pytest.mark.parametrize("case", cases("local/critic.yaml"), ids=lambda case: case["asked"])

@@ -187,3 +187,73 @@ def test_only_words_can_be_in_a_literal(encoded: Encoded) -> None:
     assert state.first is None
     kinds = encoded.node_kinds
     assert (kinds == WORD).sum() == len(QUESTION.text.split())
+
+
+def beam(encoded: Encoded, wanted: Sequence[int], width: int = 1) -> str:
+    """The best query where these tokens are preferred by far, and its end after them."""
+    scripted = Scripted(wanted, FIRST_NODE + len(encoded.nodes), sure=60.0)
+
+    def steps(tokens: Sequence[int], parents: Sequence[int]) -> Floats:
+        logits = scripted(tokens, parents)
+        logits[:, BY_NAME["end"].index] += 30
+        return logits
+
+    found = search(encoded, width).run(steps)
+    assert len(found) <= width
+    return write_sql(delinearize(found[0].symbols), SINGERS)
+
+
+def token(encoded: Encoded, symbol: object) -> int:
+    """A keyword, a word of the question or a column as the decoder's number."""
+    if isinstance(symbol, str) and symbol in BY_NAME:
+        return BY_NAME[symbol].index
+    named = [node.text if isinstance(node, Word) else node for node in encoded.nodes]
+    return FIRST_NODE + named.index(symbol)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sql"),
+    [
+        (("select", AGE, "limit", "20", "20"), "SELECT Age FROM singer LIMIT 20"),
+        (("select", AGE, "where", AGE, ">", "20", "20"), "SELECT Age FROM singer WHERE Age > 20"),
+        (
+            ("select", AGE, "where", COUNTRY, "contains", "New", "York"),
+            "SELECT Age FROM singer WHERE Country LIKE '%New York%'",
+        ),
+        (
+            ("select", AGE, "where", COUNTRY, "=", "New", "20"),
+            "SELECT Age FROM singer WHERE Country = 'New York older than 20'",
+        ),
+    ],
+)
+def test_the_beam_takes_what_is_preferred_and_possible(
+    encoded: Encoded, wanted: tuple[object, ...], sql: str
+) -> None:
+    assert beam(encoded, [token(encoded, symbol) for symbol in wanted]) == sql
+
+
+def test_a_search_ends_after_so_many_symbols(encoded: Encoded) -> None:
+    words = [node for node in encoded.nodes if isinstance(node, Word)]
+    grounding = Grounding(QUESTION, words, SINGERS, (), {})
+    wanted = [token(encoded, symbol) for symbol in ("select", AGE, "end")]
+    for most, found in ((2, 0), (3, 1)):
+        scripted = Scripted(wanted, FIRST_NODE + len(encoded.nodes), sure=60.0)
+        assert len(Search(encoded, grounding, 1, most=most).run(scripted)) == found
+        assert scripted.step == most
+
+
+def test_a_number_of_rows_is_a_number_however_much_another_word_is_preferred(
+    encoded: Encoded,
+) -> None:
+    preferred = [{"select": 60}, {AGE: 60}, {"limit": 60}, {"York": 20, "20": 10}, {"20": 60}]
+
+    def steps(tokens: Sequence[int], parents: Sequence[int]) -> Floats:
+        logits = np.zeros((len(tokens), FIRST_NODE + len(encoded.nodes)), dtype=np.float32)
+        for symbol, much in (preferred.pop(0) if preferred else {"end": 60}).items():
+            logits[:, token(encoded, symbol)] += much
+        return logits
+
+    (found,) = search(encoded, 1).run(steps)
+    assert write_sql(delinearize(found.symbols), SINGERS) == "SELECT Age FROM singer LIMIT 20"
+    # What was preferred and impossible keeps its share: its logit is ten higher.
+    assert found.score == pytest.approx(-10.0, abs=0.1)
