@@ -12,8 +12,8 @@ each into a file there, so a run that was ended goes on where it was. `--again` 
 of an earlier run once more, after tests were added. Needs os.fork.
 
 Which tests reach a function is noted by one run of `TESTS`. Tests that share a cache (`lru_cache`)
-hide each other's calls, so for modules with one, and for what a module does when it is imported,
-all tests of each file that reaches the module are run.
+hide each other's calls, so for modules with one all tests of each file that reaches the module are
+run, and for what a module does when it is imported all tests of its folder.
 
 Maintained libraries don't do this: mutmut 3 changes nothing outside functions nor in decorated ones
 (most of english/ and much of form/ are tables), and neither it nor cosmic-ray draws a sample by
@@ -35,11 +35,12 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from benchmarks.mutations import Mutation, compiles, mutations_of
+from benchmarks.reached import Reached, Recorder
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("form", "english", "indexes", "local")
@@ -52,26 +53,17 @@ TESTS: dict[str, tuple[str, ...]] = {
 """Where the tests of each folder are looked for."""
 LARGE = 1 << 20
 """Bytes from which a file is linked to, not copied."""
+KEPT = ".kept"
 CACHED = ("@lru_cache", "@cache", "cached_property")
-
-
-@dataclass(frozen=True)
-class Reached:
-    """What one test reaches."""
-
-    seconds: float
-    functions: list[str]
-    """`path:qualified name` of every function that is called while it runs."""
-    shared: list[str]
-    """Those called while it is set up, which other tests of its file may depend on."""
 
 
 def main() -> int:
     given = _arguments()
     os.environ.update(CI="1", OPENBLAS_NUM_THREADS="1", PYTHONHASHSEED="0")
+    sources = _sources()
     trees = [_copied(given.home / f"tree{number}") for number in range(given.jobs)]
     tests = _reached(trees[0], given)
-    chosen = list(_drawn(given))
+    chosen = list(_drawn(given, sources))
     kept = given.home / f"results-{given.seed}-{'-'.join(given.folders)}-{_digest('src')}.jsonl"
     known = _earlier(kept, again=given.again)
     waiting = [mutation for mutation in chosen if mutation.key not in known]
@@ -79,13 +71,13 @@ def main() -> int:
         _check_harness(tree, tests)
     print(f"{len(chosen)} mutants, {len(waiting)} of them to run", flush=True)
     with kept.open("a", encoding="utf-8") as out:
-        for mutation, outcome, by in _outcomes(waiting, trees, tests, given.limit):
+        for mutation, outcome, by in _outcomes(waiting, trees, sources, tests, given.limit):
             known[mutation.key] = outcome
             record = {**asdict(mutation), "key": mutation.key, "outcome": outcome, "by": by}
             out.write(json.dumps(record) + "\n")
             out.flush()
             print(f"{outcome:9} {mutation.path}:{mutation.line} {mutation.kind} {by}", flush=True)
-    _report(chosen, known)
+    _report(chosen, sources, known)
     return 0
 
 
@@ -95,7 +87,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--folders", nargs="+", choices=FOLDERS, default=list(FOLDERS))
-    parser.add_argument("--limit", type=float, default=120, help="seconds a mutant may take")
+    parser.add_argument(
+        "--limit", type=float, default=60, help="seconds beside four times the tests' own"
+    )
     parser.add_argument("--again", action="store_true", help="run earlier survivors once more")
     parser.add_argument(
         "--home", type=Path, default=Path(tempfile.gettempdir()) / "sqlwright-mutants"
@@ -105,13 +99,19 @@ def _arguments() -> argparse.Namespace:
     return given
 
 
-def _drawn(given: argparse.Namespace) -> Iterator[Mutation]:
-    """One mutation of each of so many lines."""
+def _sources() -> dict[str, bytes]:
+    """Every module by its path, as it is now: the work tree may change meanwhile."""
     root = ROOT / "src" / "sqlwright"
+    paths = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*.py"))]
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
+
+
+def _drawn(given: argparse.Namespace, sources: dict[str, bytes]) -> Iterator[Mutation]:
+    """One mutation of each of so many lines."""
     lines: dict[tuple[str, int], list[Mutation]] = defaultdict(list)
-    for folder in given.folders:
-        for path in sorted((root / folder).rglob("*.py")):
-            for mutation in mutations_of(path, root):
+    for path, source in sources.items():
+        if path.split("/")[0] in given.folders:
+            for mutation in mutations_of(path, source):
                 lines[mutation.path, mutation.line].append(mutation)
     chance = random.Random(given.seed)
     order = sorted(lines)
@@ -119,7 +119,7 @@ def _drawn(given: argparse.Namespace) -> Iterator[Mutation]:
     found = 0
     for line in order:
         mutation = chance.choice(lines[line])
-        if found < given.count and compiles(mutation, (root / mutation.path).read_bytes()):
+        if found < given.count and compiles(mutation, sources[mutation.path]):
             found += 1
             yield mutation
 
@@ -168,7 +168,7 @@ def _reached(tree: Path, given: argparse.Namespace) -> dict[str, Reached]:
         noted = kept.with_suffix(".new")
         pid = os.fork()
         if not pid:
-            os._exit(_run_tests(tree, places, _Recorder(tree, noted)))
+            os._exit(_run_tests(tree, places, Recorder(tree, noted)))
         _, status = os.waitpid(pid, 0)
         if status:
             raise SystemExit("the tests fail without any mutation")
@@ -183,45 +183,6 @@ def _reached(tree: Path, given: argparse.Namespace) -> dict[str, Reached]:
     return {name: Reached(**fields) for name, fields in found["tests"].items()}
 
 
-class _Recorder:
-    """Notes which functions each test calls, and what the tests import."""
-
-    def __init__(self, tree: Path, out: Path) -> None:
-        self._root = str(tree / "src" / "sqlwright") + "/"
-        self._out = out
-        self._seen: set[Any] = set()
-        self._tests: dict[str, dict[str, Any]] = {}
-
-    def _on_call(self, frame: Any, event: str, _: object) -> None:
-        if event == "call":
-            self._seen.add(frame.f_code)
-
-    def _taken(self) -> list[str]:
-        seen, self._seen = self._seen, set()
-        root = self._root
-        inside = [code for code in seen if code.co_filename.startswith(root)]
-        names = {(code.co_filename, code.co_qualname.split(".<locals>")[0]) for code in inside}
-        return sorted(f"{path[len(root) :]}:{name}" for path, name in names)
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        noted = self._tests.setdefault(
-            report.nodeid, {"seconds": 0.0, "functions": [], "shared": []}
-        )
-        noted["seconds"] += report.duration
-        noted["shared" if report.when == "setup" else "functions"] += self._taken()
-
-    def pytest_collection_finish(self) -> None:
-        self._seen = set()
-        sys.setprofile(self._on_call)
-
-    def pytest_sessionfinish(self) -> None:
-        sys.setprofile(None)
-        # What is imported once, before the forks; threads of these would not survive them.
-        late = {"sqlwright", "tests", "torch", "__main__", "benchmarks"}
-        modules = [name for name in sys.modules if name.split(".")[0] not in late]
-        self._out.write_text(json.dumps({"tests": self._tests, "modules": modules}))
-
-
 def _belonging(mutation: Mutation, tests: dict[str, Reached], source: str) -> list[str]:
     """The tests of a mutation, the quickest first."""
     wanted, module = f"{mutation.path}:{mutation.function}", f"{mutation.path}:"
@@ -234,6 +195,9 @@ def _belonging(mutation: Mutation, tests: dict[str, Reached], source: str) -> li
             files.add(name.split("::")[0])
         if whole and any(one.startswith(module) for one in (*test.functions, *test.shared)):
             files.add(name.split("::")[0])
+    if not (chosen or files) or not mutation.function:
+        places = tuple(f"{place}/" for place in TESTS[mutation.path.split("/")[0]])
+        files |= {name.split("::")[0] for name in tests if name.startswith(places)}
     direct = sorted(chosen, key=lambda name: tests[name].seconds)
     others = [name for name in tests if name.split("::")[0] in files and name not in chosen]
     return direct + sorted(others, key=lambda name: tests[name].seconds)
@@ -279,14 +243,23 @@ def _check_harness(tree: Path, tests: dict[str, Reached]) -> None:
         raise SystemExit(f"tests fail without any mutation: {(tree / 'log').read_text()[-2000:]}")
 
 
-def _start(mutation: Mutation, tree: Path, tests: dict[str, Reached]) -> int:
+def _start(mutation: Mutation, source: bytes, tree: Path, names: Sequence[str]) -> int:
     target = tree / "src" / "sqlwright" / mutation.path
-    source = (ROOT / "src" / "sqlwright" / mutation.path).read_bytes()
-    names = _belonging(mutation, tests, source.decode())
+    for kept in _compiled(target):
+        kept.rename(kept.with_name(kept.name + KEPT))
     target.write_bytes(mutation.applied(source))
-    for stale in (target.parent / "__pycache__").glob(f"{target.stem}.*.pyc"):
-        stale.unlink()  # it may be as old and as long as the changed one
     return _forked(tree, names)
+
+
+def _compiled(target: Path) -> list[Path]:
+    """A module and what was compiled of it, which may be as old and as long as a mutant."""
+    return [target, *(target.parent / "__pycache__").glob(f"{target.stem}.*.pyc")]
+
+
+def _put_back(target: Path) -> None:
+    for folder in (target.parent, target.parent / "__pycache__"):
+        for kept in folder.glob(f"{target.stem}.*{KEPT}"):
+            kept.rename(kept.with_name(kept.name.removesuffix(KEPT)))
 
 
 def _forked(tree: Path, names: Sequence[str], *, keep: bool = False) -> int:
@@ -312,7 +285,11 @@ def _forked(tree: Path, names: Sequence[str], *, keep: bool = False) -> int:
 
 
 def _outcomes(
-    waiting: Sequence[Mutation], trees: Sequence[Path], tests: dict[str, Reached], limit: float
+    waiting: Sequence[Mutation],
+    trees: Sequence[Path],
+    sources: dict[str, bytes],
+    tests: dict[str, Reached],
+    limit: float,
 ) -> Iterator[tuple[Mutation, str, str]]:
     rest = list(reversed(waiting))
     free = list(trees)
@@ -320,20 +297,20 @@ def _outcomes(
     while rest or running:
         while rest and free:
             mutation, tree = rest.pop(), free.pop()
-            running[_start(mutation, tree, tests)] = (mutation, tree, time.monotonic())
+            source = sources[mutation.path]
+            names = _belonging(mutation, tests, source.decode())
+            until = time.monotonic() + limit + 4 * sum(tests[name].seconds for name in names)
+            running[_start(mutation, source, tree, names)] = (mutation, tree, until)
         time.sleep(0.02)
-        for pid, (mutation, tree, started) in list(running.items()):
-            late = time.monotonic() - started > limit
+        for pid, (mutation, tree, until) in list(running.items()):
+            late = time.monotonic() > until
             if late:
                 os.killpg(pid, signal.SIGKILL)
             done, status = os.waitpid(pid, 0 if late else os.WNOHANG)
             if not done:
                 continue
             del running[pid]
-            shutil.copy2(
-                ROOT / "src" / "sqlwright" / mutation.path,
-                tree / "src" / "sqlwright" / mutation.path,
-            )
+            _put_back(tree / "src" / "sqlwright" / mutation.path)
             free.append(tree)
             yield mutation, *_outcome(status, tree, late=late)
 
@@ -356,13 +333,13 @@ def _earlier(kept: Path, *, again: bool) -> dict[str, str]:
     return {key: outcome for key, outcome in known.items() if not again or outcome == "killed"}
 
 
-def _report(chosen: Sequence[Mutation], known: dict[str, str]) -> None:
+def _report(chosen: Sequence[Mutation], sources: dict[str, bytes], known: dict[str, str]) -> None:
     from sqlwright.evaluation.intervals import Share
 
     for mutation in chosen:
         if known[mutation.key] == "survived":
             print(f"\n{mutation.path}:{mutation.line} {mutation.kind}")
-            source = (ROOT / "src" / "sqlwright" / mutation.path).read_bytes()
+            source = sources[mutation.path]
             pair = (source, mutation.applied(source))
             before, after = (text.decode().splitlines() for text in pair)
             lines = list(difflib.unified_diff(before, after, n=1, lineterm=""))

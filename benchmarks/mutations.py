@@ -2,7 +2,7 @@
 
 A mutation replaces one piece of a module's text. Left alone is what no test should hold fast, or
 what can't matter: docstrings, annotations, type aliases, imports, decorators, base classes,
-`__repr__`, asserts, the texts of errors and log records, `strict=`, the second argument of
+`__repr__`, asserts, the texts of errors and log records, `strict=`, `copy=`, the second argument of
 `isinstance`.
 """
 
@@ -12,7 +12,6 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
@@ -80,10 +79,9 @@ class Mutation:
         return source[: self.start] + self.text.encode() + source[self.end :]
 
 
-def mutations_of(path: Path, root: Path) -> list[Mutation]:
+def mutations_of(path: str, source: bytes) -> list[Mutation]:
     """Every mutation of a module, in the order of its text."""
-    source = path.read_bytes()
-    finder = _Finder(path.relative_to(root).as_posix(), source)
+    finder = _Finder(path, source)
     finder.visit(ast.parse(source))
     return sorted(finder.found, key=lambda one: (one.start, one.end, one.text))
 
@@ -178,7 +176,7 @@ class _Finder(ast.NodeVisitor):
             self.visit(argument)
         self._table = before
         for keyword in node.keywords:
-            if keyword.arg != "strict":
+            if keyword.arg not in {"strict", "copy", "maxsize"}:
                 self.visit(keyword.value)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
