@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +10,7 @@ import pytest
 
 import sqlwright
 from sqlwright.errors import ModelUnavailable
-from sqlwright.local.embedder.onnx import FILES, MAX_PIECES, OnnxEmbedder
+from sqlwright.local.embedder.onnx import FILES, LOWER, MAX_PIECES, OnnxEmbedder
 from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.runtime import open_session
 from sqlwright.protocols import Embedder
@@ -77,3 +80,11 @@ def test_bytes_do_not_overflow_on_processors_without_vnni() -> None:
     session = open_session(WEIGHTS / "embedder.onnx")
     settings = session.get_session_options()
     assert settings.get_session_config_entry("session.x64quantprecision") == "1"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems' names are Unicode")
+def test_graphs_open_in_a_folder_whose_name_is_not_unicode(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    shutil.copyfile(WEIGHTS / LOWER, folder / LOWER)
+    assert open_session(folder / LOWER).get_outputs()[0].name == "lower"

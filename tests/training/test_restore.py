@@ -91,3 +91,12 @@ def test_a_run_begins_with_exported_weights(exported: Path, tmp_path: Path) -> N
             assert torch.equal(found[name], value), name
             assert torch.equal(trainer.average[name], value), name
     assert trainer.number == 7
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_exported_graphs_are_optimised_already(exported: Path, name: str) -> None:
+    import onnx
+
+    kinds = {node.op_type for node in onnx.load(str(exported / name)).graph.node}
+    assert "DynamicQuantizeMatMul" in kinds
+    assert not kinds & {"MatMulInteger", "Erf"}

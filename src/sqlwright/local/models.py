@@ -133,7 +133,7 @@ def check_file(path: Path, digest: str | None) -> None:
     """Raise ModelUnavailable when a file is missing or, given its digest, another one."""
     hint = "Reinstall sqlwright; its package brings the weights along."
     try:
-        found = hashlib.sha256(path.read_bytes()).hexdigest() if digest else ""
+        found = _digest(path) if digest else ""
         missing = not path.is_file()
     except OSError as error:
         raise ModelUnavailable(f"{path} can't be read: {error}", hint=hint) from error
@@ -141,6 +141,12 @@ def check_file(path: Path, digest: str | None) -> None:
         raise ModelUnavailable(f"{path} is missing", hint=hint)
     if digest and found != digest:
         raise ModelUnavailable(f"{path} isn't the file this version was released with", hint=hint)
+
+
+def _digest(path: Path) -> str:
+    """A file's SHA-256, read piece by piece: whole it would be held in memory beside the model."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _parser(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Parser:

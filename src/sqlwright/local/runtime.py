@@ -41,22 +41,28 @@ def quantization() -> ModuleType:
     return package
 
 
+def save_optimized(path: Path, to: Path) -> None:
+    """Save an ONNX graph as onnxruntime's optimiser leaves it: it gives the same numbers, bit for
+    bit, and opens in a third of the time and with less memory. Of the optimiser's levels the
+    highest whose outcome runs on any processor."""
+    silence()
+    import onnxruntime
+
+    settings = _settings(threads=1)
+    settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    settings.optimized_model_filepath = str(to)
+    onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
+
+
 def open_session(path: Path, *, threads: int = 1) -> onnxruntime.InferenceSession:
     """An ONNX graph on the CPU. Raises ModelUnavailable when it is missing or damaged."""
     silence()
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as failures
 
-    settings = onnxruntime.SessionOptions()
-    settings.intra_op_num_threads = threads
-    settings.inter_op_num_threads = 1
-    settings.log_severity_level = 3
-    # Without VNNI, products of unsigned and signed bytes overflow in the processor's 16 bits, and
-    # answers differ from one machine to another. The slower way is taken there, and only there.
-    settings.add_session_config_entry("session.x64quantprecision", "1")
     try:
         return onnxruntime.InferenceSession(
-            path.read_bytes(), settings, providers=["CPUExecutionProvider"]
+            _source(path), _settings(threads), providers=["CPUExecutionProvider"]
         )
     except (
         OSError,
@@ -65,6 +71,7 @@ def open_session(path: Path, *, threads: int = 1) -> onnxruntime.InferenceSessio
         failures.InvalidArgument,
         failures.InvalidGraph,
         failures.InvalidProtobuf,
+        failures.NoSuchFile,
         failures.NotImplemented,
         failures.RuntimeException,
     ) as error:
@@ -72,3 +79,26 @@ def open_session(path: Path, *, threads: int = 1) -> onnxruntime.InferenceSessio
             f"the model {path.name} in {path.parent} can't be read: {error}",
             hint="Reinstall sqlwright; its package brings the weights along.",
         ) from error
+
+
+def _settings(threads: int) -> onnxruntime.SessionOptions:
+    import onnxruntime
+
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = threads
+    settings.inter_op_num_threads = 1
+    settings.log_severity_level = 3
+    # Without VNNI, products of unsigned and signed bytes overflow in the processor's 16 bits, and
+    # answers differ from one machine to another. The slower way is taken there, and only there.
+    settings.add_session_config_entry("session.x64quantprecision", "1")
+    return settings
+
+
+def _source(path: Path) -> str | bytes:
+    """What onnxruntime is given: the file's name, which spares a copy of it in memory, or its
+    content where the name isn't UTF-8."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return path.read_bytes()
+    return str(path)

@@ -7,6 +7,7 @@ never-seen schema of thousands before the encoder looks at the best of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 _FIRST_WORD = 1996
 """Where BERT's uncased vocabulary turns from control and single-character pieces to words."""
+_SAMPLE = 8000
+"""Words whose mean is taken away from each."""
+_AT_ONCE = 500
 
 
 class StaticEmbedder:
@@ -28,13 +32,22 @@ class StaticEmbedder:
     def __init__(self, tokenizer: Tokenizer, words: WordTable) -> None:
         self._tokenizer = tokenizer
         self._words = words
-        sample = np.arange(_FIRST_WORD, min(_FIRST_WORD + 8000, len(words)))
-        self._centre = words.look_up(sample).mean(axis=0)
 
     @classmethod
     def load(cls, folder: Path, *, words: WordTable | None = None) -> StaticEmbedder:
         """Read tokenizer and word table. Raises ModelUnavailable when one is missing."""
         return cls(load_tokenizer(folder), words or WordTable.load(folder))
+
+    @cached_property
+    def _centre(self) -> FloatArray:
+        """The mean of common words; (dimension,). Summed row by row, as numpy sums a column, but
+        some rows at a time: all of them would take 25 MB."""
+        end = min(_FIRST_WORD + _SAMPLE, len(self._words))
+        total = np.zeros((1, self.dimension), dtype=np.float32)
+        for start in range(_FIRST_WORD, end, _AT_ONCE):
+            rows = self._words.look_up(np.arange(start, min(start + _AT_ONCE, end)))
+            total = np.concatenate([total, rows]).sum(axis=0, keepdims=True)
+        return np.asarray(total[0] / (end - _FIRST_WORD), dtype=np.float32)
 
     @property
     def dimension(self) -> int:

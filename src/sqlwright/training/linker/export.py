@@ -20,8 +20,8 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from sqlwright.local.embedder.onnx import OnnxEmbedder
-from sqlwright.local.runtime import quantization
+from sqlwright.local.embedder.onnx import LOWER, OnnxEmbedder
+from sqlwright.local.runtime import quantization, save_optimized
 from sqlwright.training.lower import divide
 from sqlwright.training.minilm import (
     Pretrained,
@@ -85,6 +85,9 @@ def write_embedder(pretrained: Pretrained, out: Path) -> None:
     (out / "tokenizer.json").write_text(tokenizer.to_str(), encoding="utf-8")
     export_graph(SentenceMiniLm(pretrained.encoder).eval(), out / "embedder.onnx")
     divide(out / "embedder.onnx")
+    for path in (out / LOWER, out / "embedder.onnx"):
+        save_optimized(path, aside := path.with_suffix(".part"))
+        aside.rename(path)
 
 
 def reference(pretrained: Pretrained, texts: Sequence[str]) -> np.ndarray:

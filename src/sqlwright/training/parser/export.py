@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sqlwright.local.runtime import quantization
+from sqlwright.local.runtime import quantization, save_optimized
 from sqlwright.training.minilm import HIDDEN, MiniLm
 from sqlwright.training.parser.model import Decoder, DecoderLayer, Encoder, ParserModel, Sizes
 
@@ -140,12 +140,13 @@ def write_graph(
     *,
     int8: bool,
 ) -> None:
-    """Trace a module, quantise its matrix products where asked, write aside and rename."""
+    """Trace a module, quantise its matrix products where asked, write aside and rename. What is
+    quantised is optimised, too."""
     tools = quantization()
     with tempfile.TemporaryDirectory() as scratch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         plain, ready = Path(scratch) / "plain.onnx", Path(scratch) / "ready.onnx"
-        final = Path(scratch) / "final.onnx"
+        int8s, final = Path(scratch) / "int8.onnx", Path(scratch) / "final.onnx"
         options: dict[str, Any] = {"opset_version": 17, "dynamo": False}
         torch.onnx.export(
             module,
@@ -160,12 +161,13 @@ def write_graph(
         if int8:
             tools.quantize_dynamic(
                 str(ready),
-                str(final),
+                str(int8s),
                 per_channel=True,
                 weight_type=tools.QuantType.QInt8,
                 op_types_to_quantize=["MatMul", "Gemm"],
                 nodes_to_exclude=_stacked_products(ready),
             )
+            save_optimized(int8s, final)
         else:
             final = ready
         aside = path.with_suffix(".part")

@@ -24,6 +24,12 @@ GRAPHS = ("parser_encoder.onnx", "parser_decoder.onnx")
 Floats = npt.NDArray[np.float32]
 
 
+_FUSED = {"DynamicQuantizeMatMul": 4, "MatMulIntegerToFloat": 6}
+"""Products with their scales in one node, and which of its inputs is added, if one is."""
+_UNSIGNED = "_s8_2_u8"
+_PRODUCTS = {"MatMul", "MatMulInteger", *_FUSED}
+
+
 @dataclass(frozen=True)
 class _Product:
     """A product with a constant matrix, and the constant that is added to it."""
@@ -76,16 +82,18 @@ def read_graph(path: Path, model: ParserModel) -> dict[str, Tensor]:
 
 
 def _products(graph: Any, constants: Mapping[str, npt.NDArray[Any]]) -> Iterator[_Product]:
-    """All products with a constant matrix, in the graph's order."""
+    """All products with a constant matrix, in the graph's order. The optimiser makes one node of an
+    int8 product, its scale and what is added."""
     readers = defaultdict(list)
     for node in graph.node:
         for name in node.input:
             readers[name].append(node)
     for node in graph.node:
-        if node.op_type not in {"MatMul", "MatMulInteger"}:
+        if node.op_type not in _PRODUCTS or node.input[1] not in constants:
             continue
         weight = node.input[1]
-        if weight not in constants:
+        if node.op_type in _FUSED and (bias := "".join(node.input[_FUSED[node.op_type] :])):
+            yield _Product(_matrix(weight, constants), constants[bias], bias)
             continue
         after = readers[node.output[0]][0]
         while after.op_type in {"Cast", "Mul"}:
@@ -98,9 +106,11 @@ def _products(graph: Any, constants: Mapping[str, npt.NDArray[Any]]) -> Iterator
 def _matrix(name: str, constants: Mapping[str, npt.NDArray[Any]]) -> Floats:
     """A constant matrix in float32; a quantised one has one scale an output."""
     stored = constants[name]
-    stem, _, kind = name.rpartition("_")
+    # The optimiser turns signed bytes to unsigned ones where the processor multiplies those better.
+    unsigned = _UNSIGNED if name.endswith(_UNSIGNED) else ""
+    stem, _, kind = name.removesuffix(unsigned).rpartition("_")
     if kind != "quantized":
         return stored
-    zero = constants[stem + "_zero_point"].astype(np.float32)
+    zero = constants[f"{stem}_zero_point{unsigned}"].astype(np.float32)
     scaled: Floats = (stored.astype(np.float32) - zero) * constants[stem + "_scale"]
     return scaled
