@@ -45,6 +45,9 @@ def run() -> NoReturn:
     import signal
     import threading
 
+    # pydantic would look through all installed packages for plugins: a fiftieth of an answer's time
+    # where few are, much more where many are, and none of them has any business here.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     threading.excepthook = _in_the_background
     _settle_streams()
     code = main()

@@ -53,7 +53,7 @@ FREE = Price(0.0, 0.0)
 
 
 class _Long(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     above: int = Field(gt=0)
     prompt: float = Field(ge=0, allow_inf_nan=False)
@@ -62,7 +62,7 @@ class _Long(BaseModel):
 
 
 class _Price(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     prompt: float = Field(ge=0, allow_inf_nan=False)
     reply: float = Field(ge=0, allow_inf_nan=False)
@@ -71,7 +71,7 @@ class _Price(BaseModel):
 
 
 class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
     date: str = ""
     models: dict[str, _Price] = Field(default_factory=dict)

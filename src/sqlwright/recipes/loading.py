@@ -46,11 +46,9 @@ from sqlwright.protocols import EMBEDDER, Step
 from sqlwright.recipes import registry
 from sqlwright.recipes.entries import COMBINATORS, Entry, read_entries, refuse_unknown
 from sqlwright.running import combinators, control_flow
-from sqlwright.running.agent import Agent
 from sqlwright.running.combinators import Named
 from sqlwright.running.control_flow import Condition
 from sqlwright.running.fit import check_fit
-from sqlwright.steps.schema_linking.by_group import ByGroup
 
 LARGEST = 64 * 1024
 """Bytes a recipe file may have."""
@@ -126,10 +124,9 @@ _REPEATING: Mapping[str, tuple[str, int]] = {
     # combinator: the option that says how often it runs what is in it, and its usual value
     "samples": ("count", 1),
     "repeat_until": ("rounds", 3),
-    "agent": ("turns", Agent.turns),
-    "by_group": ("most", ByGroup.most),
 }
-_SEQUENCES: Mapping[str, type[Agent | ByGroup]] = {"agent": Agent, "by_group": ByGroup}
+_TIMES_OF_SEQUENCES: Mapping[str, str] = {"agent": "turns", "by_group": "most"}
+"""The same of sequences of a kind of their own, whose usual value is their field's."""
 
 
 def recipe_names() -> tuple[str, ...]:
@@ -243,6 +240,9 @@ class _Builder:
     def _repeats(self, entry: Entry, options: Mapping[str, Any]) -> int:
         """How often a combinator runs what is in it, as far as the recipe says."""
         name, usual = _REPEATING.get(entry.name, ("", 1))
+        if entry.name in _TIMES_OF_SEQUENCES:
+            name = _TIMES_OF_SEQUENCES[entry.name]
+            usual = getattr(registry.load_sequence(entry.name), name)
         return _typed(options.get(name, usual), _Times, entry, name) if name else 1
 
     def _combined(self, entry: Entry, options: Mapping[str, Any], workers: int) -> Step:
@@ -254,11 +254,13 @@ class _Builder:
         }
         if entry.name == "sequence":
             return inner["steps"]
-        if special := _SEQUENCES.get(entry.name):
+        if entry.name in registry.SEQUENCES:
+            special = registry.load_sequence(entry.name)
             hints = get_type_hints(special)
             typed = {k: _typed(v, hints[k], entry, k) for k, v in options.items()}
             try:
-                return special(inner["steps"].steps, **typed)
+                made: Step = special(inner["steps"].steps, **typed)
+                return made
             except ValueError as error:
                 raise ConfigError(f"{entry.where}: {error}") from None
         if entry.name == "samples":

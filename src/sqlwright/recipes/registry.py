@@ -38,6 +38,12 @@ STEPS: Mapping[str, str] = {
     "selection.largest_cluster": "sqlwright.steps.selection.largest_cluster:LargestCluster",
 }
 
+SEQUENCES: Mapping[str, str] = {
+    "agent": "sqlwright.running.agent:Agent",
+    "by_group": "sqlwright.steps.schema_linking.by_group:ByGroup",
+}
+"""Steps made of steps with options of their own."""
+
 CONDITIONS: Mapping[str, str] = {
     "has_candidates": "sqlwright.steps.conditions:HAS_CANDIDATES",
     "has_valid_candidate": "sqlwright.steps.conditions:HAS_VALID_CANDIDATE",
@@ -93,6 +99,11 @@ def load_step(name: str, *, allow_code: bool = False) -> type[Any]:
     if path is None:
         raise unknown("step", name, step_names())
     return _loaded_type(name, path)
+
+
+def load_sequence(name: str) -> type[Any]:
+    """The class of a sequence of a kind of its own. Raises ConfigError."""
+    return _loaded_type(name, SEQUENCES[name])
 
 
 def load_condition(name: str) -> Any:

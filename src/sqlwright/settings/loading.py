@@ -26,7 +26,7 @@ Whole = Annotated[int, Field(gt=0, le=LARGEST)]
 
 
 class _LimitValues(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(defer_build=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     seconds: float | None = Field(default=None, gt=0)
     rows: Whole | None = None
@@ -36,7 +36,7 @@ class _LimitValues(BaseModel):
 
 
 class _CapabilityValues(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", strict=True)
 
     n: bool | None = None
     seed: bool | None = None
@@ -47,7 +47,7 @@ class _CapabilityValues(BaseModel):
 
 
 class _LlmValues(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(defer_build=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     model: str | None = None
     base_url: str | None = None
@@ -66,7 +66,7 @@ class _LlmValues(BaseModel):
 
 
 class _ProjectFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(defer_build=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     database: str | None = None
     recipe: str | None = None

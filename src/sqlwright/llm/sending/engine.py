@@ -4,21 +4,26 @@ A caller hands over its calls and sleeps until they are settled. Nothing waits f
 each sample is sent as soon as its endpoint has room, so a chain of dependent calls takes as long as
 its own answers do. Cancelling a run, or its deadline, drops its requests in flight, which closes
 their connections.
+
+asyncio is imported with the first call: a session has an engine even where nothing is ever sent.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
+from typing import TYPE_CHECKING
 
 from sqlwright.errors import Cancelled
 from sqlwright.llm.endpoint import THREAD, Call, CallOutcome, Endpoint, Meter
-from sqlwright.llm.sending.attempts import CallAttempts
-from sqlwright.llm.sending.rate_limit import RateLimiter
 from sqlwright.protocols import Run
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from sqlwright.llm.sending.rate_limit import RateLimiter
 
 WATCH = 0.05
 """Seconds between two looks at whether a run was cancelled: an event of another thread can't wake
@@ -75,6 +80,8 @@ class Engine:
             loop, thread = self._loop, self._thread
         if loop is None or thread is None or not thread.is_alive():
             return
+        import asyncio
+
         asyncio.run_coroutine_threadsafe(self._wind_up(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
@@ -89,6 +96,8 @@ class Engine:
             if self._closed:
                 return False
             if self._loop is None:
+                import asyncio
+
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(
                     target=_turn, args=(self._loop,), name=THREAD, daemon=True
@@ -103,6 +112,10 @@ class Engine:
                 self._loop.call_soon_threadsafe(job.stop)
 
     def _start(self, job: _Job) -> None:
+        import asyncio
+
+        from sqlwright.llm.sending.rate_limit import RateLimiter
+
         loop = asyncio.get_running_loop()
         endpoint = job.endpoint
         if id(endpoint) not in self._limiters:
@@ -120,9 +133,13 @@ class Engine:
                 job.stop()
         self._watching = bool(self._jobs)
         if self._watching:
+            import asyncio
+
             asyncio.get_running_loop().call_later(WATCH, self._watch)
 
     async def _wind_up(self) -> None:
+        import asyncio
+
         for job in list(self._jobs):
             job.stop()
         while self._jobs:
@@ -133,6 +150,8 @@ class Engine:
 
 
 def _turn(loop: asyncio.AbstractEventLoop) -> None:
+    import asyncio
+
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
@@ -146,6 +165,8 @@ class _Job:
     """The calls of one caller. Once handed over it belongs to the loop, `done` apart."""
 
     def __init__(self, endpoint: Endpoint, calls: Sequence[Call], run: Run, meter: Meter) -> None:
+        from sqlwright.llm.sending.attempts import CallAttempts
+
         self.endpoint = endpoint
         self.done: Future[list[CallOutcome]] = Future()
         self._run = run
@@ -170,6 +191,8 @@ class _Job:
 
     def start(self, limiter: RateLimiter) -> None:
         """Begin all calls at once."""
+        import asyncio
+
         self._open = len(self._attempts)
         for attempts in self._attempts:
             task = asyncio.get_running_loop().create_task(attempts.complete(limiter))
@@ -181,6 +204,8 @@ class _Job:
         if self._stopped or self.done.done():
             return
         self._stopped = True
+        import asyncio
+
         for task in self._tasks:
             task.cancel()
         asyncio.get_running_loop().call_later(GRACE, self._finish)
