@@ -137,7 +137,13 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     )
 
 
-def open_with(settings: Settings, database: str, *, allow_code: bool = False) -> Session:
+def open_with(
+    settings: Settings,
+    database: str,
+    *,
+    allow_code: bool = False,
+    models: Mapping[str, Any] | None = None,
+) -> Session:
     """A session on a database as settings say: `open` for whoever has read them."""
     return open(
         database,
@@ -150,5 +156,6 @@ def open_with(settings: Settings, database: str, *, allow_code: bool = False) ->
         home=settings.home,
         prepare=settings.prepare,
         llm=settings.llm,
+        models=models,
         allow_code=allow_code,
     )

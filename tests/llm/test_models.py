@@ -8,10 +8,11 @@ import pytest
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.keeping.recording import Recorder
-from sqlwright.llm.models import Models, bound_keys, price_of, service_for, split_name
+from sqlwright.llm.models import Models
 from sqlwright.llm.options import LlmOptions
 from sqlwright.llm.prices import FREE, load_prices
 from sqlwright.llm.scripted import Script, ScriptedModel
+from sqlwright.llm.vendors.services import bound_keys, price_of, service_for, split_name
 from sqlwright.protocols import Context, LanguageModel
 from sqlwright.spending import Budget
 from tests.llm.gates import a_run, gate, request, texts

@@ -65,13 +65,33 @@ def settled(
     return settings
 
 
-def opener(database: str, settings: Settings, *, allow_code: bool = False) -> Opener:
+def models_ahead(settings: Settings) -> Mapping[str, Any] | None:
+    """The embedded models, loaded in the background from now on where the recipe is the one that
+    uses them all: reading and building graphs goes on beside the imports that a session takes."""
+    from sqlwright.recipes.registry import default_recipe
+
+    if settings.recipe != default_recipe(""):
+        return None
+    from sqlwright.local.models import EmbeddedModels
+
+    models = EmbeddedModels()
+    models.load_ahead()
+    return models
+
+
+def opener(
+    database: str,
+    settings: Settings,
+    *,
+    allow_code: bool = False,
+    models: Mapping[str, Any] | None = None,
+) -> Opener:
     """A function that opens a session; nothing happens until it is called."""
 
     def open_session() -> Session:
         from sqlwright import api
 
-        return api.open_with(settings, database, allow_code=allow_code)
+        return api.open_with(settings, database, allow_code=allow_code, models=models)
 
     return open_session
 

@@ -15,12 +15,15 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
-from sqlwright.llm.prices import Price
 from sqlwright.messages import Reply
 from sqlwright.spending import Reservation, Spending
 from sqlwright.types import Usage
+
+if TYPE_CHECKING:
+    from sqlwright.llm.prices import Price
 
 BYTES_PER_TOKEN = 3
 """Of UTF-8. Tokenizers of the big models make 3.5 to 5 of English and SQL, about 3 of a Chinese

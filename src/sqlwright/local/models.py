@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,16 @@ class EmbeddedModels(Mapping[str, Any]):
                     self._failed[role] = error
                     raise
             return self._loaded[role]
+
+    def load_ahead(self) -> None:
+        """Load all of them in the background from now on. Who needs one that fails is told then."""
+
+        def load_each() -> None:
+            for role in self.ROLES:
+                with suppress(ModelUnavailable):
+                    self[role]
+
+        threading.Thread(target=load_each, name="sqlwright-models-ahead", daemon=True).start()
 
     def _shelf_on(self, embedder: Any) -> Any:
         """One shelf of schemas for all models."""

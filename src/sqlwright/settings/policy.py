@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from sqlwright.errors import ConfigError
-from sqlwright.llm.models import service_for
-from sqlwright.llm.sending.transport import is_loopback
 from sqlwright.presentation.answer import readable
 from sqlwright.protocols import EMBEDDER
 from sqlwright.recipes.loading import load_recipe
@@ -37,6 +35,11 @@ def remote_destinations(settings: Settings, *, allow_code: bool = False) -> Iter
     """Where prompts go elsewhere when a file alone decides it, for a person to see before they do:
     a project file by its address, a recipe file by its models. Raises ConfigError."""
     url = settings.llm.base_url
+    if not url and (settings.recipe in RECIPES or settings.llm.replay is not None):
+        return
+    from sqlwright.llm.sending.transport import is_loopback
+    from sqlwright.llm.vendors.services import service_for
+
     if url and settings.origins.get("llm.base_url") == str(settings.file) and not is_loopback(url):
         yield f"{settings.file} sends what models are asked to {url}"
     if settings.recipe in RECIPES or settings.llm.replay is not None:

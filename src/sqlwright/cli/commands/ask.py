@@ -66,15 +66,8 @@ def command(
     form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, sql=sql_only)
     target = read_target(words or (), database)
 
-    from sqlwright.cli.opening import Asking, opener, settled
+    from sqlwright.cli.opening import Asking, models_ahead, opener, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
-    from sqlwright.cli.terminal.interrupt import interruptible
-    from sqlwright.cli.terminal.progress import Spinner
-    from sqlwright.cli.terminal.text import clean
-    from sqlwright.cli.views.ask import show_found
-    from sqlwright.cli.views.sql import reads_as_sql
-    from sqlwright.presentation.answer import readable
-    from sqlwright.settings.policy import check_model_is_asked, remote_destinations
 
     settle_streams()
     screen = Screen.open()
@@ -97,6 +90,16 @@ def command(
             replay=replay,
         ),
     )
+    models = models_ahead(chosen)  # as early as can be: what follows imports for a while
+
+    from sqlwright.cli.terminal.interrupt import interruptible
+    from sqlwright.cli.terminal.progress import Spinner
+    from sqlwright.cli.terminal.text import clean
+    from sqlwright.cli.views.ask import show_found
+    from sqlwright.cli.views.sql import reads_as_sql
+    from sqlwright.presentation.answer import readable
+    from sqlwright.settings.policy import check_model_is_asked, remote_destinations
+
     if target.note:
         screen.note(clean(target.note, 400))
     if reads_as_sql(target.text):
@@ -105,7 +108,7 @@ def command(
     for leaving in remote_destinations(chosen, allow_code=allow_code):
         screen.note(clean(leaving, 400), style="warning")
     asking = Asking(
-        opener(target.database, chosen, allow_code=allow_code),
+        opener(target.database, chosen, allow_code=allow_code, models=models),
         target.text,
         evidence=readable(evidence),
     )

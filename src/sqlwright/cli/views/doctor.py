@@ -133,8 +133,8 @@ def _models() -> Check:
 def _language_models(settings: Settings, environ: Mapping[str, str]) -> Check:
     """Language models that could be asked, by the keys that are there; never the keys. Nothing is
     sent."""
-    from sqlwright.llm.models import service_for
     from sqlwright.llm.vendors.providers import PROVIDERS
+    from sqlwright.llm.vendors.services import service_for
 
     name = "providers"
     keyed = [row.name for row in PROVIDERS.values() if environ.get(row.key_variable or " ")]
@@ -169,7 +169,7 @@ def _network(settings: Settings, environ: Mapping[str, str]) -> Check:
 
 
 def _sent(settings: Settings, environ: Mapping[str, str]) -> str:
-    from sqlwright.llm.models import service_for
+    from sqlwright.llm.vendors.services import service_for
     from sqlwright.protocols import EMBEDDER
     from sqlwright.recipes.loading import load_recipe
 
