@@ -9,7 +9,6 @@ from pathlib import Path
 from sqlwright.boundary.home import home
 from sqlwright.database.address import parse_address
 from sqlwright.llm.options import LlmOptions
-from sqlwright.prepare.storage.paths import prepared_folder
 from sqlwright.protocols import Limits
 
 
@@ -63,6 +62,8 @@ class Settings:
 
     def prepared_folder(self, database: str) -> Path:
         """The folder that holds what was prepared for a database."""
+        from sqlwright.prepare.storage.paths import prepared_folder
+
         folder = prepared_folder(database)
         return folder if self.home is None else self.home / "databases" / folder.name
 
