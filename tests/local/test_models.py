@@ -12,7 +12,7 @@ from sqlwright.errors import ModelUnavailable
 from sqlwright.local.critic.critic import Critic
 from sqlwright.local.digests import DIGESTS
 from sqlwright.local.embedder.onnx import OnnxEmbedder
-from sqlwright.local.models import FILES, WEIGHTS, check_file, load
+from sqlwright.local.models import FILES, WEIGHTS, EmbeddedModels, check_file, load
 from sqlwright.local.parser.parser import Parser
 
 
@@ -75,6 +75,14 @@ def test_what_encoders_begin_with_is_loaded_once() -> None:
     parser = load("parser", embedder=embedder)
     assert isinstance(parser, Parser)
     assert parser.front is embedder.front
+
+
+def test_models_loaded_ahead_are_the_ones_that_are_asked_for() -> None:
+    models = EmbeddedModels()
+    models.load_ahead()
+    first = {role: models[role] for role in models}
+    assert first == {role: models[role] for role in models}
+    assert first["parser"].front is first["embedder"].front
 
 
 def test_the_weights_stay_small() -> None:

@@ -107,3 +107,28 @@ def test_the_bill_of_materials_names_everything_that_is_brought() -> None:
     references = {part["bom-ref"] for part in (bill["metadata"]["component"], *bill["components"])}
     assert {one["ref"] for one in bill["dependencies"]} == references
     assert {other for one in bill["dependencies"] for other in one["dependsOn"]} <= references
+
+
+WITHOUT_A_MODEL = (
+    "asyncio",
+    "httpx2",
+    "sqlwright.llm.embedding",
+    "sqlwright.llm.gate",
+    "sqlwright.llm.prices",
+    "sqlwright.llm.vendors.providers",
+    "sqlwright.running.agent",
+)
+"""What only a language model needs."""
+
+
+def test_an_embedded_answer_loads_nothing_for_language_models(
+    database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SPY % (WITHOUT_A_MODEL,), "ask", str(database_files["shop"]),
+         "How many customers are there?"],
+        env={**os.environ, "SQLWRIGHT_HOME": str(tmp_path)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "loaded:\n" in done.stderr or done.stderr.endswith("loaded:")
