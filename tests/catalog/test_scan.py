@@ -269,10 +269,10 @@ def test_the_reader_is_usable_after_an_interruption(opened: Callable[..., Opened
     with pytest.raises(OutOfTime):
         reading.all("SELECT * FROM t")
     reading.limit(None)
-    assert reading.one("SELECT a FROM s") == (1,)
+    assert reading.single_row("SELECT a FROM s") == (1,)
     with pytest.raises(Unreadable):
-        reading.one("SELECT nothing FROM s")
-    assert reading.one("SELECT a FROM s WHERE a = 2") == ()
+        reading.single_row("SELECT nothing FROM s")
+    assert reading.single_row("SELECT a FROM s WHERE a = 2") == ()
 
 
 def test_a_sketch_estimates_within_a_few_percent() -> None:

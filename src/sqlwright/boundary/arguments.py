@@ -200,8 +200,8 @@ def allowed(hint: Any) -> str:
     """The values that an annotation allows, in words."""
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        told = next((mark.text for mark in args[1:] if isinstance(mark, Words)), None)
-        return told or allowed(args[0]) + "".join(map(_bound, args[1:]))
+        wording = next((mark.text for mark in args[1:] if isinstance(mark, Words)), None)
+        return wording or allowed(args[0]) + "".join(map(_bound, args[1:]))
     if origin in {Union, types.UnionType}:
         members = [allowed(member) for member in args if member is not types.NoneType]
         return " or ".join(members) + (", or None" if types.NoneType in args else "")

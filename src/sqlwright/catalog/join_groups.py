@@ -37,11 +37,11 @@ class Groups:
     def apart(self, near: str, far: str) -> bool:
         """True if tables of a schema of many groups are known not to belong together: one of them
         is in a group that the other isn't in."""
-        one, other = self._schema.group_of[near], self._schema.group_of[far]
+        group, other = self._schema.group_of[near], self._schema.group_of[far]
         return (
             self._schema.has_many_groups
-            and one != other
-            and max(self._sizes[one], self._sizes[other]) > 1
+            and group != other
+            and max(self._sizes[group], self._sizes[other]) > 1
         )
 
     def kinship(self, near: ColumnRef, far: ColumnRef) -> Kinship:

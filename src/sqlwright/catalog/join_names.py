@@ -63,10 +63,14 @@ def propose(
             ref = ColumnRef(table.name, column.name)
             if f"{table.name}\0{column.name}".casefold() in declared:
                 continue
-            found = [one for one in _for_column(ref, table, keys, prefixes) if admits(one)]
+            found = [
+                proposal for proposal in _for_column(ref, table, keys, prefixes) if admits(proposal)
+            ]
             if found:
-                ranked = sorted(found, key=lambda one: kinship(one.near, one.far), reverse=True)
-                yield sorted(ranked, key=lambda one: -one.score)[:MOST_TARGETS]
+                ranked = sorted(
+                    found, key=lambda proposal: kinship(proposal.near, proposal.far), reverse=True
+                )
+                yield sorted(ranked, key=lambda proposal: -proposal.score)[:MOST_TARGETS]
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,9 @@ def infer_joins(
     groups = Groups(schema)
     linked = _Linked(schema.foreign_keys)
     inferred: list[ForeignKey] = []
-    named = propose(schema, is_unique, lambda one: groups.admits(one, profiles), groups.kinship)
+    named = propose(
+        schema, is_unique, lambda proposal: groups.admits(proposal, profiles), groups.kinship
+    )
     proposed = sorted(named, key=lambda proposals: not proposals[0].primary)
     try:
         for key in _composite(schema, profiles, reading, seconds_each):
@@ -246,7 +248,7 @@ def _overlap(
     )
     reading.limit(seconds)
     try:
-        counted = reading.one(sql)
+        counted = reading.single_row(sql)
     except OutOfTime:
         reading.limit(None)
         reading.check()

@@ -103,7 +103,7 @@ class TimedReader:
         """All rows of a statement that has few."""
         return [row for chunk in self.chunks(sql, parameters) for row in chunk]
 
-    def one(self, sql: str, parameters: Sequence[Cell] = ()) -> tuple[Cell, ...]:
+    def single_row(self, sql: str, parameters: Sequence[Cell] = ()) -> tuple[Cell, ...]:
         """The first row, or an empty tuple."""
         rows = self.all(sql, parameters)
         return rows[0] if rows else ()

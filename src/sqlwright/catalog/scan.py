@@ -233,7 +233,7 @@ def _span(reading: TimedReader, table: Table) -> _Span | None:
         return None
     source = quote_name(table.name)
     try:
-        found = reading.one(
+        found = reading.single_row(
             f"SELECT (SELECT min({name}) FROM {source}), (SELECT max({name}) FROM {source})"
         )
     except Unreadable:  # WITHOUT ROWID, some virtual tables

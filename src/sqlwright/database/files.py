@@ -207,8 +207,8 @@ class Copy:
         except OSError as error:
             raise _can_not_copy(real, error.strerror or str(error)) from error
         assert self._keeper.stdout is not None
-        told = self._keeper.stdout.readline()
-        found = json.loads(told) if told.strip() else {"error": "its journal could not be finished"}
+        line = self._keeper.stdout.readline()
+        found = json.loads(line) if line.strip() else {"error": "its journal could not be finished"}
         if "error" in found:
             self.remove()
             raise _can_not_copy(real, found["error"])

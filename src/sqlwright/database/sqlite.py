@@ -106,7 +106,10 @@ class SqliteDatabase:
     def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
         """Tables, views, columns and declared keys, read afresh. Raises DatabaseUnavailable, also
         when that takes longer than so many seconds."""
-        with self.reader(seconds=min(seconds, SCHEMA_SECONDS)) as connection, self._told():
+        with (
+            self.reader(seconds=min(seconds, SCHEMA_SECONDS)) as connection,
+            self._binding_errors(),
+        ):
             schema = read_schema(connection, self._file.path.stem)
         return schema if self._tables is None else schema.only(self._tables)
 
@@ -190,7 +193,7 @@ class SqliteDatabase:
                 raise self._unavailable(error) from error
         with self._lock:
             self._file.require_copy(source)
-        with self._told():
+        with self._binding_errors():
             return self._open_checked(self._source(), seconds)
 
     def _open_checked(self, source: FileSource, seconds: float | None) -> DatabaseReader:
@@ -204,7 +207,7 @@ class SqliteDatabase:
         return reader
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _binding_errors(self) -> Iterator[None]:
         """Turn the binding's errors into DatabaseUnavailable."""
         try:
             yield
@@ -236,7 +239,7 @@ class SqliteDatabase:
             token, known = self._file.token(), self._stored
         if known is not None and known[0] == token:
             return known[1]
-        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._told():
+        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._binding_errors():
             stored = read_stored(connection, self._tables)
         with self._lock:
             if known is None or known[1] != stored:
@@ -246,7 +249,7 @@ class SqliteDatabase:
 
     def _named(self, tables: Collection[str], connection: DatabaseReader) -> tuple[str, ...]:
         """Tables by their stored names. Raises ConfigError."""
-        with self._told():
+        with self._binding_errors():
             everything = read_stored(connection, ())
         by_name = {fold_name(name): name for name in everything.names} | {
             name: name for name in everything.names
@@ -281,7 +284,7 @@ class SqliteDatabase:
 
     def _require_own_data(self, named: Collection[str], connection: DatabaseReader) -> None:
         """Raise ConfigError for a virtual table that shows what other tables hold."""
-        with self._told():
+        with self._binding_errors():
             shown = connection.shown(named)
         for name, others in shown.items():
             raise ConfigError(

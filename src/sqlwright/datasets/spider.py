@@ -59,8 +59,8 @@ def _databases(path: Path, split: str) -> Iterable[str]:
         raise DatasetError(f"{path} doesn't list databases by split")
     known: dict[str, Iterable[str]] = parts
     if "train" in parts:
-        own = divide({"dev": (), **parts})
-        known = {"fit": own.fit, "valid": own.valid, "calib": own.calib, **parts}
+        division = divide({"dev": (), **parts})
+        known = {"fit": division.fit, "valid": division.valid, "calib": division.calib, **parts}
     if split not in known:
         raise DatasetError(f"{path} has no {split!r}", hint=f"There are {', '.join(known)}.")
     return known[split]

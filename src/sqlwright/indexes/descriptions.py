@@ -118,8 +118,8 @@ class StoredVectors:
         if header.get("digest") != self.digest or dimension != embedder.dimension:
             return None
         # Which embedder made them is told by the vector it gives a certain sentence.
-        own = embedder.embed([PROBE])[0]
-        same = float(own @ numbers[0].astype(np.float32)) >= _SAME_EMBEDDER
+        probe = embedder.embed([PROBE])[0]
+        same = float(probe @ numbers[0].astype(np.float32)) >= _SAME_EMBEDDER
         return numbers[1:] if same else None
 
 

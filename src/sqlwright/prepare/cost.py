@@ -65,7 +65,7 @@ def _rows(reading: TimedReader, table: Table) -> int | None:
         rows = estimated_rows(reading, table)
         if rows is not None:
             return rows
-        (counted,) = reading.one(
+        (counted,) = reading.single_row(
             f"SELECT count(*) FROM (SELECT 1 FROM {quote_name(table.name)} LIMIT {COUNTED})"
         )
     except Unreadable:

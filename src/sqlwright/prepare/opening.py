@@ -66,7 +66,7 @@ class FilteredIndex:
     def column_values(self) -> list[ColumnValues]:
         """Every column's texts, of an index that can list them."""
         listed: list[ColumnValues] = self.index.column_values()  # type: ignore[attr-defined]
-        return [one for one in listed if self.columns is None or one.column in self.columns]
+        return [match for match in listed if self.columns is None or match.column in self.columns]
 
     def _exists(self, match: ValueMatch) -> bool:
         return self.columns is None or match.column in self.columns
@@ -231,9 +231,9 @@ def _unprepared(
     require_tables(database, schema)
     scan = scan_quickly(database, schema, run, seconds)
     catalog = replace(scan.catalog, notes=(*notes, *scan.catalog.notes))
-    said = [problem] if problem else []
+    warnings = [problem] if problem else []
     if not scan.whole:
-        said.append(
+        warnings.append(
             f"not all values of this database are known yet; to learn them: {_command(database)}"
         )
     values: ValueIndex = scan.values
@@ -241,4 +241,4 @@ def _unprepared(
         values = FilteredIndex(values, None, scan.uncounted)
     # That a part was looked at is said already; which part, the catalog's own notes tell.
     pressing = pressing_notes(catalog) if scan.whole else unreadable(catalog.tables.values())
-    return Workspace(database, catalog.schema, values, catalog, (*said, *notes, *pressing))
+    return Workspace(database, catalog.schema, values, catalog, (*warnings, *notes, *pressing))

@@ -30,7 +30,7 @@ def page_digests(path: Path, schema: Schema, reading: TimedReader) -> dict[str, 
         return None
     names = {table.name.casefold() for table in schema.tables}
     try:
-        (size,) = reading.one("PRAGMA page_size")
+        (size,) = reading.single_row("PRAGMA page_size")
         pages: dict[str, list[int]] = {}
         for chunk in reading.chunks("SELECT name, pageno FROM dbstat"):
             for name, number in chunk:

@@ -42,7 +42,7 @@ class FoundQuery(NamedTuple):
     sql: str
     start: int
     end: int
-    said: str = ""
+    reasoning: str = ""
     """Reasoning that came with it in a JSON reply."""
 
 

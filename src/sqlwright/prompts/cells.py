@@ -119,7 +119,7 @@ def render_sql(candidate: Candidate, question: Question) -> Text:
     if not stored and written is None:
         return Text.of(candidate.sql, "model")
     writer = SpanWriter()
-    for piece in told_pieces(candidate.sql):
+    for piece in sql_pieces(candidate.sql):
         held = piece.text.replace("''", "'").replace('""', '"')
         hidden = piece.kind not in WORDS and any(
             value in held if len(value) > 2 else value == held.strip("'\"") for value in stored
@@ -137,7 +137,7 @@ def words_typed(question: Question) -> str:
     return "\n".join([question.text, question.evidence, *earlier])
 
 
-def told_pieces(sql: str) -> Iterator[Piece]:
+def sql_pieces(sql: str) -> Iterator[Piece]:
     """The pieces of a query; from a quote on that nothing closes it is all one text."""
     for piece in pieces(sql):
         if piece.kind == "other" and piece.text in "'\"`[":
@@ -161,7 +161,7 @@ def _constants_of_models(candidate: Candidate) -> Iterator[str]:
     step = candidate.parent
     while step is not None:
         if step.by_model:
-            yield from (one.text for one in told_pieces(step.sql) if one.kind not in WORDS)
+            yield from (piece.text for piece in sql_pieces(step.sql) if piece.kind not in WORDS)
         step = step.parent
 
 

@@ -54,10 +54,10 @@ class ColumnKnowledge:
         if self.descriptions is None:
             parts = [column.label, column.description, column.value_description]
         else:
-            told = self.descriptions.get(ColumnRef(table, column.name))
-            if told is None:
+            texts = self.descriptions.get(ColumnRef(table, column.name))
+            if texts is None:
                 return "", ""
-            parts = [told.get(part, "") for part in ("label", "description", "value_description")]
+            parts = [texts.get(part, "") for part in ("label", "description", "value_description")]
         name = bare(column.name)
         label = bare(parts[0]) if parts[0] else ""
         if label == name:
@@ -129,10 +129,10 @@ def described_parts(
     descriptions: Iterable[DescriptionMatch],
 ) -> dict[ColumnRef, dict[str, str]]:
     """Parts of columns' descriptions that were found, by column."""
-    told: dict[ColumnRef, dict[str, str]] = {}
+    texts: dict[ColumnRef, dict[str, str]] = {}
     for match in descriptions:
-        told.setdefault(match.column, {})[match.part] = match.text
-    return told
+        texts.setdefault(match.column, {})[match.part] = match.text
+    return texts
 
 
 def values_by_column(values: Iterable[ValueMatch]) -> dict[ColumnRef, list[str]]:

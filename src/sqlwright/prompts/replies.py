@@ -62,7 +62,8 @@ def plan_from(text: str) -> str:
         found = _query_in(rest, Effort())
     except MalformedReply:
         return text[-LONGEST_REPLY:].strip()
-    around = found.said or f"{_bare_edges(rest[: found.start])}\n{_bare_edges(rest[found.end :])}"
+    before, after = _bare_edges(rest[: found.start]), _bare_edges(rest[found.end :])
+    around = found.reasoning or f"{before}\n{after}"
     return "\n".join(part for part in (thought.strip(), around.strip()) if part)
 
 
@@ -84,7 +85,7 @@ def json_from(text: str, model: type[M]) -> M:
             try:
                 return model.model_validate(value)
             except ValidationError as error:
-                problem = problem or _told(error)
+                problem = problem or _problem_of(error)
             except RecursionError:
                 problem = problem or "its JSON is nested too deeply"
     raise MalformedReply(problem)
@@ -198,9 +199,9 @@ def _in_json(text: str, effort: Effort) -> FoundQuery | None:
                 or last_in_prose(value, effort)
             )
             if found is not None:
-                said = [v for v in key_holder.values() if isinstance(v, str) and v != value]
+                reasoning = [v for v in key_holder.values() if isinstance(v, str) and v != value]
                 start, end = _without_fence(text, structure)
-                return FoundQuery(found.sql, start, end, "\n".join(said))
+                return FoundQuery(found.sql, start, end, "\n".join(reasoning))
     return None
 
 
@@ -318,7 +319,7 @@ def _listed(value: Any) -> list[Any] | None:
     return None
 
 
-def _told(error: ValidationError) -> str:
+def _problem_of(error: ValidationError) -> str:
     """The first thing that is wrong, in words that say where."""
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"])

@@ -250,8 +250,8 @@ def _ddl(shown: _Table, known: ColumnKnowledge) -> _Laid:
         _opening(f"CREATE {table.kind.upper()} {quote_name(table.name)} (", " -- ", about, ""),
         lines,
         "".join(
-            f"{told}{',' if number < len(closing) else ''}{how}"
-            for number, (told, how) in enumerate(closing, start=1)
+            f"{line}{',' if number < len(closing) else ''}{how}"
+            for number, (line, how) in enumerate(closing, start=1)
         )
         + "\n);",
         ",",
@@ -310,18 +310,18 @@ def _write_about(
     target = shown.elsewhere.get(column.name, "")
     about, of_values = known.described(table, column)
     counts = counts and not always
-    told = [
+    spans = [
         Span(about, "schema"),
         Span(of_values, "value"),
         Span(f"refers to {target}, not shown" if target else "", "schema"),
     ]
     if profile is not None:
         few = known.counts(profile, key=key, rough=True)
-        told += [
+        spans += [
             Span(known.counts(profile, key=key) if counts else "", "value", few),
             Span(mixture(profile), "value", mixture(profile, rough=True)),
         ]
-    for part in told:
+    for part in spans:
         if part.text:
             writer.add(opening)
             writer.add(*part)
@@ -350,8 +350,8 @@ def _about_table(table: Table, known: ColumnKnowledge) -> list[Span]:
     label = "" if bare(table.label) == bare(table.name) else table.label
     for text in (label, table.description):
         if text:
-            told = shortened(flat(text), LONGEST_TEXT)
-            about.append(Span(f"{'; ' if about else ''}{told}", "schema"))
+            shown = shortened(flat(text), LONGEST_TEXT)
+            about.append(Span(f"{'; ' if about else ''}{shown}", "schema"))
     return about
 
 

@@ -229,19 +229,19 @@ class _Results(Generic[T]):
     def _error(self, bad: Sequence[MalformedReply | Missing]) -> Exception:
         """The most telling reason why there is nothing."""
         self._run.check()
-        told = {outcome.kind: outcome.message for outcome in bad if isinstance(outcome, Missing)}
+        missing = {outcome.kind: outcome.message for outcome in bad if isinstance(outcome, Missing)}
         for kind, error in _ERRORS.items():
-            if kind in told:
-                return error(told[kind])
+            if kind in missing:
+                return error(missing[kind])
         problem = next(outcome for outcome in bad if isinstance(outcome, MalformedReply))
         return MalformedReply(f"the model's reply could not be used: {problem}")
 
 
 def _again(request: Request, sample: Sample, k: int, problem: str, again: int) -> Request:
     """The same request with the reply that was wrong and what was wrong with it."""
-    said = model_text(sample.text if isinstance(sample, Reply) else "")
+    reply = model_text(sample.text if isinstance(sample, Reply) else "")
     follow = (
-        Message("assistant", said),
+        Message("assistant", reply),
         Message("user", plain_text(AGAIN.format(problem=problem))),
     )
     return Request(

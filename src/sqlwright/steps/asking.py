@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sqlwright.messages import Text
-from sqlwright.prompts.cells import WORDS, SpanWriter, told_pieces, typed, words_typed
+from sqlwright.prompts.cells import WORDS, SpanWriter, sql_pieces, typed, words_typed
 from sqlwright.prompts.templates import plain_text, question_text
 from sqlwright.types import State, Turn
 
@@ -31,11 +31,11 @@ def _earlier(turn: Turn, state: State) -> Text:
     """The query of an earlier turn. Nobody knows any more which of its constants come from the
     data, so those that nobody typed count as stored values, numbers included; so does what is
     quoted and isn't a name of the schema."""
-    said, schema = words_typed(state.question), state.view.schema
+    words, schema = words_typed(state.question), state.view.schema
     names = {name.casefold() for ref in schema.columns for name in ref}
     writer = SpanWriter()
-    for piece in told_pieces(turn.sql):
+    for piece in sql_pieces(turn.sql):
         named = piece.kind == "quoted" and piece.text[1:-1].casefold() in names
-        ours = piece.kind in WORDS or named or typed(piece, said)
+        ours = piece.kind in WORDS or named or typed(piece, words)
         writer.add(piece.text, "model" if ours else "value")
     return writer.text()

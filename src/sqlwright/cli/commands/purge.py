@@ -67,10 +67,10 @@ def command(
     if found and everything and not yes and not _agreed(screen, found):
         screen.note("nothing was removed", style="")
         return 0
-    for one in found:
-        one.remove()
+    for kept in found:
+        kept.remove()
         if not quiet:
-            screen.note(f"removed {one.words}, {_size(one.bytes)}", style="")
+            screen.note(f"removed {kept.words}, {_size(kept.bytes)}", style="")
     if everything:
         _close_up(screen, found, inventory.close_up(home), quiet=quiet)
     return 0
@@ -102,8 +102,8 @@ def _agreed(screen: Screen, found: list[KeptFolder]) -> bool:
             "purge --all removes everything that was kept, and there is nobody to ask",
             hint="Say --yes to remove it unasked.",
         )
-    for one in found:
-        screen.note(f"would remove {one.words}, {_size(one.bytes)}", style="")
+    for kept in found:
+        screen.note(f"would remove {kept.words}, {_size(kept.bytes)}", style="")
     screen.note("Remove all this? [y/N]", style="strong")
     return sys.stdin.readline().strip().casefold() in {"y", "yes"}
 
@@ -112,7 +112,7 @@ def _close_up(screen: Screen, found: list[KeptFolder], others: int, *, quiet: bo
     if quiet:
         return
     if found:
-        total = _size(sum(one.bytes for one in found))
+        total = _size(sum(kept.bytes for kept in found))
         screen.note(f"{total} in all; files of --record and --out lie where you put them")
     if others:
         files = (

@@ -78,7 +78,7 @@ class Conversation:
         self._result: Answer | None = None
         """The rows shown last: an answer's, an alternative's or those of a query of one's own."""
         self._turns: list[Turn] = []
-        self._told: set[str] = set()
+        self._shown_notes: set[str] = set()
         """Notes about the database, which hold for every answer and are told once."""
         self.exit_code = 0
         """That of the last question, so that scripts can tell."""
@@ -113,7 +113,7 @@ class Conversation:
             self._screen.note(clean(alone, 100))
         for note in self._session.workspace.notes:
             self._screen.note(clean(note, 400), style="warning")
-            self._told.add(note)
+            self._shown_notes.add(note)
 
     def repeat(self, line: str) -> None:
         """Show a piped line above its answer."""
@@ -175,8 +175,8 @@ class Conversation:
 
     def _without_told(self, answer: Answer) -> Answer:
         """The answer without the notes about the database that were told before."""
-        kept = tuple(note for note in answer.warnings if note not in self._told)
-        self._told.update(self._session.workspace.notes)
+        kept = tuple(note for note in answer.warnings if note not in self._shown_notes)
+        self._shown_notes.update(self._session.workspace.notes)
         return replace(answer, warnings=kept)
 
     def _finding(self) -> AnswerAndState | None:

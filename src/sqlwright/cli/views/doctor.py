@@ -248,13 +248,13 @@ def _guard() -> Iterator[Check]:
 
 def confinement(holds: Sequence[str], system: str) -> Check:
     """The check of the processes that run queries, by the rights that they have given up."""
-    told = {
+    words = {
         "limits": "write files",
         "no_new_privs": "gain rights",
         "landlock": "open files outside the database's folder (Landlock)",
         "seccomp": "use the network or start programs (seccomp)",
     }
-    held = ", ".join(told[name] for name in holds) or "grow beyond SQLite's own limit of memory"
+    held = ", ".join(words[name] for name in holds) or "grow beyond SQLite's own limit of memory"
     found = f"the processes that run queries can't {held}"
     lacking = [name for name in ("landlock", "seccomp") if name not in holds]
     if system != "Linux":

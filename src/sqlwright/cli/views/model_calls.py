@@ -25,7 +25,7 @@ class ShownCalls:
     """Remembers texts of a trace, so that each is shown once, and counts calls."""
 
     def __init__(self) -> None:
-        self._said: dict[str, int] = {}
+        self._first_call: dict[str, int] = {}
         self._calls = 0
         self._sample = 0
 
@@ -42,7 +42,7 @@ class ShownCalls:
 
     def before(self, message: Mapping[str, Any]) -> int:
         """The call in which the same was said before; 0 where it wasn't."""
-        first = self._said.setdefault(str(message.get("text")), self._calls)
+        first = self._first_call.setdefault(str(message.get("text")), self._calls)
         return first if first < self._calls else 0
 
 
@@ -71,20 +71,20 @@ def embedding_lines(event: Mapping[str, Any], display: DisplayOptions) -> Iterat
 
 
 def call_lines(
-    event: Mapping[str, Any], display: DisplayOptions, told: ShownCalls
+    event: Mapping[str, Any], display: DisplayOptions, shown: ShownCalls
 ) -> Iterator[Text]:
     """Lines of a call: step, prompt, replies, time, tokens."""
     yield Text()
     line = Text.assemble(
         (f"{clean(str(event.get('model', '')), 80)}", "name"),
         (f" for {step_words(str(event.get('step', '')))}", "strong"),
-        (f"  {told.called()} {display.glyphs.dot} {_taken(event, display)}", "quiet"),
+        (f"  {shown.called()} {display.glyphs.dot} {_taken(event, display)}", "quiet"),
     )
     yield from wrapped(line, display.width, hang=2)
     messages = event.get("messages")
     for message in messages if isinstance(messages, list) else ():
         if isinstance(message, dict):
-            earlier = told.before(message)
+            earlier = shown.before(message)
             text = _message_text(message)
             if earlier:
                 text = Text(f"the same as in call {earlier}", style="quiet")

@@ -48,12 +48,12 @@ def reads_as_sql(text: str) -> bool:
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
     """Names that begin like a mistyped one, hold it, or are spelled like it; a few at most."""
-    known = {one.casefold(): one for one in names}
+    known = {name.casefold(): name for name in names}
     wanted = name.casefold()
-    begin = [one for one in known if one.startswith(wanted)]
-    hold = [one for one in known if len(wanted) > 1 and wanted in one]
+    begin = [name for name in known if name.startswith(wanted)]
+    hold = [name for name in known if len(wanted) > 1 and wanted in name]
     spelled = difflib.get_close_matches(wanted, known, n=SUGGESTED, cutoff=0.6)
-    return [known[one] for one in dict.fromkeys((*begin, *hold, *spelled))][:SUGGESTED]
+    return [known[name] for name in dict.fromkeys((*begin, *hold, *spelled))][:SUGGESTED]
 
 
 def advice_on(message: str, schema: Schema) -> str:

@@ -50,21 +50,21 @@ def trace_lines(trace: Trace, display: DisplayOptions) -> Iterator[Text]:
         yield from wrapped(
             Text.assemble((f" {display.glyphs.dot} ".join(about), "quiet")), display.width
         )
-    told = ShownCalls()
+    shown = ShownCalls()
     for event in trace.events:
-        yield from _event_lines(event, display, told)
+        yield from _event_lines(event, display, shown)
     yield Text()
     yield from _answer_lines(trace.answer, display)
 
 
 def _event_lines(
-    event: Mapping[str, Any], display: DisplayOptions, told: ShownCalls
+    event: Mapping[str, Any], display: DisplayOptions, shown: ShownCalls
 ) -> Iterator[Text]:
     kind = str(event.get("kind", ""))
     if kind == "begin":
-        told.begun(event)
+        shown.begun(event)
     if kind == "call":
-        yield from call_lines(event, display, told)
+        yield from call_lines(event, display, shown)
     if kind == "embedding":
         yield from embedding_lines(event, display)
     if kind != "step":

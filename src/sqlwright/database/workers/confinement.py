@@ -177,23 +177,28 @@ def _program(machine: int, column: int) -> bytes:
     and arguments."""
     load, equal, at_least, any_of, give = 0x20, 0x15, 0x35, 0x45, 0x06
 
-    def one(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    def instruction(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
         return struct.pack("=HBBI", code, yes, no, value)
 
     def argument(number: int) -> bytes:
-        return one(load, 16 + 8 * number)
+        return instruction(load, 16 + 8 * number)
 
-    refuse = one(give, _REFUSE | _EACCES)
-    steps = [one(load, 4), one(equal, machine, 1), refuse, one(load, 0)]
-    steps += [one(at_least, _FOREIGN_CALLS, 0, 1), refuse]
+    refuse = instruction(give, _REFUSE | _EACCES)
+    steps = [instruction(load, 4), instruction(equal, machine, 1), refuse, instruction(load, 0)]
+    steps += [instruction(at_least, _FOREIGN_CALLS, 0, 1), refuse]
     for numbers in _FORBIDDEN.values():
         if numbers[column] >= 0:
-            steps += [one(equal, numbers[column], 0, 1), refuse]
+            steps += [instruction(equal, numbers[column], 0, 1), refuse]
     # Without it, the C library starts threads by the older call, whose flags can be looked at.
-    steps += [one(equal, _CLONE3[column], 0, 1), one(give, _REFUSE | _ENOSYS)]
-    steps += [one(equal, _CLONE[column], 0, 3), argument(0), one(any_of, _THREAD, 1), refuse]
+    steps += [instruction(equal, _CLONE3[column], 0, 1), instruction(give, _REFUSE | _ENOSYS)]
+    steps += [
+        instruction(equal, _CLONE[column], 0, 3),
+        argument(0),
+        instruction(any_of, _THREAD, 1),
+        refuse,
+    ]
     for call, flags in ((_OPEN, 1), (_OPENAT, 2)):
         if call[column] >= 0:
-            steps += [one(load, 0), one(equal, call[column], 0, 3), argument(flags)]
-            steps += [one(any_of, _WRITES, 0, 1), refuse]
-    return b"".join([*steps, one(give, _ALLOW)])
+            steps += [instruction(load, 0), instruction(equal, call[column], 0, 3), argument(flags)]
+            steps += [instruction(any_of, _WRITES, 0, 1), refuse]
+    return b"".join([*steps, instruction(give, _ALLOW)])

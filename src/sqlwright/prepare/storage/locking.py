@@ -38,14 +38,14 @@ def locked(folder: Path, run: Run, waiting: Callable[[str], None]) -> Iterator[N
 
 
 def _acquired(path: Path, run: Run, waiting: Callable[[str], None]) -> int:
-    said = False
+    waiting_told = False
     while True:
         make_private(path.parent)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if not _taken(descriptor):
-                if not said:
-                    said = True
+                if not waiting_told:
+                    waiting_told = True
                     waiting(os.pread(descriptor, 32, 0).decode("ascii", "replace").strip())
             elif _same_file(descriptor, path):
                 os.ftruncate(descriptor, 0)

@@ -83,8 +83,10 @@ def load_revisions() -> tuple[RevisionDemonstration, ...]:
 def load_column_demonstrations() -> tuple[ColumnDemonstration, ...]:
     """The judgements for `schema_linking.filter_columns`, half of them yes."""
     judged = []
-    for one in read_demonstrations(COLUMNS):
-        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in one.items()}
+    for entry in read_demonstrations(COLUMNS):
+        values: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()
+        }
         judged.append(ColumnDemonstration(**values))
     return tuple(judged)
 
@@ -116,8 +118,8 @@ def texts(
 
     A yes or no becomes "yes" or "no". Each prompt shows the same ones, so they are kept.
     """
-    told = {f.name: _text(getattr(demonstration, f.name)) for f in fields(demonstration)}
-    return MappingProxyType(told)
+    texts = {f.name: _text(getattr(demonstration, f.name)) for f in fields(demonstration)}
+    return MappingProxyType(texts)
 
 
 def _text(value: str | bool | tuple[str, ...]) -> Text | list[Text]:

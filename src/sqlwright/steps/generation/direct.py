@@ -68,7 +68,7 @@ class DirectGeneration(PromptStep):
         shown = load_demonstrations(name) if name in demonstration_names() else ()
         messages = render(
             self.prompt,
-            demonstrations=[texts(one) for one in shown],
+            demonstrations=[texts(demonstration) for demonstration in shown],
             **task(
                 state,
                 context,

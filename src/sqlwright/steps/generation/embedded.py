@@ -47,19 +47,19 @@ class EmbeddedGeneration(Step):
         )
         written = tuple(
             Candidate(
-                sql=one.sql,
+                sql=query.sql,
                 source="generation.embedded",
-                score=one.score,
-                columns=tuple(one.columns),
-                values=tuple(one.values),
-                form=one.form,
+                score=query.score,
+                columns=tuple(query.columns),
+                values=tuple(query.values),
+                form=query.form,
             )
-            for one in parsed
+            for query in parsed
         )
         named = moments(state.question.text, context.run.today)
-        told = untold(named, state.values)
-        texts = _texts(written, context.workspace.schema) if told else frozenset()
-        for moment in told:
+        unread = untold(named, state.values)
+        texts = _texts(written, context.workspace.schema) if unread else frozenset()
+        for moment in unread:
             if not moment.is_among(texts):
                 state = state.warn(f"no query goes by “{moment.said}”")
             elif moment.relative:
@@ -69,11 +69,11 @@ class EmbeddedGeneration(Step):
 
 def _texts(written: Iterable[Candidate], schema: Schema) -> frozenset[str]:
     """The texts in candidates' queries."""
-    said = (facts_of(one, schema) for one in written)
-    return frozenset(text for facts in said if facts is not None for text in facts.texts)
+    read = (facts_of(candidate, schema) for candidate in written)
+    return frozenset(text for facts in read if facts is not None for text in facts.texts)
 
 
 def _read_as(moment: Moment) -> str:
-    told = f"{moment.first} to {moment.last}" if moment.last != moment.first else moment.first
+    dates = f"{moment.first} to {moment.last}" if moment.last != moment.first else moment.first
     since = "since " if moment.operator == ">=" else ""
-    return f"“{moment.said}” was read as {since}{told}"
+    return f"“{moment.said}” was read as {since}{dates}"

@@ -15,7 +15,7 @@ from typing import Literal
 from sqlwright.candidates import ancestry, squeezed
 from sqlwright.events import QueryExecuted
 from sqlwright.messages import Span, Text
-from sqlwright.prompts.cells import render_sql, told_pieces
+from sqlwright.prompts.cells import render_sql, sql_pieces
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Detail
 from sqlwright.sql.reading import ComparedText, compared_texts
@@ -145,7 +145,7 @@ def _quotes_others(message: str, sql: str) -> bool:
     written = sql.casefold()
     return any(
         piece.text.strip('"').casefold() not in written
-        for piece in told_pieces(message)
+        for piece in sql_pieces(message)
         if piece.kind in {"quoted", "blob"} or (piece.kind == "number" and len(piece.text) > _COUNT)
     )
 

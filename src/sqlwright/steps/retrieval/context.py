@@ -101,7 +101,9 @@ class RetrieveContext(Step):
             documents = known.nearest(words, self.sent)
             if not embedder.permits("value"):
                 # What a description says of a column's values may list them.
-                documents = [one for one in documents if one.part != "value_description"]
+                documents = [
+                    document for document in documents if document.part != "value_description"
+                ]
                 if not documents:
                     raise NotEmbedded(f"privacy is {context.run.privacy}, and nothing else is told")
             beside = None if stored is None else stored.path.parent

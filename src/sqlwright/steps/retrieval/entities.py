@@ -127,35 +127,35 @@ class RetrieveEntities(Step):
     def _paper(self, near: Sequence[Near], embedder: Embedder) -> list[Near]:
         kept: list[Near] = []
         for group in grouped(with_meaning(near, embedder), by="searched"):
-            ranked = sorted(group, key=lambda one: -one.meaning)[: self.top_k]
-            alike = [one for one in ranked if one.meaning >= self.least_meaning]
+            ranked = sorted(group, key=lambda hit: -hit.meaning)[: self.top_k]
+            alike = [hit for hit in ranked if hit.meaning >= self.least_meaning]
             columns = grouped(alike, by="column")
-            kept += [max(column, key=lambda one: (one.edit, one.meaning)) for column in columns]
+            kept += [max(column, key=lambda hit: (hit.edit, hit.meaning)) for column in columns]
         return kept
 
     def _code(self, near: Sequence[Near], embedder: Embedder) -> list[Near]:
-        alike = with_meaning([one for one in near if one.edit >= self.least_edit], embedder)
+        alike = with_meaning([hit for hit in near if hit.edit >= self.least_edit], embedder)
         kept: list[Near] = []
         for group in grouped([n for n in alike if n.meaning >= self.least_meaning], by="column"):
-            least = self.within * max(one.edit for one in group)
-            spelled = [one for one in group if one.edit >= least]
-            least = self.within * max(one.meaning for one in spelled)
-            kept += [one for one in spelled if one.meaning >= least]
+            least = self.within * max(hit.edit for hit in group)
+            spelled = [hit for hit in group if hit.edit >= least]
+            least = self.within * max(hit.meaning for hit in spelled)
+            kept += [hit for hit in spelled if hit.meaning >= least]
         return kept
 
     def _v1(self, near: Sequence[Near], embedder: Embedder) -> list[Near]:
         alike: list[Near] = []
-        for group in grouped([one for one in near if one.edit >= self.least_edit], by="searched"):
-            alike += sorted(group, key=lambda one: -one.edit)[: self.keep_edit]
+        for group in grouped([hit for hit in near if hit.edit >= self.least_edit], by="searched"):
+            alike += sorted(group, key=lambda hit: -hit.edit)[: self.keep_edit]
         nearest: list[Near] = []
         for group in grouped(with_meaning(alike, embedder), by="searched"):
-            ranked = sorted(group, key=lambda one: -one.meaning)
-            ranked = [one for one in ranked if one.meaning >= self.least_meaning]
+            ranked = sorted(group, key=lambda hit: -hit.meaning)
+            ranked = [hit for hit in ranked if hit.meaning >= self.least_meaning]
             nearest += ranked[: self.keep_meaning]
         kept: list[Near] = []
         for group in grouped(nearest, by="column"):
-            best = max(one.edit for one in group)
-            kept += [one for one in group if one.edit >= best]
+            best = max(hit.edit for hit in group)
+            kept += [hit for hit in group if hit.edit >= best]
         return kept
 
 
@@ -196,51 +196,51 @@ def _bare(text: str) -> str:
 def grouped(near: Iterable[Near], *, by: Literal["searched", "column"]) -> list[list[Near]]:
     """Matches grouped by text or by column, in order of first appearance."""
     groups: dict[object, list[Near]] = {}
-    for one in near:
-        groups.setdefault(one.searched if by == "searched" else one.match.column, []).append(one)
+    for hit in near:
+        groups.setdefault(hit.searched if by == "searched" else hit.match.column, []).append(hit)
     return list(groups.values())
 
 
 def with_meaning(near: Sequence[Near], embedder: Embedder) -> list[Near]:
     """The same with the cosine of each pair; texts are embedded once, equal ones not at all."""
-    apart = [one for one in near if soften(one.searched) != soften(one.match.value)]
-    texts = list(dict.fromkeys(t for one in apart for t in (one.searched, one.match.value)))
+    apart = [hit for hit in near if soften(hit.searched) != soften(hit.match.value)]
+    texts = list(dict.fromkeys(t for hit in apart for t in (hit.searched, hit.match.value)))
     vectors = dict(zip(texts, embedder.embed(texts), strict=True)) if texts else {}
-    differing = {id(one) for one in apart}
+    differing = {id(hit) for hit in apart}
     return [
         Near(
-            one.match,
-            one.searched,
-            one.edit,
-            float(vectors[one.searched] @ vectors[one.match.value])
-            if id(one) in differing
+            hit.match,
+            hit.searched,
+            hit.edit,
+            float(vectors[hit.searched] @ vectors[hit.match.value])
+            if id(hit) in differing
             else 1.0,
         )
-        for one in near
+        for hit in near
     ]
 
 
 def matches_of(near: Iterable[Near], question: Question) -> list[ValueMatch]:
     """Each stored value once a column, the nearest first."""
     best: dict[tuple[ColumnRef, str], Near] = {}
-    for one in near:
-        key = (one.match.column, one.match.value)
-        if key not in best or (one.edit, one.meaning) > (best[key].edit, best[key].meaning):
-            best[key] = one
+    for hit in near:
+        key = (hit.match.column, hit.match.value)
+        if key not in best or (hit.edit, hit.meaning) > (best[key].edit, best[key].meaning):
+            best[key] = hit
     ranked = sorted(
         best.values(),
-        key=lambda one: (-one.edit, -one.meaning, str(one.match.column), one.match.value),
+        key=lambda hit: (-hit.edit, -hit.meaning, str(hit.match.column), hit.match.value),
     )
     return [
         ValueMatch(
-            one.searched,
-            one.match.column,
-            one.match.value,
-            round(one.edit, 4),
-            one.match.row_count,
-            _span(one.searched, question.text),
+            hit.searched,
+            hit.match.column,
+            hit.match.value,
+            round(hit.edit, 4),
+            hit.match.row_count,
+            _span(hit.searched, question.text),
         )
-        for one in ranked
+        for hit in ranked
     ]
 
 

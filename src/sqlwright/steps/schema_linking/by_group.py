@@ -88,7 +88,9 @@ def _chosen(state: State, groups: Sequence[GroupLink], outcomes: Sequence[Outcom
     best = ended[order[0]]
     share = shares[order[0]]
     candidates = [
-        _weighed(one, shares[index]) for index in order for one in ended[index].candidates
+        _weighed(candidate, shares[index])
+        for index in order
+        for candidate in ended[index].candidates
     ]
     return best.evolve(
         view=state.view,

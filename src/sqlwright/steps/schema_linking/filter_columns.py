@@ -80,11 +80,11 @@ class FilterColumns(PromptStep):
         if self.form == "embedded":
             return self._embedded(state, schema, context)
         if self.limit is not None and (calls := self._calls(state)) > self.limit:
-            told = (
+            warning = (
                 f"choosing columns would take {calls:,} calls, more than its limit; "
                 "the embedded model chose them"
             )
-            return self._embedded(state.warn(told), schema, context)
+            return self._embedded(state.warn(warning), schema, context)
         asked_about = self._asked_about(state, schema)
         if not asked_about:
             return self._kept(state, schema, ())
@@ -132,7 +132,7 @@ class FilterColumns(PromptStep):
     ) -> State:
         template = self.prompt or "schema_linking/filter_column"
         # What all prompts have in common is laid out once: there may be thousands of them.
-        judged = [texts(one) for one in load_column_demonstrations()]
+        judged = [texts(demonstration) for demonstration in load_column_demonstrations()]
         (laid_out,) = render("schema_linking/_judged_columns", demonstrations=judged)
         shown = {**asked(state), "demonstrations": plain_text(str(laid_out.text))}
         profiles = column_profiles(columns, state, context, full=self.profile == "full")
@@ -145,7 +145,7 @@ class FilterColumns(PromptStep):
         kept = [
             ref
             for ref, samples in zip(columns, replies, strict=True)
-            if any(said is not False for said in samples)
+            if any(needed is not False for needed in samples)
         ]
         return self._kept(_gaps(state, replies), schema, kept)
 
@@ -178,8 +178,8 @@ class FilterColumns(PromptStep):
         replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
         kept: set[ColumnRef] = set()
         for batch, samples in zip(batches, replies, strict=True):
-            for said in samples:
-                kept |= set(batch) if said is None else said & set(batch)
+            for chosen in samples:
+                kept |= set(batch) if chosen is None else chosen & set(batch)
         return self._kept(_gaps(state, replies), schema, kept)
 
     def _room(self, context: Context) -> int:
@@ -256,7 +256,7 @@ def _listed(text: str, names: RepliedNames) -> set[ColumnRef]:
 
 def _gaps(state: State, replies: Sequence[tuple[object | None, ...]]) -> State:
     """The state with a warning when some calls brought nothing."""
-    failed = sum(all(said is None for said in samples) for samples in replies)
+    failed = sum(all(reply is None for reply in samples) for samples in replies)
     if not failed:
         return state
     return state.warn(

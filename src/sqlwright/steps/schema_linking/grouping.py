@@ -14,7 +14,7 @@ def likely(groups: Sequence[GroupLink], *, most: int, share: float) -> list[Grou
     """The first `most` of ranked groups that are at least `share` times as probable as the first
     one."""
     least = groups[0].score + math.log(max(share, 1e-9))
-    return [one for one in groups[:most] if one.score >= least]
+    return [group for group in groups[:most] if group.score >= least]
 
 
 def together(state: State, schema: Schema, groups: Sequence[GroupLink], *, most: int) -> list[str]:
@@ -29,7 +29,7 @@ def together(state: State, schema: Schema, groups: Sequence[GroupLink], *, most:
         room = most - len(chosen)
         if index < len(groups) - 1:
             room = (room + 1) // 2
-        own = [table.name for table in schema.by_group[group.leader].tables]
-        own.sort(key=lambda name: -worth.get(name, 0.0) - best.get(name, 0.0))
-        chosen += own[:room]
+        tables = [table.name for table in schema.by_group[group.leader].tables]
+        tables.sort(key=lambda name: -worth.get(name, 0.0) - best.get(name, 0.0))
+        chosen += tables[:room]
     return chosen

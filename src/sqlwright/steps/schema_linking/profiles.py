@@ -57,9 +57,9 @@ def _description(ref: ColumnRef, parts: Mapping[str, str]) -> Text:
     label = parts.get("label", "")
     if label.casefold() == ref.column.casefold():
         label = ""
-    told = [schema_text(label), schema_text(parts.get("description", ""))]
-    told.append(value_text(parts.get("value_description", "")))
-    return Text.join("; ", filter(None, told))
+    texts = [schema_text(label), schema_text(parts.get("description", ""))]
+    texts.append(value_text(parts.get("value_description", "")))
+    return Text.join("; ", filter(None, texts))
 
 
 def _known(column: Column) -> dict[str, str]:

@@ -24,7 +24,7 @@ class TablesReply(BaseModel):
     @classmethod
     def _lenient(cls, data: Any) -> Any:
         found, reasoning = _list_in(data, ("tables", "table_names", "selected_tables", "answer"))
-        return {"reasoning": reasoning, "tables": [_name_of(one) for one in found]}
+        return {"reasoning": reasoning, "tables": [_name_of(entry) for entry in found]}
 
 
 class TableColumns(BaseModel):
@@ -99,9 +99,9 @@ class RepliedNames:
     def column(self, table: str, name: str) -> ColumnRef | None:
         """The column; its own prefix (`orders.total`) counts when no table is given."""
         prefix, _, last = name.rpartition(".")
-        for owner, own in ((table, name), (table, last), (prefix, last)):
+        for owner, wanted in ((table, name), (table, last), (prefix, last)):
             stored = self.table(owner) if owner else None
-            ref = self._columns.get((stored.name, _folded(own))) if stored else None
+            ref = self._columns.get((stored.name, _folded(wanted))) if stored else None
             if ref is not None:
                 return ref
         return None
@@ -126,7 +126,9 @@ class RepliedNames:
         for group in groups:
             if whole and not group.columns:
                 table = self.table(group.table)
-                found += [ColumnRef(table.name, one.name) for one in table.columns] if table else []
+                found += (
+                    [ColumnRef(table.name, entry.name) for entry in table.columns] if table else []
+                )
             for name in group.columns:
                 ref = self.column(group.table, name)
                 if ref is None:
@@ -167,28 +169,28 @@ def _list_in(data: Any, keys: tuple[str, ...]) -> tuple[list[Any], str]:
     raise ValueError(f"it has no list of {keys[0]}")
 
 
-def _name_of(one: Any) -> str:
+def _name_of(entry: Any) -> str:
     """A table's name from `"orders"` or `{"table": "orders"}`."""
-    if isinstance(one, Mapping):
-        one = one.get("table", one.get("name"))
-    if not isinstance(one, str):
+    if isinstance(entry, Mapping):
+        entry = entry.get("table", entry.get("name"))
+    if not isinstance(entry, str):
         raise ValueError("a table is not named by a text")
-    return one
+    return entry
 
 
 def _grouped(found: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """Each of `{"table": "orders", "columns": [...]}`, `{"orders": [...]}` and `"orders.total"` in
     the first form."""
-    for one in found:
-        if isinstance(one, str):
-            yield {"table": "", "columns": [one]}
-        elif not isinstance(one, Mapping):
+    for entry in found:
+        if isinstance(entry, str):
+            yield {"table": "", "columns": [entry]}
+        elif not isinstance(entry, Mapping):
             raise ValueError("a column is not named by a text")
-        elif isinstance(one.get("table"), str):
-            names = one.get("columns", one.get("column", []))
-            yield {"table": one["table"], "columns": [names] if isinstance(names, str) else names}
+        elif isinstance(entry.get("table"), str):
+            names = entry.get("columns", entry.get("column", []))
+            yield {"table": entry["table"], "columns": [names] if isinstance(names, str) else names}
         else:
-            for table, names in one.items():
+            for table, names in entry.items():
                 if table in {"reasoning", "chain_of_thought_reasoning"}:
                     continue
                 yield {"table": str(table), "columns": [names] if isinstance(names, str) else names}
