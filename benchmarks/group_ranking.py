@@ -76,7 +76,7 @@ def ask(
     links = linker.link_crowd(question, schema, state.values, space.texts)
     for group in links.groups[:TRIED]:
         part = schema.by_group[group.leader]
-        own, _ = linker.link(question, part, state.values, space.texts)
+        own = linker.link(question, part, state.values, space.texts).columns
         alone[place[group.leader]] = sum(link.score for link in own[:TELLING])
     best = [link.column for link in links.columns[:KEPT]]
     return Asked(

@@ -80,8 +80,7 @@ def linked(
     texts: PreparedVectors | None = None,
 ) -> tuple[ColumnLink, ...]:
     """Every column, best first, as the recipes have them ranked."""
-    link = linker.link_crowd if schema.has_many_groups else linker.link
-    return link(question, schema, values, texts)[0]
+    return linker.link(question, schema, values, texts).columns
 
 
 def asked(database: Path, folder: Path, questions: int) -> dict[str, Any]:

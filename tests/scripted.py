@@ -14,30 +14,17 @@ from typing import Any
 import numpy as np
 
 from sqlwright.llm.scripted import Script, ScriptedModel, When
-from sqlwright.protocols import FloatArray, Run
+from sqlwright.protocols import Assessment, FloatArray, Links, Parsed, Run
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import (
     Candidate,
     ColumnLink,
     Question,
-    Refusal,
     State,
     TableLink,
     ValueMatch,
 )
-
-
-@dataclass(frozen=True)
-class ScriptedParsed:
-    """What `local.parser.Parsed` tells, without a form."""
-
-    sql: str
-    score: float
-    columns: tuple[ColumnRef, ...] = ()
-    tables: tuple[str, ...] = ()
-    values: tuple[ValueMatch, ...] = ()
-    form: None = None
 
 
 @dataclass
@@ -58,7 +45,7 @@ class ScriptedParser:
         dates: Mapping[ColumnRef, bool] | None = None,
         beam: int = 8,
         run: Run | None = None,
-    ) -> list[ScriptedParsed]:
+    ) -> list[Parsed]:
         self.asked.append((question, view, beam))
         self.before(run)
         if run is not None:
@@ -66,7 +53,7 @@ class ScriptedParser:
         replies = self.replies
         queries = replies.get(question.text, ()) if isinstance(replies, Mapping) else replies
         return [
-            ScriptedParsed(
+            Parsed(
                 sql,
                 -0.5 * place,
                 columns_used(sql, view.schema),
@@ -83,7 +70,7 @@ class ScriptedLinker:
 
     def link(
         self, question: Question, schema: Schema, values: Sequence[ValueMatch], prepared: Any = None
-    ) -> tuple[tuple[ColumnLink, ...], tuple[TableLink, ...]]:
+    ) -> Links:
         text = question.text.casefold()
         named = {match.column for match in values}
 
@@ -94,16 +81,7 @@ class ScriptedLinker:
         tables = [TableLink(table.name, score(table.name)) for table in schema.tables]
         columns.sort(key=lambda link: -link.score)
         tables.sort(key=lambda link: -link.score)
-        return tuple(columns), tuple(tables)
-
-
-@dataclass(frozen=True)
-class ScriptedAssessment:
-    """What `local.critic.Assessment` tells."""
-
-    probabilities: tuple[float, ...]
-    answerable: float
-    missing: tuple[str, ...] = ()
+        return Links(tuple(columns), tuple(tables))
 
 
 @dataclass
@@ -113,17 +91,13 @@ class ScriptedCritic:
     probabilities: Mapping[str, float] = field(default_factory=dict)
     otherwise: float = 0.6
     answerable: float = 1.0
+    missing: tuple[str, ...] = ("wombats",)
     refuse_below: float = 0.3
     caution: str = ""
 
-    def assess(self, state: State, candidates: Sequence[Candidate]) -> ScriptedAssessment:
+    def assess(self, state: State, candidates: Sequence[Candidate]) -> Assessment:
         sure = tuple(self.probabilities.get(c.sql, self.otherwise) for c in candidates)
-        return ScriptedAssessment(sure, self.answerable)
-
-    def refusal(self, state: State, assessment: ScriptedAssessment) -> Refusal | None:
-        if assessment.answerable >= self.refuse_below:
-            return None
-        return Refusal("unanswerable", "Nothing in this database seems to match.")
+        return Assessment(sure, self.answerable, self.missing)
 
 
 @dataclass

@@ -8,8 +8,11 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
+from sqlwright.errors import ConfigError
 from sqlwright.events import Event, StepStarted, no_events
-from sqlwright.protocols import Run
+from sqlwright.llm.scripted import Script, ScriptedModel
+from sqlwright.protocols import Context, Run, Workspace
+from tests.scripted import ScriptedCritic, ScriptedEmbedder, ScriptedLinker, ScriptedParser
 
 
 def test_a_run_keeps_the_sink_it_was_made_with_and_a_fork_has_its_own() -> None:
@@ -80,3 +83,30 @@ def test_what_could_not_be_made_is_tried_again() -> None:
         run.once(lambda: 1 // 0, "schema", (view,))
     assert run.once(lambda: 1, "schema", (view,)) == 1
     assert run.once(lambda: 2, "schema", (view,)) == 1
+
+
+MODELS = {
+    "linker": ScriptedLinker(),
+    "parser": ScriptedParser(),
+    "critic": ScriptedCritic(),
+    "embedder": ScriptedEmbedder(),
+    "llm": ScriptedModel(Script([])),
+}
+
+
+def test_a_step_is_handed_each_model_by_its_role(shop_workspace: Workspace) -> None:
+    context = Context(shop_workspace, Run(), MODELS)
+    handed = (context.linker, context.parser, context.critic, context.embedder(), context.llm())
+    assert all(one is MODELS[role] for one, role in zip(handed, MODELS, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("role", "lacks"),
+    [("linker", "link"), ("parser", "parse"), ("critic", "assess"), ("embedder", "embed")],
+)
+def test_a_model_under_the_wrong_role_is_told_of(
+    shop_workspace: Workspace, role: str, lacks: str
+) -> None:
+    context = Context(shop_workspace, Run(), {role: MODELS["llm"]})
+    with pytest.raises(ConfigError, match=f"'{role}' isn't one: it has no `{lacks}`"):
+        getattr(context, role)() if role == "embedder" else getattr(context, role)

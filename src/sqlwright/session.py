@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any
+from typing import Annotated
 
 from annotated_types import Predicate
 
@@ -24,7 +24,7 @@ from sqlwright.events import EventSink, no_events
 from sqlwright.llm.models import Models
 from sqlwright.messages import Privacy
 from sqlwright.prepare import open_workspace
-from sqlwright.protocols import Limits, Run, Workspace
+from sqlwright.protocols import Limits, ModelsByRole, Run, Workspace
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.answering import never_begun, query_answer
 from sqlwright.running.opened import ModelLoading, OpenedWorkspace
@@ -72,7 +72,7 @@ class Session:
         target: Target,
         recipe: Recipe,
         *,
-        models: Mapping[str, Any],
+        models: ModelsByRole,
         defaults: Defaults,
         traces: Path | None,
     ) -> None:

@@ -321,7 +321,7 @@ def test_the_ranking_decides_and_no_other_is_held_as_probable(
     critic = Critic(static, static, networks, refuse_below=0.5)
     listed = candidate("SELECT name FROM singer", ("Ann",), score=-1.0)
     counted = candidate("SELECT COUNT(*) FROM singer", (5,), score=-2.0)
-    judged = critic.judge(state("How many singers are there?"), [listed, counted])
+    judged = critic.assess(state("How many singers are there?"), [listed, counted]).probabilities
     assert judged.index(max(judged)) == best
     assert judged[best] == pytest.approx(0.5)
     assert judged[1 - best] < judged[best]
@@ -331,14 +331,14 @@ def test_judgements_are_probabilities_in_the_order_given(critic: Critic) -> None
     asked = state("How many singers are there?")
     good = candidate("SELECT COUNT(*) FROM singer", (5,), score=-0.1)
     poor = candidate("SELECT name FROM stadium", (None,), score=-6.0)
-    judged = critic.judge(asked, [poor, good])
+    judged = critic.assess(asked, [poor, good]).probabilities
     assert len(judged) == 2
     assert all(0.0 <= p <= 1.0 for p in judged)
     assert judged[1] > judged[0]
-    assert critic.judge(asked, []) == []
+    assert critic.assess(asked, []).probabilities == ()
 
 
-def test_an_unanswerable_question_is_less_answerable_and_its_refusal_names_why(
+def test_an_unanswerable_question_is_less_answerable_and_its_words_are_missing(
     critic: Critic,
 ) -> None:
     pool = [candidate("SELECT COUNT(*) FROM singer", (5,), score=-0.1)]
@@ -349,15 +349,6 @@ def test_an_unanswerable_question_is_less_answerable_and_its_refusal_names_why(
     bad = critic.assess(odd, [replace(pool[0], score=-4.0)])
     assert bad.answerable < good.answerable
     assert {"horsepower", "dishwasher"} <= set(bad.missing)
-    refusal = critic.refusal(odd, replace(bad, answerable=0.0))
-    assert refusal is not None
-    assert refusal.reason == "unanswerable"
-    assert "horsepower" in refusal.message
-    assert "singer" in refusal.suggestion
-    assert critic.refusal(odd, replace(bad, answerable=1.0)) is None
-    doubtful = replace(bad, answerable=critic.refuse_below * 0.9)
-    assert critic.refusal(odd, doubtful) is not None
-    assert critic.refusal(odd, replace(doubtful, missing=())) is None
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"right": 1}', "not json"])

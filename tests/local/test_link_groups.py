@@ -92,7 +92,7 @@ def test_the_best_group_is_scored_as_if_it_were_alone(linker: Linker) -> None:
     asked = Question("How many goals did each player score?")
     links = linker.link_crowd(asked, CROWD)
     part = CROWD.by_group[links.groups[0].leader]
-    columns, tables = linker.link(asked, part)
+    columns, tables, _ = linker.link(asked, part)
     own = {link.column: link.score for link in columns}
     for link in links.columns:
         if link.column in own:

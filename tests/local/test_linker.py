@@ -9,6 +9,7 @@ from sqlwright.errors import ModelUnavailable
 from sqlwright.local.embedder.prepared import PreparedVectors
 from sqlwright.local.linker.linker import JOINING, WIDE, Linker
 from sqlwright.prepare.texts import embed_texts, prepared_texts
+from sqlwright.protocols import Links
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.types import Question, ValueMatch
 
@@ -46,7 +47,7 @@ def linker() -> Linker:
 
 
 def test_every_column_and_table_is_scored_once_best_first(linker: Linker) -> None:
-    columns, tables = linker.link(Question("Which stadium has the most seats?"), MUSIC, ())
+    columns, tables, _ = linker.link(Question("Which stadium has the most seats?"), MUSIC, ())
     assert {link.column for link in columns} == set(MUSIC.columns)
     assert {link.table for link in tables} == {table.name for table in MUSIC.tables}
     for links in (columns, tables):
@@ -67,7 +68,7 @@ def test_every_column_and_table_is_scored_once_best_first(linker: Linker) -> Non
     ],
 )
 def test_the_needed_column_is_among_the_best(linker: Linker, asked: str, column: str) -> None:
-    columns, tables = linker.link(Question(asked), MUSIC, ())
+    columns, tables, _ = linker.link(Question(asked), MUSIC, ())
     assert column in [str(link.column) for link in columns[:4]]
     assert tables[0].table == column.split(".", maxsplit=1)[0]
 
@@ -79,7 +80,7 @@ def test_a_stored_value_pulls_its_column_up(linker: Linker) -> None:
     )
 
     def score(values: tuple[ValueMatch, ...]) -> float:
-        columns, _ = linker.link(asked, MUSIC, values)
+        columns = linker.link(asked, MUSIC, values).columns
         return next(link.score for link in columns if str(link.column) == "stadium.location")
 
     assert score((hit,)) > score(())
@@ -87,7 +88,9 @@ def test_a_stored_value_pulls_its_column_up(linker: Linker) -> None:
 
 def test_keys_count_as_much_as_the_tables_they_join(linker: Linker) -> None:
     # No word of it speaks of a key, and three tables are needed.
-    columns, tables = linker.link(Question("Which singers performed in which concerts?"), MUSIC, ())
+    columns, tables, _ = linker.link(
+        Question("Which singers performed in which concerts?"), MUSIC, ()
+    )
     worth = {link.table: link.score for link in tables}
     score = {str(link.column): link.score for link in columns}
     for one, other in (("singer", "singer_in_concert"), ("concert", "singer_in_concert")):
@@ -104,14 +107,14 @@ def test_the_same_question_gives_the_same_scores(linker: Linker) -> None:
 
 @pytest.mark.parametrize("text", ["", "?", "数据", "a " * 4000, "'; --", "\x00\x1b[31m"])
 def test_odd_questions_still_get_scores(linker: Linker, text: str) -> None:
-    columns, _ = linker.link(Question(text), MUSIC, ())
+    columns = linker.link(Question(text), MUSIC, ()).columns
     assert len(columns) == MUSIC.column_count
 
 
 def test_odd_schemas_are_taken_as_they_are(linker: Linker) -> None:
-    assert linker.link(Question("anything"), Schema("none", ()), ()) == ((), ())
+    assert linker.link(Question("anything"), Schema("none", ()), ()) == Links((), ())
     odd = Schema("odd", (Table("", (Column(""),)), Table("表", (Column("列"), Column("a" * 500)))))
-    columns, tables = linker.link(Question("How many 列?"), odd, ())
+    columns, tables, _ = linker.link(Question("How many 列?"), odd, ())
     assert len(columns) == 3
     assert len(tables) == 2
 
@@ -123,7 +126,7 @@ def test_a_wide_schema_is_scored_whole_and_finds_the_needle(linker: Linker) -> N
     )
     wide = Schema("wide", (*filler, *MUSIC.tables), MUSIC.foreign_keys)
     assert wide.column_count > WIDE
-    columns, _ = linker.link(Question("What is the capacity of each stadium?"), wide, ())
+    columns = linker.link(Question("What is the capacity of each stadium?"), wide, ()).columns
     assert len(columns) == wide.column_count
     assert "stadium.capacity" in [str(link.column) for link in columns[:3]]
     scores = [link.score for link in columns]
@@ -169,7 +172,7 @@ def test_a_wide_schema_that_is_prepared_is_looked_at_whole(linker: Linker, tmp_p
     again = Schema("wide", wide.tables, wide.foreign_keys)
     arrays = linker.encode(again, prepared_texts(tmp_path))
     assert len(linker.describe(asked, arrays, ()).rows) == wide.column_count
-    columns, _ = linker.link(asked, again, (), prepared_texts(tmp_path))
+    columns = linker.link(asked, again, (), prepared_texts(tmp_path)).columns
     assert "stadium.capacity" in [str(link.column) for link in columns[:3]]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from sqlwright.errors import Cancelled, ModelUnavailable
 from sqlwright.local.models import load
+from sqlwright.local.parser.nodes import TableNode
 from sqlwright.local.parser.parser import Parser
 from sqlwright.protocols import Run
 from sqlwright.schema import Column, ColumnRef, Detail, Schema, SchemaView, Table
@@ -150,6 +151,9 @@ def test_a_cancelled_run_is_left(parser: Parser) -> None:
 
 def test_links_name_what_the_question_needs(parser: Parser) -> None:
     reading = parser.read(Question("What is the average age of all singers?"), VIEW, ())
-    assert reading.column_links()[0].column == AGE
-    assert reading.table_links()[0].table == "singer"
-    assert all(0.0 <= link.score <= 1.0 for link in reading.column_links())
+    nodes = reading.encoded.nodes
+    found = sorted(zip(reading.links, range(len(nodes)), strict=True), reverse=True)
+    best = [nodes[place] for _, place in found]
+    assert next(node for node in best if isinstance(node, ColumnRef)) == AGE
+    assert next(node for node in best if isinstance(node, TableNode)).table == "singer"
+    assert all(0.0 <= score <= 1.0 for score in reading.links)

@@ -123,9 +123,9 @@ def test_a_damaged_or_missing_file_is_not_used_and_mended(
     try:
         assert workspace.notes == ()
         assert linker.encode(workspace.schema, workspace.texts).vectors.unprepared == TEXTS
-        columns, _ = linker.link(
+        columns = linker.link(
             Question("Which city is Ann Bell from?"), workspace.schema, (), workspace.texts
-        )
+        ).columns
         assert str(columns[0].column).startswith("customers.")
     finally:
         workspace.database.close()

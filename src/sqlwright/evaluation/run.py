@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -21,6 +21,7 @@ from sqlwright.evaluation.report import summarize
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.llm.options import LlmOptions
 from sqlwright.local.models import EmbeddedModels
+from sqlwright.protocols import ModelsByRole
 
 Progress = Callable[[int, int, Record | None], None]
 
@@ -33,7 +34,7 @@ class EvaluationSettings:
     overrides: Sequence[str] = ()
     allow_code: bool = False
     limit: int | None = None
-    models: Mapping[str, Any] | None = None
+    models: ModelsByRole | None = None
     """Stand-ins for the embedded models."""
     llm: LlmOptions = field(default_factory=LlmOptions)
     """The language model, and the budget of a question."""

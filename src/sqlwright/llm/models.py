@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.keeping.cache import ReplyCache
@@ -18,7 +18,7 @@ from sqlwright.llm.keeping.recording import Recorder, Recording, read_recording
 from sqlwright.llm.options import LlmOptions
 from sqlwright.llm.sending.engine import Engine
 from sqlwright.messages import Capabilities
-from sqlwright.protocols import EMBEDDER
+from sqlwright.protocols import EMBEDDER, Model, ModelsByRole
 
 if TYPE_CHECKING:  # what only a language model needs is imported with the first one
     from sqlwright.llm.embedding import GatedEmbedder
@@ -30,7 +30,7 @@ DEFAULT = "llm"
 """The role of the language model to use where a step names no other."""
 
 
-class Models(Mapping[str, Any]):
+class Models(Mapping[str, Model]):
     """The embedded models by role and language models by name, each made when first asked for.
 
     May be shared between threads. Raises ConfigError for a name that doesn't fit, a key that is
@@ -39,7 +39,7 @@ class Models(Mapping[str, Any]):
 
     def __init__(
         self,
-        embedded: Mapping[str, Any],
+        embedded: ModelsByRole,
         options: LlmOptions | None = None,
         *,
         environ: Mapping[str, str] | None = None,
@@ -68,7 +68,7 @@ class Models(Mapping[str, Any]):
             return next(iter(self._replay.models))
         return self._options.model
 
-    def __getitem__(self, role: str) -> Any:
+    def __getitem__(self, role: str) -> Model:
         if role in list(self._embedded):
             return self._embedded[role]
         if role.startswith(f"{EMBEDDER}/"):
@@ -124,7 +124,7 @@ class Models(Mapping[str, Any]):
             key=service.key or "",
         )
 
-    def _embedder(self, name: str) -> Any:
+    def _embedder(self, name: str) -> Model:
         """The embedder of that name: one given by hand or embedded, else an endpoint."""
         if name in list(self._embedded):
             return self._embedded[name]

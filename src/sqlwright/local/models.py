@@ -10,10 +10,11 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from sqlwright.errors import ModelUnavailable
 from sqlwright.local.digests import DIGESTS
+from sqlwright.protocols import Model
 
 if TYPE_CHECKING:
     from sqlwright.local.critic.critic import Critic
@@ -37,7 +38,7 @@ ON_EMBEDDER = frozenset({"linker", "critic", "parser"})
 """Roles that read texts: they can share a loaded embedder, or what it begins with."""
 
 
-class EmbeddedModels(Mapping[str, Any]):
+class EmbeddedModels(Mapping[str, Model]):
     """The models that ship with the package, loaded when first asked for and then kept.
 
     May be shared between sessions and threads. A model that can't be loaded raises
@@ -48,12 +49,12 @@ class EmbeddedModels(Mapping[str, Any]):
 
     def __init__(self) -> None:
         self._locks = {role: threading.Lock() for role in self.ROLES}
-        self._loaded: dict[str, Any] = {}
+        self._loaded: dict[str, Parser | Linker | Critic | OnnxEmbedder] = {}
         self._failed: dict[str, ModelUnavailable] = {}
         self._sharing = threading.Lock()
-        self._shelf: Any = None
+        self._shelf: SchemaShelf | None = None
 
-    def __getitem__(self, role: str) -> Any:
+    def __getitem__(self, role: str) -> Parser | Linker | Critic | OnnxEmbedder:
         if role not in self._locks:
             raise ModelUnavailable(f"no embedded model has the role {role!r}")
         with self._locks[role]:
@@ -62,9 +63,7 @@ class EmbeddedModels(Mapping[str, Any]):
             if role not in self._loaded:
                 try:
                     if role in ON_EMBEDDER:
-                        embedder = self["embedder"]
-                        shelf = self._shelf_on(embedder)
-                        self._loaded[role] = load(role, embedder=embedder, shelf=shelf)
+                        self._loaded[role] = load(role, embedder=self.embedder, shelf=self._shared)
                     else:
                         self._loaded[role] = load(role)
                 except ModelUnavailable as error:
@@ -82,11 +81,22 @@ class EmbeddedModels(Mapping[str, Any]):
 
         threading.Thread(target=load_each, name="sqlwright-models-ahead", daemon=True).start()
 
-    def _shelf_on(self, embedder: Any) -> Any:
+    @property
+    def embedder(self) -> OnnxEmbedder:
+        """The one that the others build on. Raises ModelUnavailable."""
+        return cast("OnnxEmbedder", self["embedder"])
+
+    @property
+    def critic(self) -> Critic:
+        """The critic. Raises ModelUnavailable."""
+        return cast("Critic", self["critic"])
+
+    @property
+    def _shared(self) -> SchemaShelf:
         """One shelf of schemas for all models."""
         with self._sharing:
             if self._shelf is None:
-                self._shelf = shelf_on(embedder)
+                self._shelf = shelf_on(self.embedder)
             return self._shelf
 
     def __iter__(self) -> Iterator[str]:

@@ -13,7 +13,8 @@ from sqlwright.schema import Column, ColumnRef, ForeignKey
 from sqlwright.types import Cell, DescriptionMatch, ValueMatch
 
 if TYPE_CHECKING:
-    from sqlwright.catalog.records import Catalog, ColumnProfile
+    from sqlwright.catalog.records import ColumnProfile
+    from sqlwright.protocols import Catalog
 
 FEW_VALUES = 20
 """Columns with fewer different values show up to MORE_EXAMPLES of them (CHESS's code)."""

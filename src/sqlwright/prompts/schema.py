@@ -38,7 +38,7 @@ from sqlwright.sql.tokens import quote_name
 from sqlwright.types import DescriptionMatch, ValueMatch
 
 if TYPE_CHECKING:
-    from sqlwright.catalog.records import Catalog
+    from sqlwright.protocols import Catalog
 
 __all__ = ["SchemaLayout", "render_result", "render_schema", "render_sql", "render_values"]
 

@@ -8,15 +8,13 @@ candidate at hand is the answer, with a warning that says what happened.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from sqlwright import candidates as pool
 from sqlwright.english.second_question import second_question_note
 from sqlwright.errors import Cancelled, SqlwrightError, UserError
 from sqlwright.events import BranchesMerged, Event, EventSink, StepEnded, StepStarted
-from sqlwright.protocols import Context, Run, Step, Workspace
+from sqlwright.protocols import Context, ModelsByRole, Run, Step, Workspace
 from sqlwright.running.answering import answer_from
 from sqlwright.schema import SchemaView
 from sqlwright.types import Answer, Question, State, StepTime
@@ -36,7 +34,7 @@ class Pipeline:
         self,
         question: Question,
         workspace: Workspace,
-        models: Mapping[str, Any],
+        models: ModelsByRole,
         run: Run,
     ) -> tuple[Answer, State]:
         """The answer and the state it was drawn from. Raises UserError and nothing else of ours."""

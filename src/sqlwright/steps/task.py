@@ -7,15 +7,12 @@ import random
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from sqlwright.prompts.schema import SchemaLayout, render_values
-from sqlwright.protocols import Context
+from sqlwright.protocols import Catalog, Context
 from sqlwright.steps.asking import asked
 from sqlwright.types import State, ValueMatch
-
-if TYPE_CHECKING:
-    from sqlwright.catalog.records import Catalog
 
 PER_PHRASE = 5
 """Stored values shown of one phrase; more only where they are as near as the nearest."""

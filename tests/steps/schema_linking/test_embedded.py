@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from sqlwright.local.linker.groups import GroupLink
-from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.protocols import Context, GroupLink, Links, Run, Workspace
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
 from sqlwright.steps.schema_linking.embedded import EmbeddedLinking
 from sqlwright.steps.schema_linking.narrowing import keys_between
@@ -41,19 +40,18 @@ class Likes:
     tables: Sequence[str]
     columns: Sequence[ColumnRef] = ()
 
-    def link(self, question: Question, schema: Schema, values: Any, prepared: Any) -> Any:
+    def link(self, question: Question, schema: Schema, values: Any, prepared: Any) -> Links:
+        """The best first; of a crowd each group with the number of columns it prefers there."""
         columns = [ColumnLink(r, 0.9 if r in self.columns else 0.1) for r in schema.columns]
         tables = [TableLink(t.name, 0.9 if t.name in self.tables else 0.1) for t in schema.tables]
         columns.sort(key=lambda link: -link.score)
         tables.sort(key=lambda link: -link.score)
-        return tuple(columns), tuple(tables)
-
-    def link_crowd(self, question: Question, schema: Schema, values: Any, prepared: Any) -> Any:
-        """The same, and for each group the number of columns it prefers there."""
+        if not schema.has_many_groups:
+            return Links(tuple(columns), tuple(tables))
         liked = Counter(schema.group_of[ref.table] for ref in self.columns)
         groups = [GroupLink(leader, float(liked[leader])) for leader in schema.by_group]
         groups.sort(key=lambda group: -group.score)
-        return *self.link(question, schema, values, prepared), tuple(groups)
+        return Links(tuple(columns), tuple(tables), tuple(groups))
 
 
 def linked(schema: Schema, linker: Any, step: EmbeddedLinking, *values: ValueMatch) -> State:

@@ -90,6 +90,27 @@ def test_an_improbable_question_is_refused_with_what_is_near(shop_workspace: Wor
     assert "customers (" in state.refusal.suggestion
 
 
+def test_a_refusal_names_the_words_that_nothing_explains(shop_workspace: Workspace) -> None:
+    critic = ScriptedCritic(answerable=0.29, missing=("wombats", "moons", "oats", "ribbons"))
+    state = judged(shop_workspace, critic, ran("a", 1))
+    assert state.refusal is not None
+    assert state.refusal.message == (
+        "Nothing in this database seems to match “wombats”, “moons”, “oats”."
+    )
+
+
+def test_by_the_critics_own_threshold_nothing_is_refused_whose_words_are_all_explained(
+    shop_workspace: Workspace,
+) -> None:
+    critic = ScriptedCritic(answerable=0.1, missing=())
+    assert judged(shop_workspace, critic, ran("a", 1)).refusal is None
+    context = Context(shop_workspace, Run(), {"critic": critic})
+    state = state_of(shop_workspace, ran("a", 1))
+    refusal = CriticSelection(refuse_below=0.2)(state, context).refusal
+    assert refusal is not None
+    assert refusal.reason == "unsure"
+
+
 def test_the_threshold_can_be_set(shop_workspace: Workspace) -> None:
     critic = ScriptedCritic(answerable=0.5)
     context = Context(shop_workspace, Run(), {"critic": critic})

@@ -13,7 +13,7 @@ from sqlwright.candidates import execute
 from sqlwright.errors import BudgetSpent, Cancelled
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel, When
 from sqlwright.messages import Missing
-from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.protocols import Context, Parsed, Run, Workspace
 from sqlwright.recipes.loading import parse_recipe
 from sqlwright.schema import SchemaView
 from sqlwright.spending import Budget, Spending
@@ -348,9 +348,7 @@ class _Writes:
         self.queries = queries
 
     def parse(self, *_: Any, **__: Any) -> list[Any]:
-        from tests.scripted import ScriptedParsed
-
-        return [ScriptedParsed(sql, 0.0) for sql in self.queries]
+        return [Parsed(sql, 0.0) for sql in self.queries]
 
 
 RECIPE = """

@@ -125,8 +125,8 @@ def _models() -> Check:
     if missing:
         return Check("models", "bad", "; ".join(missing), advice)
     seconds = duration(time.perf_counter() - started)
-    if models["critic"].caution:
-        return Check("models", "bad", models["critic"].caution)
+    if models.critic.caution:
+        return Check("models", "bad", models.critic.caution)
     return Check("models", "good", f"{', '.join(models)}: as expected, loaded in {seconds}")
 
 

@@ -32,8 +32,8 @@ from sqlwright.local.embedder.onnx import OnnxEmbedder, WordTable
 from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.question.schema import SchemaShelf
 from sqlwright.local.question.support import Senses, Support, senses, support
-from sqlwright.protocols import Embedder, FloatArray
-from sqlwright.types import Candidate, Refusal, State
+from sqlwright.protocols import Assessment, Embedder, FloatArray
+from sqlwright.types import Candidate, State
 
 BELOW = 0.999
 """At most this part of the best candidate's probability is another's."""
@@ -109,19 +109,6 @@ class Networks:
         return cls(**{field.name: Network.from_data(data[field.name]) for field in fields(cls)})
 
 
-@dataclass(frozen=True)
-class Assessment:
-    """What the critic says of one question and its candidates."""
-
-    probabilities: tuple[float, ...]
-    """Per candidate, that it is right, in their order."""
-    answerable: float
-    """Probability that the database holds what is asked."""
-    missing: tuple[str, ...]
-    """Words of the question that nothing in the database, its descriptions and the evidence
-    explains."""
-
-
 JUDGED = ("parser_encoder.onnx", "parser_decoder.onnx", "linker.npz")
 """Files of weights whose scores the critic is fitted to; `critic.json` holds their digests."""
 
@@ -192,17 +179,13 @@ class Critic:
             shelf=shelf,
         )
 
-    def judge(self, state: State, candidates: Sequence[Candidate]) -> list[float]:
-        """The probability that each candidate is right, in their order."""
-        return list(self.assess(state, candidates).probabilities)
-
     def assess(self, state: State, candidates: Sequence[Candidate]) -> Assessment:
         """Judge candidates together, and the question with them.
 
         The ranking decides which is best; no other is held as probable as that one.
         """
         if not candidates:
-            return Assessment((), 0.0, ())
+            return Assessment((), 0.0)
         described, found, alike = self.describe(state, candidates)
         missing = found.unexplained(alike, _told(state))
         described = add_ranking(described, self._networks.ranking.logits(described), candidates)
@@ -212,19 +195,6 @@ class Critic:
         sure = np.minimum(right, right[best] * BELOW)
         sure[best] = right[best]
         return Assessment(tuple(float(p) for p in sure), float(answerable[0]), missing)
-
-    def refusal(self, state: State, assessment: Assessment) -> Refusal | None:
-        """A refusal when the question is too improbable to be answerable, naming what wasn't found;
-        None where everything was found: what stands on it is shown with its doubt."""
-        if float(lenient(assessment.answerable, bool(assessment.missing))) >= self.refuse_below:
-            return None
-        words = ", ".join(f"“{word}”" for word in assessment.missing[:3])
-        message = f"Nothing in this database seems to match {words}."
-        nearest = [link.table for link in state.tables[:3]]
-        if not nearest:
-            nearest = [table.name for table in state.view.schema.tables[:3]]
-        suggestion = f"Nearest tables: {', '.join(nearest)}." if nearest else ""
-        return Refusal("unanswerable", message, suggestion)
 
     def describe(
         self, state: State, candidates: Sequence[Candidate]

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.protocols import Embedder, FloatArray
+from sqlwright.protocols import Embedder, FloatArray, KeptTexts
 
 IntArray = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
@@ -155,7 +155,7 @@ class TextVectors:
     first asked for, and then kept. Safe to share between threads."""
 
     def __init__(
-        self, texts: Sequence[str], embedder: Embedder, prepared: PreparedVectors | None = None
+        self, texts: Sequence[str], embedder: Embedder, prepared: KeptTexts | None = None
     ) -> None:
         self.texts = tuple(texts)
         self._embedder = embedder

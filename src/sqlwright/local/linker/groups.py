@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from sqlwright.protocols import FloatArray
-from sqlwright.types import ColumnLink, TableLink, ValueMatch
+from sqlwright.types import ValueMatch
 
 if TYPE_CHECKING:
     from sqlwright.local.question.arrays import QuestionArrays, WordMatches
@@ -31,23 +31,6 @@ COMMON = 0.3
 does."""
 AS_STRONG = 0.03
 """Groups that explain a word weaker by no more than this explain it as well."""
-
-
-class GroupLink(NamedTuple):
-    """A group of tables, and how much speaks for the question being about it."""
-
-    leader: str
-    score: float
-    """A logit: beside another group's it says how much more probable the group is."""
-
-
-class Links(NamedTuple):
-    """Every column and table of a schema, those that the question needs most likely first."""
-
-    columns: tuple[ColumnLink, ...]
-    tables: tuple[TableLink, ...]
-    groups: tuple[GroupLink, ...] = ()
-    """Where the schema is a crowd, its groups of tables, the likeliest first."""
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,9 @@ import numpy.typing as npt
 
 from sqlwright.errors import ModelUnavailable
 from sqlwright.local.embedder.onnx import OnnxEmbedder, WordTable
-from sqlwright.local.embedder.prepared import PreparedVectors
 from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.linker.features import phrase_features, value_features, word_features
-from sqlwright.local.linker.groups import GroupLink, GroupWeights, Links, evidence, mass
+from sqlwright.local.linker.groups import GroupWeights, evidence, mass
 from sqlwright.local.numerics import reciprocal_rank, sigmoid
 from sqlwright.local.question.arrays import (
     QuestionArrays,
@@ -31,7 +30,7 @@ from sqlwright.local.question.arrays import (
     match_words,
 )
 from sqlwright.local.question.schema import SchemaArrays, SchemaShelf
-from sqlwright.protocols import Embedder, FloatArray
+from sqlwright.protocols import Embedder, FloatArray, GroupLink, KeptTexts, Links
 from sqlwright.schema import Schema
 from sqlwright.types import ColumnLink, Question, TableLink, ValueMatch
 
@@ -156,11 +155,15 @@ def _best_first(scores: FloatArray) -> Iterator[tuple[int, float]]:
 
 
 def _links(
-    schema: SchemaArrays, columns: FloatArray, tables: FloatArray
-) -> tuple[tuple[ColumnLink, ...], tuple[TableLink, ...]]:
-    return (
+    schema: SchemaArrays,
+    columns: FloatArray,
+    tables: FloatArray,
+    groups: tuple[GroupLink, ...] = (),
+) -> Links:
+    return Links(
         tuple(ColumnLink(schema.columns[i], score) for i, score in _best_first(columns)),
         tuple(TableLink(schema.tables[i], score) for i, score in _best_first(tables)),
+        groups,
     )
 
 
@@ -215,15 +218,18 @@ class Linker:
         question: Question,
         schema: Schema,
         values: Sequence[ValueMatch] = (),
-        prepared: PreparedVectors | None = None,
-    ) -> tuple[tuple[ColumnLink, ...], tuple[TableLink, ...]]:
-        """Every column and every table with the probability that the question needs it, best first.
+        prepared: KeptTexts | None = None,
+    ) -> Links:
+        """Every column and every table with the probability that the question needs it, best first;
+        by `link_crowd` where the schema has many groups.
 
         What `prepared` holds of the schema's texts isn't embedded again.
         """
+        if schema.has_many_groups:
+            return self.link_crowd(question, schema, values, prepared)
         arrays = self.encode(schema, prepared)
         if not arrays.columns:
-            return (), tuple(TableLink(name, 0.0) for name in arrays.tables)
+            return Links((), tuple(TableLink(name, 0.0) for name in arrays.tables))
         return _links(arrays, *self.score(self.describe(question, arrays, values)))
 
     def link_crowd(
@@ -231,9 +237,9 @@ class Linker:
         question: Question,
         schema: Schema,
         values: Sequence[ValueMatch] = (),
-        prepared: PreparedVectors | None = None,
+        prepared: KeptTexts | None = None,
     ) -> Links:
-        """As `link`, for a schema in which many groups of tables stand side by side.
+        """`link` for a schema in which many groups of tables stand side by side.
 
         Names agree by chance all over such a schema. So the likeliest groups are each looked at as
         databases of their own, and what speaks for a group counts for all that is in it: else
@@ -260,12 +266,14 @@ class Linker:
             logits[tried] = alone
         weights = np.exp(COUNTING * (logits - logits.max()))
         best = np.argsort(-logits, kind="stable").tolist()
-        return Links(
-            *_links(arrays, columns * weights[held.of_column], tables * weights[held.of_table]),
+        return _links(
+            arrays,
+            columns * weights[held.of_column],
+            tables * weights[held.of_table],
             tuple(GroupLink(held.leaders[group], float(logits[group])) for group in best),
         )
 
-    def encode(self, schema: Schema, prepared: PreparedVectors | None = None) -> SchemaArrays:
+    def encode(self, schema: Schema, prepared: KeptTexts | None = None) -> SchemaArrays:
         """The schema as arrays, made once for each schema object."""
         return self._shelf.encode(schema, prepared)
 

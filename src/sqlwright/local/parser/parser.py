@@ -24,14 +24,15 @@ from sqlwright.local.numerics import sigmoid
 from sqlwright.local.parser.constants import Grounding
 from sqlwright.local.parser.dating import Dating, unit_of
 from sqlwright.local.parser.encode import encode
-from sqlwright.local.parser.nodes import FEATURES, Budget, Encoded, TableNode, ValueNode, WordPieces
+from sqlwright.local.parser.nodes import FEATURES, Budget, Encoded, ValueNode, WordPieces
 from sqlwright.local.parser.plausible import is_senseless, mixes_types
 from sqlwright.local.parser.search import Floats, Hypothesis, Search
 from sqlwright.local.question.retelling import Retelling, untold
 from sqlwright.local.runtime import open_session
-from sqlwright.protocols import Run
+from sqlwright.protocols import Parsed, Run
 from sqlwright.schema import ColumnRef, Detail, Schema, SchemaView
-from sqlwright.types import ColumnLink, Question, TableLink, ValueMatch
+from sqlwright.sql.facts import QueryFacts
+from sqlwright.types import Question, ValueMatch
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -50,19 +51,6 @@ BUDGET = Budget(pieces=352, nodes=176)
 """As in training; larger schemas keep their most promising columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """One query with what it rests on."""
-
-    sql: str
-    form: Query
-    score: float
-    """Total log probability."""
-    columns: tuple[ColumnRef, ...]
-    tables: tuple[str, ...]
-    values: tuple[ValueMatch, ...]
-
-
 @dataclass(frozen=True)
 class Reading:
     """An encoded input with what the encoder said about it. N nodes."""
@@ -76,24 +64,6 @@ class Reading:
     """(1, N, 384)"""
     memory: Floats
     """(1, N, 2 · layers · 384)"""
-
-    def column_links(self) -> tuple[ColumnLink, ...]:
-        """Every column in the input with its score, best first."""
-        found = [
-            ColumnLink(node, float(score))
-            for node, score in zip(self.encoded.nodes, self.links, strict=True)
-            if isinstance(node, ColumnRef)
-        ]
-        return tuple(sorted(found, key=lambda link: -link.score))
-
-    def table_links(self) -> tuple[TableLink, ...]:
-        """Every table in the input with its score, best first."""
-        found = [
-            TableLink(node.table, float(score))
-            for node, score in zip(self.encoded.nodes, self.links, strict=True)
-            if isinstance(node, TableNode)
-        ]
-        return tuple(sorted(found, key=lambda link: -link.score))
 
 
 @dataclass(frozen=True)
@@ -164,7 +134,7 @@ class Parser:
         found = self._parse(question, named, asking)
         if not named:
             return found
-        texts = {text for one in found for text in form_facts(one.form, view.schema).texts}
+        texts = {text for one in found for text in _facts(one, view.schema).texts}
         if not any(moment.is_among(texts) for moment in named):
             # Not a date of this database's, or written otherwise there.
             return self._parse(question, (), asking)
@@ -277,7 +247,7 @@ def _heeding(
     it wants something for each: no other can be meant."""
     if not named and not by_time:
         return list(found)
-    said = [form_facts(one.form, schema) for one in found]
+    said = [_facts(one, schema) for one in found]
     heeded = [
         sum(moment.is_among(facts.texts) for moment in named)
         + (by_time and any(key.dates for one in facts.selects for key in one.grouping))
@@ -319,12 +289,17 @@ def _parsed(sql: str, form: Query, hypothesis: Hypothesis) -> Parsed:
     tables += [s.name for s in hypothesis.symbols if isinstance(s, TableSymbol)]
     return Parsed(
         sql,
-        form,
         hypothesis.score,
         tuple(dict.fromkeys(columns)),
         tuple(dict.fromkeys(tables)),
         tuple(dict.fromkeys(_match(value) for value in hypothesis.values)),
+        form,
     )
+
+
+def _facts(parsed: Parsed, schema: Schema) -> QueryFacts:
+    assert parsed.form is not None  # this parser builds every query from its form
+    return form_facts(parsed.form, schema)
 
 
 def _match(node: ValueNode) -> ValueMatch:

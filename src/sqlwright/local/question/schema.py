@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from sqlwright.english.vocabulary import ABBREVIATIONS, KEY_WORDS, NAMING_WORDS
 from sqlwright.english.words import readable, singular, split_name, stem
-from sqlwright.local.embedder.prepared import PreparedVectors, TextVectors
-from sqlwright.protocols import Embedder, FloatArray
+from sqlwright.local.embedder.prepared import TextVectors
+from sqlwright.protocols import Embedder, FloatArray, KeptTexts
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.sql.declared_types import type_class
 
@@ -184,7 +184,7 @@ def schema_texts(schema: Schema) -> SchemaTexts:
 
 
 def encode_schema(
-    schema: Schema, static: Embedder, embedder: Embedder, prepared: PreparedVectors | None = None
+    schema: Schema, static: Embedder, embedder: Embedder, prepared: KeptTexts | None = None
 ) -> SchemaArrays:
     """Lay a schema out as arrays. `static` embeds single words cheaply; `prepared` is what need
     not be embedded."""
@@ -247,7 +247,7 @@ class SchemaShelf:
         self._schemas: OrderedDict[int, SchemaArrays] = OrderedDict()
         self._lock = threading.Lock()
 
-    def encode(self, schema: Schema, prepared: PreparedVectors | None = None) -> SchemaArrays:
+    def encode(self, schema: Schema, prepared: KeptTexts | None = None) -> SchemaArrays:
         """The schema as arrays; `prepared` is looked at the first time."""
         with self._lock:
             known = self._schemas.get(id(schema))

@@ -36,7 +36,7 @@ class EmbeddedGeneration(Step):
         if not state.question.text.strip() or not any(True for _ in state.view.visible):
             return state
         catalog = context.workspace.catalog
-        parsed = context.models["parser"].parse(
+        parsed = context.parser.parse(
             state.question,
             state.view,
             state.values,
@@ -50,8 +50,8 @@ class EmbeddedGeneration(Step):
                 sql=query.sql,
                 source="generation.embedded",
                 score=query.score,
-                columns=tuple(query.columns),
-                values=tuple(query.values),
+                columns=query.columns,
+                values=query.values,
                 form=query.form,
             )
             for query in parsed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sqlwright.candidates import form_of
 from sqlwright.errors import UnsupportedQuery
@@ -13,6 +13,10 @@ from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.types import Candidate
 
+if TYPE_CHECKING:
+    from sqlwright.catalog.records import ColumnProfile
+
+_Profiles = Mapping[ColumnRef, "ColumnProfile"]
 _NUMBERS = frozenset({"number_text", "number_grouped", "number_comma", "money", "percent"})
 """Formats of numbers whose order as text isn't their order as numbers."""
 _SUMMABLE = frozenset({"number_text", "year"})
@@ -39,7 +43,7 @@ def findings(candidate: Candidate, workspace: Workspace) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _fan_out(select: Select, schema: Schema, profiles: Mapping[ColumnRef, Any]) -> Iterator[str]:
+def _fan_out(select: Select, schema: Schema, profiles: _Profiles) -> Iterator[str]:
     tables = own_tables(select)
     for aggregate in own(select, Aggregate):
         if aggregate.function not in _SUMS or aggregate.distinct:
@@ -55,7 +59,7 @@ def _fan_out(select: Select, schema: Schema, profiles: Mapping[ColumnRef, Any]) 
                 )
 
 
-def _many(key: ForeignKey, schema: Schema, profiles: Mapping[ColumnRef, Any]) -> bool:
+def _many(key: ForeignKey, schema: Schema, profiles: _Profiles) -> bool:
     """Whether several rows of the key's table may point to the same row."""
     table = schema.table(key.table)
     if table is None or set(table.primary_key) == set(key.columns):
@@ -64,7 +68,7 @@ def _many(key: ForeignKey, schema: Schema, profiles: Mapping[ColumnRef, Any]) ->
     return not any(profile is not None and profile.unique for profile in near)
 
 
-def _text_as_number(select: Select, profiles: Mapping[ColumnRef, Any]) -> Iterator[str]:
+def _text_as_number(select: Select, profiles: _Profiles) -> Iterator[str]:
     for aggregate in own(select, Aggregate):
         if not isinstance(aggregate.operand, Column):
             continue
@@ -83,7 +87,7 @@ def _text_as_number(select: Select, profiles: Mapping[ColumnRef, Any]) -> Iterat
                 yield f"the order by {ref} goes by digits: its numbers are stored as text"
 
 
-def _text_format(profile: Any) -> str | None:
+def _text_format(profile: ColumnProfile | None) -> str | None:
     """How a column's texts are written, most specifically; None where they aren't texts."""
     if profile is None or profile.main_storage != "text":
         return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from sqlwright.errors import NotEmbedded
-from sqlwright.indexes.descriptions import EXACT, DescriptionIndex, StoredVectors
+from sqlwright.indexes.descriptions import EXACT, DescriptionIndex
 from sqlwright.llm.embedding import BoundEmbedder
 from sqlwright.protocols import Context, FloatArray, Step, embedder_role
 from sqlwright.schema import ColumnRef
@@ -95,7 +95,7 @@ class RetrieveContext(Step):
         name: str,
     ) -> tuple[DescriptionIndex, FloatArray]:
         """The index and the queries' vectors. Raises NotEmbedded."""
-        stored: StoredVectors | None = context.workspace.descriptions
+        stored = context.workspace.descriptions
         embedder = embedder_of(context, name, step=NAME, origin="model")
         if isinstance(embedder, BoundEmbedder):
             documents = known.nearest(words, self.sent)

@@ -12,11 +12,10 @@ from sqlwright.english.words import readable
 from sqlwright.indexes.descriptions import (
     DescriptionIndex,
     Document,
-    StoredVectors,
     documents_of,
     embedded,
 )
-from sqlwright.protocols import Embedder, FloatArray, Run
+from sqlwright.protocols import Embedder, FloatArray, KeptDescriptions, Run
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.steps.retrieval.endpoint_vectors import EndpointVectors
 from sqlwright.steps.retrieval.shortlist import Shortlist
@@ -36,7 +35,7 @@ class SchemaDescriptions:
         self._lock = threading.Lock()
 
     def prepared(
-        self, stored: StoredVectors | None, embedder: Embedder, exact: int
+        self, stored: KeptDescriptions | None, embedder: Embedder, exact: int
     ) -> DescriptionIndex | None:
         """The whole index, where one was prepared for these documents with this embedder."""
         if stored is None:

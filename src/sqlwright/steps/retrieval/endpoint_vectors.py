@@ -12,17 +12,16 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
 from sqlwright.errors import NotEmbedded
 from sqlwright.indexes.descriptions import LONGEST, Document
-from sqlwright.llm.embedding import BoundEmbedder, GatedEmbedder
+from sqlwright.llm.embedding import BoundEmbedder
 from sqlwright.llm.keeping.cache import write_aside
 from sqlwright.local.embedder.prepared import file_content, open_file, text_keys
 from sqlwright.messages import Origin
-from sqlwright.protocols import Context, Embedder, FloatArray, Run
+from sqlwright.protocols import Context, Embedder, EmbedderGate, FloatArray, Run
 
 FILE = "endpoint-{}.vectors"
 POLL = 0.05
@@ -34,9 +33,9 @@ ROUNDS = 2
 def embedder_of(context: Context, name: str, *, step: str, origin: Origin) -> Embedder:
     """The embedder for texts of one origin; the gate decides whether an endpoint may have them."""
     found = context.embedder(name)
-    if isinstance(found, GatedEmbedder):
+    if isinstance(found, EmbedderGate):
         return found.bound(context.run, step=step, origin=origin)
-    return cast("Embedder", found)
+    return found
 
 
 def told_instead(error: NotEmbedded) -> str:

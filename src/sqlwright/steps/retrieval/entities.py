@@ -115,7 +115,7 @@ class RetrieveEntities(Step):
             chosen = form(near, embedder_of(context, self.embedder, step=NAME, origin="value"))
         except NotEmbedded as error:
             state = state.warn(told_instead(error))
-            chosen = form(near, context.embedder())
+            chosen = form(near, embedder_of(context, "", step=NAME, origin="value"))
         found = matches_of(chosen, state.question)[: self.limit]
         known = {(match.column, match.value) for match in state.values}
         new = tuple(match for match in found if (match.column, match.value) not in known)

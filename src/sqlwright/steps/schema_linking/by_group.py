@@ -15,13 +15,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from sqlwright.candidates import softmax
-from sqlwright.local.linker.groups import GroupLink
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, GroupLink
 from sqlwright.running import combinators
 from sqlwright.running.parallel import Outcome, run_branches, settle
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.steps.schema_linking.grouping import likely
-from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import Candidate, State
 
 NAMES = 0.4
@@ -57,7 +55,7 @@ class ByGroup(combinators.Sequence):
         schema = state.view.visible_schema()
         if not schema.has_many_groups or not state.question.text.strip():
             return super().__call__(state, context)
-        found = scored(state, schema, context)
+        found = context.linker.link(state.question, schema, state.values, context.workspace.texts)
         linked = state.evolve(columns=found.columns, tables=found.tables)
         groups = likely(found.groups, most=self.most, share=self.share)
         parts = [schema.by_group[group.leader] for group in groups]

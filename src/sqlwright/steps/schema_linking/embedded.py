@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sqlwright.local.linker.groups import GroupLink
-from sqlwright.protocols import Context, Step
+from sqlwright.protocols import Context, GroupLink, Step
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.steps.schema_linking.grouping import likely, together
 from sqlwright.steps.schema_linking.narrowing import keys_between
-from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import State
 
 
@@ -47,7 +45,7 @@ class EmbeddedLinking(Step):
         schema = state.view.visible_schema()
         if not schema.tables or not state.question.text.strip():
             return state
-        found = scored(state, schema, context)
+        found = context.linker.link(state.question, schema, state.values, context.workspace.texts)
         linked = state.evolve(columns=found.columns, tables=found.tables)
         if schema.column_count <= self.columns:
             return linked

@@ -19,7 +19,6 @@ from sqlwright.steps.asking import asked
 from sqlwright.steps.schema_linking.narrowing import found, narrowed
 from sqlwright.steps.schema_linking.profiles import EXAMPLES, column_profiles
 from sqlwright.steps.schema_linking.replies import ColumnsReply, RelevanceReply, RepliedNames
-from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import State
 
 NAME = "schema_linking.filter_columns"
@@ -121,7 +120,7 @@ class FilterColumns(PromptStep):
         return narrowed(state, self._always(state, schema) | set(judged))
 
     def _embedded(self, state: State, schema: Schema, context: Context) -> State:
-        links = scored(state, schema, context)
+        links = context.linker.link(state.question, schema, state.values, context.workspace.texts)
         known = self._always(state, schema)
         ranked = [link.column for link in links.columns if link.column not in known]
         linked = state.evolve(columns=links.columns, tables=links.tables)

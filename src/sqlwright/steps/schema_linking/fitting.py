@@ -11,7 +11,6 @@ from sqlwright.prompts.schema import render_schema
 from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import Context
 from sqlwright.schema import SchemaView
-from sqlwright.steps.schema_linking.scoring import scored
 from sqlwright.types import State
 
 MARGIN = 0.95
@@ -51,7 +50,8 @@ def fitted(
         if size <= room:
             return Fitted(messages)
     schema = state.view.visible_schema()
-    ranked = [link.column for link in scored(state, schema, context).columns]
+    links = context.linker.link(state.question, schema, state.values, context.workspace.texts)
+    ranked = [link.column for link in links.columns]
     count = int(len(ranked) * max(room, 0) / size)
     while True:
         count = max(count, FEWEST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from sqlwright.local.linker.groups import GroupLink
+from sqlwright.protocols import GroupLink
 from sqlwright.schema import Schema
 from sqlwright.types import State
 

@@ -4,31 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar
 
 from sqlwright.candidates import group_by_result, held, rank, valid
-from sqlwright.protocols import Context, Step
+from sqlwright.protocols import Assessment, Context, Critic, Step
 from sqlwright.types import Candidate, Refusal, State
 
 NEAREST = 3
 """Tables named when refusing."""
 COLUMNS_EACH = 4
 """Columns named of each table at most."""
-
-
-class Judge(Protocol):
-    """The methods of the model 'critic' that this step uses; `local.critic.Critic` is one."""
-
-    caution: str
-    """The reason why its judgement can't be relied on, and advice; empty when it can."""
-
-    def assess(self, state: State, candidates: Sequence[Candidate]) -> Any:
-        """`probabilities` that each candidate is right, and that the question is `answerable`."""
-        ...
-
-    def refusal(self, state: State, assessment: Any) -> Refusal | None:
-        """A refusal when the question is too improbably answerable."""
-        ...
+MISSING = 3
+"""Words named at most that nothing explains."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +42,7 @@ class CriticSelection(Step):
         ran = [candidate for candidate in ours if valid(candidate)]
         if not ran:
             return state.evolve(selected=rank(ours)[0]) if ours else state
-        critic: Judge = context.models["critic"]
+        critic = context.critic
         if critic.caution:
             state = state.warn(critic.caution)
         assessment = critic.assess(state, [_as_meant(candidate) for candidate in ran])
@@ -66,19 +53,16 @@ class CriticSelection(Step):
             confidence=judged[0].confidence,
             answerable=float(assessment.answerable),
         )
-        refusal = self._refusal(critic, state, assessment)
-        if refusal is not None:
-            return decided.evolve(refusal=replace(refusal, suggestion=nearest(state)))
+        if self._refuses(critic, assessment):
+            return decided.evolve(refusal=_refusal(state, assessment))
         return decided.evolve(selected=judged[0])
 
-    def _refusal(self, critic: Judge, state: State, assessment: Any) -> Refusal | None:
+    def _refuses(self, critic: Critic, assessment: Assessment) -> bool:
+        """By the critic's own threshold only where a word isn't explained: what stands on words
+        that all are is shown with its doubt."""
         if self.refuse_below is None:
-            return critic.refusal(state, assessment)
-        if assessment.answerable >= self.refuse_below:
-            return None
-        return critic.refusal(state, replace(assessment, answerable=0.0)) or Refusal(
-            "unsure", "It isn't sure enough that this database holds what is asked."
-        )
+            return bool(assessment.missing) and assessment.answerable < critic.refuse_below
+        return assessment.answerable < self.refuse_below
 
 
 SAME_MEANING = frozenset({"name", "null", "place", "round", "unit"})
@@ -114,6 +98,16 @@ def _agreed(candidates: Sequence[Candidate], judgements: Sequence[float]) -> lis
 
 def _place(candidates: Sequence[Candidate], one: Candidate) -> int:
     return next(place for place, candidate in enumerate(candidates) if candidate is one)
+
+
+def _refusal(state: State, assessment: Assessment) -> Refusal:
+    """Naming what wasn't found, and what comes nearest."""
+    words = ", ".join(f"“{word}”" for word in assessment.missing[:MISSING])
+    if words:
+        message = f"Nothing in this database seems to match {words}."
+        return Refusal("unanswerable", message, nearest(state))
+    message = "It isn't sure enough that this database holds what is asked."
+    return Refusal("unsure", message, nearest(state))
 
 
 def nearest(state: State) -> str:

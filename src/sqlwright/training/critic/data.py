@@ -37,7 +37,7 @@ from sqlwright.local.parser.parser import Parser
 from sqlwright.local.question.schema import SchemaShelf
 from sqlwright.local.question.support import support
 from sqlwright.prepare import open_workspace
-from sqlwright.protocols import Context, Limits, Run, Workspace
+from sqlwright.protocols import Context, Limits, ModelsByRole, Run, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.steps.generation.embedded import EmbeddedGeneration
 from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
@@ -200,7 +200,7 @@ def _explains(weights: Path) -> Any:
 
 
 def _beam(
-    one: Pair | Impossible, space: Workspace, models: Mapping[str, Any], part: str
+    one: Pair | Impossible, space: Workspace, models: ModelsByRole, part: str
 ) -> dict[str, Any]:
     removed = one.removed if isinstance(one, Impossible) else frozenset[ColumnRef]()
     if removed:

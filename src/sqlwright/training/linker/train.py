@@ -215,7 +215,7 @@ def measure(linker: Linker, examples: Sequence[LinkExample], *, keep: int) -> di
     for example in examples:
         linker.encode(example.schema)
         started = time.perf_counter()
-        columns, _ = linker.link(example.question, example.schema, example.values)
+        columns = linker.link(example.question, example.schema, example.values).columns
         seconds.append(time.perf_counter() - started)
         kept = {link.column for link in columns[:keep]}
         owners = {ref.table for ref in kept}

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.indexes.values.index import ColumnValues, memory_value_index
-from sqlwright.local.parser.parser import Parsed, Parser
+from sqlwright.local.parser.parser import Parser
+from sqlwright.protocols import Parsed
 from sqlwright.schema import SchemaView
 from sqlwright.steps.retrieval.values import retrieve_values
 from sqlwright.training.pairs import Pair, TrainingDatabase, load_databases, load_pairs

@@ -105,18 +105,17 @@ class Reading:
     def profile(self, ref: ColumnRef) -> Profile | None:
         """What a column holds; None when nobody looked."""
         catalog = self.workspace.catalog
-        found: Profile | None = None if catalog is None else catalog.columns.get(ref)
-        return found
+        return None if catalog is None else catalog.columns.get(ref)
 
     def holds_dates(self, ref: ColumnRef) -> bool | None:
         """Whether SQLite's functions read a column's values as dates; None when that isn't known:
         nobody looked, or it is empty."""
-        profile = self.profile(ref)
-        if profile is None or not profile.main_storage:
+        catalog, profile = self.workspace.catalog, self.profile(ref)
+        if catalog is None or profile is None or not profile.main_storage:
             return None
         if profile.main_storage != "text":
             return False
-        return bool(self.workspace.catalog.dates.get(ref, False))
+        return bool(catalog.dates.get(ref, False))
 
     def is_date(self, ref: ColumnRef) -> bool:
         """Whether a column holds dates, by its values or, where those aren't known, as declared."""

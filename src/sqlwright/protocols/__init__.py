@@ -1,4 +1,7 @@
-"""The verbs: what steps are handed and what they may call. Implementations live elsewhere."""
+"""The verbs: what steps are handed and what they may call. Implementations live elsewhere.
+
+`models` has what is asked of models; all of it can be imported from here.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,67 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Protocol, TypeVar, runtime_checkable
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, runtime_checkable
 
 from sqlwright.boundary.arguments import Count, Positive, checked_fields
-from sqlwright.errors import Cancelled
+from sqlwright.errors import Cancelled, ConfigError
 from sqlwright.events import EventSink, no_events
-from sqlwright.messages import Capabilities, Privacy, Request, Sample
-from sqlwright.schema import Schema
+from sqlwright.messages import Privacy
+from sqlwright.protocols.models import (
+    Assessment,
+    Critic,
+    Embedder,
+    EmbedderGate,
+    FloatArray,
+    GroupLink,
+    KeptDescriptions,
+    KeptTexts,
+    KeptVectors,
+    LanguageModel,
+    Linker,
+    Links,
+    Model,
+    ModelsByRole,
+    Parsed,
+    Parser,
+)
+from sqlwright.schema import ColumnRef, Schema
 from sqlwright.spending import Spending
 from sqlwright.types import ExecutionResult, State, ValueMatch
 
-FloatArray = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    from sqlwright.catalog.records import ColumnProfile, TableProfile
+
+__all__ = [
+    "EMBEDDER",
+    "Assessment",
+    "Catalog",
+    "Context",
+    "Critic",
+    "Database",
+    "Embedder",
+    "EmbedderGate",
+    "FloatArray",
+    "GroupLink",
+    "KeptDescriptions",
+    "KeptTexts",
+    "KeptVectors",
+    "LanguageModel",
+    "Limits",
+    "Linker",
+    "Links",
+    "Model",
+    "ModelsByRole",
+    "Parsed",
+    "Parser",
+    "Remembered",
+    "Run",
+    "Step",
+    "ValueIndex",
+    "Workspace",
+    "embedder_role",
+]
+
 EMBEDDER = "embedder"
 """The role of the embedded embedder, and what roles of others begin with."""
 
@@ -184,37 +234,35 @@ class ValueIndex(Protocol):
 
 
 @runtime_checkable
-class Embedder(Protocol):
-    """Texts to unit vectors."""
+class Catalog(Protocol):
+    """What was measured of a database. Implementation: `catalog.records.Catalog`."""
 
     @property
-    def dimension(self) -> int: ...
-
-    def embed(self, texts: Sequence[str]) -> FloatArray:
-        """Shape (len(texts), dimension), float32, unit length."""
-        ...
-
-
-@runtime_checkable
-class LanguageModel(Protocol):
-    """A language model behind the gate: privacy, budget, cache. Implementations: `llm.*`."""
-
+    def schema(self) -> Schema: ...
     @property
-    def name(self) -> str:
-        """`provider/model`."""
+    def tables(self) -> Mapping[str, TableProfile]:
+        """By the table's exact name."""
         ...
 
     @property
-    def capabilities(self) -> Capabilities: ...
+    def columns(self) -> Mapping[ColumnRef, ColumnProfile]: ...
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out or couldn't be read, in words."""
+        ...
 
-    def complete(
-        self, requests: Sequence[Request], run: Run, *, step: str
-    ) -> list[tuple[Sample, ...]]:
-        """For each request its `n` samples, in order, whatever happened to each of them.
+    @property
+    def steady(self) -> Catalog | None:
+        """What of it doesn't depend on how much time there was to look; None: all of it."""
+        ...
 
-        Blocks until all are there, the deadline passes or the run is cancelled; what is missing
-        then is a `Missing`. Never raises for what an endpoint does. `step` is who pays.
-        """
+    @property
+    def dates(self) -> Mapping[ColumnRef, bool]:
+        """Of columns whose values are written alike: whether they are dates."""
+        ...
+
+    def enumerations(self) -> Mapping[ColumnRef, tuple[str, ...]]:
+        """All values of the columns that hold very few different short texts."""
         ...
 
 
@@ -226,15 +274,14 @@ class Workspace:
     schema: Schema
     """With descriptions and inferred joins."""
     values: ValueIndex
-    catalog: Any
-    """`catalog.Catalog`: the profile of every column and table."""
+    catalog: Catalog | None
+    """The profile of every column and table; None where nothing was measured."""
     notes: tuple[str, ...] = ()
     """What isn't indexed yet and similar, shown to the user as warnings."""
-    descriptions: Any = None
-    """`indexes.descriptions.StoredVectors`; None when nothing was prepared."""
-    texts: Any = None
-    """`local.text_vectors.PreparedVectors` of what names and describes tables and columns; None
-    when nothing was prepared."""
+    descriptions: KeptDescriptions | None = None
+    """None when nothing was prepared."""
+    texts: KeptTexts | None = None
+    """Of what names and describes tables and columns; None when nothing was prepared."""
 
 
 @dataclass(frozen=True)
@@ -243,19 +290,45 @@ class Context:
 
     workspace: Workspace
     run: Run
-    models: Mapping[str, Any] = field(default_factory=dict)
-    """Models by role: 'linker', 'parser', 'critic', 'embedder'; language models under their names
-    `provider/model`, the one to use by default under 'llm'."""
+    models: ModelsByRole = field(default_factory=dict)
 
     def llm(self, name: str = "") -> LanguageModel:
         """The language model of that name, by default the run's. Raises ConfigError without one."""
-        model: LanguageModel = self.models[name or "llm"]
-        return model
+        role = name or "llm"
+        model = self.models[role]
+        return model if isinstance(model, LanguageModel) else _misfit(role, "complete")
 
-    def embedder(self, name: str = "") -> Any:
-        """The embedder of that name, by default the embedded one: an `Embedder`, or for
-        `provider/model` an `llm.embedding.GatedEmbedder`. Raises ConfigError."""
-        return self.models[embedder_role(name)]
+    def embedder(self, name: str = "") -> Embedder | EmbedderGate:
+        """The embedder of that name, by default the embedded one; for `provider/model` a gate that
+        is first told who asks. Raises ConfigError."""
+        role = embedder_role(name)
+        model = self.models[role]
+        return model if isinstance(model, Embedder | EmbedderGate) else _misfit(role, "embed")
+
+    @property
+    def linker(self) -> Linker:
+        """The linker. Raises ConfigError."""
+        model = self.models["linker"]
+        return model if isinstance(model, Linker) else _misfit("linker", "link")
+
+    @property
+    def parser(self) -> Parser:
+        """The parser. Raises ConfigError."""
+        model = self.models["parser"]
+        return model if isinstance(model, Parser) else _misfit("parser", "parse")
+
+    @property
+    def critic(self) -> Critic:
+        """The critic. Raises ConfigError."""
+        model = self.models["critic"]
+        return model if isinstance(model, Critic) else _misfit("critic", "assess")
+
+
+def _misfit(role: str, method: str) -> NoReturn:
+    raise ConfigError(
+        f"the model given as {role!r} isn't one: it has no `{method}`",
+        hint="sqlwright.protocols says what is asked of the model of each role.",
+    )
 
 
 def embedder_role(name: str = "") -> str:

@@ -1,0 +1,214 @@
+"""What steps ask of models, and what models give: one protocol and one result type for each role.
+
+`Context` hands them out by role. A stand-in for a model has the methods of its protocol and gives
+these results; nothing else is asked of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from sqlwright.messages import Capabilities, Origin, Request, Sample
+from sqlwright.schema import ColumnRef, Schema, SchemaView
+from sqlwright.types import Candidate, ColumnLink, Question, State, TableLink, ValueMatch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlwright.form.nodes import Query
+    from sqlwright.protocols import Run
+
+FloatArray = npt.NDArray[np.float32]
+
+
+class GroupLink(NamedTuple):
+    """A group of tables, and how much speaks for the question being about it."""
+
+    leader: str
+    score: float
+    """A logit: beside another group's it says how much more probable the group is."""
+
+
+class Links(NamedTuple):
+    """Every column and table of a schema, those that the question needs most likely first."""
+
+    columns: tuple[ColumnLink, ...]
+    tables: tuple[TableLink, ...]
+    groups: tuple[GroupLink, ...] = ()
+    """Where the schema is a crowd, its groups of tables, the likeliest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """One query that a parser wrote, with what it rests on."""
+
+    sql: str
+    score: float
+    """Total log probability."""
+    columns: tuple[ColumnRef, ...] = ()
+    tables: tuple[str, ...] = ()
+    values: tuple[ValueMatch, ...] = ()
+    form: Query | None = None
+    """The query without its joins, as the parser built it; None where it wrote text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What a critic says of one question and its candidates."""
+
+    probabilities: tuple[float, ...]
+    """Per candidate, that it is right, in their order; each in [0, 1]."""
+    answerable: float
+    """Probability that the database holds what is asked."""
+    missing: tuple[str, ...] = ()
+    """Words of the question that nothing in the database, its descriptions and the evidence
+    explains."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts to unit vectors. The role 'embedder'; implementation: `local.embedder.onnx`."""
+
+    @property
+    def dimension(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> FloatArray:
+        """Shape (len(texts), dimension), float32, unit length."""
+        ...
+
+
+@runtime_checkable
+class EmbedderGate(Protocol):
+    """An embedder that may be on another machine: told who asks and where texts come from, it gives
+    an `Embedder` for those. Implementation: `llm.embedding.GatedEmbedder`."""
+
+    def bound(self, run: Run, *, step: str, origin: Origin) -> Embedder:
+        """The embedder for one step of one question and texts of one origin."""
+        ...
+
+
+@runtime_checkable
+class KeptTexts(Protocol):
+    """The vectors of a database's names and descriptions that preparing it left.
+    Implementation: `local.embedder.prepared.PreparedVectors`."""
+
+    def open(self, embedder: Embedder) -> KeptVectors | None:
+        """The vectors; None when there are none, or another embedder made them."""
+        ...
+
+
+class KeptVectors(Protocol):
+    """Vectors by the hashes of their texts."""
+
+    @property
+    def vectors(self) -> npt.NDArray[np.float16]:
+        """(texts, dimension)"""
+        ...
+
+    def find(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """The row of each key; -1 for one that isn't there."""
+        ...
+
+
+class KeptDescriptions(Protocol):
+    """The vectors of a schema's descriptions that preparing a database left.
+    Implementation: `indexes.descriptions.StoredVectors`."""
+
+    @property
+    def path(self) -> Path: ...
+
+    def load(self, embedder: Embedder) -> npt.NDArray[np.float16] | None:
+        """The vectors, one for each description; None when they aren't there or don't fit."""
+        ...
+
+
+@runtime_checkable
+class Linker(Protocol):
+    """Which tables and columns a question needs. The role 'linker'; implementation:
+    `local.linker.Linker`."""
+
+    def link(
+        self,
+        question: Question,
+        schema: Schema,
+        values: Sequence[ValueMatch] = (),
+        prepared: KeptTexts | None = None,
+    ) -> Links:
+        """Every column and every table with the probability that the question needs it, best first;
+        of a crowd of tables its groups, too."""
+        ...
+
+
+@runtime_checkable
+class Parser(Protocol):
+    """A question to ranked queries. The role 'parser'; implementation: `local.parser.Parser`."""
+
+    def parse(
+        self,
+        question: Question,
+        view: SchemaView,
+        values: Sequence[ValueMatch],
+        *,
+        enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
+        dates: Mapping[ColumnRef, bool] | None = None,
+        beam: int = 8,
+        run: Run | None = None,
+    ) -> Sequence[Parsed]:
+        """At most `beam` different queries, best first. `enumerations` are all values of columns
+        with very few; `dates` tells of columns whether they hold dates. Raises Cancelled."""
+        ...
+
+
+@runtime_checkable
+class Critic(Protocol):
+    """How right candidates are. The role 'critic'; implementation: `local.critic.Critic`."""
+
+    @property
+    def caution(self) -> str:
+        """Why its judgement can't be relied on, and what to do; empty when it can."""
+        ...
+
+    @property
+    def refuse_below(self) -> float:
+        """A question less probably answerable than this should be refused."""
+        ...
+
+    def assess(self, state: State, candidates: Sequence[Candidate]) -> Assessment:
+        """Judge candidates together, and the question with them."""
+        ...
+
+
+@runtime_checkable
+class LanguageModel(Protocol):
+    """A language model behind the gate: privacy, budget, cache. Implementations: `llm.*`."""
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    def complete(
+        self, requests: Sequence[Request], run: Run, *, step: str
+    ) -> list[tuple[Sample, ...]]:
+        """For each request its `n` samples, in order, whatever happened to each of them.
+
+        Blocks until all are there, the deadline passes or the run is cancelled; what is missing
+        then is a `Missing`. Never raises for what an endpoint does. `step` is who pays.
+        """
+        ...
+
+
+Model = Linker | Parser | Critic | Embedder | EmbedderGate | LanguageModel
+"""Whatever stands under a role or a name."""
+ModelsByRole = Mapping[str, Model]
+"""Models by role: 'linker', 'parser', 'critic', 'embedder'; language models under their names
+`provider/model`, the one to use by default under 'llm'; embedders of others under
+`embedder_role(name)`."""
