@@ -24,6 +24,7 @@ from sqlwright.candidates import (
     shares,
     valid,
 )
+from sqlwright.presentation.answer import candidate_to_dict
 from sqlwright.protocols import Run, Workspace
 from sqlwright.types import Candidate, Cell, ExecutionError, ExecutionResult
 
@@ -216,3 +217,32 @@ def test_one_changed_cell_is_another_result(
     changed = [list(row) for row in rows]
     changed[place][0] = "something else"
     assert not same_result(candidate(rows=rows), candidate(rows=changed))
+
+
+def test_an_id_says_which_candidate_it_is_and_stays() -> None:
+    written = Candidate("SELECT 1", "generation.direct", sample=1)
+    judged = replace(written, result=candidate().result, score=-3.0, confidence=0.4)
+    assert judged.id == written.id == Candidate("SELECT 1", "generation.direct", sample=1).id
+    others = (
+        replace(written, sql="SELECT 2"),
+        replace(written, source="generation.embedded"),
+        replace(written, sample=2),
+        replace(written, goal="how many?"),
+        replace(written, plan="count them"),
+        replace(written, parent=written),
+    )
+    assert len({one.id for one in (written, *others)}) == 7
+
+
+def test_a_repaired_candidate_knows_the_id_of_what_it_was_made_from() -> None:
+    first = candidate("SELECT a FROM t")
+    repaired = replace(candidate("SELECT b FROM t"), parent=first)
+    assert (first.parent_id, repaired.parent_id) == ("", first.id)
+
+
+def test_the_json_of_a_candidate_shows_its_id_and_its_parents() -> None:
+    first = candidate("SELECT a FROM t")
+    repaired = replace(candidate("SELECT b FROM t"), parent=first)
+    assert candidate_to_dict(first)["id"] == first.id
+    assert candidate_to_dict(first)["parent_id"] is None
+    assert candidate_to_dict(repaired)["parent_id"] == first.id

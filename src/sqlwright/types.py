@@ -5,6 +5,7 @@ Gold SQL has no place here: it lives in `datasets` and `evaluation`, out of infe
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -220,6 +221,21 @@ class Candidate:
     """Faults of what it was made from, put right in it."""
     form: Query | None = field(default=None, repr=False, compare=False)
     """What `sql` was written from, where its author has it."""
+    id: str = field(init=False, compare=False, default="")
+    """Says which candidate it is, the same in every run: a digest of who wrote what, for what and
+    from what. Executing and judging it don't change it."""
+
+    def __post_init__(self) -> None:
+        written = (
+            self.source, self.sql, self.goal, str(self.sample), self.plan, self.parent_id
+        )  # fmt: skip
+        content = "\0".join(written).encode("utf-8", "surrogatepass")
+        object.__setattr__(self, "id", hashlib.blake2b(content, digest_size=6).hexdigest())
+
+    @property
+    def parent_id(self) -> str:
+        """The id of what it was made from; empty for what an author wrote."""
+        return "" if self.parent is None else self.parent.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,7 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
 def candidate_to_dict(candidate: Candidate, *, rows: int = 5) -> dict[str, Any]:
     """A candidate as JSON types, with the first rows of its result and what it comes from."""
     return {
+        "id": candidate.id,
         "sql": readable(candidate.sql),
         "source": candidate.source,
         "score": plain(candidate.score),
@@ -108,6 +109,7 @@ def candidate_to_dict(candidate: Candidate, *, rows: int = 5) -> dict[str, Any]:
         "mended": [_veto(veto) for veto in candidate.mended],
         "result": None if candidate.result is None else result_to_dict(candidate.result, rows=rows),
         "parent": None if candidate.parent is None else readable(candidate.parent.sql),
+        "parent_id": candidate.parent_id or None,
     }
 
 

@@ -216,10 +216,11 @@ def _confidence(state: State, chosen: Candidate) -> float:
     if state.confidence is not None:
         return _clipped(state.confidence)
     ran = [candidate for candidate in state.candidates if pool.valid(candidate)]
-    shares = dict(zip(map(id, ran), pool.shares(ran), strict=True))
     for group in pool.group_by_result(ran):
+        alike = {candidate.id for candidate in group.candidates}
         if any(candidate.sql == chosen.sql for candidate in group.candidates):
-            return _clipped(sum(shares[id(candidate)] for candidate in group.candidates))
+            shares = zip(ran, pool.shares(ran), strict=True)
+            return _clipped(sum(share for candidate, share in shares if candidate.id in alike))
     return 0.0
 
 

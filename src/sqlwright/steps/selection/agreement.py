@@ -16,12 +16,12 @@ def clusters(state: State) -> tuple[ResultGroup, ...]:
 
 
 def select(
-    state: State, groups: Sequence[ResultGroup], shares: Mapping[int, float] | None = None
+    state: State, groups: Sequence[ResultGroup], shares: Mapping[str, float] | None = None
 ) -> State:
     """The state with the candidate of the greatest share selected.
 
-    `shares` says by `id` how well a candidate did in [0, 1]; without it all did equally well. Ties
-    go to the larger cluster, then to the better ranked. Where nothing ran the best ranked is
+    `shares` says by its id how well a candidate did, in [0, 1]; without it all did equally well.
+    Ties go to the larger cluster, then to the better ranked. Where nothing ran the best ranked is
     selected, so that its error is the answer.
 
     The confidence is an estimate that nothing has calibrated: a cluster counts with its size times
@@ -30,21 +30,24 @@ def select(
     if not groups:
         ours = rank(_whole(state))
         return state.evolve(selected=ours[0], confidence=None) if ours else state
-    did = {id(c): 1.0 if shares is None else shares[id(c)] for g in groups for c in g.candidates}
+    did = {c.id: 1.0 if shares is None else shares[c.id] for g in groups for c in g.candidates}
     winner, _ = max(
         ((candidate, len(group.candidates)) for group in groups for candidate in group.candidates),
-        key=lambda pair: (did[id(pair[0])], pair[1]),
+        key=lambda pair: (did[pair[0].id], pair[1]),
     )
-    weights = [len(g.candidates) * max(did[id(c)] for c in g.candidates) for g in groups]
+    weights = [len(g.candidates) * max(did[c.id] for c in g.candidates) for g in groups]
     total = sum(weights) + 1.0
-    judged = {
-        id(candidate): replace(candidate, confidence=weight / total)
+    sure = {
+        candidate.id: weight / total
         for group, weight in zip(groups, weights, strict=True)
         for candidate in group.candidates
     }
-    chosen = judged[id(winner)]
+    chosen = replace(winner, confidence=sure[winner.id])
     return state.evolve(
-        candidates=tuple(judged.get(id(candidate), candidate) for candidate in state.candidates),
+        candidates=tuple(
+            replace(one, confidence=sure[one.id]) if one.id in sure else one
+            for one in state.candidates
+        ),
         selected=chosen,
         confidence=chosen.confidence,
     )

@@ -47,9 +47,9 @@ class CriticSelection(Step):
             state = state.warn(critic.caution)
         assessment = critic.assess(state, [_as_meant(candidate) for candidate in ran])
         judged = _agreed(ran, assessment.probabilities)
-        by_sql = {candidate.sql: candidate for candidate in judged}
+        by_id = {candidate.id: candidate for candidate in judged}
         decided = state.evolve(
-            candidates=tuple(by_sql.get(c.sql, c) for c in state.candidates),
+            candidates=tuple(by_id.get(c.id, c) for c in state.candidates),
             confidence=judged[0].confidence,
             answerable=float(assessment.answerable),
         )
@@ -85,12 +85,12 @@ def _agreed(candidates: Sequence[Candidate], judgements: Sequence[float]) -> lis
     """The candidates with their probabilities, surest first; those with the same result get the
     best of them: they are right or wrong together. Those with a fault come behind."""
     order = sorted(range(len(candidates)), key=lambda place: -judgements[place])
-    together: dict[int, float] = {}
+    together: dict[str, float] = {}
     for group in group_by_result(candidates[place] for place in order):
         for candidate in group.candidates:
-            together[id(candidate)] = float(judgements[_place(candidates, group.best)])
+            together[candidate.id] = float(judgements[_place(candidates, group.best)])
     sure = [
-        replace(one, confidence=held(one, min(max(together[id(one)], 0.0), 1.0)))
+        replace(one, confidence=held(one, min(max(together[one.id], 0.0), 1.0)))
         for one in (candidates[place] for place in order)
     ]
     return sorted(sure, key=lambda one: -(one.confidence or 0.0))

@@ -137,18 +137,18 @@ def _majority(samples: Sequence[Mapping[int, bool] | None]) -> dict[int, bool]:
     return {number: 2 * sum(votes) > len(votes) for number, votes in sorted(said.items())}
 
 
-def _shares(listed: Sequence[Sequence[Shown]], judged: Judged) -> dict[int, float]:
-    """The share of tests passed of those judged, by `id` of the candidate.
+def _shares(listed: Sequence[Sequence[Shown]], judged: Judged) -> dict[str, float]:
+    """The share of tests passed of those judged, by the candidate's id.
 
     One imagined pass and one imagined failure are added to each, so that few verdicts weigh little
     and none at all stand in the middle; among equally often judged ones more passes win.
     """
-    shares: dict[int, float] = {}
+    shares: dict[str, float] = {}
     for group in listed:
         for one in group:
             verdicts = [said[one.number] for said in judged if one.number in said]
             share = (sum(verdicts) + 1) / (len(verdicts) + 2)
-            shares.update({id(candidate): share for candidate in one.speaks_for})
+            shares.update({candidate.id: share for candidate in one.speaks_for})
     return shares
 
 
@@ -157,7 +157,7 @@ def _recorded(state: State, listed: Sequence[Sequence[Shown]], judged: Judged) -
     ones = [one for group in listed for one in group]
     tests = []
     for test, verdicts in zip(state.tests, judged, strict=True):
-        passed = {id(c) for one in ones if verdicts.get(one.number) for c in one.speaks_for}
-        places = tuple(n for n, c in enumerate(state.candidates) if id(c) in passed)
+        passed = {c.id for one in ones if verdicts.get(one.number) for c in one.speaks_for}
+        places = tuple(n for n, c in enumerate(state.candidates) if c.id in passed)
         tests.append(replace(test, passed=places) if verdicts else test)
     return state.evolve(tests=tuple(tests))
