@@ -163,7 +163,7 @@ def test_execute_keeps_order_results_and_errors(shop_workspace: Workspace) -> No
 def test_execute_leaves_the_rest_when_time_is_up(shop_workspace: Workspace) -> None:
     time = [0.0]
 
-    def two_seconds_each(kind: str, payload: object) -> None:
+    def two_seconds_each(event: object) -> None:
         time[0] += 2.0
 
     run = Run(clock=lambda: time[0], events=two_seconds_each)

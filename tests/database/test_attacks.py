@@ -10,7 +10,8 @@ import apsw
 import pytest
 import yaml
 
-from sqlwright.database.connection import FAILURES, GuardedConnection, Refused
+from sqlwright.database.connection import GuardedConnection
+from sqlwright.database.failures import FAILURES, Refused
 from sqlwright.database.files import DatabaseFile
 from sqlwright.errors import UnsafeQuery
 from sqlwright.sql.guard import check_query

@@ -144,6 +144,26 @@ def test_errors_are_data(database: SqliteDatabase, sql: str, kind: str, word: st
     assert works(database)
 
 
+@pytest.mark.parametrize(
+    ("sql", "cause", "name"),
+    [
+        ("SELECT missing FROM numbers", "unknown_column", "missing"),
+        ("SELECT numbers.missing FROM numbers", "unknown_column", "numbers.missing"),
+        ("SELECT 1 FROM nowhere", "unknown_table", "nowhere"),
+        ("SELECT YEAR(t) FROM numbers", "unknown_function", "year"),
+        ("SELECT FROM WHERE", "syntax", ""),
+        ("SELECT 'no such table: numbers' FROM numbers LIMIT 'x'", "", ""),
+        ("SELECT abs(-9223372036854775808)", "", ""),
+        ("DELETE FROM numbers", "", ""),
+    ],
+)
+def test_an_error_says_what_is_wrong_with_the_query(
+    database: SqliteDatabase, sql: str, cause: str, name: str
+) -> None:
+    found = error(database.execute(sql, Run()))
+    assert (found.cause, found.name) == (cause, name)
+
+
 def test_row_limit(database: SqliteDatabase) -> None:
     for rows, truncated in ((10, True), (20_000, False), (19_999, True)):
         result = database.execute("SELECT n FROM numbers", Run(), limits=Limits(rows=rows))

@@ -12,12 +12,8 @@ import pytest
 import yaml
 
 from sqlwright.database import open_database
-from sqlwright.database.connection import (
-    FAILURES,
-    GuardedConnection,
-    Refused,
-    explain_failure,
-)
+from sqlwright.database.connection import GuardedConnection
+from sqlwright.database.failures import FAILURES, Refused, explain_failure
 from sqlwright.database.files import DatabaseFile
 from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.database.stored import Others, Stored
@@ -69,7 +65,8 @@ def by_connection(guarded: GuardedConnection, sql: str) -> Outcome:
     try:
         return "rows", list(guarded.execute(sql)[1])
     except (Refused, *FAILURES) as error:
-        return explain_failure(error)
+        failure = explain_failure(error)
+        return failure.kind, failure.message
 
 
 def by_tree(views: dict[str, str], sql: str) -> Outcome:

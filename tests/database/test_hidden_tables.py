@@ -11,7 +11,8 @@ import yaml
 
 from sqlwright import api
 from sqlwright.database import open_database
-from sqlwright.database.connection import FAILURES, GuardedConnection, Refused
+from sqlwright.database.connection import GuardedConnection
+from sqlwright.database.failures import FAILURES, Refused
 from sqlwright.database.files import DatabaseFile
 from sqlwright.errors import ConfigError, UnsafeQuery
 from sqlwright.prepare import open_workspace, prepare

@@ -9,7 +9,7 @@ from itertools import islice
 from types import TracebackType
 from typing import Protocol
 
-from sqlwright.database.connection import FAILURES, explain_failure
+from sqlwright.database.failures import FAILURES, explain_failure
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Run
 from sqlwright.types import Cell
@@ -149,13 +149,13 @@ class _Running:
             self.reading._running = False
         if not isinstance(error, FAILURES):
             return
-        failure, message = explain_failure(error)
-        if failure == "interrupted":
+        failure = explain_failure(error)
+        if failure.kind == "interrupted":
             self.reading.check()
             raise OutOfTime from error
-        if failure == "unavailable":
+        if failure.kind == "unavailable":
             raise DatabaseUnavailable(
-                f"The database could not be read any further: {message}.",
+                f"The database could not be read any further: {failure.message}.",
                 hint="Check that no program holds it locked and that the file is whole.",
             ) from error
-        raise Unreadable(message) from error
+        raise Unreadable(failure.message) from error

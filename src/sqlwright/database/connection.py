@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from sqlwright.database.allowed import FUNCTIONS
+from sqlwright.database.failures import NO_TABLE, Refused
 from sqlwright.database.readable import Readable, make_mirror, shown_by, stored_tables
 from sqlwright.database.statement import Statement
 from sqlwright.schema import fold_name
@@ -37,7 +38,6 @@ SQL_BYTES = 1_000_000
 CELL_CEILING = 64 * 1024 * 1024
 """No text or blob larger than this is ever made; larger stored ones can't be read."""
 _IN_MEMORY = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_MEMORY
-_NO_TABLE = "no such table: "
 _PRAGMAS = frozenset({"data_version", "module_list"})
 """Full-text search asks for one, the check of what a query reads for the other. Alone, neither has
 a SELECT to run."""
@@ -96,10 +96,6 @@ def _limit(connection: apsw.Connection) -> apsw.Connection:
     for limit, value in _LIMITS.items():
         connection.limit(limit, value)
     return connection
-
-
-class Refused(Exception):
-    """The guarded connection refused a statement."""
 
 
 class _Prepared:
@@ -214,7 +210,7 @@ class GuardedConnection:
             raise Refused(f"reading {name} is not allowed")
 
     def _refusal(self, error: apsw.Error) -> Exception:
-        if isinstance(error, apsw.SQLError) or self._denied.startswith(_NO_TABLE):
+        if isinstance(error, apsw.SQLError) or self._denied.startswith(NO_TABLE):
             return error if isinstance(error, apsw.SQLError) else apsw.SQLError(self._denied)
         return Refused(self._denied)
 
@@ -241,7 +237,7 @@ class GuardedConnection:
                 return apsw.SQLITE_OK
             self._denied = f"reading {first} is not allowed"
             if self._listed is not None and not self._is_provided(name):
-                self._denied = f"{_NO_TABLE}{first}"
+                self._denied = f"{NO_TABLE}{first}"
         else:
             code = apsw.mapping_authorizer_function.get(action, str(action))
             self._denied = f"{str(code).removeprefix('SQLITE_')} is not allowed"
@@ -317,20 +313,6 @@ def settle(path: str) -> None:
         connection.close(True)
 
 
-class ReadFailed(Exception):
-    """A statement failed in another process; `kind` and message are as `explain_failure` gives
-    them there."""
-
-    def __init__(self, kind: str, message: str, *, copy: bool = False) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.copy = copy
-
-
-FAILURES = (apsw.Error, MemoryError, UnicodeEncodeError, OverflowError, ReadFailed)
-"""Exceptions of running a query, besides Refused."""
-
-
 def binding_folder() -> str:
     """The folder that the binding was imported from."""
     return dirname(dirname(apsw.__file__))  # noqa: PTH120  pathlib would slow the worker's start
@@ -347,37 +329,3 @@ def warm_up() -> None:
     connection = apsw.Connection(":memory:")
     connection.execute("SELECT random(), datetime(0, 'unixepoch', 'localtime')")
     connection.close()
-
-
-def explain_failure(error: BaseException) -> tuple[str, str]:
-    """An ExecutionError's kind and message for what a connection raised.
-
-    The kind "interrupted" is the caller's to name: it knows whether it was time or a person.
-    """
-    if isinstance(error, ReadFailed):
-        return error.kind, str(error)
-    if isinstance(error, Refused):
-        return "unsafe", str(error)
-    if isinstance(error, apsw.InterruptError):
-        return "interrupted", "interrupted"
-    if isinstance(error, (MemoryError, apsw.NoMemError)):
-        return "memory", "the query needs more memory than it is allowed"
-    if isinstance(error, apsw.TooBigError):
-        return "memory", "the query makes a text or blob larger than is allowed"
-    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
-        return "unavailable", "the database is locked by another program"
-    if isinstance(error, (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)):
-        return "unavailable", f"the database file is damaged or encrypted ({error})"
-    if isinstance(error, (apsw.CantOpenError, apsw.IOError, apsw.ReadOnlyError)):
-        return "unavailable", f"the database can't be read ({error})"
-    if isinstance(error, UnicodeEncodeError):
-        return "sql", "the SQL text is not valid Unicode"
-    return "sql", str(error)
-
-
-def needs_copy(error: BaseException) -> bool:
-    """True when SQLite would have to write to read the file (a journal was left by a crash), or
-    can't make sense of a log's index."""
-    if isinstance(error, ReadFailed):
-        return error.copy
-    return isinstance(error, (apsw.ReadOnlyError, apsw.CantOpenError, apsw.ProtocolError))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from sqlwright.database.connection import FAILURES, explain_failure
+from sqlwright.database.failures import FAILURES, explain_failure
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.schema import Column, ForeignKey, Schema, Table
 
@@ -67,14 +67,14 @@ def _each(connection: DatabaseReader, sql: str, names: Iterable[str]) -> list[tu
     try:
         return list(connection.rows(sql.format(one="")))
     except FAILURES as error:
-        if explain_failure(error)[0] != "sql":
+        if explain_failure(error).kind != "sql":
             raise
     rows: list[tuple[Any, ...]] = []
     for name in names:
         try:
             rows += connection.rows(sql.format(one="AND s.name = ?"), (name,))
         except FAILURES as error:
-            if explain_failure(error)[0] != "sql":
+            if explain_failure(error).kind != "sql":
                 raise
     return rows
 

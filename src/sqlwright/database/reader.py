@@ -13,7 +13,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlwright.database.connection import ReadFailed
+from sqlwright.database.failures import Failure, ReadFailed
 from sqlwright.database.workers.process import (
     Reply,
     Worker,
@@ -101,7 +101,8 @@ class DatabaseReader:
         yield from rows
         while head["more"]:
             if statement != self._statement:
-                raise ReadFailed("sql", "another statement was begun before this one ended")
+                message = "another statement was begun before this one ended"
+                raise ReadFailed(Failure("sql", message))
             head, rows = self._ask({"more": True})
             yield from rows
 
@@ -110,21 +111,21 @@ class DatabaseReader:
         if self._worker is not None and not self._worker.alive:
             self.close()
         if "more" in what and self._worker is None:
-            raise ReadFailed("unavailable", "the process that was reading has ended")
+            raise ReadFailed(Failure("unavailable", "the process that was reading has ended"))
         left = max(self._until - time.monotonic(), 0.0)
         try:
             if self._worker is None:
                 self._worker = self._pool.take(self._request["folder_id"], self._stop)
             head, rows = self._worker.ask(self._request | what | {"seconds": left}, self._stop)
         except WorkerStopped as error:
-            raise ReadFailed("interrupted", str(error)) from None
+            raise ReadFailed(Failure("interrupted", str(error))) from None
         except WorkerDied as error:
             if error.idle and "more" not in what and self._retries:
                 self._retries -= 1  # it was killed while it had nothing to do
                 return self._ask(what)
-            raise ReadFailed("memory", "the process that was reading has ended") from None
+            raise ReadFailed(Failure("memory", "the process that was reading has ended")) from None
         except OSError as error:
-            raise ReadFailed("unavailable", start_failure(error)) from None
+            raise ReadFailed(Failure("unavailable", start_failure(error), "not_started")) from None
         except BaseException:  # what it would send next belongs to no one
             if self._worker is not None:
                 self._worker.kill()
@@ -132,8 +133,8 @@ class DatabaseReader:
         self._unfinished = bool(head.get("more"))
         if head.pop("large") and not self._unfinished:
             self._worker.kill()
-        if "error" in head:
-            raise ReadFailed(head["error"], head["message"], copy=head["copy"])
+        if "failure" in head:
+            raise ReadFailed(Failure(**head["failure"]), copy=head["copy"])
         return head, rows
 
     def _stop(self) -> str | None:

@@ -6,16 +6,12 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from sqlwright.database.connection import (
-    FAILURES,
-    explain_failure,
-    needs_copy,
-)
+from sqlwright.database.failures import FAILURES, Failure, explain_failure, needs_copy
 from sqlwright.database.files import DatabaseFile, FileSource, Token
 from sqlwright.database.introspect import read_schema
 from sqlwright.database.reader import DatabaseReader
@@ -28,22 +24,15 @@ from sqlwright.schema import Schema, fold_name
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.tokens import UnreadableQuery, quote_name
 from sqlwright.sql.tree import StopReading
-from sqlwright.types import ExecutionError, ExecutionResult
+from sqlwright.types import ErrorCause, ErrorKind, ExecutionError, ExecutionResult
 
-ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable"]
-_HINTS = (
-    (
-        "can't be started",
-        "Files are read by processes of their own, which that keeps from starting.",
-    ),
-    ("locked", "Close the program that holds it, or try again in a moment."),
-    (
-        "damaged",
-        "If it is encrypted, decrypt a copy; else restore a backup, or try "
-        "`sqlite3 FILE .recover`.",
-    ),
-    ("takes too long", "It may have views of views that multiply: drop those in a copy."),
-)
+_HINTS: Mapping[ErrorCause, str] = {
+    "not_started": "Files are read by processes of their own, which that keeps from starting.",
+    "locked": "Close the program that holds it, or try again in a moment.",
+    "damaged": "If it is encrypted, decrypt a copy; else restore a backup, or try "
+    "`sqlite3 FILE .recover`.",
+    "slow": "It may have views of views that multiply: drop those in a copy.",
+}
 _HINT = "Check that the file and its folder may be read."
 
 OPEN_SECONDS = 3.0
@@ -135,8 +124,7 @@ class SqliteDatabase:
             left = max(started + allowed.seconds - time.monotonic(), _LEAST_SECONDS)
             result = self._run(sql, replace(allowed, seconds=left), lambda: _stop(run))
         except UnsafeQuery as error:
-            kind = "sql" if isinstance(error, UnreadableQuery) else "unsafe"
-            result = _failed(kind, str(error), "prepare")
+            result = _error(_refused(error), "prepare")
         except DatabaseUnavailable as error:
             result = _failed("unavailable", " ".join(filter(None, (str(error), error.hint))))
         except WorkerStopped as error:
@@ -144,7 +132,7 @@ class SqliteDatabase:
         except WorkerDied as error:
             result = self._died(error)
         except OSError as error:
-            result = _failed("unavailable", start_failure(error))
+            result = _error(Failure("unavailable", start_failure(error), "not_started"))
         return replace(result, elapsed=time.monotonic() - started)
 
     def fingerprint(self) -> str:
@@ -188,7 +176,7 @@ class SqliteDatabase:
             return self._open_checked(source, seconds)
         except FAILURES as error:
             # SQLite tries for long to make sense of a log's index that is none.
-            stuck = source.mode == "live" and explain_failure(error)[0] == "interrupted"
+            stuck = source.mode == "live" and explain_failure(error).kind == "interrupted"
             if source.mode == "copy" or not (stuck or needs_copy(error)):
                 raise self._unavailable(error) from error
         with self._lock:
@@ -215,11 +203,11 @@ class SqliteDatabase:
             raise self._unavailable(error) from error
 
     def _unavailable(self, error: BaseException) -> DatabaseUnavailable:
-        kind, message = explain_failure(error)
-        if kind == "interrupted":
-            message = "reading its schema takes too long"
-        hint = next((hint for word, hint in _HINTS if word in message), _HINT)
-        return DatabaseUnavailable(f"{self._file.path}: {message}.", hint=hint)
+        failure = explain_failure(error)
+        if failure.kind == "interrupted":
+            failure = Failure("unavailable", "reading its schema takes too long", "slow")
+        hint = _HINTS.get(failure.cause, _HINT)
+        return DatabaseUnavailable(f"{self._file.path}: {failure.message}.", hint=hint)
 
     def check(self, sql: str, stop: StopReading | None = None) -> None:
         """Raise UnsafeQuery unless the text is one query that only reads, and only what may be
@@ -320,8 +308,8 @@ class SqliteDatabase:
                     with self._lock:
                         self._file.require_copy(source)
                     continue
-            if "error" in head:
-                return _failed(head["error"], head["message"], head["phase"])
+            if "failure" in head:
+                return _error(Failure(**head["failure"]), head["phase"])
             return ExecutionResult(
                 tuple(head["names"]),
                 rows,
@@ -366,5 +354,17 @@ def _stopped(reason: str, run: Run, limits: Limits) -> ExecutionResult:
     return _failed("cancelled", "the time limit of the whole question has passed")
 
 
-def _failed(kind: str, message: str, phase: Literal["prepare", "run"] = "run") -> ExecutionResult:
-    return ExecutionResult(error=ExecutionError(cast("ErrorKind", kind), message, phase))
+def _refused(error: UnsafeQuery) -> Failure:
+    if isinstance(error, UnreadableQuery):
+        return Failure("sql", str(error), error.cause, error.name)
+    return Failure("unsafe", str(error))
+
+
+def _failed(kind: ErrorKind, message: str) -> ExecutionResult:
+    return ExecutionResult(error=ExecutionError(kind, message))
+
+
+def _error(failure: Failure, phase: Literal["prepare", "run"] = "run") -> ExecutionResult:
+    kind = cast("ErrorKind", failure.kind)
+    error = ExecutionError(kind, failure.message, phase, failure.cause, failure.name)
+    return ExecutionResult(error=error)

@@ -133,7 +133,12 @@ def result_to_dict(result: ExecutionResult, *, rows: int | None = None) -> dict[
         "seconds": round(result.elapsed, 6),
         "error": None
         if error is None
-        else {"kind": error.kind, "message": readable(error.message)},
+        else {
+            "kind": error.kind,
+            "cause": error.cause or None,
+            "name": readable(error.name) or None,
+            "message": readable(error.message),
+        },
     }
 
 

@@ -86,7 +86,8 @@ def _check_text(sql: str, hidden: Container[str], stop: StopReading | None) -> s
             continue
         name = _stored_name(source)
         if name in hidden and not _is_expression(node, name):
-            raise UnreadableQuery(f"no such table: {_written(node)}")
+            unknown = _written(node)
+            raise UnreadableQuery(f"no such table: {unknown}", cause="unknown_table", name=unknown)
         names.add(name)
     return names
 

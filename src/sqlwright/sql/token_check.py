@@ -169,7 +169,9 @@ def _refuse_call(name: str) -> None:
         raise UnsafeQuery(f"the function {name} is not allowed")
     suggestion = _SUGGESTIONS.get(name)
     more = f"; in SQLite write {suggestion}" if suggestion else ""
-    raise UnreadableQuery(f"there is no function {name[:60]} to use{more}")
+    raise UnreadableQuery(
+        f"there is no function {name[:60]} to use{more}", cause="unknown_function", name=name
+    )
 
 
 def _parentheses(tokens: Sequence[SqlToken]) -> dict[int, int]:

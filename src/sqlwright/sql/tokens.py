@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlwright.errors import UnsafeQuery
 from sqlwright.schema import fold_name
+
+if TYPE_CHECKING:
+    from sqlwright.types import ErrorCause
 
 _TOKEN = re.compile(
     r"""
@@ -51,8 +54,14 @@ _KEYWORDS = frozenset(
 
 
 class UnreadableQuery(UnsafeQuery):
-    """Refused because it can't be read: broken SQL, or a function that doesn't exist. A mistake
-    rather than an attack."""
+    """Refused because it can't be read: broken SQL, or a name that doesn't exist. A mistake rather
+    than an attack."""
+
+    def __init__(self, message: str, *, cause: ErrorCause = "syntax", name: str = "") -> None:
+        super().__init__(message)
+        self.cause: ErrorCause = cause
+        self.name = name
+        """The table or function that doesn't exist."""
 
 
 class SqlToken(NamedTuple):

@@ -15,7 +15,7 @@ from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions, sql_lines
 from sqlwright.errors import Cancelled, UnsafeQuery
-from sqlwright.types import ExecutionResult
+from sqlwright.types import ErrorCause, ExecutionResult
 
 if TYPE_CHECKING:
     from sqlwright.database.sqlite import SqliteDatabase
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 SUGGESTED = 3
 """Names offered for one that isn't there."""
 _SQL = re.compile(r"\s*(?:select|with)\b.*\bfrom\b", re.IGNORECASE | re.DOTALL)
-_UNKNOWN = re.compile(r"no such (?P<what>table|column): (?P<name>.+)")
 
 
 def execute(
@@ -56,13 +55,12 @@ def nearest(name: str, names: Iterable[str]) -> list[str]:
     return [known[name] for name in dict.fromkeys((*begin, *hold, *spelled))][:SUGGESTED]
 
 
-def advice_on(message: str, schema: Schema) -> str:
-    """Advice on a database's error message; for a name it doesn't know, the nearest ones."""
-    unknown = _UNKNOWN.search(message)
-    if unknown is None:
+def advice_on(cause: ErrorCause, name: str, schema: Schema) -> str:
+    """Advice on a query's mistake; for a name that isn't there, the nearest ones."""
+    if cause not in {"unknown_table", "unknown_column"}:
         return ""
-    name = unknown["name"].rpartition(".")[2]
-    if unknown["what"] == "table":
+    name = name.rpartition(".")[2]
+    if cause == "unknown_table":
         return _meant(nearest(name, (table.name for table in schema.tables)))
     found = nearest(name, {ref.column for ref in schema.columns})
     return _meant([str(r) for n in found for r in schema.columns if r.column == n][:SUGGESTED])
@@ -85,7 +83,7 @@ def raise_failure(result: ExecutionResult, database: Database) -> None:
         "timeout": "Allow more time with --timeout, or narrow the query.",
         "memory": "Narrow the query: fewer columns, a WHERE clause, a LIMIT.",
     }
-    hint = hints.get(error.kind) or advice_on(error.message, database.schema())
+    hint = hints.get(error.kind) or advice_on(error.cause, error.name, database.schema())
     raise QueryError(error.message, hint=hint)
 
 
@@ -100,7 +98,8 @@ def check_lines(
     try:
         database.check(sql)
     except UnreadableQuery as error:
-        raise QueryError(str(error), hint=advice_on(str(error), database.schema())) from None
+        advice = advice_on(error.cause, error.name, database.schema())
+        raise QueryError(str(error), hint=advice) from None
     steps = _plan(database, sql)
     schema = database.schema()
     verdict = Text.assemble((f"{display.glyphs.tick} ", "good"), "one query that only reads")
@@ -120,7 +119,7 @@ def check_lines(
 
 def _plan(database: SqliteDatabase, sql: str) -> list[Text]:
     """SQLite's plan as an indented list. Explaining compiles a query and runs nothing of it."""
-    from sqlwright.database.connection import FAILURES
+    from sqlwright.database.failures import FAILURES, explain_failure
 
     depth: dict[object, int] = {}
     lines = []
@@ -132,5 +131,7 @@ def _plan(database: SqliteDatabase, sql: str) -> list[Text]:
                 depth[number] = depth.get(parent, -1) + 1
                 lines.append(Text("  " * min(depth[number], 10) + clean(str(detail), 300)))
     except FAILURES as error:
-        raise QueryError(str(error), hint=advice_on(str(error), database.schema())) from None
+        failure = explain_failure(error)
+        advice = advice_on(failure.cause, failure.name, database.schema())
+        raise QueryError(failure.message, hint=advice) from None
     return lines

@@ -19,7 +19,8 @@ import stat
 import sys
 import tempfile
 
-from sqlwright.database.connection import FAILURES, set_memory, settle, warm_up
+from sqlwright.database.connection import set_memory, settle, warm_up
+from sqlwright.database.failures import FAILURES
 from sqlwright.database.workers.confinement import confine_copier, lower
 
 try:

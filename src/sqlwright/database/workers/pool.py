@@ -67,7 +67,7 @@ class Pool:
             return self._ask(fields, stop)
         until = time.monotonic() + fields["seconds"]
         reply = self._ask(fields | {"memory_bytes": LIGHT_BYTES}, stop)
-        if reply[0].get("error") != "memory":
+        if reply[0].get("failure", {}).get("kind") != "memory":
             return reply
         while not self._heavy.acquire(timeout=POLL_SECONDS):
             reason = stop() or ("timeout" if time.monotonic() > until else None)

@@ -15,18 +15,16 @@ import select
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sqlwright.database.connection import (
-    FAILURES,
     GuardedConnection,
-    Refused,
     TrustedConnection,
-    explain_failure,
-    needs_copy,
     set_memory,
     warm_up,
 )
+from sqlwright.database.failures import FAILURES, Refused, explain_failure, needs_copy
 from sqlwright.database.workers.confinement import confine, lower, no_more_threads
 from sqlwright.database.workers.wire import LENGTH, RECEIVED, pack_reply, unpack_request
 
@@ -196,8 +194,8 @@ class _Memory:
 
 
 def _failed(error: BaseException, phase: str = "run") -> dict[str, Any]:
-    kind, message = explain_failure(error)
-    return {"error": kind, "message": message, "phase": phase, "copy": needs_copy(error)}
+    failure = asdict(explain_failure(error))
+    return {"failure": failure, "phase": phase, "copy": needs_copy(error)}
 
 
 def _packed(head: dict[str, Any], rows: list[Row]) -> bytes:

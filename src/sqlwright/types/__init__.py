@@ -12,12 +12,43 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
+from sqlwright.types.results import (
+    Cell,
+    ErrorCause,
+    ErrorKind,
+    ExecutionError,
+    ExecutionResult,
+)
 
 if TYPE_CHECKING:
     from sqlwright.form.nodes import Query
 
-Cell = None | int | float | str | bytes
-"""One value of a result, as the database stores it."""
+
+__all__ = [
+    "Answer",
+    "Candidate",
+    "Cell",
+    "ColumnLink",
+    "Demonstration",
+    "DescriptionMatch",
+    "ErrorCause",
+    "ErrorKind",
+    "ExecutionError",
+    "ExecutionResult",
+    "QueryCondition",
+    "QueryPart",
+    "Question",
+    "Refusal",
+    "State",
+    "StepTime",
+    "TableLink",
+    "Turn",
+    "UnitTest",
+    "Usage",
+    "ValueMatch",
+    "Veto",
+    "VetoKind",
+]
 
 
 @checked_fields
@@ -130,40 +161,6 @@ class UnitTest:
     text: str
     passed: tuple[int, ...] | None = None
     """Places among the state's candidates that passed; None when nothing judged them."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExecutionError:
-    """Why a query gave no rows to look at. Data, not an exception."""
-
-    kind: Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable"]
-    message: str
-    phase: Literal["prepare", "run"] = "run"
-    """When it came: what was said before the first row was read can't quote stored data."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExecutionResult:
-    """What running one query gave."""
-
-    columns: tuple[str, ...] = ()
-    rows: tuple[tuple[Cell, ...], ...] = ()
-    error: ExecutionError | None = None
-    elapsed: float = 0.0
-    """Seconds."""
-    truncated: bool = False
-    """True when a row or byte limit left out rows."""
-    shortened: tuple[tuple[int, int], ...] = ()
-    """Row and column, from 0, of each value that the limit of one cell cut."""
-
-    @property
-    def ok(self) -> bool:
-        return self.error is None
-
-    @property
-    def empty(self) -> bool:
-        """True when there are no rows, or nothing but NULL in them."""
-        return all(cell is None for row in self.rows for cell in row)
 
 
 VetoKind = Literal[

@@ -1,0 +1,53 @@
+"""What running one query gave: rows, or an error as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Cell = None | int | float | str | bytes
+"""One value of a result, as the database stores it."""
+
+ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable"]
+ErrorCause = Literal[
+    "", "unknown_table", "unknown_column", "unknown_function", "syntax",
+    "locked", "damaged", "not_started", "slow",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionError:
+    """Why a query gave no rows to look at. Data, not an exception."""
+
+    kind: ErrorKind
+    message: str
+    phase: Literal["prepare", "run"] = "run"
+    """When it came: what was said before the first row was read can't quote stored data."""
+    cause: ErrorCause = ""
+    """What is wrong with the query or the file, where that is known."""
+    name: str = ""
+    """The table, column or function that isn't there, as the query names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionResult:
+    """What running one query gave."""
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    error: ExecutionError | None = None
+    elapsed: float = 0.0
+    """Seconds."""
+    truncated: bool = False
+    """True when a row or byte limit left out rows."""
+    shortened: tuple[tuple[int, int], ...] = ()
+    """Row and column, from 0, of each value that the limit of one cell cut."""
+
+    @property
+    def ok(self) -> bool:
+        return self.error is None
+
+    @property
+    def empty(self) -> bool:
+        """True when there are no rows, or nothing but NULL in them."""
+        return all(cell is None for row in self.rows for cell in row)
