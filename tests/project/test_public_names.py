@@ -16,6 +16,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import sqlwright
+from sqlwright.form import nodes
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "sqlwright"
@@ -46,10 +47,11 @@ def within(kind: type, known: set[type]) -> set[type]:
         return known
     known.add(kind)
     if is_dataclass(kind):
-        hints = get_type_hints(kind, None, {"Query": object})  # the form is internal
+        hints = get_type_hints(kind, localns=vars(nodes))
         for field in fields(kind):
             for part in ours(hints[field.name]):
-                within(part, known)
+                if part.__module__ != nodes.__name__:  # a candidate's form is for our own steps
+                    within(part, known)
     return known
 
 
