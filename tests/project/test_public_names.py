@@ -47,7 +47,7 @@ def within(kind: type, known: set[type]) -> set[type]:
         return known
     known.add(kind)
     if is_dataclass(kind):
-        hints = get_type_hints(kind, localns=vars(nodes))
+        hints = get_type_hints(kind, localns={"Query": nodes.Query})
         for field in fields(kind):
             for part in ours(hints[field.name]):
                 if part.__module__ != nodes.__name__:  # a candidate's form is for our own steps
