@@ -124,18 +124,26 @@ def group_by_result(candidates: Iterable[Candidate]) -> tuple[ResultGroup, ...]:
     A candidate joins the first group whose first member it equals, so a query without ORDER BY
     joins the best ordered one with the same rows, and the outcome depends only on the order given.
     """
-    groups: list[tuple[_Rows, list[Candidate]]] = []
-    for candidate in candidates:
-        if not valid(candidate):
-            continue
+    pool = tuple(candidates)
+    groups: dict[int, list[Candidate]] = {}
+    for candidate, place in zip(pool, result_places(pool), strict=True):
+        if valid(candidate):
+            groups.setdefault(place, []).append(candidate)
+    return tuple(ResultGroup(tuple(members)) for members in groups.values())
+
+
+def result_places(candidates: Sequence[Candidate]) -> list[int]:
+    """For each candidate the place of the first one with the same result; its own for one that
+    ended in an error or wasn't executed."""
+    firsts: list[tuple[int, _Rows]] = []
+    places: list[int] = []
+    for number, candidate in enumerate(candidates):
         rows = _Rows(candidate)
-        for representative, members in groups:
-            if _same(representative, rows):
-                members.append(candidate)
-                break
-        else:
-            groups.append((rows, [candidate]))
-    return tuple(ResultGroup(tuple(members)) for _, members in groups)
+        place = next((place for place, first in firsts if _same(first, rows)), None)
+        if place is None:
+            firsts.append((number, rows))
+        places.append(number if place is None else place)
+    return places
 
 
 def deduplicate(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -8,23 +9,26 @@ import numpy as np
 import pytest
 
 import sqlwright
+from sqlwright.candidates import facts_of
 from sqlwright.errors import ModelUnavailable
 from sqlwright.local.critic.critic import Critic, Network, Networks, lenient
+from sqlwright.local.critic.families.shown_and_compared import Shapes, comparison_features
+from sqlwright.local.critic.families.wording import form_features
+from sqlwright.local.critic.families.zones import Zones
 from sqlwright.local.critic.features import (
     Features,
     Order,
     candidate_features,
     result_features,
-    result_key,
     tables_of,
 )
-from sqlwright.local.critic.shown_and_compared import Shapes, comparison_features
-from sqlwright.local.critic.wording import form_features
-from sqlwright.local.critic.zones import Zones
+from sqlwright.local.critic.measures import MEASURED, MEASURES, OF_QUERY
+from sqlwright.local.critic.parts import Parts, parts_of
 from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.question.schema import SchemaShelf
 from sqlwright.local.question.support import senses, support
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
+from sqlwright.sql.reading import read_facts
 from sqlwright.types import (
     Candidate,
     ExecutionError,
@@ -91,10 +95,19 @@ def test_an_error_and_no_run_are_told_apart() -> None:
     assert result_features(None)["error"] == 0.0
 
 
-def test_results_with_the_same_rows_in_another_order_agree() -> None:
-    first, second = ExecutionResult(("x",), ((1,), (2,))), ExecutionResult(("y",), ((2,), (1,)))
-    assert result_key(first) == result_key(second)
-    assert result_key(first) != result_key(ExecutionResult(("x",), ((1,),)))
+def parts(sql: str, schema: Schema) -> Parts:
+    facts = read_facts(sql, schema)
+    assert facts is not None
+    return parts_of(facts)
+
+
+FORMS = Schema(
+    "forms",
+    (
+        Table("singer", (Column("id"), Column("name"), Column("age"), Column("country"))),
+        Table("t", tuple(map(Column, ("a", "b", "m", "n", "y", "age", "name", "city")))),
+    ),
+)
 
 
 @pytest.mark.parametrize(
@@ -105,14 +118,18 @@ def test_results_with_the_same_rows_in_another_order_agree() -> None:
         ("Name the singers", "SELECT COUNT(*) FROM singer", "count made up"),
         ("The oldest singer", "SELECT name FROM singer ORDER BY age DESC LIMIT 1", "most kept"),
         ("The youngest singer", "SELECT name FROM singer ORDER BY age LIMIT 1", "least kept"),
-        ("Singers at least 30 years old", "SELECT 1 WHERE age >= 30", "greater kept"),
-        ("Singers who never sang", "SELECT name WHERE id NOT IN (SELECT 1)", "not kept"),
-        ("Singers per country", "SELECT country FROM s GROUP BY country", "each kept"),
-        ("Top 3 singers", "SELECT name FROM s ORDER BY x DESC LIMIT 5", "limit unasked"),
+        ("Singers at least 30 years old", "SELECT 1 FROM singer WHERE age >= 30", "greater kept"),
+        (
+            "Singers who never sang",
+            "SELECT a FROM t WHERE b NOT IN (SELECT 1)",
+            "not kept",
+        ),
+        ("Singers per country", "SELECT country FROM singer GROUP BY country", "each kept"),
+        ("Top 3 singers", "SELECT name FROM singer ORDER BY age DESC LIMIT 5", "limit unasked"),
     ],
 )
 def test_forms_of_question_and_query_are_compared(asked: str, sql: str, feature: str) -> None:
-    assert form_features(asked, sql)[feature] == 1.0
+    assert form_features(asked, parts(sql, FORMS))[feature] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -130,7 +147,7 @@ def test_forms_of_question_and_query_are_compared(asked: str, sql: str, feature:
     ],
 )  # fmt: skip
 def test_comparisons_are_held_against_the_question(asked: str, sql: str, feature: str) -> None:
-    assert comparison_features(asked, sql)[feature] == 1.0
+    assert comparison_features(asked, parts(sql, FORMS))[feature] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -145,7 +162,7 @@ def test_comparisons_are_held_against_the_question(asked: str, sql: str, feature
     ],
 )
 def test_a_comparison_that_fits_counts_nothing(asked: str, sql: str) -> None:
-    assert not any(comparison_features(asked, sql).values())
+    assert not any(comparison_features(asked, parts(sql, FORMS)).values())
 
 
 SHOP = Schema(
@@ -207,23 +224,25 @@ def test_what_is_shown_and_grouped_is_held_against_the_schema(
         if re.search(rf"\b{column.name}\b", sql)
     ]
     one = replace(candidate(sql), columns=tuple(used))
-    tables = tables_of(State(Question(asked), SchemaView(SHOP)), one)
-    found = Shapes(asked, SHOP).features(sql, used, tables)
+    tables = tables_of(one, read_facts(sql, SHOP))
+    found = Shapes(asked, SHOP).features(parts(sql, SHOP), used, tables)
     assert {name: found[name] for name in told} == told
 
 
-@pytest.mark.parametrize(
-    "sql", ["", "nonsense (((", "SELECT", "WITH x AS (SELECT 1) SELECT * FROM x"]
-)
-def test_a_query_that_cannot_be_read_counts_as_nothing(sql: str) -> None:
-    assert not any(Shapes("Whatever?", SHOP).features(sql, (), set()).values())
+@pytest.mark.parametrize("sql", ["", "nonsense (((", "DELETE FROM t", "VALUES (1)"])
+def test_a_query_that_cannot_be_read_counts_as_nothing(sql: str, static: StaticEmbedder) -> None:
+    (one,) = described(state("How many singers are there?"), [candidate(sql)], static)
+    assert not any(one[name] for name in OF_QUERY)
 
 
 def test_numbers_and_asked_items_are_counted() -> None:
-    described = form_features("Show the name and age of three singers", "SELECT name FROM s")
+    described = form_features(
+        "Show the name and age of three singers", parts("SELECT name FROM t", FORMS)
+    )
     assert described["numbers lost"] == 1.0
     assert described["items too few"] == 1.0
-    assert form_features("Top three", "SELECT 1 FROM s LIMIT 3")["numbers lost"] == 0.0
+    top = form_features("Top three", parts("SELECT 1 FROM t LIMIT 3", FORMS))
+    assert top["numbers lost"] == 0.0
 
 
 def test_tables_are_found_in_the_query_and_its_columns() -> None:
@@ -231,7 +250,7 @@ def test_tables_are_found_in_the_query_and_its_columns() -> None:
         candidate('SELECT 1 FROM "singer" JOIN concert ON 1'),
         columns=(ColumnRef("stadium", "capacity"),),
     )
-    assert tables_of(state("x"), used) == {"singer", "concert", "stadium"}
+    assert tables_of(used, facts_of(used, MUSIC)) == {"singer", "concert", "stadium"}
 
 
 def test_candidates_with_the_same_result_share_their_mass(static: StaticEmbedder) -> None:
@@ -293,10 +312,34 @@ def test_a_network_follows_its_weights_and_calibration() -> None:
     network = Network(
         Order(("a", "b")), np.zeros(2, np.float32), np.ones(2, np.float32), (layers,), 2.0, -1.0
     )
-    described = [{"a": 1.0, "b": 0.25}, {"b": 3.0}]
+    described = [{"a": 1.0, "b": 0.25}, {"a": 0.0, "b": 3.0}]
     assert network.logits(described) == pytest.approx([1.0, -5.0 + 0.0 - 0.5])
     assert network.probabilities(described)[0] == pytest.approx(1 / (1 + np.exp(-1.0)))
     assert len(network.probabilities([])) == 0
+    with pytest.raises(KeyError):
+        network.logits([{"b": 3.0}])
+
+
+def test_the_weights_expect_the_features_of_the_table(static: StaticEmbedder) -> None:
+    data = json.loads((WEIGHTS / "critic.json").read_text(encoding="utf-8"))
+    expected = {
+        name for kind in ("ranking", "right", "answerable") for name in data[kind]["features"]
+    }
+    assert expected == set(MEASURES)
+    pool = [candidate("SELECT COUNT(*) FROM singer", (5,)), candidate("VALUES (1)", (1,))]
+    for one in described(state("How many singers are there?"), pool, static):
+        assert set(one) == set(MEASURED)
+
+
+def test_errors_agree_with_nothing_and_columns_may_stand_in_any_order(
+    static: StaticEmbedder,
+) -> None:
+    failed = ExecutionResult(error=ExecutionError("sql", "no such table"))
+    pool = [replace(candidate(sql), result=failed) for sql in "ab"]
+    swapped = [ExecutionResult(("x", "y"), rows) for rows in (((1, "a"),), (("a", 1),))]
+    pool += [replace(candidate(sql), result=one) for sql, one in zip("cd", swapped, strict=True)]
+    told = described(state("How many singers are there?"), pool, static)
+    assert [one["agreeing"] for one in told] == [0.25, 0.25, 0.5, 0.5]
 
 
 def weighing(**weights: float) -> Network:
@@ -369,8 +412,8 @@ def test_damaged_weights_say_so(content: str, tmp_path: Path) -> None:
     ],
 )
 def test_odd_shapes_are_noticed(asked: str, sql: str, feature: str) -> None:
-    assert form_features(asked, sql)[feature] == 1.0
-    assert form_features("Name them", "SELECT name FROM t")[feature] == 0.0
+    assert form_features(asked, parts(sql, FORMS))[feature] == 1.0
+    assert form_features("Name them", parts("SELECT name FROM t", FORMS))[feature] == 0.0
 
 
 def test_a_joined_table_that_gives_nothing_is_idle(static: StaticEmbedder) -> None:

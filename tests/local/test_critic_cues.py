@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from sqlwright.local.critic.cues import Cues
-from sqlwright.local.critic.references import References
-from sqlwright.local.critic.tree import read_parts
+from sqlwright.local.critic.families.references import References
+from sqlwright.local.critic.families.single_words import Cues
+from sqlwright.local.critic.parts import parts_of
 from sqlwright.schema import Column, ForeignKey, Schema, Table
-from sqlwright.sql.reading import columns_used
+from sqlwright.sql.reading import read_facts
 
 
 def table(name: str, *columns: str, key: tuple[str, ...] = ()) -> Table:
@@ -38,7 +38,9 @@ DESK = Schema(
 
 
 def noticed(asked: str, sql: str) -> set[str]:
-    parts = read_parts(sql, columns_used(sql, DESK))
+    facts = read_facts(sql, DESK)
+    assert facts is not None
+    parts = parts_of(facts)
     found = Cues(asked, DESK).features(parts) | References(asked, DESK).features(parts)
     return {name for name, value in found.items() if value}
 
@@ -158,8 +160,3 @@ def test_keys_are_those_that_the_question_names(asked: str, sql: str, feature: s
 )  # fmt: skip
 def test_what_fits_counts_nothing(asked: str, sql: str) -> None:
     assert not noticed(asked, sql)
-
-
-def test_of_a_query_that_cant_be_read_nothing_is_said() -> None:
-    assert read_parts("SELECT FROM WHERE", ()) is None
-    assert Cues("Names", DESK).features(None) == References("Names", DESK).features(None) == {}

@@ -8,13 +8,21 @@ import pytest
 
 import sqlwright
 from sqlwright.english.words import tokens
-from sqlwright.local.critic.tree import read_parts
-from sqlwright.local.critic.zones import ASKED, CONDITION, GROUP, ORDER, WHOSE, Zones, zones
+from sqlwright.local.critic.families.zones import (
+    ASKED,
+    CONDITION,
+    GROUP,
+    ORDER,
+    WHOSE,
+    Zones,
+    zones,
+)
+from sqlwright.local.critic.parts import parts_of
 from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.question.schema import SchemaShelf
 from sqlwright.local.question.support import support
 from sqlwright.schema import Column, ColumnRef, Schema, Table
-from sqlwright.sql.reading import columns_used
+from sqlwright.sql.reading import read_facts
 from sqlwright.types import Question, ValueMatch
 
 SHOP = Schema(
@@ -60,9 +68,10 @@ def test_an_extreme_is_about_the_words_behind_it() -> None:
 
 def features(text: str, sql: str, static: StaticEmbedder, *values: ValueMatch) -> dict[str, float]:
     arrays = SchemaShelf(static, static).encode(SHOP)
-    used = columns_used(sql, SHOP)
+    facts = read_facts(sql, SHOP)
+    assert facts is not None
     found = support(Question(text), arrays, values, static)
-    return Zones(text, found, arrays, values, used).features(read_parts(sql, used))
+    return Zones(text, found, arrays, values, facts.columns).features(parts_of(facts))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +114,3 @@ def test_a_stored_value_speaks_for_its_column(static: StaticEmbedder) -> None:
     known = features("Shops in Rome", sql, static, rome)
     assert known["pairs fit"] > features("Shops in Rome", sql, static)["pairs fit"]
     assert known["question left"] < features("Shops in Rome", sql, static)["question left"]
-
-
-def test_of_a_query_that_cant_be_read_nothing_is_said(static: StaticEmbedder) -> None:
-    assert features("Names", "SELECT FROM", static) == {}

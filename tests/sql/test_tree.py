@@ -13,7 +13,6 @@ import yaml
 
 from sqlwright.errors import UnsafeQuery, UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
-from sqlwright.local.critic.tree import read_parts
 from sqlwright.schema import Column, Schema, Table
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.in_words.query import read_query
@@ -43,7 +42,6 @@ READERS: dict[str, tuple[Callable[[str], object], object]] = {
     "compared_texts": (lambda sql: compared_texts(sql, SCHEMA), ()),
     "has_order_by": (has_order_by, False),
     "read_facts": (lambda sql: read_facts(sql, SCHEMA), None),
-    "read_parts": (lambda sql: read_parts(sql, ()), None),
 }
 
 
@@ -102,7 +100,7 @@ def test_long_chains_are_read(operator: str) -> None:
     assert columns_used(sql, SCHEMA)
     assert tables_used(sql) == ("p",)
     assert format_sql(sql)
-    assert read_parts(sql, columns_used(sql, SCHEMA)) is not None
+    assert read_facts(sql, SCHEMA) is not None
     try:
         read_sql(sql, SCHEMA)
     except UnsupportedQuery:

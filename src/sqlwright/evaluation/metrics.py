@@ -6,6 +6,11 @@ multiset, in order only when the gold query orders, columns in any order, two re
 equal. `bird_match` is BIRD's (Li et al. 2023): rows as a set, columns in order.
 
 Cells compare as Python compares them: 1 equals 1.0, '1' does not equal 1, no tolerance.
+
+Neither is the rule by which sqlwright itself compares results (`candidates.py`), which asks less of
+numbers (a relative tolerance) and lets order count only where both queries order their rows. These
+two stay as they are published, so that figures compare with those of others; nothing but evaluation
+and training uses them.
 """
 
 from __future__ import annotations
@@ -20,7 +25,8 @@ Row = tuple[Cell, ...]
 
 
 def orders(gold_sql: str) -> bool:
-    """True if the official rule compares rows in order: the gold query says ORDER BY anywhere."""
+    """True if Spider's official rule compares rows in order: the gold query's text says ORDER BY
+    anywhere, within a query or a literal too. A search in text, since theirs is one."""
     return "order by" in " ".join(gold_sql.casefold().split())
 
 

@@ -54,6 +54,7 @@ class _Select:
     tables: tuple[str, ...]
     clauses: dict[Clause, TermParts] = field(default_factory=dict)
     connectives: int = 0
+    alternatives: int = 0
 
     def parts(self, clause: Clause) -> TermParts:
         return self.clauses.setdefault(clause, TermParts())
@@ -121,6 +122,7 @@ class _Reader:
             tuple(own.parts("having").columns),
             select.having is not None,
             own.connectives,
+            own.alternatives,
             grouping,
             order,
             select.limit,
@@ -261,6 +263,7 @@ class _Reader:
         match node:
             case f.And(operands) | f.Or(operands):
                 own.connectives += len(operands) - 1
+                own.alternatives += (len(operands) - 1) * isinstance(node, f.Or)
                 for operand in operands:
                     self._condition(operand, own, clause, negated=negated, into=into)
                 return

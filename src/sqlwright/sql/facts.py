@@ -139,6 +139,8 @@ class SelectFacts:
     has_having: bool = False
     connectives: int = 0
     """AND and OR in its clauses, those of BETWEEN too."""
+    alternatives: int = 0
+    """OR in its clauses."""
     grouping: tuple[Term, ...] = ()
     order: tuple[OrderKey, ...] = ()
     limit: int | None = None
@@ -208,6 +210,13 @@ class QueryFacts:
         return frozenset(
             one.value for one in self.constants if isinstance(one.value, str) and not one.is_format
         )
+
+    @property
+    def extremes(self) -> tuple[tuple[OrderKey, ...], ...]:
+        """Every ORDER BY of which a LIMIT takes the first rows."""
+        own = [one.order for one in self.selects if one.order and one.limit is not None]
+        whole = self.combines and self.order and self.limit is not None
+        return tuple([*own, self.order] if whole else own)
 
     @property
     def orders(self) -> tuple[tuple[OrderKey, ...], ...]:

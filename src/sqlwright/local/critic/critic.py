@@ -1,12 +1,12 @@
 """The critic: which candidate is right, how sure that is, and whether there is an answer at all.
 
-Three small models over features that need no answer key (local/critic_features.py): one ranks the
-candidates of a question by their author's score and by how right each looks; one turns a rank into
-the probability of being right, calibrated on databases nothing was learnt from; one gives the
-probability that the schema holds what is asked. The first learns by cross-fitting, from beams of
-parsers that never saw a question's database, over many databases; the others from the few that the
-parser in use never saw. After MSc-SQL section 4, candidates are judged together, with their
-results.
+Three small models over features that need no answer key (`features.py`; `measures.py` names them):
+one ranks the candidates of a question by their author's score and by how right each looks; one
+turns a rank into the probability of being right, calibrated on databases nothing was learnt from;
+one gives the probability that the schema holds what is asked. The first learns by cross-fitting,
+from beams of parsers that never saw a question's database, over many databases; the others from the
+few that the parser in use never saw. After MSc-SQL section 4, candidates are judged together, with
+their results.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import numpy as np
 
 from sqlwright.english.words import stem, tokens
 from sqlwright.errors import ModelUnavailable
+from sqlwright.local.critic.families.zones import Zones
 from sqlwright.local.critic.features import (
     Features,
     Order,
     add_ranking,
     candidate_features,
 )
-from sqlwright.local.critic.zones import Zones
 from sqlwright.local.embedder.onnx import OnnxEmbedder, WordTable
 from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.question.schema import SchemaShelf

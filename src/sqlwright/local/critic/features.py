@@ -8,24 +8,26 @@ what is asked?
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from sqlwright.candidates import facts_of, result_places
 from sqlwright.english.dates import with_dates
 from sqlwright.english.words import split_name, stem
-from sqlwright.local.critic.cues import Cues
-from sqlwright.local.critic.order_and_keys import Keys
-from sqlwright.local.critic.references import References
-from sqlwright.local.critic.shown_and_compared import Shapes, comparison_features
-from sqlwright.local.critic.tree import read_parts
-from sqlwright.local.critic.wording import form_features
-from sqlwright.local.critic.zones import Zones
+from sqlwright.local.critic.families.order_and_keys import Keys
+from sqlwright.local.critic.families.references import References
+from sqlwright.local.critic.families.shown_and_compared import Shapes, comparison_features
+from sqlwright.local.critic.families.single_words import Cues
+from sqlwright.local.critic.families.wording import form_features
+from sqlwright.local.critic.families.zones import Zones
+from sqlwright.local.critic.measures import OF_QUERY
+from sqlwright.local.critic.parts import parts_of
 from sqlwright.local.question.support import EXPLAINED, Senses, Support
 from sqlwright.protocols import FloatArray
 from sqlwright.schema import ColumnRef
+from sqlwright.sql.facts import QueryFacts
 from sqlwright.types import Candidate, ColumnLink, ExecutionResult, State
 
 Features = dict[str, float]
@@ -39,10 +41,6 @@ MISSING = f"{QUESTION}missing"
 LOWEST = -50.0
 """Author's scores below this count as this."""
 
-_TABLE = re.compile(
-    r"\b(?:from|join)\s+(\"(?:[^\"]|\"\")+\"|`[^`]+`|\[[^\]]+\]|\w+)", re.IGNORECASE
-)
-
 
 def candidate_features(
     state: State,
@@ -54,11 +52,9 @@ def candidate_features(
     """One dictionary per candidate; what can't be read of one is left out of its own."""
     scores = _scores(candidates)
     shares = _softmax(scores)
-    groups = [result_key(candidate.result) for candidate in candidates]
-    mass: dict[object, float] = {}
-    for group, share in zip(groups, shares, strict=True):
-        mass[group] = mass.get(group, 0.0) + float(share)
-    asked = question_features(state, candidates, support) | _sense_features(support, senses)
+    groups = result_places(candidates)
+    mass = _mass(groups, shares)
+    asked = question_features(state, scores, mass, support) | _sense_features(support, senses)
     stored = {table.name.casefold(): table.name for table in state.view.schema.tables}
     keys = state.view.schema.key_columns
     loose = [link for link in state.columns if link.column not in keys]
@@ -69,7 +65,8 @@ def candidate_features(
     references = References(state.question.text, state.view.schema)
     described: list[Features] = []
     for place, candidate in enumerate(candidates):
-        tables = tables_of(state, candidate)
+        facts = facts_of(candidate, state.view.schema)
+        tables = tables_of(candidate, facts)
         one: Features = {
             "score": float(scores[place]),
             "behind": float(scores.max() - scores[place]),
@@ -83,15 +80,17 @@ def candidate_features(
             "warned": float(min(len(candidate.warnings), 3)),
         }
         one |= result_features(candidate.result)
-        one |= _coverage(state, candidate, tables, support, loose)
+        one |= _coverage(state, candidate, (tables, facts), support, loose)
         names = {stored[name] for name in tables if name in stored}
         one |= _sense_coverage(support, senses, [*candidate.columns, *names])
-        one |= form_features(dated, candidate.sql)
-        one |= comparison_features(dated, candidate.sql)
-        one |= shapes.features(candidate.sql, candidate.columns, tables)
-        one |= going_by.features(candidate.sql, candidate.columns, tables)
-        parts = read_parts(candidate.sql, candidate.columns)
-        one |= zones.features(parts) | cues.features(parts) | references.features(parts)
+        if facts is None:
+            one |= dict.fromkeys(OF_QUERY, 0.0)
+        else:
+            parts = parts_of(facts)
+            one |= form_features(dated, parts) | comparison_features(dated, parts)
+            one |= shapes.features(parts, candidate.columns, tables)
+            one |= going_by.features(parts, candidate.columns, tables)
+            one |= zones.features(parts) | cues.features(parts) | references.features(parts)
         one |= asked
         described.append(one)
     return described
@@ -136,18 +135,6 @@ def _softmax(scores: np.ndarray) -> np.ndarray:
     return np.asarray(raised / raised.sum() if len(scores) else scores)
 
 
-def result_key(result: ExecutionResult | None) -> object:
-    """Equal for results with the same rows in any order; errors and missing results are alone."""
-    if result is None:
-        return "not run"
-    if result.error:
-        return ("error", result.error.kind)
-    if result.empty:
-        return "empty"
-    # Order aside, a sum of hashes tells rows apart as well as sorting them, at a tenth of the cost.
-    return (len(result.rows), sum(map(hash, result.rows)))
-
-
 def result_features(result: ExecutionResult | None) -> Features:
     """What running the query gave."""
     rows = result.rows if result else ()
@@ -172,25 +159,33 @@ def result_features(result: ExecutionResult | None) -> Features:
     }  # fmt: skip
 
 
-def tables_of(state: State, candidate: Candidate) -> set[str]:
-    """Tables a candidate reads, folded: those in FROM and JOIN, and those of its columns."""
+def tables_of(candidate: Candidate, facts: QueryFacts | None) -> set[str]:
+    """Stored tables that a candidate reads, folded: those in its FROM clauses, and those of its
+    columns."""
     found = {ref.table.casefold() for ref in candidate.columns}
-    for match in _TABLE.finditer(candidate.sql):
-        name = match.group(1).strip('"`[]').replace('""', '"').casefold()
-        if state.view.schema.table(name):
-            found.add(name)
-    return found
+    return found | {name.casefold() for name in (facts.tables if facts is not None else ())}
+
+
+def _said(facts: QueryFacts | None) -> str:
+    """All that a query names: tables, columns, aggregates, constants; one a line, folded."""
+    if facts is None:
+        return ""
+    columns = (ref.column for ref in facts.columns)
+    calls = (call.function for call in facts.aggregates)
+    constants = (one.text for one in facts.constants)
+    return "\n".join([*facts.tables, *columns, *calls, *constants]).casefold()
 
 
 def _coverage(
     state: State,
     candidate: Candidate,
-    tables: set[str],
+    read: tuple[set[str], QueryFacts | None],
     support: Support,
     loose: Sequence[ColumnLink],
 ) -> Features:
-    """How far a candidate, which reads these tables, uses what was found; `loose` are the links
+    """How far a candidate uses what was found; `read` are its tables and facts, `loose` the links
     that are no keys."""
+    tables, facts = read
     used = dict.fromkeys(candidate.columns)
     schema = state.view.schema
     words = {stem(word) for ref in used for word in split_name(ref.column)}
@@ -201,14 +196,14 @@ def _coverage(
         for word in split_name(table.name)
     }
     hits = [match for match in state.values if match.score >= 0.95]
-    sql = candidate.sql.casefold()
-    hit_used = [match for match in hits if match.value.casefold() in sql]
-    spans = [match.span for match in hits if match.value.casefold() in sql and match.span]
+    said = _said(facts)
+    hit_used = [match for match in hits if match.value.casefold() in said]
+    spans = [match.span for match in hit_used if match.span]
     explained = left = 0
     for token, best in zip(support.tokens, support.best, strict=True):
         own = stem(token.text)
         inside = any(token.within(span) for span in spans)
-        if own in words or own in table_words or inside or token.text in sql:
+        if own in words or own in table_words or inside or token.text in said:
             explained += 1
         elif best >= 0.85:
             left += 1
@@ -263,18 +258,24 @@ def _idle_tables(state: State, candidate: Candidate, tables: set[str], support: 
     )
 
 
-def question_features(state: State, candidates: Sequence[Candidate], support: Support) -> Features:
-    """Whether the database can hold what is asked; the same for every candidate."""
+def _mass(groups: Sequence[int], shares: np.ndarray) -> dict[int, float]:
+    """The probability of each group of candidates."""
+    mass: dict[int, float] = {}
+    for group, share in zip(groups, shares, strict=True):
+        mass[group] = mass.get(group, 0.0) + float(share)
+    return mass
+
+
+def question_features(
+    state: State, scores: np.ndarray, mass: Mapping[int, float], support: Support
+) -> Features:
+    """Whether the database can hold what is asked, from the candidates' scores and the probability
+    of each of their results; the same for every candidate."""
     best = support.best
     names = support.by_name
     columns = sorted((link.score for link in state.columns), reverse=True) or [0.0]
     tables = sorted((link.score for link in state.tables), reverse=True) or [0.0]
-    scores = _scores(candidates) if candidates else np.array([LOWEST])
     shares = _softmax(scores)
-    groups: dict[object, float] = {}
-    for candidate, share in zip(candidates, shares, strict=False):
-        key = result_key(candidate.result)
-        groups[key] = groups.get(key, 0.0) + float(share)
     unexplained = best < EXPLAINED
     weak = best < 0.45
     return {
@@ -303,8 +304,8 @@ def question_features(state: State, candidates: Sequence[Candidate], support: Su
         "q top score": float(scores[0]),
         "q top share": float(shares.max()),
         "q entropy": float(-(shares * np.log(shares + 1e-9)).sum()),
-        "q groups": float(len(groups)),
-        "q agreement": max(groups.values(), default=0.0),
+        "q groups": float(len(mass)),
+        "q agreement": max(mass.values(), default=0.0),
         "q log columns": float(np.log1p(state.view.schema.column_count)),
     }
 
@@ -316,8 +317,8 @@ class Order:
     names: tuple[str, ...]
 
     def row(self, features: Mapping[str, float]) -> FloatArray:
-        """(len(names),); a feature that is not there counts as 0."""
-        return np.array([features.get(name, 0.0) for name in self.names], dtype=np.float32)
+        """(len(names),). Raises KeyError for a feature that isn't there."""
+        return np.array([features[name] for name in self.names], dtype=np.float32)
 
 
 def add_ranking(
@@ -325,10 +326,8 @@ def add_ranking(
 ) -> list[Features]:
     """The features with what the ranking model makes of the candidates together."""
     shares = _softmax(np.asarray(ranked, dtype=np.float64))
-    mass: dict[object, float] = {}
-    groups = [result_key(candidate.result) for candidate in candidates]
-    for group, share in zip(groups, shares, strict=True):
-        mass[group] = mass.get(group, 0.0) + float(share)
+    groups = result_places(candidates)
+    mass = _mass(groups, shares)
     best = float(np.max(ranked))
     return [
         one

@@ -154,6 +154,7 @@ class _Reader:
             tuple(own.parts("having").columns),
             having is not None,
             own.connectives,
+            own.alternatives,
             grouping,
             order,
             row_count(node.args.get("limit")),

@@ -38,6 +38,7 @@ class OpenSelect:
     names: Names
     clauses: dict[Clause, TermParts] = field(default_factory=dict)
     connectives: int = 0
+    alternatives: int = 0
 
     def parts(self, clause: Clause) -> TermParts:
         return self.clauses.setdefault(clause, TermParts())
@@ -193,6 +194,7 @@ class TermReader:
         if isinstance(node, (exp.And, exp.Or)):
             operands = list(node.flatten())
             own.connectives += len(operands) - 1
+            own.alternatives += (len(operands) - 1) * isinstance(node, exp.Or)
             for one in operands:
                 self.condition(one, own, clause, negated=negated, into=into, names=names)
             return

@@ -1,8 +1,4 @@
-"""Does what a query shows, groups and compares fit the question, given the schema?
-
-Read from the query's text, so that queries of any author can be described; what can't be read
-counts as nothing.
-"""
+"""Does what a query shows, groups and compares fit the question, given the schema?"""
 
 from __future__ import annotations
 
@@ -10,23 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from sqlwright.english.words import split_name, stem
-from sqlwright.local.critic.wording import COUNTED, list_items
+from sqlwright.local.critic.families.wording import COUNTED
+from sqlwright.local.critic.parts import Parts
 from sqlwright.schema import ColumnRef, Schema
 
 Features = dict[str, float]
 
-_AGGREGATE = re.compile(
-    r"^\s*(?:distinct\s+)?(?:count|sum|avg|min|max|cast|round)\s*\(", re.IGNORECASE
-)
-_NAME = r"(?:\"(?:[^\"]|\"\")+\"|`[^`]+`|\w+)"
-_COLUMN = re.compile(
-    rf"^\s*(?:distinct\s+)?(?:({_NAME})\.)?({_NAME})\s*(?:\bas\b.*)?$", re.IGNORECASE
-)
-SHOWN = re.compile(r"^\s*select\b(.*?)\bfrom\b", re.IGNORECASE | re.DOTALL)
-_GROUPED = re.compile(
-    r"\bgroup\s+by\s+(.+?)(?:\bhaving\b|\border\b|\blimit\b|[()]|$)", re.IGNORECASE | re.DOTALL
-)
-_COUNTED = re.compile(r"\border\s+by\s+count\s*\(", re.IGNORECASE)
 _ASKS_ID = re.compile(r"\b(?:ids?|codes?|numbers?|keys?|identifiers?|nums?|no)\b|#", re.IGNORECASE)
 KEY_WORDS = frozenset(
     ("id", "ids", "identifier", "code", "codes", "number", "numbers", "num", "no", "key")
@@ -63,6 +48,7 @@ _OR_MORE = re.compile(
 _OR_LESS = re.compile(
     r"^\W*(?:\w+\W+){0,2}?or (?:less|fewer|below|under|earlier|lower)", re.IGNORECASE
 )
+_ORDERING = frozenset({"=", "!=", "<", ">", "<=", ">="})
 _RANGE = re.compile(r"\b(?:between|from|range)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]*\w)")
 NUMBER_WORDS = COUNTED | {"one": "1", "once": "1", "twice": "2", "thrice": "3"}
@@ -81,15 +67,16 @@ class Shapes:
         self._named = _tables_named(schema, self._words)
         self._numbers = _numbers_named(question, schema)
 
-    def features(self, sql: str, used: Sequence[ColumnRef], tables: Set[str]) -> Features:
+    def features(self, parts: Parts, used: Sequence[ColumnRef], tables: Set[str]) -> Features:
         """What a query over these columns and tables (folded names) shows and groups, beside what
         the question asks for."""
-        shown = _columns(_items(SHOWN.search(sql)), used)
-        grouped = _columns(_items(_GROUPED.search(sql)), used)
+        shown = [term.column for term in parts.facts.first.shown if term.column is not None]
+        grouped = [term.column for term in parts.grouping if term.column is not None]
         near, keys = self._schema.foreign_key_columns, self._schema.all_keys
         there = len(self._named & tables)
         numbers = [ref for ref in self._numbers if ref.table.casefold() in tables]
         summed = any(ref in used for ref in numbers)
+        firsts = [order[0].term.aggregate for order in parts.facts.orders]
         return {
             "foreign keys shown": float(min(sum(ref in near for ref in shown), 2)),
             "keys shown unasked": float(
@@ -101,8 +88,10 @@ class Shapes:
                 and not {r.table for r in shown} & {r.table for r in grouped}
             ),
             "grouped by foreign key": float(any(ref in near for ref in grouped)),
-            "grouped by lone key": float(_lone_key(self._schema, grouped, sql)),
-            "groups counted": float(bool(_COUNTED.search(sql))),
+            "grouped by lone key": float(_lone_key(self._schema, grouped, parts)),
+            "groups counted": float(
+                any(call is not None and call.function == "count" for call in firsts)
+            ),
             "grouped unnamed": float(any(not self._names(ref) for ref in grouped)),
             "named tables used": float(min(there, 3)),
             "named tables left": float(min(len(self._named) - there, 3)),
@@ -116,24 +105,23 @@ class Shapes:
         return any(stem(word) in self._words for word in split_name(ref.column))
 
 
-def comparison_features(question: str, sql: str) -> Features:
+def comparison_features(question: str, parts: Parts) -> Features:
     """Does each number that the question names stand behind the comparison that is asked for?"""
     wrong = unasked = lost = strict = 0
     if _BOUND.search(question):
         question = _WRITTEN.sub(lambda found: NUMBER_WORDS[found.group().casefold()], question)
     for number in _NUMBER.finditer(question):
-        found = re.search(rf"(>=|<=|<>|!=|=|>|<)\s*'?{re.escape(number.group())}(?![\d.])", sql)
+        own = _operator_before(number.group(), parts)
         before, after = question[: number.start()][-40:], question[number.end() :][:24]
-        if not found or _RANGE.search(before):
+        if own is None or _RANGE.search(before):
             continue
-        own = found.group(1)
         more = bool(_MORE.search(before) or _OR_MORE.search(after))
         less = bool(_LESS.search(before) or _OR_LESS.search(after))
         if more == less:
             unasked += own in {">", "<", ">=", "<="}
             continue
-        wrong += own[0] == ("<" if more else ">") and own != "<>"
-        lost += own in {"=", "!=", "<>"}
+        wrong += own[0] == ("<" if more else ">")
+        lost += own in {"=", "!="}
         including = bool(
             _INCLUSIVE.search(before) or _OR_MORE.search(after) or _OR_LESS.search(after)
         )
@@ -146,32 +134,18 @@ def comparison_features(question: str, sql: str) -> Features:
     }
 
 
-def _items(found: re.Match[str] | None) -> list[str]:
-    return list_items(found.group(1)) if found else []
+def _operator_before(number: str, parts: Parts) -> str | None:
+    """What the first comparison with a literal that begins with a number asks for."""
+    begins = re.compile(rf"{re.escape(number)}(?![\d.])")
+    for one in parts.facts.comparisons:
+        if one.operator in _ORDERING and one.constant and begins.match(one.constant.text):
+            return one.operator
+    return None
 
 
-def _columns(items: Iterable[str], used: Sequence[ColumnRef]) -> list[ColumnRef]:
-    """The plain columns among the items; without a table's name, the first used one that fits."""
-    found = []
-    for item in items:
-        match = None if _AGGREGATE.match(item) else _COLUMN.match(item)
-        if not match:
-            continue
-        table, column = (_bare(part) for part in match.groups())
-        for ref in used:
-            if ref.column.casefold() == column and table in {"", ref.table.casefold()}:
-                found.append(ref)
-                break
-    return found
-
-
-def _bare(name: str | None) -> str:
-    return "" if name is None else name.strip('"`').replace('""', '"').casefold()
-
-
-def _lone_key(schema: Schema, grouped: Sequence[ColumnRef], sql: str) -> bool:
+def _lone_key(schema: Schema, grouped: Sequence[ColumnRef], parts: Parts) -> bool:
     """Groups of a single table's primary key have one row each."""
-    if len(grouped) != 1 or " join " in sql.casefold():
+    if len(grouped) != 1 or parts.joins:
         return False
     table = schema.table(grouped[0].table)
     return table is not None and table.primary_key == (grouped[0].column,)

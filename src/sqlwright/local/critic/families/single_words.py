@@ -6,14 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sqlglot import exp
-
 from sqlwright.english.words import FUNCTION_WORDS, split_name
-from sqlwright.local.critic.shown_and_compared import stems
-from sqlwright.local.critic.tree import Parts
+from sqlwright.local.critic.families.shown_and_compared import stems
+from sqlwright.local.critic.parts import Parts
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.declared_types import type_feature
-from sqlwright.sql.tree import node_text
+from sqlwright.sql.facts import OrderKey, Term
 
 Features = dict[str, float]
 
@@ -87,12 +85,12 @@ _CHAIN = _cue(
     rf"\b{_FUNCTION}(?:\s*,\s*(?:and\s+)?(?:the\s+)?{_FUNCTION})*"
     rf"\s*,?\s*(?:and|&)\s+(?:the\s+)?{_FUNCTION}\b"
 )
-_CALLED: tuple[tuple[type[exp.Expr], re.Pattern[str]], ...] = (
-    (exp.Avg, _cue(r"\baverage|\bmean\b|\bavg\b")),
-    (exp.Sum, _cue(r"\btotal|\bsum\b|\boverall\b|\bcombined\b")),
-    (exp.Max, _cue(r"\bmaximum|\bmax\b|\bhighest|\blargest|\bmost\b|\bgreatest|\boldest|"
+_CALLED: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("avg", _cue(r"\baverage|\bmean\b|\bavg\b")),
+    ("sum", _cue(r"\btotal|\bsum\b|\boverall\b|\bcombined\b")),
+    ("max", _cue(r"\bmaximum|\bmax\b|\bhighest|\blargest|\bmost\b|\bgreatest|\boldest|"
                    r"\blongest|\blatest|\btop\b|\bbiggest")),
-    (exp.Min, _cue(r"\bminimum|\bmin\b|\blowest|\bsmallest|\bleast\b|\byoungest|\bshortest|"
+    ("min", _cue(r"\bminimum|\bmin\b|\blowest|\bsmallest|\bleast\b|\byoungest|\bshortest|"
                    r"\bearliest|\bfewest")),
 )  # fmt: skip
 _NEGATED = _cue(
@@ -143,11 +141,8 @@ class Cues:
         nouns = re.findall(r"\w+", different.group(1)) if different else []
         self._different = stems(word for word in nouns if word not in FUNCTION_WORDS)
 
-    def features(self, parts: Parts | None) -> Features:
-        """What a query does that is asked for, and what it does unasked; of a query that can't be
-        read, nothing."""
-        if parts is None:
-            return {}
+    def features(self, parts: Parts) -> Features:
+        """What a query does that is asked for, and what it does unasked."""
         return (
             self._names(parts)
             | self._extremes(parts)
@@ -193,44 +188,46 @@ class Cues:
                     or (self._oldest and descending != of_time)
                     or (self._youngest and descending == of_time)
                 )
-        limited = parts.any(exp.Limit)
-        lone = limited and not parts.grouped and bool(_calls(parts.first))
+        limited = bool(parts.facts.limits)
+        lone = limited and not parts.grouped and bool(parts.calls)
         return {
             "limit made up": float(limited and not self._wants_extreme),
-            "limit in each": float(self._each and bool(parts.tree.args.get("limit"))),
+            "limit in each": float(self._each and parts.facts.limit is not None),
             "aggregate limited": float(lone),
             "extreme right": float(fits == {True}),
             "extreme wrong": float(fits == {False}),
         }
 
     def _directions(self, parts: Parts) -> Features:
-        order = parts.tree.args.get("order")
+        order = parts.facts.order
         found = dict.fromkeys(("direction right", "direction wrong", "order counted"), 0.0)
-        if order is None:
+        if not order:
             return found
         if self._by_count:
-            named = bool(_COUNT_NAME.search(node_text(order, "")))
-            found["order counted"] = float(named or bool(order.find(exp.Count, exp.Sum)))
+            calls = {call.function for key in order for call in key.term.aggregates}
+            named = any(_COUNT_NAME.search(_names_in(key.term)) for key in order)
+            found["order counted"] = float(named or bool(calls & {"count", "sum"}))
         descending, name = _leading(order)
         of_time = bool(_OF_TIME.search(name))
         down = self._descending or (self._young_first if of_time else self._old_first)
         up = self._ascending or (self._old_first if of_time else self._young_first)
-        if parts.tree.args.get("limit") is None and up != down:
+        if parts.facts.limit is None and up != down:
             found["direction right"] = float(descending == down)
             found["direction wrong"] = float(descending != down)
         return found
 
     def _functions(self, parts: Parts) -> Features:
-        calls = _calls(parts.first)
+        first, calls = parts.facts.first, parts.calls
+        called = {call.function for call in calls}
         asked = self._chained
-        made_up = sum(any(isinstance(call, kind) for call in calls) for kind in self._uncalled)
-        star = any(isinstance(item, exp.Star) for item in parts.first.expressions)
+        made_up = sum(function in called for function in self._uncalled)
+        star = any(term.star for term in first.shown)
         return {
             "aggregates lost": float(max(asked - len(calls), 0)),
             "aggregates kept": float(asked > 1 and len(calls) >= asked),
             "function made up": float(min(made_up, 2)),
             "mixed ungrouped": float(bool(calls and parts.shown)
-                                     and parts.first.args.get("group") is None),
+                                     and not first.grouping),
             "star kept": float(self._everything and star),
             "star lost": float(self._everything and not star),
             "different uncounted": float(self._different_uncounted(parts)),
@@ -246,14 +243,15 @@ class Cues:
             for ref in self._schema.columns
             if ref.table.casefold() in parts.tables and ref not in keys
         )
-        counts = parts.every(exp.Count)
-        return named and not any(isinstance(count.this, exp.Distinct) for count in counts)
+        counts = (call for call in parts.facts.aggregates if call.function == "count")
+        return named and not any(call.distinct for call in counts)
 
     def _negations(self, parts: Parts) -> Features:
-        joined = parts.any(exp.Join)
-        unequal = parts.any(exp.NEQ)
-        excepted = parts.any(exp.Except) or any(
-            isinstance(member.parent, exp.Not) for member in parts.every(exp.In)
+        comparisons = parts.facts.comparisons
+        joined = bool(parts.joins)
+        unequal = any(one.operator == "!=" for one in comparisons)
+        excepted = any(one.operator == "except" for one in parts.facts.operations) or any(
+            one.operator == "in" and one.negated for one in comparisons
         )
         return {
             # Another one of its rows may be equal.
@@ -265,25 +263,28 @@ class Cues:
     def _groups(self, parts: Parts) -> Features:
         keys = self._schema.all_keys
         grouped = {ref.column.casefold() for ref in parts.grouped}
-        having = any(select.args.get("having") for select in parts.every(exp.Select))
-        calls = _calls(parts.first)
-        alone = len(parts.first.expressions) == 1 and parts.first.args.get("group") is None
+        first, calls = parts.facts.first, parts.calls
+        having = any(select.has_having for select in parts.facts.selects)
+        alone = len(first.shown) == 1 and not first.grouping
         return {
             # One number where one for each was asked for, or where no number was.
             "each in one": float(bool(calls) and alone and (self._each or self._periods)),
             "counted alone": float(
-                alone and any(isinstance(call, exp.Count) for call in calls) and not self._counting
+                alone and any(call.function == "count" for call in calls) and not self._counting
             ),
             "shown key ungrouped": float(
-                parts.first.args.get("group") is not None
+                bool(first.grouping)
                 and any(ref in keys and ref.column.casefold() not in grouped for ref in parts.shown)
             ),
             "having kept": float(having and self._of_group),
         }
 
     def _literals(self, parts: Parts) -> Features:
-        literals = list(parts.every(exp.Literal))
-        texts = [one.this.casefold() for one in literals if one.is_string or len(one.this) > 1]
+        facts = parts.facts
+        cuts = [cut for one in facts.selects for cut in (one.limit, one.offset) if cut is not None]
+        written = [(one.text.casefold(), one.is_text) for one in facts.constants]
+        written += [(str(cut), False) for cut in cuts]
+        texts = [text for text, is_text in written if is_text or len(text) > 1]
         repeated = any(texts.count(text) > max(self._text.count(text), 1) for text in set(texts))
         compared = sum(
             not one.is_text and column is not None and type_feature(column.type) == "text-type"
@@ -291,9 +292,9 @@ class Cues:
             for column in [self._schema.column(one.column)]
         )
         return {
-            "literal repeated": float(repeated and not isinstance(parts.tree, exp.SetOperation)),
-            "literal empty": float(any(one.is_string and not one.this.strip(" %")
-                                       for one in literals)),
+            "literal repeated": float(repeated and not facts.combines),
+            "literal empty": float(any(is_text and not text.strip(" %")
+                                       for text, is_text in written)),
             "text against number": float(compared),
             "constant shown": float(parts.shown_constant),
         }  # fmt: skip
@@ -318,22 +319,19 @@ def _holds(refs: Sequence[ColumnRef]) -> tuple[bool, bool]:
     )
 
 
-def _calls(select: exp.Select) -> list[exp.Expr]:
-    """Aggregates that a SELECT shows."""
-    return [call for item in select.expressions for call in item.find_all(exp.AggFunc)]
+def _names_in(term: Term) -> str:
+    """The names of an expression's columns, and of the parts of dates that it takes."""
+    return " ".join([*(ref.column for ref in term.columns), *(one.part for one in term.dates)])
 
 
-def _leading(order: exp.Expr) -> tuple[bool, str]:
+def _leading(order: Sequence[OrderKey]) -> tuple[bool, str]:
     """Whether an ORDER BY puts the largest first, and of what."""
-    first = order.expressions[0]
-    return bool(first.args.get("desc")), node_text(first.this, "")
+    return order[0].descending, _names_in(order[0].term)
 
 
 def _directed(parts: Parts) -> Iterator[tuple[bool, str]]:
     """Each extreme that is taken: whether the largest comes first, and of what."""
-    for select in parts.every(exp.Select):
-        order = select.args.get("order")
-        if order is not None and select.args.get("limit") is not None:
-            yield _leading(order)
-    for call in parts.every(exp.Max, exp.Min):
-        yield isinstance(call, exp.Max), node_text(call.this, "")
+    yield from map(_leading, parts.facts.extremes)
+    for call in parts.facts.aggregates:
+        if call.function in {"max", "min"}:
+            yield call.function == "max", _names_in(call.argument)

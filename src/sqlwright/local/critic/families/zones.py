@@ -14,11 +14,10 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from sqlglot import exp
 
 from sqlwright.english.words import FUNCTION_WORDS, Token, split_name, stem, vocabulary
-from sqlwright.local.critic.shown_and_compared import NUMBER_WORDS, stems
-from sqlwright.local.critic.tree import Parts
+from sqlwright.local.critic.families.shown_and_compared import NUMBER_WORDS, stems
+from sqlwright.local.critic.parts import Parts
 from sqlwright.local.question.schema import SchemaArrays
 from sqlwright.local.question.support import Support
 from sqlwright.protocols import FloatArray
@@ -196,10 +195,8 @@ class Zones:
                     if token.within(match.span):
                         self._in_value[row] = 1.0
 
-    def features(self, parts: Parts | None) -> Features:
-        """How its columns fit where they are asked for; of a query that can't be read, nothing."""
-        if parts is None:
-            return {}
+    def features(self, parts: Parts) -> Features:
+        """How a query's columns fit where they are asked for."""
         return self._shown(parts) | self._covered(parts) | self._pairs(parts) | self._other(parts)
 
     def _rows(self, *groups: Sequence[ColumnRef]) -> npt.NDArray[np.int64]:
@@ -355,7 +352,7 @@ class Zones:
         return {
             "initial of a word": float(min(short, 2)),
             "counts what is named": float(
-                parts.any(exp.Count) and bool(self._counted_tables & parts.tables)
+                parts.facts.calls("count") and bool(self._counted_tables & parts.tables)
             ),
         }
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from sqlwright.english.words import FUNCTION_WORDS, split_name, stem, tokens
-from sqlwright.local.critic.shown_and_compared import KEY_WORDS, stems
-from sqlwright.local.critic.tree import Parts
+from sqlwright.local.critic.families.shown_and_compared import KEY_WORDS, stems
+from sqlwright.local.critic.parts import Parts
 from sqlwright.schema import ColumnRef, Schema, Table
 
 Features = dict[str, float]
@@ -21,10 +21,8 @@ class References:
         self._words = [token.text for token in tokens(question)]
         self._stems = [stem(word) for word in self._words]
 
-    def features(self, parts: Parts | None) -> Features:
-        """Whether keys meet as the question says; of a query that can't be read, nothing."""
-        if parts is None:
-            return {}
+    def features(self, parts: Parts) -> Features:
+        """Whether keys meet as the question says."""
         apart = sum(self._apart(left, right) for left, right in parts.operands)
         kinds = set(self._key_kinds(parts))
         identified = [any(self._identifies(ref, t) for ref in parts.grouped) for t in self._each]
@@ -105,24 +103,26 @@ class References:
         return sum(
             max(map(self._role, rivals)) > self._role(own)
             for near, far in self._directed_joins(parts)
-            if len(rivals := self._keys_between.get((near[0], far[0]), [])) > 1
+            if len(rivals := self._keys_between.get((near.table, far.table), [])) > 1
             for own in rivals
-            if own.column.casefold() == near[1]
+            if own == near
         )
 
     @staticmethod
-    def _directed_joins(parts: Parts) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-        for one, other in parts.equalities:
-            yield one, other
-            yield other, one
+    def _directed_joins(parts: Parts) -> Iterator[tuple[ColumnRef, ColumnRef]]:
+        for select in parts.facts.selects:
+            for join in select.joins:
+                for one, other in join.pairs:
+                    yield one, other
+                    yield other, one
 
     @cached_property
     def _keys_between(self) -> dict[tuple[str, str], list[ColumnRef]]:
-        """Referring columns by the folded names of their table and of the one referred to."""
+        """Referring columns by the names of their table and of the one referred to."""
         found: dict[tuple[str, str], list[ColumnRef]] = {}
         for key in self._schema.foreign_keys:
             if len(key.columns) == 1:
-                ends = key.table.casefold(), key.target_table.casefold()
+                ends = key.table, key.target_table
                 found.setdefault(ends, []).append(ColumnRef(key.table, key.columns[0]))
         return found
 

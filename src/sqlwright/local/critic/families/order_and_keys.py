@@ -1,19 +1,16 @@
-"""Does a query order, rank, count and switch by the columns that the question names for it?
-
-Read from the query's text, so that queries of any author can be described; what can't be read
-counts as nothing.
-"""
+"""Does a query order, rank, count and switch by the columns that the question names for it?"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 
 from sqlwright.english.words import FUNCTION_WORDS, split_name, stem
-from sqlwright.local.critic.shown_and_compared import SHOWN, number_columns, says, stems
-from sqlwright.local.critic.wording import list_items
+from sqlwright.local.critic.families.shown_and_compared import number_columns, says, stems
+from sqlwright.local.critic.parts import Parts
 from sqlwright.schema import ColumnRef, Schema, Table
+from sqlwright.sql.facts import QueryFacts, SelectFacts, Term
 
 Features = dict[str, float]
 
@@ -33,12 +30,10 @@ _STOPS = frozenset({
     "and", "of", "in", "from", "with", "that", "which", "who", "for", "among", "when", "where",
     "by", "ascending", "descending", "order", "asc", "desc",
 })  # fmt: skip
-_ORDER = re.compile(r"\border\s+by\s+(.+?)(?:\blimit\b|\)|$)", re.IGNORECASE | re.DOTALL)
-_EXTREMES = re.compile(r"\b(?:max|min)\s*\(([^()]*)\)", re.IGNORECASE)
-_CALLED = re.compile(r"\b(?:count|sum|avg|min|max)\s*\(", re.IGNORECASE)
-_COUNTS = re.compile(r"\bcount\s*\(", re.IGNORECASE)
-_OFF = re.compile(r"(\w+)\"?\s*=\s*'?(?:0|f|false|n|no)(?:'|\b)(?!\.)", re.IGNORECASE)
-_ON = re.compile(r"(\w+)\"?\s*=\s*'?(?:1|t|true|y|yes)(?:'|\b)(?!\.)", re.IGNORECASE)
+_NO = frozenset({"0", "f", "false", "n", "no"})
+_YES = frozenset({"1", "t", "true", "y", "yes"})
+"""First words of what a switch is compared with."""
+_WORD = re.compile(r"\w+(?!\.)\b")
 _NEGATED = re.compile(
     r"\bnot\b|n't\b|\bno\b|\bnon\b|\bnever\b|\bwithout\b|\bfalse\b|\bzero\b|\b0\b|\bin(?=active)|"
     r"\bun(?!der|til|less|i)(?=\w)|\bneither\b|\bexcept\b",
@@ -57,15 +52,16 @@ class Keys:
         self._extreme = self._said(_EXTREME)
         self._negated = bool(_NEGATED.search(question))
 
-    def features(self, sql: str, used: Sequence[ColumnRef], tables: Set[str]) -> Features:
+    def features(self, parts: Parts, used: Sequence[ColumnRef], tables: Set[str]) -> Features:
         """What a query over these columns and tables (folded names) goes by."""
-        ordered = _ORDER.findall(sql)
-        keys = _key_words(ordered[-1:])
-        extremes = keys | _key_words(_EXTREMES.findall(sql))
-        called = bool(ordered and _CALLED.search(ordered[-1]))
+        facts, ordered = parts.facts, [key.term for key in parts.last_order]
+        keys = _key_words(ordered)
+        limits = [call.argument for call in facts.aggregates if call.function in {"max", "min"}]
+        extremes = keys | _key_words(limits)
+        called = any(term.aggregates for term in ordered)
         numbers = [ref for ref in self._numbers if ref.table.casefold() in tables]
-        off = [name for name in _OFF.findall(sql) if says(self._stems, name)]
-        on = [name for name in _ON.findall(sql) if says(self._stems, name)]
+        off = [name for name in _switched(facts, _NO) if says(self._stems, name)]
+        on = [name for name in _switched(facts, _YES) if says(self._stems, name)]
         subtypes = [table for table in self._named if self._is_subtype(table, tables)]
         return {
             "ordered as said": float(bool(self._order & keys)),
@@ -74,8 +70,8 @@ class Keys:
             "extreme as said": float(bool(self._extreme & extremes)),
             "extreme elsewhere": float(bool(self._extreme and extremes)
                                        and not self._extreme & extremes),
-            "shown twice": float(_shown_twice(sql)),
-            "number counted": float(bool(_COUNTS.search(sql) and numbers)
+            "shown twice": float(_shown_twice(facts.first)),
+            "number counted": float(bool(facts.calls("count") and numbers)
                                     and not any(ref in used for ref in numbers)),
             "number taken": float(any(ref in used for ref in numbers)),
             "off unasked": float(bool(off) and not self._negated),
@@ -119,18 +115,29 @@ class Keys:
         )
 
 
-def _key_words(clauses: Sequence[str]) -> set[str]:
-    """Stems of the words of names in clauses; of a qualified name, its column's."""
-    names = [name.split(".")[-1] for clause in clauses for name in re.findall(r"[\w.]+", clause)]
-    return {stem(word) for name in names for word in split_name(name)}
+def _key_words(terms: Iterable[Term]) -> set[str]:
+    """Stems of the words of columns' names in expressions, and the aggregates they call."""
+    terms = list(terms)
+    words = {word for term in terms for ref in term.columns for word in split_name(ref.column)}
+    calls = {call.function for term in terms for call in term.aggregates}
+    return {stem(word) for word in words | calls}
 
 
-def _shown_twice(sql: str) -> bool:
+def _switched(facts: QueryFacts, values: Set[str]) -> Iterator[str]:
+    """Names of the columns that a query sets equal to one of these."""
+    for one in facts.comparisons:
+        column, constant = one.left.column, one.constant
+        if one.operator == "=" and column is not None and constant is not None:
+            first = _WORD.match(constant.text.casefold())
+            if first and first.group() in values:
+                yield column.column
+
+
+def _shown_twice(first: SelectFacts) -> bool:
     """Whether a column is shown more than once, plainly and in an aggregate included."""
-    shown = SHOWN.search(sql)
-    if not shown:
-        return False
-    names = [_CALLED.sub("", item).strip(" ()").casefold() for item in list_items(shown.group(1))]
-    bare = [name.removeprefix("distinct ").split(" as ")[0].split(".")[-1] for name in names]
-    told = [name for name in bare if name and name != "*"]
+    told: list[str | Term] = []
+    for term in first.shown:
+        inner = term.aggregate.argument if term.aggregate is not None else term
+        if not inner.star:
+            told.append(term if inner.column is None else inner.column.column.casefold())
     return len(told) > len(set(told))

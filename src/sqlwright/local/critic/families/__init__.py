@@ -1,0 +1,1 @@
+"""Families of features: each holds one side of a query against the question."""
