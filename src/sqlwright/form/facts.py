@@ -39,7 +39,7 @@ _DATES = frozenset({"date", "time", "datetime", "julianday"})
 
 
 def form_facts(form: f.Query, schema: Schema) -> QueryFacts:
-    """What a form says. Raises UnsupportedQuery when no keys join the tables it mentions."""
+    """The facts of a form. Raises UnsupportedQuery when no keys join the tables it mentions."""
     reader = _Reader(schema)
     reader.query(form)
     return reader.facts(form)

@@ -1,4 +1,4 @@
-"""What a query says, as facts: the one reading that everything which judges queries shares.
+"""The facts of a query: the one reading that everything which judges queries shares.
 
 A query's facts are made from its parse tree (`sql/tree_facts/`) or, where its author has one,
 from its form (`form/facts.py`); both readings of one query are equal. Columns are told by their
@@ -30,9 +30,10 @@ class Constant:
 
     value: str | int | float
     is_format: bool = False
-    """Whether it says which part of a date STRFTIME takes."""
+    """True if it is the format that says which part of a date STRFTIME takes."""
     start: int | None = field(default=None, compare=False)
-    """Where a text begins in what the tree was read from (`tree.parsed_text`); None elsewhere."""
+    """Index at which a text begins in what the tree was read from (`tree.parsed_text`); None
+    elsewhere."""
 
     @property
     def is_text(self) -> bool:
@@ -69,13 +70,13 @@ class Term:
     """An expression: what it is and what is in it, in reading order, queries within it apart."""
 
     column: ColumnRef | None = None
-    """Where it is nothing but a stored column."""
+    """The column, if it is nothing but a stored column; else None."""
     constant: Constant | None = None
-    """Where it is nothing but a constant."""
+    """The constant, if it is nothing but a constant; else None."""
     aggregate: AggregateCall | None = None
-    """Where it is nothing but an aggregate."""
+    """The aggregate, if it is nothing but an aggregate; else None."""
     star: bool = False
-    """Whether it is `*`."""
+    """True if it is `*`."""
     columns: tuple[ColumnRef, ...] = ()
     """Each once; of `*` all that it shows."""
     aggregates: tuple[AggregateCall, ...] = ()
@@ -96,7 +97,7 @@ class Comparison:
     left: Term
     right: tuple[Term, ...] = ()
     negated: bool = False
-    """Whether an odd number of NOT stands before it."""
+    """True if an odd number of NOT stands before it."""
 
     @property
     def constant(self) -> Constant | None:
@@ -106,7 +107,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class JoinFact:
-    """What brings a source of a FROM clause in beside those before it."""
+    """The join of a source of a FROM clause with those before it."""
 
     kind: JoinKind
     pairs: tuple[tuple[ColumnRef, ColumnRef], ...] = ()
@@ -187,7 +188,7 @@ class QueryFacts:
 
     @property
     def combines(self) -> bool:
-        """Whether the whole query is a set operation."""
+        """True if the whole query is a set operation."""
         return any(one.left == 0 for one in self.operations)
 
     @cached_property
@@ -201,7 +202,7 @@ class QueryFacts:
         return tuple(call for term in self.terms() for call in term.aggregates)
 
     def calls(self, *functions: str) -> bool:
-        """Whether any of these aggregates is called."""
+        """True if any of these aggregates is called."""
         return any(call.function in functions for call in self.aggregates)
 
     @cached_property
@@ -246,7 +247,7 @@ class QueryFacts:
 
 @dataclass
 class TermParts:
-    """What is found in an expression while it is read."""
+    """The facts found in an expression while it is read."""
 
     columns: dict[ColumnRef, None] = field(default_factory=dict)
     aggregates: list[AggregateCall] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What can be told of a query's text: what it reads, compares and orders.
+"""Reads a query's text: the tables and columns it reads, compares and orders by.
 
 All of it is read from the parse tree; a text that is no query gives nothing.
 """
@@ -14,7 +14,7 @@ from sqlwright.sql.tree import node_text, parsed_token, query_tree, source_read
 
 
 def is_query(sql: str) -> bool:
-    """Whether the text reads as exactly one query, safe or not."""
+    """True if the text reads as exactly one query, safe or not."""
     return query_tree(sql) is not None
 
 
@@ -33,7 +33,7 @@ def tables_used(sql: str) -> tuple[str, ...]:
 
 
 def read_facts(sql: str, schema: Schema) -> QueryFacts | None:
-    """What a query says; None when the text is no query or is nested too deeply to be read."""
+    """The facts of a query; None when the text is no query or is nested too deeply to be read."""
     from sqlwright.sql.tree_facts.query import query_facts
 
     return query_facts(sql, schema)
@@ -55,10 +55,10 @@ class ComparedText(NamedTuple):
     column: ColumnRef
     text: str
     pattern: bool
-    """Whether the column is asked to be LIKE it."""
+    """True if the column is asked to be LIKE it."""
     negated: bool
     start: int
-    """Where the literal begins in the query, its quote included."""
+    """Index at which the literal begins in the query, its quote included."""
     end: int
 
 
@@ -87,7 +87,8 @@ def compared_texts(sql: str, schema: Schema) -> tuple[ComparedText, ...]:
 
 
 def _literal_places(sql: str) -> dict[int | None, int]:
-    """Where each text literal begins in what the tree was read from, and which one it is."""
+    """Number of each text literal by the index at which each begins in what the tree was read
+    from."""
     places: dict[int | None, int] = {}
     at = 0
     for token in tokenize(sql):

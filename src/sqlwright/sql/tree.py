@@ -120,7 +120,7 @@ def enclosing_selects(tree: exp.Expr) -> dict[int, exp.Select | None]:
 
 
 def source_read(node: exp.Expr) -> exp.Expr | None:
-    """What a table node or `x IN table` reads."""
+    """The node of the table or query that a table node or `x IN table` reads."""
     from sqlglot import exp
 
     if isinstance(node, exp.In):

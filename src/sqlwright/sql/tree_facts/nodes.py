@@ -1,4 +1,4 @@
-"""Which nodes of a parse tree are which facts."""
+"""Nodes of a parse tree as facts."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def only_source(select: exp.Select) -> exp.Expr | None:
 
 
 def set_operator(node: exp.SetOperation) -> SetOperator:
-    """Which set operation it is."""
+    """The kind of a set operation."""
     operator = _SETS[type(node)]
     return "union_all" if operator == "union" and not node.args.get("distinct") else operator
 
@@ -101,12 +101,12 @@ def row_count(node: exp.Expr | None) -> int | None:
 
 
 def is_number(node: exp.Expr) -> bool:
-    """Whether it is a number without a sign."""
+    """True if it is a number without a sign."""
     return isinstance(node, exp.Literal) and not node.is_string
 
 
 def signed_number(node: exp.Expr) -> int | float | None:
-    """What a minus before a number gives."""
+    """A negative number: a minus before a number without a sign; None for anything else."""
     if not isinstance(node, exp.Neg) or not is_number(node.this):
         return None
     value = value_of(node.this)
@@ -135,7 +135,7 @@ def aggregate_of(node: exp.Expr) -> tuple[str, exp.Expr | None] | None:
 
 
 def date_part_of(node: exp.Expr) -> tuple[str, exp.Expr] | None:
-    """What is taken from which date."""
+    """The format or function that takes a part of a date, and the date; None for anything else."""
     if isinstance(node, exp.TimeToStr):
         moment, form = node.this, node.args.get("format")
         while isinstance(moment, exp.TsOrDsToTimestamp):

@@ -45,7 +45,7 @@ _CLAUSES = frozenset(
 
 
 def query_facts(sql: str, schema: Schema) -> QueryFacts | None:
-    """What a query says; None when the text is no query or is nested too deeply to be read."""
+    """The facts of a query; None when the text is no query or is nested too deeply to be read."""
     tree = query_tree(sql)
     if tree is None:
         return None
@@ -243,7 +243,7 @@ class _Reader:
         return tuple(keys)
 
     def _others(self, node: exp.Select, own: OpenSelect) -> None:
-        """What of a SELECT has no place among the facts: its columns and queries count."""
+        """The rest of a SELECT, which has no fact of its own: its columns and queries count."""
         for name, value in node.args.items():
             for one in value if isinstance(value, list) else [value]:
                 if name not in _CLAUSES and isinstance(one, exp.Expr):
