@@ -305,6 +305,16 @@ def test_a_word_is_found_as_stored_or_alike(case: dict[str, Any]) -> None:
     assert sorted(reader.text(value) for value in every[token.holds(every)]) == case["holds"]
 
 
+def test_words_far_into_a_text_and_their_ends_are_not_looked_up() -> None:
+    far, near = "ab " * 90 + "needle", "ab " * 80 + "needle"
+    index = memory_value_index(one_column([far, near, "x" * 31 + "yz"]))
+    assert [match.value for match in index.search("needle")] == [near]
+    reader = reader_of(["x" * 31 + "yz"])
+    assert reader.tokens([0]) == ["x" * 31 + "y"]
+    assert PhraseToken.look_up("x" * 31 + "yq", reader).count == 1
+    assert PhraseToken.look_up("x" * 31 + "zy", reader).count == 0
+
+
 # ---- covering and ranking
 
 
