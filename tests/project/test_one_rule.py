@@ -16,8 +16,8 @@ RULES = {
     "stem": {"english/words.py", "english/as_trained.py"},
     "singular": {"english/words.py"},
     "plural": {"english/words.py"},
-    # Names of models are split at a slash.
-    "split_name": {"english/words.py", "english/as_trained.py", "llm/models.py"},
+    # Names of models are split at a slash, by the vendor.
+    "split_name": {"english/words.py", "english/as_trained.py", "llm/vendors/services.py"},
     "is_abbreviation": {"english/words.py"},
     "quote_name": {"sql/tokens.py"},
     "quote_text": {"sql/tokens.py"},
