@@ -60,19 +60,21 @@ __all__ = [
 LONGEST = 60
 """Characters of a value that are repeated."""
 LARGEST_BITS = 128
-"""Of a whole number that is repeated; Python itself refuses to write very large ones."""
+"""Bits of a whole number that is repeated in a message; Python itself refuses to write very large
+ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """In an annotation: what is allowed, where its type doesn't say it well."""
+    """Part of an annotation: what is allowed, where its type doesn't say it well."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Private:
-    """In an annotation: a value that doesn't fit isn't repeated, because a key may stand in it."""
+    """Part of an annotation: a value that doesn't fit isn't repeated, because a key may stand in
+    it."""
 
 
 def is_path(path: str | Path) -> bool:

@@ -15,7 +15,7 @@ from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.types import Cell
 
 VERSION = 1
-"""Of the JSON form; a catalog of another version is prepared again."""
+"""Version of the JSON form; a catalog of another version is prepared again."""
 _PROFILE = tuple(field.name for field in fields(ColumnProfile))
 _TABLE_PROFILE = tuple(field.name for field in fields(TableProfile))
 _PLAIN_CELLS = frozenset({type(None), int, float, str})

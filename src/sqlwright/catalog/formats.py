@@ -71,7 +71,7 @@ class Format(NamedTuple):
     share: float
     """Share of the distinct values looked at that are written so, in (0, 1]."""
     pattern: str = ""
-    """For a code its shape: A and a stand for letters, 9 for a digit, + for one or more of them."""
+    """Shape of a code: A and a stand for letters, 9 for a digit, + for one or more of them."""
 
 
 def _is_uniform_phone(text: str) -> bool:

@@ -48,7 +48,8 @@ _NUMERIC = frozenset({"integer", "real"})
 
 @dataclass(frozen=True, slots=True)
 class _Overlap:
-    """Of `looked` different near values, `found` exist on the far side."""
+    """Result of looking up `looked` different near values: `found` of them exist on the far
+    side."""
 
     looked: int
     found: int

@@ -48,7 +48,7 @@ class TimedReader:
     reader: RowReader
     run: Run
     seconds: float | None = None
-    """For everything read in all; None is no limit beside the run's own."""
+    """Time for everything that is read; None is no limit beside the run's own."""
     _deadline: float = field(init=False)
     _done: threading.Event = field(init=False, default_factory=threading.Event)
     _thread: threading.Thread | None = field(init=False, default=None)

@@ -88,7 +88,7 @@ class Catalog:
 
     schema: Schema
     tables: Mapping[str, TableProfile] = field(default_factory=dict)
-    """By the table's exact name."""
+    """Profiles by the table's exact name."""
     columns: Mapping[ColumnRef, ColumnProfile] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     """Sentences about what was left out or couldn't be read."""
@@ -103,8 +103,8 @@ class Catalog:
 
     @cached_property
     def dates(self) -> Mapping[ColumnRef, bool]:
-        """Of columns whose values are written alike: whether SQLite's functions read them as dates,
-        whatever the column is declared as."""
+        """For columns whose values are written alike: True if SQLite's functions read them as
+        dates, whatever the column is declared as."""
         return {
             ref: any(form.name in ISO for form in profile.formats)
             for ref, profile in self.columns.items()

@@ -1,4 +1,4 @@
-"""From what the user typed to a file: bare paths and `sqlite:` URLs; anything else is refused."""
+"""The file that an address names: bare paths and `sqlite:` URLs; anything else is refused."""
 
 from __future__ import annotations
 

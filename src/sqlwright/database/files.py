@@ -63,7 +63,7 @@ class FileSource:
 
     @property
     def uri(self) -> str:
-        """For SQLite's URI opening."""
+        """The file as a URI of SQLite."""
         extra = {"immutable": "&immutable=1", "live": "&readonly_shm=1"}.get(self.mode, "")
         return f"file:{quote(os.fsencode(self.path))}?mode=ro{extra}"
 

@@ -143,7 +143,7 @@ class SqliteDatabase:
 
     @property
     def worker_pids(self) -> tuple[int, ...]:
-        """Of the worker processes that live now."""
+        """Process ids of the workers that live now."""
         return self._pool.pids
 
     @property

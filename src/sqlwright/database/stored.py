@@ -15,7 +15,7 @@ class Stored:
     """Names of a file's tables and views."""
 
     names: frozenset[str]
-    """Of tables and views."""
+    """Names of tables and views."""
     views: Mapping[str, str]
     """Their CREATE VIEW texts."""
     hidden: Container[str] = frozenset()
@@ -34,7 +34,7 @@ class Others:
     so that no answer can tell."""
 
     listed: frozenset[str]
-    """As `fold_name` gives them."""
+    """The names as `fold_name` gives them."""
 
     def __contains__(self, name: object) -> bool:
         return name not in self.listed

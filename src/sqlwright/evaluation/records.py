@@ -29,7 +29,7 @@ class Record:
     bird: bool = False
     gold_empty: bool = False
     oracle: bool = False
-    """Some candidate is right by Spider's rule."""
+    """True if some candidate is right by Spider's rule."""
     first: bool = False
     """The generator's first candidate is right by Spider's rule."""
     candidates: int = 0

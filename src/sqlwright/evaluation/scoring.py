@@ -21,7 +21,7 @@ schema count as kept only when they are among them."""
 GENEROUS = Limits(
     seconds=60.0, rows=1_000_000, result_bytes=512 * 1024 * 1024, cell_bytes=64 * 1024 * 1024
 )
-"""For scoring: what a user is shown is cut much earlier, but whole results are compared."""
+"""Limits for scoring: what a user is shown is cut much earlier, but whole results are compared."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ class StoredVectors:
 
     path: Path
     digest: str
-    """Of the documents they belong to."""
+    """Digest of the documents they belong to."""
 
     def load(self, embedder: Embedder) -> npt.NDArray[np.float16] | None:
         """The vectors, one for each document; None when the file is gone, damaged, of other

@@ -42,7 +42,7 @@ class PagedArray:
     data: Array
     page_sums: Array
     seen: bytearray
-    """For each page whether it has been checked."""
+    """1 for each page that has been checked."""
 
     def checked(self, start: int, stop: int) -> Array:
         """data[start:stop] after checking its pages. Raises WorkspaceError."""

@@ -39,9 +39,9 @@ from sqlwright.types import Usage
 LONGEST = 4_000
 """Characters of a text that are embedded; models take about 2,000 tokens or more."""
 TOKENS = 100_000
-"""Of one request at most, by our estimate. OpenAI takes 300,000."""
+"""Tokens of one request at most, by our estimate. OpenAI takes 300,000."""
 SHARE = 0.5
-"""Of what the budget has left, for one request for vectors."""
+"""Share of what the budget has left that one request for vectors may take."""
 ROUNDS = 3
 """Attempts at most. In each, stored vectors may turn out to be of another model than new ones."""
 
@@ -78,7 +78,7 @@ class BoundEmbedder:
 class _Known:
     vector: FloatArray
     revision: str
-    """Of the model, as far as its server told."""
+    """Revision of the model, as far as its server told."""
 
 
 @dataclass
@@ -136,7 +136,7 @@ class GatedEmbedder:
 
     @property
     def identity(self) -> str:
-        """Of which model the vectors are: name, address, revision and dimension as a digest."""
+        """Identity of the vectors' model: name, address, revision and dimension as a digest."""
         address = "" if self._line is None else self._line.address
         about = [self.name, address, self._revision, self._reported, self._dimension]
         return hashlib.sha256(json.dumps(about).encode()).hexdigest()

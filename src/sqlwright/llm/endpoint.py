@@ -53,7 +53,7 @@ class Call:
     max_tokens: int = 4_096
     """Reply tokens at most, reasoning included."""
     seed: int = 0
-    """Of the first reply; reply k has `seed + k`."""
+    """Seed of the first reply; reply k has `seed + k`."""
     reply_schema: Mapping[str, Any] | None = None
     tools: tuple[Tool, ...] = ()
 
@@ -66,9 +66,9 @@ class Completion:
     revision: str = ""
     """The model's revision or fingerprint as the endpoint reported it; empty when it didn't."""
     prompt_tokens: int | None = None
-    """Of the whole request; None when the endpoint didn't say (some local servers)."""
+    """Tokens of the whole prompt; None when the endpoint didn't say (some local servers)."""
     reply_tokens: int | None = None
-    """Of all replies together, reasoning included; None when the endpoint didn't say."""
+    """Tokens of all replies together, reasoning included; None when the endpoint didn't say."""
     cached_prompt_tokens: int = 0
     """The part of `prompt_tokens` the endpoint had in its own prefix cache."""
     cost: float | None = None
@@ -107,11 +107,12 @@ class Throttle:
     tokens_per_minute: float | None = None
     """Prompt and reply together; None is no limit."""
     seconds: float = 120.0
-    """For one attempt, from sending to the last byte."""
+    """Time-out of one attempt, from sending to the last byte."""
     attempts: int = 6
-    """Per reply, the first one included. Being asked to slow down isn't counted here."""
+    """Attempts for a reply at most, the first one included. Being asked to slow down isn't counted
+    here."""
     turned_away: int = 30
-    """Per reply, how often it may be asked to slow down."""
+    """Answers to slow down that a reply's requests may get at most."""
     patience: float = 300.0
     """Seconds one call may wait in all because the endpoint asks for it."""
     retrying: float = 5.0
@@ -167,9 +168,9 @@ class Meter(Protocol):
         ...
 
     def settle(self, call: Call, outcome: Completion | EndpointError | None) -> None:
-        """Once for each reservation given, with the same call: what came back (tokens count even
-        when the replies are bad); the error; None when the request was dropped in flight, so that
-        nobody knows what it cost."""
+        """Called once for each reservation given, with the same call: what came back (tokens count
+        even when the replies are bad); the error; None when the request was dropped in flight, so
+        that nobody knows what it cost."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The gate in front of every language model: privacy, what is at hand, budget, the record.
+"""The gate in front of every language model: privacy, cache and replay, budget, record.
 
 Everything a step says to a model goes through `GatedModel.complete`, in this order:
 
@@ -80,11 +80,11 @@ class _PendingRequest:
 
     request: Request
     messages: tuple[Message, ...]
-    """With what privacy left of them."""
+    """The messages with what privacy left of them."""
     call: Call
     samples: list[Sample | None]
     key: str = ""
-    """By which the cache knows it."""
+    """Key of the request in the cache."""
     seconds: float = 0.0
     cut: int = 0
     """Replies of which only the end was kept."""
@@ -137,7 +137,8 @@ class GatedModel:
     def complete(
         self, requests: Sequence[Request], run: Run, *, step: str
     ) -> list[tuple[Sample, ...]]:
-        """For each request its `n` samples; see `protocols.LanguageModel`."""
+        """Ask the model. Returns for each request its `n` samples; see
+        `protocols.LanguageModel`."""
         asked = [self._at_hand(request, run) for request in requests]
         at_hand = sum(_at_hand(sample) for pending in asked for sample in pending.samples)
         if at_hand:
@@ -197,7 +198,7 @@ class GatedModel:
         return tuple(kept)
 
     def _key(self, call: Call) -> str:
-        """By which the cache knows a call; see `_of_sample`."""
+        """Key of a call in the cache; see `_of_sample`."""
         address = "" if self._connection is None else self._connection.address
         form = call_form(call, self._name)
         return digest(form | {"revision": self._revision, "address": address})

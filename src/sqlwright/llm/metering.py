@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from sqlwright.llm.prices import Price
 
 BYTES_PER_TOKEN = 3
-"""Of UTF-8. Tokenizers of the big models make 3.5 to 5 of English and SQL, about 3 of a Chinese
-character. Digits are counted singly, as some tokenizers do."""
+"""UTF-8 bytes for each token. Chosen: tokenizers of the big models make 3.5 to 5 of English and
+SQL, about 3 of a Chinese character. Digits are counted singly, as some tokenizers do."""
 FAR = 10
-"""Times our estimate, beyond which nothing reported is believed."""
+"""Factor over our estimate beyond which no reported number is believed."""
 UNSEEN = 20_000
 """Tokens of a prompt that a server may add, and of reasoning that it may not show."""
 PER_MESSAGE = 8

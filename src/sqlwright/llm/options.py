@@ -31,7 +31,7 @@ class LlmOptions:
     budget: Annotated[
         Budget, Words("a Budget, such as sqlwright.spending.parse_budget('$0.05, 20 calls')")
     ] = Budget()  # noqa: RUF009 - frozen
-    """Of one question."""
+    """Budget of one question."""
     privacy: Privacy = "full"
     """Limits what may leave this machine."""
     remote: bool | None = None

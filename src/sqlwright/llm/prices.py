@@ -29,7 +29,8 @@ class Price:
     prompt: float
     reply: float
     cached: float | None = None
-    """For the part of a prompt the vendor had in its prefix cache; None is as `prompt`."""
+    """Price of the part of a prompt that the vendor had in its prefix cache; None is as
+    `prompt`."""
     above: int = 0
     """Prompts with more tokens than that cost `long`; without one it doesn't matter."""
     long: Price | None = None
@@ -49,7 +50,7 @@ class Price:
 
 
 FREE = Price(0.0, 0.0)
-"""Of a model that runs on the user's own machine."""
+"""Price of a model that runs on the user's own machine."""
 
 
 class _Long(BaseModel):

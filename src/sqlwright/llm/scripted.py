@@ -38,7 +38,7 @@ class Asked:
     sample: int = 0
     """Number of the reply within its request, from 0."""
     seed: int = 0
-    """Of this reply."""
+    """Seed of this reply."""
     temperature: float = 0.0
     max_tokens: int = 0
 
@@ -50,7 +50,8 @@ Says = Said | Sequence[Said] | Callable[[Asked], Said]
 
 @dataclass(frozen=True)
 class When:
-    """If it matches - the name of the step, words of the prompt, or a test - this is said.
+    """A rule: what it matches (the name of a step, words of the prompt, or a test), and its
+    replies.
 
     Of several replies the first is given the first time, and so on; the last one stays."""
 
@@ -209,7 +210,8 @@ class ScriptedEndpoint:
     closed: bool = False
 
     async def send(self, call: Call) -> Completion:
-        """As many of the replies as it can. Raises EndpointError for what the script misses."""
+        """Give as many of the replies as the script has. Raises EndpointError for what it
+        misses."""
         self.calls.append(call)
         if self.seconds:
             await asyncio.sleep(self.seconds)

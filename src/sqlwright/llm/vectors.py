@@ -15,7 +15,7 @@ from sqlwright.llm.sending.failures import unreadable
 from sqlwright.protocols import FloatArray
 
 OFF = 0.01
-"""By how much half precision may change a length of 1."""
+"""Change of a length of 1 by half precision at most."""
 LARGEST = 16_384
 """Numbers a vector may have."""
 
@@ -49,7 +49,7 @@ def vectors_text(vectors: FloatArray) -> str:
 
 
 def vectors_from_text(text: str, wanted: int) -> FloatArray | None:
-    """So many unit vectors; None when the text doesn't hold them."""
+    """`wanted` unit vectors, (wanted, dimension); None when the text doesn't hold them."""
     try:
         numbers = np.frombuffer(bytes.fromhex(text), "<f2").astype(np.float32)
         rows = numbers.reshape(wanted, -1)

@@ -255,7 +255,7 @@ class _Build:
     def _scan_group(
         self, table: Table, stage: str, positions: range, reading: TimedReader
     ) -> tuple[TableScan, bool]:
-        """Some columns of a table, and whether they had to be read."""
+        """The scan of some columns of a table, and True if they had to be read."""
         path = self.folder / STAGES / stage
         self.used_stages.append(stage)
         scan = load_stage(path)

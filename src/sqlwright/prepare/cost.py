@@ -1,4 +1,4 @@
-"""About how long preparing a database takes, told at once from its size.
+"""Estimates the time of preparing a database from its size.
 
 It is estimated to decide whether a database is prepared without being asked, so it had better be
 too high than too low: what takes longer all the same is stopped by a clock.
@@ -49,7 +49,7 @@ class Work:
 
     @property
     def seconds(self) -> float:
-        """About how long it takes; rather more."""
+        """Estimated seconds; rather too many."""
         return (
             FIXED
             + PER_COLUMN * self.columns

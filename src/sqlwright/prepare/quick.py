@@ -43,7 +43,8 @@ MOST_VIEW_ROWS = 50_000
 LEAST_SECONDS = 0.25
 """A table's share at least: the first round is to be limited by rows and not by the clock."""
 CELL_SECONDS = 6e-7
-"""About what reading and counting one cell takes on a slow core; plans only, clocks decide."""
+"""Seconds for reading and counting one cell on a slow core, about; for plans only, clocks
+decide."""
 TEXTS_PER_SECOND = 120_000
 """Texts indexed per second on a slow core, likewise."""
 DISTINCT_SECONDS = 0.4

@@ -25,11 +25,11 @@ class Effort:
     another position: a text of nothing but beginnings would take the square of its length."""
 
     json: int = 400_000
-    """By the reader of loose JSON."""
+    """Characters for the reader of loose JSON."""
     pieces: int = 400_000
     """Cut into the pieces of SQL."""
     sql: int = 30_000
-    """By the parser of SQL."""
+    """Characters for the parser of SQL."""
 
 
 _SPACE = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)

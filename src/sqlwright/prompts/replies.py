@@ -123,7 +123,7 @@ def _found(text: str, effort: Effort) -> FoundQuery:
 
 
 def _unread(text: str) -> str:
-    """That a reply is too long, where it is."""
+    """The remark that a reply is too long, where it is; else empty."""
     if len(text) < LONGEST_REPLY:
         return ""
     return f", or it is too long: the last {LONGEST_REPLY:,} characters are read"

@@ -48,7 +48,7 @@ _STAGES = {
     "repair": "mending queries",
     "selection": "choosing the best query",
 }
-"""For steps without words of their own, by what their names begin with."""
+"""Words for steps without words of their own, by what their names begin with."""
 PATIENCE = 3
 """Seconds after which it is told how long it has been."""
 
@@ -132,7 +132,7 @@ class Spinner:
 
 
 def prepared_words(event: PreparationEnded) -> str:
-    """That a database was prepared, how long it took, where that is kept and how to remove it."""
+    """The note that a database was prepared: time, folder, and how to remove it."""
     kept = event.folder.parents[1]
     home = Path.home()
     shown = f"~/{kept.relative_to(home)}" if kept.is_relative_to(home) else str(kept)

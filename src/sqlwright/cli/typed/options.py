@@ -12,7 +12,7 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.presentation.answer import readable
 
 LEAST_SECONDS = 0.1
-"""Of a time limit."""
+"""Seconds of a time limit at least."""
 
 
 def seconds(text: str | float) -> float:

@@ -31,7 +31,7 @@ BAR = 10
 CONSIDERED = 5
 """Other candidates shown of an answer."""
 CONSIDERED_IN_VAIN = 2
-"""When there is no answer, as little is said of what wasn't good enough."""
+"""Other candidates shown where there is no answer."""
 SQL_LIMIT = 10_000
 """Characters of a query shown for reading; --sql-only prints all of it."""
 SQL_LINES = 200

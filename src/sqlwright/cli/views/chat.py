@@ -81,7 +81,7 @@ class Conversation:
         self._shown_notes: set[str] = set()
         """Notes about the database, which hold for every answer and are told once."""
         self.exit_code = 0
-        """That of the last question, so that scripts can tell."""
+        """Exit code of the last question, so that scripts can tell."""
         self._commands: dict[str, Callable[[str], None]] = {
             "sql": self._show_sql,
             "why": self._show_why,

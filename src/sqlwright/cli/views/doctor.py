@@ -30,7 +30,7 @@ LIBRARIES = ("apsw", "numpy", "onnxruntime", "tokenizers", "sqlglot", "rapidfuzz
 LEAST_FREE = 200 * 1024 * 1024
 """Bytes on the disk that a larger database's prepared data may need."""
 FULL = 10 * 1024 * 1024
-"""With less, not even a small database can be prepared."""
+"""Free bytes. With less, not even a small database can be prepared."""
 
 State = Literal["good", "fair", "bad"]
 

@@ -90,8 +90,9 @@ def raise_failure(result: ExecutionResult, database: Database) -> None:
 def check_lines(
     database: SqliteDatabase, sql: str, display: DisplayOptions, *, plan: bool
 ) -> Iterator[Text]:
-    """That the guard lets `sql` pass, what it reads, and on request how the database would go
-    about it. Raises UnsafeQuery, and QueryError when the database can't make sense of it."""
+    """Lines saying that the guard lets `sql` pass, what it reads, and on request how the database
+    would go about it. Raises UnsafeQuery, and QueryError when the database can't make sense of
+    it."""
     from sqlwright.sql.reading import columns_used, format_sql, tables_used
     from sqlwright.sql.tokens import UnreadableQuery
 

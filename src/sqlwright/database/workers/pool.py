@@ -128,7 +128,7 @@ class Pool:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Of the processes that live now."""
+        """Process ids of the workers that live now."""
         return self._workers.pids
 
     @property

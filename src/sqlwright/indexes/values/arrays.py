@@ -175,7 +175,7 @@ class _Chunk:
     wholes: Words
     """Hash of each text without its spaces."""
     hashes: Words
-    """Of the distinct words; `words` are those in the folded blob."""
+    """Hashes of the distinct words; `words` are those in the folded blob."""
     words: Strings
     word_of: Ids
     """For each word of each text: its number among the distinct ones, and the text's."""

@@ -21,7 +21,8 @@ RERANKED = 96
 CHAMPIONS = 24
 """Best values of single columns that join a shortlist, at most."""
 FEW_POSTINGS = 128
-"""So many are added up one by one: what arrays save is less than what each operation costs."""
+"""Postings up to which they are added up one by one: what arrays save is less than what each
+operation costs."""
 
 COVERED = 0.97
 """Share of a phrase's weight from which on misspellings are not looked for."""
@@ -39,7 +40,7 @@ class _MatchCounts:
     """Weight of a phrase that each value covers, by the tokens read so far."""
 
     scores: Floats
-    """Of every value of the index; zero but for those touched."""
+    """Weight of every value of the index; zero but for those touched."""
     common: list[PhraseToken]
     """Tokens too common to bring in a value, for now; none are cut then."""
     touched: list[Ids] = field(default_factory=list)
@@ -237,7 +238,8 @@ def _parted(known: list[PhraseToken], total: float) -> tuple[list[PhraseToken], 
 
 
 def _first_common(known: Sequence[PhraseToken], least: float) -> int:
-    """From which token on, the rarest being first, all together weigh no more than `least`."""
+    """Index of the token from which on, the rarest being first, all together weigh no more than
+    `least`."""
     first, weight = len(known), known[-1].idf
     while first > 1 and weight <= least:
         first -= 1

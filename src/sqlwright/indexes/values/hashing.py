@@ -21,7 +21,8 @@ Offsets = npt.NDArray[np.int64]
 _MASK = (1 << 64) - 1
 """Arithmetic is modulo 2^64."""
 _BASE = 0x9E3779B97F4A7C15
-"""Of the rolling hash: 2^64 divided by the golden ratio, odd (Knuth's multiplicative hashing)."""
+"""Base of the rolling hash: 2^64 divided by the golden ratio, odd (Knuth's multiplicative
+hashing)."""
 _INVERSE = pow(_BASE, -1, 1 << 64)
 _MIX = 0xD6E8FEB86659FD93
 """Odd 64-bit multiplier that spreads a hash's bits."""

@@ -29,7 +29,7 @@ __all__ = [
 
 _KIND = "sqlwright value index"
 _VERSION = 2
-"""Of the arrays' layout; an index of another version is built again."""
+"""Version of the arrays' layout; an index of another version is built again."""
 _NAMES = frozenset(
     """text text_at form form_at form_head token token_at token_head pair_at pair_column pair_rows
     post post_at edit edit_at gram gram_at whole whole_at""".split()  # noqa: SIM905

@@ -43,7 +43,7 @@ class Variants:
 
     values: Ids
     weights: Floats | float
-    """Of each value, or the one that all have."""
+    """Weight of each value, or the one that all have."""
 
 
 _NOTHING = np.empty(0, np.int64)
@@ -63,7 +63,7 @@ class PhraseToken:
     """True if some value has the word itself."""
     postings: Ids
     count: int
-    """Of the postings."""
+    """Number of the postings."""
     idf: float
     _close: list[int] | None = None
     _near: Variants | None = None

@@ -26,7 +26,7 @@ from sqlwright.llm.keeping.digest import reply_form, reply_from
 from sqlwright.messages import Reply
 
 VERSION = 1
-"""Of the form of a stored reply; files of another version are ignored."""
+"""Version of the form of a stored reply; files of another version are ignored."""
 LARGEST = 256 * 1024 * 1024
 """Bytes a folder may grow to."""
 SHARE = 0.9

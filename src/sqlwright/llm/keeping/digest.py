@@ -13,7 +13,7 @@ from sqlwright.messages import Reply, ToolCall
 from sqlwright.presentation.answer import plain
 
 FORM = 1
-"""Of what is digested; grows when the same call would come out as another text."""
+"""Version of the form that is digested; grows when the same call would come out as another text."""
 
 
 def call_form(call: Call, model: str) -> dict[str, Any]:

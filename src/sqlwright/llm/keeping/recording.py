@@ -30,7 +30,7 @@ from sqlwright.presentation.answer import to_json
 
 FORMAT = "sqlwright-recording"
 VERSION = 1
-"""Of the recording's format; its first line names it."""
+"""Version of the recording's format; its first line names it."""
 KEPT = ("unavailable", "rejected")
 """Kinds of failures that are recorded. What an endpoint failed to do is part of the record; what a
 budget cut short isn't."""
@@ -115,11 +115,11 @@ class Recording:
         embedders: Mapping[str, bool] | None = None,
     ) -> None:
         self.samples = samples
-        """By the request's key and the number of the sample."""
+        """Samples by the request's key and the number of the sample."""
         self.models = models
         """Capabilities of each model that was asked, by name."""
         self.embedders = embedders or {}
-        """By name of each embedder that was asked: True if texts left the machine for it."""
+        """For each embedder that was asked, by name: True if texts left the machine for it."""
 
     def find(self, call: Call, model: str) -> tuple[Sample, ...]:
         """The call's samples; `Missing('unrecorded')` for those that aren't there."""

@@ -21,8 +21,8 @@ CHARACTERS_PER_TOKEN = 4
 """A rough guess for rate limits only, corrected when the endpoint tells the real number."""
 
 SEED_STEP = 1_000_003
-"""Between the seeds of attempts after an empty reply: the same seed would give the same nothing.
-A prime far above any number of samples, so that no two samples ever share a seed."""
+"""Difference between the seeds of attempts after an empty reply: the same seed would give the same
+nothing. A prime far above any number of samples, so that no two samples ever share a seed."""
 
 
 @dataclass
@@ -154,9 +154,9 @@ class _Trouble:
     tries: int = 0
     """Attempts that brought nothing."""
     failures: int = 0
-    """Those of them that weren't just a wish to slow down."""
+    """Failed attempts, without those that were asked to slow down."""
     empty: int = 0
-    """Those that brought a reply without content."""
+    """Attempts that brought a reply without content."""
     crowded: bool = False
     requested_wait: float = 0.0
     """Seconds waited because the endpoint asked for it."""

@@ -44,7 +44,8 @@ class HttpAnswer:
 
 
 class Connections:
-    """As many as there are requests at once, to one address with one key. Used on one event loop.
+    """Connections to one address with one key: as many as there are requests at once. Used on one
+    event loop.
 
     Nobody's redirects are followed, and no other headers go out than are named here or by the site.
     """

@@ -45,7 +45,7 @@ class Engine:
         self._process = os.getpid()
         # Below: only touched on the loop.
         self._limiters: dict[int, tuple[Endpoint, RateLimiter]] = {}
-        """By the endpoint's identity."""
+        """The limiter of each endpoint, by the endpoint's identity."""
         self._jobs: set[_Job] = set()
         self._watching = False
 

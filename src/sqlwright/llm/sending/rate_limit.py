@@ -1,4 +1,4 @@
-"""The way to one endpoint: how many requests at once, how many a minute, and who is next.
+"""Rate limits of one endpoint: requests at once, requests and tokens a minute, and their order.
 
 Everything here runs on the engine's event loop, so nothing is locked.
 """
@@ -22,7 +22,7 @@ LONGEST_PAUSE = 60.0
 
 
 class TokenBucket:
-    """So many units a minute, up to a minute's worth at once after a rest.
+    """Limits units a minute; after a rest, a minute's worth may be taken at once.
 
     What is taken in advance makes a debt, so that those who wait are served in their order."""
 
@@ -33,7 +33,7 @@ class TokenBucket:
         self._seen = now
 
     def take(self, amount: float, now: float) -> float:
-        """Take it and tell how many seconds to wait before using it."""
+        """Take an amount. Returns the seconds to wait before using it."""
         self._level = min(self._most, self._level + (now - self._seen) * self._rate)
         self._seen = now
         self._level -= min(amount, self._most)  # more than a minute's worth would wait for ever
@@ -45,7 +45,7 @@ class TokenBucket:
 
 
 class Slots:
-    """Room for so many at once. Who waits is served in turn by party, in order within a party.
+    """Slots for requests in flight. Who waits is served in turn by party, in order within a party.
 
     So a question with one request isn't stuck behind another question's hundred."""
 

@@ -65,7 +65,7 @@ class ModelAddress:
     capabilities: Capabilities
     throttle: Throttle
     key: str | None = None
-    """Already known to belong to this address."""
+    """The key, already known to belong to this address."""
     key_variable: str = ""
     vendor_headers: tuple[tuple[str, str], ...] = ()
     """Names and values of headers that this vendor wants besides the usual ones."""

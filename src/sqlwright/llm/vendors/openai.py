@@ -61,7 +61,7 @@ class OpenAIEndpoint(AtSite):
 
     @property
     def capabilities(self) -> Capabilities:
-        """As configured, less what the model turned out to refuse."""
+        """The configured capabilities without those that the model refused."""
         can = self._site.capabilities
         return replace(can, n=False) if "n" in self._refused else can
 

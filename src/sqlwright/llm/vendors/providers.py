@@ -172,7 +172,7 @@ PROVIDERS: dict[str, Provider] = {
         ),
     )
 }
-"""By the first part of `provider/model`. 'openai-compatible' is any other server."""
+"""Providers by the first part of `provider/model`. 'openai-compatible' is any other server."""
 
 
 def key_belongs(provider: Provider, base_url: str, bound: Sequence[str] = ()) -> bool:
@@ -313,7 +313,7 @@ def connect_embeddings(service: Service) -> EmbeddingEndpoint:
 
 
 def check_embeds(service: Service) -> None:
-    """As `check`; raises ConfigError for a provider that gives no vectors, too."""
+    """Like `check`; raises ConfigError for a provider that gives no vectors, too."""
     if not service.provider.embeds:
         those = ", ".join(name for name, row in PROVIDERS.items() if row.embeds)
         raise ConfigError(

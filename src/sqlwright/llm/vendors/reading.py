@@ -38,7 +38,7 @@ def finish(reason: Any, known: Mapping[str, str] | None = None) -> str:
 
 
 MOST_TOKENS = 100_000_000
-"""Of one request; no context is as long."""
+"""Tokens of one request at most; no context is as long."""
 HIGHEST_PRICE = 10_000.0
 """US dollars for one request."""
 

@@ -15,7 +15,7 @@ from sqlwright.prepare.storage.paths import MANIFEST, write_private
 
 KIND = "sqlwright prepared database"
 VERSION = 1
-"""Of the layout of a prepared folder; one of another version is prepared again."""
+"""Version of the layout of a prepared folder; one of another version is prepared again."""
 _HINT = "Prepare the database again."
 
 

@@ -29,7 +29,7 @@ LATE = "late"
 """Marks that preparing without being asked took too long."""
 ASIDE = ".aside-"
 NEEDED_ROOM = 1_000_000
-"""With less left on the disk, bytes, a failure to write is a full disk, whatever it says."""
+"""Free bytes on the disk. With less, a failure to write is a full disk, whatever it says."""
 _OURS = re.compile(
     r"(?:manifest\.json|lock|late|stages|texts\.vectors|catalog-[0-9a-f]+\.json|values-[0-9a-f]+|"
     r"descriptions-[0-9a-f]+|endpoint-[0-9a-f]+\.vectors|\.aside-.*|\.values-.*)\Z"

@@ -49,7 +49,7 @@ class EndpointVectors:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[str, dict[int, FloatArray]] = {}
-        """By embedder and the text's hash."""
+        """Vectors by embedder and the text's hash."""
         self._last: tuple[str, Sequence[Document], FloatArray] | None = None
         """Put together last, of which embedder and documents: mostly it is all of them again."""
 

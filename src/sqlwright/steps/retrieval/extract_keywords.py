@@ -43,7 +43,7 @@ class ExtractKeywords(PromptStep):
     writes: ClassVar[frozenset[str]] = frozenset({"keywords"})
 
     def calls(self, state: State) -> int:
-        """Its own, and one that must be left for writing the query."""
+        """Number of its own calls, and one that must be left for writing the query."""
         return 2 if state.question.text.strip() else 0
 
     def __call__(self, state: State, context: Context) -> State:

@@ -60,7 +60,7 @@ def _ranked(text: str) -> list[tuple[int, int, str]]:
 
 
 def _longest(phrases: Iterable[Phrase]) -> Iterator[Phrase]:
-    """Those that no other one begins before and ends after."""
+    """The phrases that no other phrase contains."""
     covered = 0
     for phrase in sorted(phrases, key=lambda phrase: (phrase.span[0], -phrase.span[1])):
         if phrase.span[1] > covered:

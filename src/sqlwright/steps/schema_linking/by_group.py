@@ -108,7 +108,7 @@ def _evidence(group: GroupLink, end: State) -> float:
 
 
 def _logit(probability: float | None) -> float:
-    """Of a probability that nothing was said about, 0."""
+    """Log-odds of a probability; 0 if it is None."""
     if probability is None:
         return 0.0
     inside = min(max(probability, LEAST), 1.0 - LEAST)

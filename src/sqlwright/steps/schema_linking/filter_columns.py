@@ -68,7 +68,7 @@ class FilterColumns(PromptStep):
         return ("linker",) if self.form == "embedded" else ()
 
     def calls(self, state: State) -> int:
-        """Its calls and one for writing the query; none where no model is asked."""
+        """Number of its calls and one for writing the query; 0 where no model is asked."""
         made = self._calls(state)
         return made + 1 if made else 0
 
