@@ -135,7 +135,7 @@ def test_a_deadline_gives_the_best_at_hand(open_scripted: Open) -> None:
     shop.warm()
     answer = shop.ask("How many orders?", seconds=4.0)
     assert (answer.status, answer.sql) == ("answered", COUNT)
-    assert "time limit" in answer.warnings[0]
+    assert "time limit" in answer.warnings[0].text
 
 
 @pytest.mark.parametrize("place", range(8))
@@ -229,7 +229,7 @@ def test_a_missing_critic_costs_the_confidence_not_the_answer(open_scripted: Ope
 
     answer = open_scripted(models=Lacking()).ask("How many orders?")
     assert (answer.status, answer.rows) == ("answered", ((4,),))
-    assert "critic.json is missing" in answer.warnings[0]
+    assert "critic.json is missing" in answer.warnings[0].text
 
 
 def test_models_load_once_and_fail_the_same_each_time() -> None:

@@ -29,6 +29,7 @@ from sqlwright.types import (
     Answer,
     Candidate,
     ExecutionResult,
+    Note,
     QueryCondition,
     QueryPart,
     StepTime,
@@ -86,12 +87,14 @@ def poisoned(text: str) -> Answer:
         rows=((text, 1), (text, text)),
         message=text,
         suggestion=text,
-        warnings=(text,),
+        warnings=(Note("model", text),),
         values=(match,),
         reading=(QueryPart("query", text), QueryPart("where", text, 1, condition)),
         used_tables=(text,),
         used_columns=(ColumnRef(text, text),),
-        alternatives=(Candidate(text, "test", result=result, note=text, warnings=(text,)),),
+        alternatives=(
+            Candidate(text, "test", result=result, note=text, warnings=(Note("model", text),)),
+        ),
     )
 
 
@@ -375,3 +378,11 @@ def test_printed_it_is_read_like_text() -> None:
     assert str(answer) == answer_to_text(answer)
     for part in ("How many?", "SELECT 1", "confidence 80%"):
         assert part in str(answer)
+
+
+def test_the_json_has_the_reason_of_a_refusal_and_the_kind_of_each_note() -> None:
+    note = Note("date", "“May” was read as 2026-05-01 to 2026-05-31")
+    form = Answer("refused", "q", None, "sqlite", refusal="language", warnings=(note,)).to_dict()
+    assert form["refusal"] == "language"
+    assert form["warnings"] == [{"kind": "date", "text": note.text}]
+    assert form["version"] == 2

@@ -169,7 +169,7 @@ def test_a_value_beyond_the_limit_is_told_as_cut_and_no_row_as_missing(
     assert whole["truncated"] is False
     assert whole["shortened"] == [[0, 1]]
     assert len(whole["rows"][0][1]) == 1 << 20
-    assert sum(told in warning for warning in whole["warnings"]) == 1
+    assert sum(told in warning["text"] for warning in whole["warnings"]) == 1
     for options in ((), ("--csv",)):
         outcome = sqlwright("sql", stored, query, *options)
         assert (outcome.out + outcome.err).count(told) == 1

@@ -80,7 +80,7 @@ def test_a_budget_that_does_not_reach_leaves_the_step_out_and_says_so(
         answer = ask(models={"llm": model}, budget="0 calls")
     assert endpoint.calls == []
     assert answer.status == "failed"
-    assert any("budget" in warning for warning in answer.warnings)
+    assert any("budget" in warning.text for warning in answer.warnings)
 
 
 def test_the_same_question_is_not_paid_for_twice_unless_told(

@@ -73,7 +73,7 @@ def test_it_is_told_what_is_known_and_what_each_tool_changed() -> None:
 def test_a_model_of_no_use_leaves_the_fixed_order(replies: tuple[list[Sample], ...]) -> None:
     state, _ = steered(*replies, goal="keywords")
     assert state.keywords == ("a", "b")
-    assert "fixed order" in state.warnings[0]
+    assert "fixed order" in state.warnings[0].text
 
 
 def test_ending_without_the_goal_runs_what_has_not_run() -> None:

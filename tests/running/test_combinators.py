@@ -99,7 +99,7 @@ def test_parallel_branches_see_the_start_and_merge_in_declared_order(workers: in
 def test_for_each_runs_once_per_item_with_that_item_alone() -> None:
     def repair(state: State) -> State:
         (only,) = state.candidates
-        state = state.warn(f"looked at {only.sql}")
+        state = state.warn("model", f"looked at {only.sql}")
         if only.sql == "bad":
             return state.evolve(candidates=())
         return state.evolve(candidates=(Candidate(only.sql.upper(), "test", parent=only),))
@@ -108,7 +108,11 @@ def test_for_each_runs_once_per_item_with_that_item_alone() -> None:
     state = chain(START, context())
     assert sqls(state) == ["A", "C"]
     assert state.candidates[0].parent == Candidate("a", "test")
-    assert state.warnings == ("looked at a", "looked at bad", "looked at c")
+    assert [str(note) for note in state.warnings] == [
+        "looked at a",
+        "looked at bad",
+        "looked at c",
+    ]
 
 
 def test_for_each_over_nothing_does_nothing() -> None:

@@ -15,7 +15,7 @@ from sqlwright.protocols import Context, Run, Step
 from sqlwright.running.combinators import Named, named, sequence
 from sqlwright.running.control_flow import for_each, parallel, samples
 from sqlwright.spending import Budget, Spending
-from sqlwright.types import Candidate, State
+from sqlwright.types import Candidate, Note, State
 from tests.running.test_combinators import START, Does, Events, adds, context, sqls
 
 
@@ -116,14 +116,14 @@ def test_a_sample_that_fails_costs_its_own_part(workers: int) -> None:
     chain = sequence(Writes("a"), Raises(MalformedReply("no query in it"), frozenset({2})))
     state = samples(3, chain, workers=workers)(START, context())
     assert sqls(state) == ["a1", "a2", "a3"]
-    assert state.warnings == ("left out: no query in it",)
+    assert [str(note) for note in state.warnings] == ["left out: no query in it"]
 
 
 def test_when_all_samples_fail_the_recipe_goes_on_and_says_so() -> None:
     chain = sequence(Writes("a"), Raises(MalformedReply("none"), frozenset({1, 2})))
     state = samples(2, chain)(START, context())
     assert sqls(state) == ["a1", "a2"]
-    assert state.warnings == ("left out: none",)
+    assert [str(note) for note in state.warnings] == ["left out: none"]
 
 
 def test_what_a_model_refuses_outright_ends_it_with_what_there_is_on_record() -> None:
@@ -215,5 +215,5 @@ def test_without_a_cheaper_variant_the_step_is_left_out() -> None:
     run = Run(spending=Spending(Budget(calls=3)))
     dear: Any = named(Calls(5), "dear")
     assert dear(START, context(run)).warnings == (
-        "the budget didn't reach for dear; it was left out",
+        Note("budget", "the budget didn't reach for dear; it was left out"),
     )

@@ -21,7 +21,7 @@ from sqlwright.running.pipeline import Pipeline
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
 from sqlwright.steps.selection.first_valid import FirstValid
-from sqlwright.types import Answer, Candidate, Question, Refusal, State, TableLink, ValueMatch
+from sqlwright.types import Answer, Candidate, Note, Question, Refusal, State, TableLink, ValueMatch
 
 MODELS: Mapping[str, Any] = {}
 COUNT = "SELECT COUNT(*) FROM orders"
@@ -126,7 +126,7 @@ def test_an_empty_result_and_a_cut_one_are_said(shop_workspace: Workspace) -> No
     null = answer_of(
         shop_workspace, writes("SELECT MAX(1) WHERE 0"), ExecutionGuidedRepair(), FirstValid()
     )
-    assert any("nothing but NULL" in warning for warning in null.warnings)
+    assert any("nothing but NULL" in warning.text for warning in null.warnings)
     cut = answer_of(
         shop_workspace,
         writes("SELECT product FROM lines"),
@@ -138,7 +138,7 @@ def test_an_empty_result_and_a_cut_one_are_said(shop_workspace: Workspace) -> No
     assert cut.warnings == ()  # `truncated` says it, and each form of the answer tells it once
 
 
-def judged(*confidences: float, warnings: tuple[str, ...] = (), answerable: float = 1.0) -> Does:
+def judged(*confidences: float, warnings: tuple[Note, ...] = (), answerable: float = 1.0) -> Does:
     """Selects the first candidate; each has its confidence."""
 
     def act(state: State, _: Context) -> State:
@@ -157,20 +157,23 @@ def judged(*confidences: float, warnings: tuple[str, ...] = (), answerable: floa
     return Does(act)
 
 
+ODD, NEW = Note("fan_out", "odd"), Note("fan_out", "new")
+
+
 def test_doubt_has_its_main_reason_and_that_is_told_once(shop_workspace: Workspace) -> None:
-    def doubt(*sql: str, step: Does) -> tuple[str, tuple[str, ...]]:
+    def doubt(*sql: str, step: Does) -> tuple[str, tuple[Note, ...]]:
         answer = answer_of(shop_workspace, writes(*sql), ExecutionGuidedRepair(), step)
         return answer.doubt, answer.warnings
 
     two = (COUNT, "SELECT 77")
-    assert doubt(*two, step=judged(0.5, 0.4, warnings=("odd",))) == ("", ("odd",))
-    told, others = doubt(*two, step=judged(0.4, 0.1, warnings=("odd", "new")))
-    assert (told, others) == ("odd", ("new",))
+    assert doubt(*two, step=judged(0.5, 0.4, warnings=(ODD,))) == ("", (ODD,))
+    told, others = doubt(*two, step=judged(0.4, 0.1, warnings=(ODD, NEW)))
+    assert (told, others) == ("odd", (NEW,))
     told, _ = doubt("SELECT 1 WHERE 0", step=judged(0.4))
     assert told == "the query found no rows"
     told, others = doubt("SELECT MAX(1) WHERE 0", step=judged(0.4))
     assert told == "the query found nothing but NULL"
-    assert told not in others
+    assert told not in map(str, others)
     told, _ = doubt(*two, step=judged(0.4, 0.3))
     assert told == "another query with another result is about as likely (30%)"
     told, _ = doubt(*two, step=judged(0.4, 0.1, answerable=0.3))
@@ -182,7 +185,7 @@ def test_doubt_has_its_main_reason_and_that_is_told_once(shop_workspace: Workspa
 def test_what_is_not_indexed_yet_is_said(shop_workspace: Workspace) -> None:
     noted = replace(shop_workspace, notes=("values of 2 columns are not indexed yet",))
     answer = answer_of(noted, writes(COUNT), ExecutionGuidedRepair(), FirstValid())
-    assert "values of 2 columns are not indexed yet" in answer.warnings
+    assert Note("database", "values of 2 columns are not indexed yet") in answer.warnings
 
 
 def test_no_candidate_is_a_failure_with_advice(shop_workspace: Workspace) -> None:
@@ -228,7 +231,7 @@ def test_a_step_that_fails_does_not_lose_the_question(
     answer = answer_of(shop_workspace, writes(COUNT), ExecutionGuidedRepair(), raises(error))
     assert answer.status == "answered"
     assert answer.rows == ((4,),)
-    assert str(error) in answer.warnings[0]
+    assert str(error) in answer.warnings[0].text
 
 
 def test_what_was_never_executed_is_when_a_later_step_fails(shop_workspace: Workspace) -> None:
@@ -257,7 +260,7 @@ def test_a_deadline_still_gives_the_candidate_at_hand(shop_workspace: Workspace)
     run = Run(seconds=5.0, clock=lambda: time[0])
     answer = answer_of(shop_workspace, writes(COUNT), Does(late), ExecutionGuidedRepair(), run=run)
     assert (answer.status, answer.rows) == ("answered", ((4,),))
-    assert "time limit" in answer.warnings[0]
+    assert "time limit" in answer.warnings[0].text
 
 
 def test_a_cancelled_run_executes_nothing_more(shop_workspace: Workspace) -> None:

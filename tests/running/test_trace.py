@@ -96,7 +96,7 @@ def test_a_folder_that_cannot_be_written_costs_the_trace_not_the_answer(
     answer = open_scripted("SELECT 1", home=tmp_path / "file").ask("How many orders?")
     assert answer.status == "answered"
     assert answer.trace_id == ""
-    assert any("not recorded" in warning for warning in answer.warnings)
+    assert any("not recorded" in warning.text for warning in answer.warnings)
 
 
 def test_only_the_newest_are_kept(tmp_path: Path) -> None:

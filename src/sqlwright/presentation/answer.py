@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Candidate,
         Cell,
         ExecutionResult,
+        Note,
         QueryCondition,
         QueryPart,
         Usage,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     )
 
 FORMAT = "sqlwright-answer"
-VERSION = 1
+VERSION = 2
 """Of the JSON form; grows when a key is renamed, removed or changes its meaning."""
 
 LONGEST = 2_000
@@ -70,10 +71,10 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "shortened": [list(place) for place in answer.shortened],
         "confidence": answer.confidence,
         "doubt": readable(answer.doubt),
-        "refusal": answer.extra.get("refusal"),
+        "refusal": answer.refusal,
         "message": readable(answer.message),
         "suggestion": readable(answer.suggestion),
-        "warnings": [readable(warning) for warning in answer.warnings],
+        "warnings": [note_to_dict(note) for note in answer.warnings],
         "values": [_value(match) for match in answer.values],
         "reading": [_part(part) for part in answer.reading],
         "used_tables": [readable(name) for name in answer.used_tables],
@@ -104,13 +105,18 @@ def candidate_to_dict(candidate: Candidate, *, rows: int = 5) -> dict[str, Any]:
         "sample": candidate.sample,
         "plan": readable(candidate.plan),
         "note": readable(candidate.note),
-        "warnings": [readable(warning) for warning in candidate.warnings],
+        "warnings": [note_to_dict(note) for note in candidate.warnings],
         "vetoes": [_veto(veto) for veto in candidate.vetoes],
         "mended": [_veto(veto) for veto in candidate.mended],
         "result": None if candidate.result is None else result_to_dict(candidate.result, rows=rows),
         "parent": None if candidate.parent is None else readable(candidate.parent.sql),
         "parent_id": candidate.parent_id or None,
     }
+
+
+def note_to_dict(note: Note) -> dict[str, str]:
+    """A note as JSON types."""
+    return {"kind": note.kind, "text": readable(note.text)}
 
 
 def _veto(veto: Veto) -> dict[str, str]:
@@ -206,7 +212,7 @@ def answer_to_text(answer: Answer, *, rows: int | None = None, width: int = 40) 
         lines += ["", *_text_table(answer, rows, width)]
         if answer.confidence is not None and not answer.doubt:
             lines.append(f"confidence {percent(answer.confidence)}")
-    lines += [f"note: {visible(warning, limit=LONGEST)}" for warning in answer.warnings]
+    lines += [f"note: {visible(note.text, limit=LONGEST)}" for note in answer.warnings]
     return "\n".join(lines)
 
 

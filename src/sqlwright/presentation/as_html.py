@@ -48,7 +48,7 @@ def answer_to_html(answer: Answer, *, rows: int | None = None, cell: int = 300) 
     if answer.columns and answer.status == "answered":
         parts.append(_table(answer.columns, answer.rows, rows, cell, answer.truncated))
         parts.append(_summary(answer))
-    parts += [f'<p style="margin:.2em 0">\u26a0 {_text(w)}</p>' for w in answer.warnings]
+    parts += [f'<p style="margin:.2em 0">\u26a0 {_text(note.text)}</p>' for note in answer.warnings]
     parts += [_understanding(answer), _alternatives(answer.alternatives), _times(answer)]
     return f'<div style="max-width:100%;overflow-x:auto">{"".join(parts)}</div>'
 

@@ -65,7 +65,7 @@ class Agent(combinators.Sequence, PromptStep):
             try:
                 tool = self._chosen(state, context, happened)
             except (MalformedReply, ModelFailed, BudgetSpent) as error:
-                state = state.warn(f"tools were run in their fixed order: {error}")
+                state = state.warn("model", f"tools were run in their fixed order: {error}", error)
                 break
             if tool is None:
                 break
@@ -118,7 +118,7 @@ class Agent(combinators.Sequence, PromptStep):
 
 def summary(state: State) -> Text:
     """What is known so far, in a few lines; what tells of the data is marked as such."""
-    return Text.join("\n", _known(state))
+    return Text.join("\n", [plain_text(f"{what}: ") + much for what, much in _known(state)])
 
 
 def changes(before: State, after: State) -> Text:
@@ -126,31 +126,27 @@ def changes(before: State, after: State) -> Text:
     if after is before:
         return plain_text("changed nothing")
     changed = []
-    for was, now in zip(_known(before), _known(after), strict=True):
+    for (what, was), (_, now) in zip(_known(before), _known(after), strict=True):
         if str(was) != str(now):
-            changed.append(was + plain_text(" -> ") + Text(now.spans[1:]))
+            changed.append(plain_text(f"{what}: ") + was + plain_text(" -> ") + now)
     return Text.join("; ", changed) or plain_text("changed nothing that is counted")
 
 
-def _known(state: State) -> list[Text]:
-    """Lines of two spans: what, and how much of it."""
+def _known(state: State) -> list[tuple[str, Text]]:
+    """What there is to know, and how much of it."""
     shown = sum(1 for ref in state.view.schema.columns if state.view.detail(ref) != Detail.HIDDEN)
     selected = "yes" if state.selected is not None else "no"
     found, rough = str(len(state.values)), _few(len(state.values))
     return [
-        _line("columns in view", f"{shown} of {state.view.schema.column_count}"),
-        _line("keywords", f"{len(state.keywords)}"),
-        Text((Span("stored values found: ", "template"), Span(found, "value", rough))),
-        _line("columns with a similar name", f"{len(state.similar_columns)}"),
-        _line("descriptions found", f"{len(state.descriptions)}"),
-        Text((Span("candidates: ", "template"), *_candidates(state).spans)),
-        _line("tests", f"{len(state.tests)}"),
-        _line("selected", selected),
+        ("columns in view", plain_text(f"{shown} of {state.view.schema.column_count}")),
+        ("keywords", plain_text(f"{len(state.keywords)}")),
+        ("stored values found", Text((Span(found, "value", rough),))),
+        ("columns with a similar name", plain_text(f"{len(state.similar_columns)}")),
+        ("descriptions found", plain_text(f"{len(state.descriptions)}")),
+        ("candidates", _candidates(state)),
+        ("tests", plain_text(f"{len(state.tests)}")),
+        ("selected", plain_text(selected)),
     ]
-
-
-def _line(what: str, much: str) -> Text:
-    return Text((Span(f"{what}: ", "template"), Span(much, "template")))
 
 
 def _few(number: int) -> str:

@@ -12,13 +12,13 @@ from sqlwright import candidates as pool
 from sqlwright.errors import Cancelled
 from sqlwright.presentation.answer import NO_ROWS, percent, shortened_words
 from sqlwright.protocols import Workspace
-from sqlwright.running.parallel import LEFT_OUT
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import (
     Answer,
     Candidate,
     ExecutionResult,
+    Note,
     QueryPart,
     Question,
     State,
@@ -36,10 +36,10 @@ UNJUDGED = 0.5
 """Confidence at most of an answer that was cut short before anything judged it."""
 
 
-def answer_from(state: State, workspace: Workspace, stopped: str) -> Answer:
+def answer_from(state: State, workspace: Workspace, stopped: Note | None) -> Answer:
     """The answer in a state: refused, else answered, else failed.
 
-    `stopped` says what ended the steps early; empty when nothing did.
+    `stopped` says what ended the steps early; None when nothing did.
     """
     chosen = state.selected
     answer = Answer(
@@ -48,9 +48,9 @@ def answer_from(state: State, workspace: Workspace, stopped: str) -> Answer:
         sql=None if chosen is None else chosen.sql,
         dialect=workspace.database.dialect,
         alternatives=_alternatives(state),
-        extra={"tables": state.tables[:20], "columns": state.columns[:40]},
     )
     told = (stopped,) if stopped else ()
+    known = tuple(Note("database", text) for text in workspace.notes)
     if state.refusal is not None:
         return replace(
             answer,
@@ -59,13 +59,15 @@ def answer_from(state: State, workspace: Workspace, stopped: str) -> Answer:
             message=state.refusal.message,
             suggestion=state.refusal.suggestion,
             confidence=_clipped(state.confidence),
-            warnings=_once(told, state.warnings, workspace.notes),
-            extra={**answer.extra, "refusal": state.refusal.reason},
+            warnings=_once(told, state.warnings, known),
+            refusal=state.refusal.reason,
         )
     if chosen is not None and chosen.result is not None and chosen.result.ok:
         return _answered(answer, state, chosen, workspace, told)
-    message, suggestion = _failure(chosen, stopped, state.warnings)
-    warnings = _once(_beside(message, state.warnings), workspace.notes)
+    message, suggestion, cause = _failure(chosen, stopped, state.warnings)
+    # What the message tells already isn't told again.
+    others = tuple(note for note in state.warnings if not cause or note.cause != cause)
+    warnings = _once(others, known)
     return replace(answer, message=message, suggestion=suggestion, warnings=warnings)
 
 
@@ -86,12 +88,12 @@ def query_answer(sql: str, result: ExecutionResult, schema: Schema) -> Answer:
         rows=result.rows,
         truncated=result.truncated,
         shortened=result.shortened,
-        warnings=shortened_words(result),
+        warnings=_shortened(result),
         times=(StepTime("execute", result.elapsed),),
         seconds=result.elapsed,
         confidence=None,
         message="" if result.error is None else result.error.message,
-        extra={} if result.error is None else {"error": result.error.kind},
+        error=result.error,
     )
     if not result.ok:
         return answer
@@ -106,7 +108,7 @@ def query_answer(sql: str, result: ExecutionResult, schema: Schema) -> Answer:
 
 
 def _answered(
-    answer: Answer, state: State, chosen: Candidate, workspace: Workspace, told: tuple[str, ...]
+    answer: Answer, state: State, chosen: Candidate, workspace: Workspace, told: tuple[Note, ...]
 ) -> Answer:
     from sqlwright.sql.in_words.query import read_query
 
@@ -123,12 +125,12 @@ def _answered(
     doubt = _doubt(state, chosen, answer.alternatives, confidence, told)
     warnings = _once(
         told,
-        tuple(veto.message for veto in chosen.vetoes),
-        tuple(veto.done for veto in chosen.mended),
+        tuple(Note("vetoed", veto.message) for veto in chosen.vetoes),
+        tuple(Note("mended", veto.done) for veto in chosen.mended),
         chosen.warnings,
         _remarks(result),
         state.warnings,
-        workspace.notes,
+        tuple(Note("database", text) for text in workspace.notes),
     )
     return replace(
         answer,
@@ -143,7 +145,7 @@ def _answered(
         reading=reading,
         used_columns=columns,
         used_tables=_tables(chosen.sql, columns, workspace.schema),
-        warnings=tuple(warning for warning in warnings if warning != doubt),
+        warnings=tuple(note for note in warnings if note.text != doubt),
     )
 
 
@@ -152,17 +154,17 @@ def _doubt(
     chosen: Candidate,
     others: tuple[Candidate, ...],
     confidence: float,
-    told: tuple[str, ...],
+    told: tuple[Note, ...],
 ) -> str:
     """The main reason for being less than half sure; empty otherwise. What it tells is no note."""
     if confidence >= DOUBTFUL:
         return ""
     result = chosen.result or ExecutionResult()
-    found = told or tuple(veto.message for veto in chosen.vetoes)
-    found = found or (() if result.rows else (NO_ROWS,))
-    found = found or chosen.warnings or _nothing(result)
-    if found:
-        return found[0]
+    noted = [note.text for note in told] or [veto.message for veto in chosen.vetoes]
+    noted = noted or ([] if result.rows else [NO_ROWS])
+    noted = noted or [note.text for note in (*chosen.warnings, *_nothing(result))]
+    if noted:
+        return noted[0]
     if state.answerable is not None and state.answerable < DOUBTFUL:
         return "the database may not hold what is asked"
     rival = max((other.confidence or 0.0 for other in others), default=0.0)
@@ -176,27 +178,24 @@ def _matches(part: QueryPart) -> tuple[ValueMatch, ...]:
     return () if part.condition is None else part.condition.matches
 
 
-def _failure(chosen: Candidate | None, stopped: str, warnings: tuple[str, ...]) -> tuple[str, str]:
-    if stopped:
-        return stopped, ""
+def _failure(
+    chosen: Candidate | None, stopped: Note | None, notes: tuple[Note, ...]
+) -> tuple[str, str, str]:
+    """The message, a suggestion, and the message of the error that is the cause, if any."""
+    if stopped is not None:
+        return stopped.text, "", stopped.cause
     if chosen is not None and chosen.result is not None and chosen.result.error is not None:
-        return (
-            f"the query failed: {chosen.result.error.message}",
-            "Ask in other words, or correct the query and run it yourself.",
-        )
-    lost = [warning for warning in warnings if warning.startswith(LEFT_OUT)]
+        cause = chosen.result.error.message
+        advice = "Ask in other words, or correct the query and run it yourself."
+        return f"the query failed: {cause}", advice, cause
+    lost = [note.cause for note in notes if note.kind == "left_out"]
     if lost:  # other words wouldn't help against a model that doesn't reply, or replies no SQL
-        return f"no query could be written: {lost[-1].removeprefix(LEFT_OUT)}", ""
+        return f"no query could be written: {lost[-1]}", "", lost[-1]
     return (
         "no query could be written for this question",
         "Ask in other words, naming tables or columns of the database.",
+        "",
     )
-
-
-def _beside(message: str, warnings: tuple[str, ...]) -> tuple[str, ...]:
-    """The warnings whose cause the message doesn't tell already."""
-    cause = message.rpartition(" failed: ")[2].removeprefix("no query could be written: ")
-    return tuple(warning for warning in warnings if not warning.endswith(cause))
 
 
 def _alternatives(state: State) -> tuple[Candidate, ...]:
@@ -229,13 +228,18 @@ def _clipped(confidence: float | None) -> float:
     return min(confidence, 1.0) if confidence is not None and confidence > 0 else 0.0
 
 
-def _remarks(result: ExecutionResult) -> tuple[str, ...]:
+def _remarks(result: ExecutionResult) -> tuple[Note, ...]:
     """What to know about the rows before relying on them. That they are cut, `truncated` says."""
-    return (*shortened_words(result), *_nothing(result))
+    return (*_shortened(result), *_nothing(result))
 
 
-def _nothing(result: ExecutionResult) -> tuple[str, ...]:
-    return ("the query found nothing but NULL",) if result.rows and result.empty else ()
+def _shortened(result: ExecutionResult) -> tuple[Note, ...]:
+    return tuple(Note("shortened", text) for text in shortened_words(result))
+
+
+def _nothing(result: ExecutionResult) -> tuple[Note, ...]:
+    only_null = Note("only_null", "the query found nothing but NULL")
+    return (only_null,) if result.rows and result.empty else ()
 
 
 def _tables(sql: str, columns: tuple[ColumnRef, ...], schema: Schema) -> tuple[str, ...]:
@@ -245,5 +249,9 @@ def _tables(sql: str, columns: tuple[ColumnRef, ...], schema: Schema) -> tuple[s
     return tuple(dict.fromkeys(table.name for table in stored if table is not None))
 
 
-def _once(*warnings: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(warning for group in warnings for warning in group))
+def _once(*groups: tuple[Note, ...]) -> tuple[Note, ...]:
+    """The notes in order, each text once."""
+    found: dict[str, Note] = {}
+    for note in (note for group in groups for note in group):
+        found.setdefault(note.text, note)
+    return tuple(found.values())

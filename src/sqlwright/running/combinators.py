@@ -74,8 +74,10 @@ class Named(Step):
 
     def _without(self, state: State, context: Context) -> State:
         if self.instead is None:
-            return state.warn(f"the budget didn't reach for {self.name}; it was left out")
-        warned = state.warn(f"the budget didn't reach for {self.name}; used {self.instead.name}")
+            return state.warn("budget", f"the budget didn't reach for {self.name}; it was left out")
+        warned = state.warn(
+            "budget", f"the budget didn't reach for {self.name}; used {self.instead.name}"
+        )
         return self.instead(warned, context)
 
 

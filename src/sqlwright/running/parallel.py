@@ -30,9 +30,6 @@ from sqlwright.types import State
 ADDITIVE = frozenset(f.name for f in fields(State) if f.default == ())
 """Fields that hold a tuple: what branches add to them can be merged."""
 
-LEFT_OUT = "left out: "
-"""What the warning about a branch that failed begins with."""
-
 Branch = Callable[[Context], State]
 
 
@@ -157,7 +154,7 @@ def settle(
         fatal = next(refused, None if may_all_fail else errors[0])
     for error in errors:
         if error is not fatal and not isinstance(error, Cancelled):
-            state = state.warn(f"{LEFT_OUT}{error}")
+            state = state.warn("left_out", f"left out: {error}", error)
     context.run.events(BranchesMerged(state))
     if fatal is not None:
         raise fatal

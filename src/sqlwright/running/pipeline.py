@@ -17,7 +17,7 @@ from sqlwright.events import BranchesMerged, Event, EventSink, StepEnded, StepSt
 from sqlwright.protocols import Context, ModelsByRole, Run, Step, Workspace
 from sqlwright.running.answering import answer_from
 from sqlwright.schema import SchemaView
-from sqlwright.types import Answer, Question, State, StepTime
+from sqlwright.types import Answer, Note, Question, State, StepTime
 
 GRACE = 0.3
 """Seconds a run that ran out of time gets to execute its best candidate, if none was."""
@@ -40,16 +40,17 @@ class Pipeline:
         """The answer and the state it was drawn from. Raises UserError and nothing else of ours."""
         start = State(question, SchemaView(workspace.schema))
         if note := second_question_note(question.text):
-            start = start.warn(note)
+            start = start.warn("second_question", note)
         progress = _Progress(start, run.events)
         context = Context(workspace, run.fork(progress), models)
-        stopped, began = "", run.clock()
+        stopped: Note | None = None
+        began = run.clock()
         try:
             state = self.step(start, context)
         except UserError:
             raise
         except SqlwrightError as error:
-            stopped = _explained(error, progress.step)
+            stopped = Note("stopped", _explained(error, progress.step), str(error))
             state = _with_best_selected(progress.state, context, error)
         answer = replace(
             answer_from(state, workspace, stopped),

@@ -29,6 +29,7 @@ from sqlwright.events import BranchesMerged, Event, RunEnded, RunStarted, StepEn
 from sqlwright.messages import Message
 from sqlwright.presentation.answer import (
     candidate_to_dict,
+    note_to_dict,
     plain,
     readable,
     result_to_dict,
@@ -36,7 +37,7 @@ from sqlwright.presentation.answer import (
 )
 from sqlwright.protocols import Run, Workspace
 from sqlwright.schema import Detail, SchemaView
-from sqlwright.types import Answer, Candidate, ExecutionResult, Question, State
+from sqlwright.types import Answer, Candidate, ExecutionResult, Note, Question, State
 
 FORMAT = "sqlwright-trace"
 VERSION = 1
@@ -217,7 +218,8 @@ class Recording:
             return answer
         if self._writer.problem:
             problem = f"this question was not recorded: {self._writer.problem}"
-            return replace(answer, warnings=(*answer.warnings, problem))
+            note = Note("record", problem)
+            return replace(answer, warnings=(*answer.warnings, note))
         return replace(answer, trace_id=self.run.id)
 
     def _record(self, event: Event) -> None:
@@ -238,7 +240,7 @@ def _outcome(answer: Answer, seconds: float) -> dict[str, Any]:
         "columns": answer.columns,
         "row_count": len(answer.rows),
         "truncated": answer.truncated,
-        "warnings": answer.warnings,
+        "warnings": [note_to_dict(note) for note in answer.warnings],
         "times": answer.times,
         "usage": answer.usage,
         "usage_by_step": answer.usage_by_step,

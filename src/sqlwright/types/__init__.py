@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
+from sqlwright.types.notes import FINDINGS, Note, NoteKind, Veto, VetoKind
 from sqlwright.types.results import (
     Cell,
     ErrorCause,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "FINDINGS",
     "Answer",
     "Candidate",
     "Cell",
@@ -35,10 +37,13 @@ __all__ = [
     "ErrorKind",
     "ExecutionError",
     "ExecutionResult",
+    "Note",
+    "NoteKind",
     "QueryCondition",
     "QueryPart",
     "Question",
     "Refusal",
+    "RefusalReason",
     "State",
     "StepTime",
     "TableLink",
@@ -163,23 +168,6 @@ class UnitTest:
     """Places among the state's candidates that passed; None when nothing judged them."""
 
 
-VetoKind = Literal[
-    "all", "constant", "date", "join", "moment", "name", "negation", "null", "operation", "place",
-    "round", "shown", "text", "unit", "value", "year",
-]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Veto:
-    """A fault of a query that runs, read from its form: no right query has it."""
-
-    kind: VetoKind
-    message: str
-    """What is wrong."""
-    done: str = ""
-    """What was done about it, for faults that can be mended."""
-
-
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A proposed query. Repairs keep their parent, so a candidate's history is a chain."""
@@ -206,7 +194,7 @@ class Candidate:
     """Which sample of its author it is, from 1; 0 where there is only one."""
     note: str = ""
     """What a repair changed, for the trace and the user."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Note, ...] = ()
     """What machine checks found; shown when the candidate is chosen."""
     by_model: bool = False
     """Whether a language model wrote the whole query. What is in another one may be stored data."""
@@ -235,11 +223,14 @@ class Candidate:
         return "" if self.parent is None else self.parent.id
 
 
+RefusalReason = Literal["write", "language", "empty", "too_long", "unanswerable", "unsure"]
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why no answer is given, and the nearest thing that could be done."""
 
-    reason: Literal["write", "language", "empty", "too_long", "unanswerable", "unsure"]
+    reason: RefusalReason
     message: str
     suggestion: str = ""
 
@@ -302,17 +293,17 @@ class State:
     answerable: float | None = None
     """Probability that the database holds what is asked, where a step has set it."""
     refusal: Refusal | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Note, ...] = ()
 
     def evolve(self, **changes: Any) -> State:
         """A copy with some fields replaced."""
         return replace(self, **changes)
 
-    def warn(self, message: str) -> State:
-        """A copy with one more warning; the same one isn't added twice."""
-        if message in self.warnings:
-            return self
-        return replace(self, warnings=(*self.warnings, message))
+    def warn(self, kind: NoteKind, text: str, cause: object = "") -> State:
+        """A copy with one more warning; the same one isn't added twice. `cause` is the error that
+        it tells of."""
+        note = Note(kind, text, str(cause))
+        return self if note in self.warnings else replace(self, warnings=(*self.warnings, note))
 
 
 @dataclass(frozen=True)
@@ -344,7 +335,7 @@ class Answer:
     """What the query says, all of it but plain columns, tables and joins over keys."""
     used_columns: tuple[ColumnRef, ...] = ()
     used_tables: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Note, ...] = ()
     times: tuple[StepTime, ...] = ()
     """Of each step; those side by side add up to more than `seconds`."""
     seconds: float = 0.0
@@ -354,7 +345,10 @@ class Answer:
     """The same for each step that used a language model, in the order of their names."""
     recipe: str = ""
     trace_id: str = ""
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    refusal: RefusalReason | None = None
+    """Why it was refused."""
+    error: ExecutionError | None = None
+    """Why a query of the user's own failed."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types under stable keys, with the version of the form."""

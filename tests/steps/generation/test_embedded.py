@@ -60,7 +60,9 @@ def test_how_a_moment_was_read_is_told(
 ) -> None:
     run = Run(today=date(2024, 5, 15))
     context = Context(shop_workspace, run, {"parser": ScriptedParser([sql])})
-    assert EmbeddedGeneration()(start(shop_workspace, text), context).warnings == notes
+    assert [
+        str(note) for note in EmbeddedGeneration()(start(shop_workspace, text), context).warnings
+    ] == list(notes)
 
 
 def test_the_parser_gets_small_enumerations_and_the_beam(shop_workspace: Workspace) -> None:

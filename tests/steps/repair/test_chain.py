@@ -100,7 +100,7 @@ def test_a_spent_budget_leaves_what_is_written_and_what_the_machine_can_mend(
         run=run,
     )
     assert [one.sql for one in after.candidates] == [ERROR, MUNICH.replace("un", "ün"), ROWS]
-    assert any("used repair.literals" in warning for warning in after.warnings)
+    assert any("used repair.literals" in warning.text for warning in after.warnings)
 
 
 def test_earlier_turns_are_shown_without_what_was_not_typed(shop_workspace: Workspace) -> None:

@@ -12,7 +12,7 @@ import yaml
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Workspace
 from sqlwright.steps.repair.checks import findings
-from sqlwright.types import Candidate
+from sqlwright.types import FINDINGS, Candidate
 
 CASES: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parents[2] / "cases" / "checks" / "findings.yaml").read_text("utf-8")
@@ -37,4 +37,5 @@ def test_findings(workspaces: dict[str, Workspace], case: dict[str, Any]) -> Non
     found = findings(Candidate(case["sql"], "test"), workspaces[case.get("database", "shop")])
     assert len(found) == len(case.get("finds", []))
     for finding, words in zip(found, case.get("finds", []), strict=True):
-        assert words in finding
+        assert words in finding.text
+        assert finding.kind in FINDINGS

@@ -9,7 +9,7 @@ import pytest
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.steps.repair.execution_guided import SOURCE, ExecutionGuidedRepair
-from sqlwright.types import Candidate, Question, State, ValueMatch
+from sqlwright.types import Candidate, Note, Question, State, ValueMatch
 
 
 def repaired(
@@ -53,7 +53,7 @@ def test_a_literal_that_is_not_stored_gives_way_to_a_similar_one(
     assert mended.result.rows
     assert mended.score < -1.0
     assert "which is similar" in mended.note
-    assert mended.note in mended.warnings
+    assert Note("replaced", mended.note) in mended.warnings
 
 
 LEFT = [

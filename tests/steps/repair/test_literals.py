@@ -51,7 +51,7 @@ def test_what_is_not_stored_is_replaced_and_nothing_else(
     assert candidate.sample == 2
     assert candidate.values
     assert all(match.value in mended for match in candidate.values)
-    assert "; ".join(candidate.warnings) == candidate.note
+    assert "; ".join(map(str, candidate.warnings)) == candidate.note
 
 
 @pytest.mark.parametrize(

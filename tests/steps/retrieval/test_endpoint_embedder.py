@@ -123,8 +123,8 @@ def test_values_stay_here_under_schema_only_and_that_is_told(asking: Callable[..
     assert ask.endpoint.calls == []
     assert ask.embedded.embedded
     (warning,) = state.warnings
-    assert "with the embedded model" in warning
-    assert "schema-only" in warning
+    assert "with the embedded model" in warning.text
+    assert "schema-only" in warning.text
 
 
 def test_descriptions_may_leave_under_schema_only(asking: Callable[..., Asking]) -> None:
@@ -330,7 +330,7 @@ def test_no_stored_value_is_in_any_request_that_leaves_under_schema_only(
     assert answer.status == "answered"
     assert "where they live" in kept
     assert not any(CANARY in text or "Bonnevile" in text for text in kept)
-    assert any("schema-only" in warning for warning in answer.warnings)
+    assert any("schema-only" in warning.text for warning in answer.warnings)
 
 
 @pytest.mark.parametrize("fault", ["unauthorized", "not_found", "no_credit", "bad_request"])
@@ -338,7 +338,7 @@ def test_an_endpoint_that_refuses_costs_no_question(ask: Callable[..., Answer], 
     with ModelServer(vector=by_letters, faults=always(fault)) as server:
         answer = ask(base_url=server.url)
     assert answer.status == "answered"
-    assert sum("with the embedded model" in warning for warning in answer.warnings) == 1
+    assert sum("with the embedded model" in warning.text for warning in answer.warnings) == 1
 
 
 def test_replies_bad_at_first_change_nothing(ask: Callable[..., Answer]) -> None:
@@ -349,7 +349,7 @@ def test_replies_bad_at_first_change_nothing(ask: Callable[..., Answer]) -> None
         disturbed = ask(base_url=server.url, cache=False)
     with ModelServer(vector=by_letters) as server:
         assert ask(base_url=server.url, cache=False).values == disturbed.values
-    assert not any("embedded model" in warning for warning in disturbed.warnings)
+    assert not any("embedded model" in warning.text for warning in disturbed.warnings)
 
 
 def test_a_provider_without_embeddings_is_told_before_the_first_question(

@@ -72,7 +72,7 @@ def test_the_prompt_has_three_examples_and_ends_with_the_question() -> None:
 def test_without_a_usable_reply_the_questions_own_words_are_taken(says: Any) -> None:
     found, _ = extracted(says)
     assert found.keywords == question_words(ASKED)
-    assert "the question's own words were taken" in found.warnings[0]
+    assert "the question's own words were taken" in found.warnings[0].text
 
 
 def test_a_spent_budget_and_a_cancelled_run_pass_through() -> None:

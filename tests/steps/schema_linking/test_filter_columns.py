@@ -110,7 +110,7 @@ def test_a_failed_call_keeps_its_column(bad: Any, shop_workspace: Workspace) -> 
     step = FilterColumns(form="per_column")
     state, _ = filtered(step, start(shop_workspace.schema), shop_workspace, says)
     assert visible(state) == keys(shop_workspace.schema) | {"orders.total", "customers.city"}
-    assert "1 of 8 calls failed" in state.warnings[0]
+    assert "1 of 8 calls failed" in state.warnings[0].text
 
 
 # Many columns per call
@@ -151,7 +151,7 @@ def test_a_failed_call_keeps_its_columns(bad: Any) -> None:
     state, _ = filtered(FilterColumns(columns=9), start(schema), workspace, says)
     kept = {f"t1.c1_{n}" for n in range(8)} | {"t0.c0_1"}
     assert visible(state) == keys(schema) | kept
-    assert "1 of 3 calls failed" in state.warnings[0]
+    assert "1 of 3 calls failed" in state.warnings[0].text
 
 
 def test_a_call_is_no_larger_than_the_model_can_read() -> None:
@@ -167,7 +167,7 @@ def test_if_every_call_fails_every_column_is_kept(shop_workspace: Workspace) -> 
     before = start(shop_workspace.schema)
     state, _ = filtered(FilterColumns(), before, shop_workspace, Missing("unavailable", "down"))
     assert state.view == before.view
-    assert "kept every column" in state.warnings[0]
+    assert "kept every column" in state.warnings[0].text
 
 
 def test_an_empty_list_is_an_answer(shop_workspace: Workspace) -> None:
@@ -235,7 +235,7 @@ def test_too_many_calls_fall_back_to_the_embedded_form(shop_workspace: Workspace
     step = FilterColumns(form="per_column", limit=5, keep=2)
     state, script = filtered(step, start(shop_workspace.schema), shop_workspace, "x")
     assert script.asked == []
-    assert "would take 8 calls" in state.warnings[0]
+    assert "would take 8 calls" in state.warnings[0].text
     assert len(visible(state)) == len(keys(shop_workspace.schema)) + 2
 
 
@@ -250,7 +250,7 @@ def test_a_budget_that_does_not_reach_uses_the_embedded_linker(shop_workspace: W
     run = Run(spending=Spending(Budget(calls=6)))
     state = recipe.step(start(shop_workspace.schema), Context(shop_workspace, run, models))
     assert script.asked == []
-    assert "used schema_linking.embedded" in state.warnings[0]
+    assert "used schema_linking.embedded" in state.warnings[0].text
 
 
 class _Silent:

@@ -99,7 +99,7 @@ def test_what_was_hidden_stays_hidden_and_retrieval_brings_no_table_back(
         SelectColumns(), state, shop_workspace, columns(customers=["city", "country"])
     )
     assert shown(state) == {"customers": ["id", "city"]}
-    assert "customers.country" in state.warnings[0]
+    assert "customers.country" in state.warnings[0].text
 
 
 def test_samples_are_united(shop_workspace: Workspace) -> None:
@@ -136,8 +136,8 @@ def test_a_bad_reply_leaves_the_schema_as_it_was(
     before = start(shop_workspace.schema)
     state, _ = ask_for(step, before, shop_workspace, bad)
     assert state.view == before.view
-    assert "left the schema as it was" in state.warnings[0]
-    assert "schema_linking" not in state.warnings[0]  # no names that only a recipe knows
+    assert "left the schema as it was" in state.warnings[0].text
+    assert "schema_linking" not in state.warnings[0].text  # no names that only a recipe knows
 
 
 def test_a_bad_reply_is_asked_for_again(shop_workspace: Workspace) -> None:
@@ -192,7 +192,7 @@ def test_a_schema_larger_than_the_context_is_shown_in_part() -> None:
     state = step(start(schema, question), context)
     assert set(shown(state)) == {"t250", "t251"}
     assert len(shown(state)["t250"]) == 10
-    assert "columns nearest to the question" in state.warnings[0]
+    assert "columns nearest to the question" in state.warnings[0].text
 
 
 def test_the_whole_schema_is_shown_where_it_fits() -> None:

@@ -13,6 +13,7 @@ from sqlwright.types import (
     ColumnLink,
     ExecutionError,
     ExecutionResult,
+    Note,
     Question,
     State,
     TableLink,
@@ -58,7 +59,7 @@ def test_candidates_with_one_result_are_right_together(shop_workspace: Workspace
 
 def test_a_critic_that_cant_be_relied_on_says_so_with_the_answer(shop_workspace: Workspace) -> None:
     state = judged(shop_workspace, ScriptedCritic(caution="Fit it again."), ran("a", 1))
-    assert state.warnings == ("Fit it again.",)
+    assert state.warnings == (Note("critic", "Fit it again."),)
     assert judged(shop_workspace, ScriptedCritic(), ran("a", 1)).warnings == ()
 
 

@@ -136,7 +136,7 @@ def test_without_a_usable_reply_the_general_test_is_left(
 ) -> None:
     state, _ = written(shop_workspace, says, COUNT, CITIES)
     assert [test.text for test in state.tests] == [GENERAL]
-    assert "wrote no tests" in state.warnings[0]
+    assert "wrote no tests" in state.warnings[0].text
 
 
 # Judging
@@ -186,7 +186,7 @@ def test_a_bad_reply_costs_one_test(bad: Any, shop_workspace: Workspace) -> None
     state, _ = evaluated(shop_workspace, says, CITIES, COUNT, tests=["one", "two", "three"])
     assert chosen(state) == COUNT
     assert [test.passed for test in state.tests] == [(1,), None, (1,)]
-    assert "1 of 3 unit tests were not judged" in state.warnings[0]
+    assert "1 of 3 unit tests were not judged" in state.warnings[0].text
 
 
 @pytest.mark.parametrize("bad", ["No verdicts here.", Missing("unavailable", "down")])
@@ -195,7 +195,7 @@ def test_if_every_reply_is_bad_the_largest_cluster_is_taken(
 ) -> None:
     state, _ = evaluated(shop_workspace, bad, CITIES, COUNT, COUNT_ID, tests=["one", "two"])
     assert chosen(state) == COUNT
-    assert "no test could be judged" in state.warnings[0]
+    assert "no test could be judged" in state.warnings[0].text
 
 
 def test_a_missing_verdict_is_not_a_failure(shop_workspace: Workspace) -> None:
@@ -312,7 +312,7 @@ def test_a_spent_budget_takes_the_largest_cluster_and_says_so(shop_workspace: Wo
     after = recipe.step(state, Context(shop_workspace, run, models))
     assert script.asked == []
     assert chosen(after) == COUNT
-    assert any("selection.generate_tests" in warning for warning in after.warnings)
+    assert any("selection.generate_tests" in warning.text for warning in after.warnings)
 
 
 def test_a_budget_spent_on_the_way_and_a_cancellation_pass_through(

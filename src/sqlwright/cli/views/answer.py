@@ -24,7 +24,7 @@ from sqlwright.cli.terminal.table import SHOWN_ROWS, cell_text, shape, table_lin
 from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.views.understood import part_line
 from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words, percent, usage_words
-from sqlwright.types import Answer, Candidate, ExecutionResult, ValueMatch
+from sqlwright.types import Answer, Candidate, ExecutionResult, Note, ValueMatch
 
 BAR = 10
 """Characters of the bar of confidence."""
@@ -144,9 +144,9 @@ def result_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     yield from indented(_count_lines(answer, display))
 
 
-def warning_lines(warnings: Sequence[str], display: DisplayOptions) -> Iterator[Text]:
+def warning_lines(warnings: Sequence[Note], display: DisplayOptions) -> Iterator[Text]:
     """Warnings."""
-    entries = [Text(clean(w, 400), style="warning") for w in warnings[:MENTIONED]]
+    entries = [Text(clean(note.text, 400), style="warning") for note in warnings[:MENTIONED]]
     yield from labelled("note", entries + _rest(len(warnings) - MENTIONED), display.width)
 
 

@@ -175,7 +175,7 @@ class Conversation:
 
     def _without_told(self, answer: Answer) -> Answer:
         """The answer without the notes about the database that were told before."""
-        kept = tuple(note for note in answer.warnings if note not in self._shown_notes)
+        kept = tuple(note for note in answer.warnings if note.text not in self._shown_notes)
         self._shown_notes.update(self._session.workspace.notes)
         return replace(answer, warnings=kept)
 

@@ -28,7 +28,7 @@ from sqlwright.local.question.support import EXPLAINED, Senses, Support
 from sqlwright.protocols import FloatArray
 from sqlwright.schema import ColumnRef
 from sqlwright.sql.facts import QueryFacts
-from sqlwright.types import Candidate, ColumnLink, ExecutionResult, State
+from sqlwright.types import FINDINGS, Candidate, ColumnLink, ExecutionResult, State
 
 Features = dict[str, float]
 
@@ -77,7 +77,7 @@ def candidate_features(
             "agreeing": groups.count(groups[place]) / len(groups),
             "most agreed": float(mass[groups[place]] >= max(mass.values()) - 1e-9),
             "repaired": float(candidate.parent is not None),
-            "warned": float(min(len(candidate.warnings), 3)),
+            "warned": float(min(sum(note.kind in FINDINGS for note in candidate.warnings), 3)),
         }
         one |= result_features(candidate.result)
         one |= _coverage(state, candidate, (tables, facts), support, loose)

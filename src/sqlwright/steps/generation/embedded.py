@@ -61,9 +61,9 @@ class EmbeddedGeneration(Step):
         texts = _texts(written, context.workspace.schema) if unread else frozenset()
         for moment in unread:
             if not moment.is_among(texts):
-                state = state.warn(f"no query goes by “{moment.said}”")
+                state = state.warn("date", f"no query goes by “{moment.said}”")
             elif moment.relative:
-                state = state.warn(_read_as(moment))
+                state = state.warn("date", _read_as(moment))
         return state.evolve(candidates=deduplicate((*state.candidates, *written)))
 
 

@@ -11,7 +11,7 @@ from sqlwright.form.nodes import Aggregate, Column, OrderTerm, Select
 from sqlwright.form.walking import own, own_tables, selects
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
-from sqlwright.types import Candidate
+from sqlwright.types import Candidate, Note
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile
@@ -23,7 +23,7 @@ _SUMMABLE = frozenset({"number_text", "year"})
 _SUMS = frozenset({"sum", "avg", "total"})
 
 
-def findings(candidate: Candidate, workspace: Workspace) -> tuple[str, ...]:
+def findings(candidate: Candidate, workspace: Workspace) -> tuple[Note, ...]:
     """Warnings about a query, empty when nothing is wrong or it can't be read.
 
     - A sum or average over a table whose rows come once per matching row of another table counts
@@ -36,14 +36,14 @@ def findings(candidate: Candidate, workspace: Workspace) -> tuple[str, ...]:
     except UnsupportedQuery:
         return ()
     profiles = {} if workspace.catalog is None else workspace.catalog.columns
-    found: dict[str, None] = {}
+    found: dict[Note, None] = {}
     for select in selects(form):
         found.update(dict.fromkeys(_fan_out(select, workspace.schema, profiles)))
         found.update(dict.fromkeys(_text_as_number(select, profiles)))
     return tuple(found)
 
 
-def _fan_out(select: Select, schema: Schema, profiles: _Profiles) -> Iterator[str]:
+def _fan_out(select: Select, schema: Schema, profiles: _Profiles) -> Iterator[Note]:
     tables = own_tables(select)
     for aggregate in own(select, Aggregate):
         if aggregate.function not in _SUMS or aggregate.distinct:
@@ -53,9 +53,10 @@ def _fan_out(select: Select, schema: Schema, profiles: _Profiles) -> Iterator[st
             if key.target_table not in summed or key.table not in tables - summed:
                 continue
             if _many(key, schema, profiles):
-                yield (
+                yield Note(
+                    "fan_out",
                     f"{aggregate.function} may count rows of {key.target_table} more than once: "
-                    f"once for each matching row of {key.table}"
+                    f"once for each matching row of {key.table}",
                 )
 
 
@@ -68,7 +69,7 @@ def _many(key: ForeignKey, schema: Schema, profiles: _Profiles) -> bool:
     return not any(profile is not None and profile.unique for profile in near)
 
 
-def _text_as_number(select: Select, profiles: _Profiles) -> Iterator[str]:
+def _text_as_number(select: Select, profiles: _Profiles) -> Iterator[Note]:
     for aggregate in own(select, Aggregate):
         if not isinstance(aggregate.operand, Column):
             continue
@@ -77,14 +78,16 @@ def _text_as_number(select: Select, profiles: _Profiles) -> Iterator[str]:
         if written is None:
             continue
         if name in _SUMS and written not in _SUMMABLE:
-            yield f"{name} of {ref}, which holds text"
+            yield Note("text_as_number", f"{name} of {ref}, which holds text")
         if name in {"min", "max"} and written in _NUMBERS:
-            yield f"{name} of {ref} goes by digits: its numbers are stored as text"
+            told = f"{name} of {ref} goes by digits: its numbers are stored as text"
+            yield Note("order_by_digits", told)
     for term in own(select, OrderTerm):
         if isinstance(term.expression, Column):
             ref = term.expression.ref
             if _text_format(profiles.get(ref)) in _NUMBERS:
-                yield f"the order by {ref} goes by digits: its numbers are stored as text"
+                told = f"the order by {ref} goes by digits: its numbers are stored as text"
+                yield Note("order_by_digits", told)
 
 
 def _text_format(profile: ColumnProfile | None) -> str | None:

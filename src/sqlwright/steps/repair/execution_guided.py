@@ -14,7 +14,7 @@ from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.checks import findings
 from sqlwright.steps.repair.literals import Replacement, replace_literals
-from sqlwright.types import Candidate, State, ValueMatch
+from sqlwright.types import Candidate, Note, State, ValueMatch
 
 SOURCE = "repair.execution_guided"
 
@@ -86,7 +86,7 @@ class ExecutionGuidedRepair(Step):
             values=_values(candidate.values, replacements),
             note="; ".join(map(_told, replacements)),
             form=form,
-            warnings=(*candidate.warnings, *map(_told, replacements)),
+            warnings=(*candidate.warnings, *(Note("replaced", _told(one)) for one in replacements)),
         )
         (new,) = execute([new], context.workspace.database, context.run, seconds=self.seconds)
         return new if valid(new) and not hollow(new) else candidate

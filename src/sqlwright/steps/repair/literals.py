@@ -12,7 +12,7 @@ from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef
 from sqlwright.sql.tokens import quote_text
 from sqlwright.steps.repair.faults import UnknownText, unknown_texts
-from sqlwright.types import Candidate, State, ValueMatch
+from sqlwright.types import Candidate, Note, State, ValueMatch
 
 SOURCE = "repair.literals"
 ALIKE = 0.8
@@ -125,7 +125,7 @@ def mend(
         plan=candidate.plan,
         sample=candidate.sample,
         note="; ".join(told),
-        warnings=(*candidate.warnings, *told),
+        warnings=(*candidate.warnings, *(Note("replaced", one) for one in told)),
     )
     known = (*state.values, *candidate.values, *(match_of(one) for one in unknown))
     new = grounded(new, dict.fromkeys(known), context.workspace.schema)

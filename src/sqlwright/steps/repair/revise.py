@@ -124,7 +124,7 @@ class Revise(PromptStep):
         try:
             rows = ask(prompts, state, context, step=SOURCE, sampling=self.sampling)
         except (MalformedReply, ModelFailed) as error:
-            state = state.warn(f"a query could not be revised: {error}")
+            state = state.warn("model", f"a query could not be revised: {error}", error)
             rows = [() for _ in work]
         for (place, one), row in zip(work.items(), rows, strict=True):
             reply = next((mended for mended in row if mended is not None), None)

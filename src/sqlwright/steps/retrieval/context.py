@@ -69,7 +69,7 @@ class RetrieveContext(Step):
         try:
             index, vectors = self._index(known, queries, words, context, self.embedder)
         except NotEmbedded as error:
-            state = state.warn(told_instead(error))
+            state = state.warn("embedder", told_instead(error), error)
             index, vectors = self._index(known, queries, words, context, "")
         best: dict[tuple[ColumnRef, str], DescriptionMatch] = {}
         for matches in index.search(vectors, self.top_k):
@@ -83,7 +83,7 @@ class RetrieveContext(Step):
         visible = set(state.view.visible)
         found = [match for match in found if match.column in visible]
         found.sort(key=lambda match: (-match.score, str(match.column), match.part))
-        state = state.warn(index.note) if index.note else state
+        state = state.warn("embedder", index.note) if index.note else state
         return state.evolve(descriptions=tuple(found))
 
     def _index(

@@ -114,7 +114,7 @@ class RetrieveEntities(Step):
         try:
             chosen = form(near, embedder_of(context, self.embedder, step=NAME, origin="value"))
         except NotEmbedded as error:
-            state = state.warn(told_instead(error))
+            state = state.warn("embedder", told_instead(error), error)
             chosen = form(near, embedder_of(context, "", step=NAME, origin="value"))
         found = matches_of(chosen, state.question)[: self.limit]
         known = {(match.column, match.value) for match in state.values}

@@ -54,7 +54,8 @@ class ExtractKeywords(PromptStep):
             (replies,) = ask([prompt], state, context, step=NAME, sampling=self.sampling)
         except (MalformedReply, ModelFailed) as error:
             warning = f"the question's own words were taken for keywords: {error}"
-            return state.warn(warning).evolve(keywords=question_words(state.question))
+            noted = state.warn("model", warning, error)
+            return noted.evolve(keywords=question_words(state.question))
         found = dict.fromkeys(word for reply in replies if reply for word in reply)
         return state.evolve(keywords=tuple(found)[: self.most])
 

@@ -27,6 +27,7 @@ def choose(
     context: Context,
     *,
     step: str,
+    what: Literal["tables", "columns"],
     template: str,
     style: Literal["ddl", "compact"],
     examples: int,
@@ -55,21 +56,24 @@ def choose(
         examples=examples,
         sampling=sampling,
     )
-    what = step.rpartition("_")[2]  # tables or columns
     if shown.columns is not None:
         state = state.warn(
+            "schema",
             f"the schema is too large for the model; to choose {what}, it saw the "
-            f"{shown.columns:,} columns nearest to the question"
+            f"{shown.columns:,} columns nearest to the question",
         )
     prompt = Prompt(shown.messages, parsed, form.model_json_schema())
     try:
         (samples,) = ask([prompt], state, context, step=step, sampling=sampling)
     except (MalformedReply, ModelFailed) as error:
-        return state.warn(f"choosing {what} left the schema as it was: {error}"), set()
+        return state.warn(
+            "model", f"choosing {what} left the schema as it was: {error}", error
+        ), set()
     replies = [reply for reply in samples if reply is not None]
     absent = list(dict.fromkeys(name for _, unknown in replies for name in unknown))
     if absent:
         names = ", ".join(map(repr, absent[:MENTIONED]))
         names += ", ..." if len(absent) > MENTIONED else ""
-        state = state.warn(f"choosing {what}, the model named what isn't in the schema: {names}")
+        warning = f"choosing {what}, the model named what isn't in the schema: {names}"
+        state = state.warn("model", warning)
     return state, {ref for known, _ in replies for ref in known}

@@ -83,7 +83,7 @@ class FilterColumns(PromptStep):
                 f"choosing columns would take {calls:,} calls, more than its limit; "
                 "the embedded model chose them"
             )
-            return self._embedded(state.warn(warning), schema, context)
+            return self._embedded(state.warn("model", warning), schema, context)
         asked_about = self._asked_about(state, schema)
         if not asked_about:
             return self._kept(state, schema, ())
@@ -92,7 +92,7 @@ class FilterColumns(PromptStep):
                 return self._per_column(state, schema, asked_about, context)
             return self._batched(state, schema, asked_about, context)
         except (MalformedReply, ModelFailed) as error:
-            return state.warn(f"choosing columns kept every column: {error}")
+            return state.warn("model", f"choosing columns kept every column: {error}", error)
 
     def _calls(self, state: State) -> int:
         schema = state.view.visible_schema()
@@ -259,7 +259,8 @@ def _gaps(state: State, replies: Sequence[tuple[object | None, ...]]) -> State:
     if not failed:
         return state
     return state.warn(
-        f"choosing columns: {failed:,} of {len(replies):,} calls failed; their columns were kept"
+        "model",
+        f"choosing columns: {failed:,} of {len(replies):,} calls failed; their columns were kept",
     )
 
 

@@ -44,6 +44,7 @@ class SelectColumns(PromptStep):
             state,
             context,
             step="schema_linking.select_columns",
+            what="columns",
             template=self.prompt,
             style=self.style,
             examples=self.examples,

@@ -46,6 +46,7 @@ class SelectTables(PromptStep):
             state,
             context,
             step="schema_linking.select_tables",
+            what="tables",
             template=self.prompt,
             style=self.style,
             examples=self.examples,

@@ -44,7 +44,7 @@ class CriticSelection(Step):
             return state.evolve(selected=rank(ours)[0]) if ours else state
         critic = context.critic
         if critic.caution:
-            state = state.warn(critic.caution)
+            state = state.warn("critic", critic.caution)
         assessment = critic.assess(state, [_as_meant(candidate) for candidate in ran])
         judged = _agreed(ran, assessment.probabilities)
         by_id = {candidate.id: candidate for candidate in judged}

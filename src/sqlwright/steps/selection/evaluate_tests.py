@@ -68,10 +68,10 @@ class EvaluateTests(PromptStep):
                 judged = self._per_candidate(state, listed, context)
         except (MalformedReply, ModelFailed) as error:
             told = f"no test could be judged, so the most frequent result was taken: {error}"
-            return select(state.warn(told), groups)
+            return select(state.warn("model", told, error), groups)
         lost = sum(not verdicts for verdicts in judged)
         if lost:
-            state = state.warn(f"{lost} of {len(judged)} unit tests were not judged")
+            state = state.warn("model", f"{lost} of {len(judged)} unit tests were not judged")
         return select(_recorded(state, listed, judged), groups, _shares(listed, judged))
 
     def _per_test(

@@ -92,7 +92,9 @@ class GenerateTests(PromptStep):
             (samples,) = ask([prompt], state, context, step=NAME, sampling=self.sampling)
         except (MalformedReply, ModelFailed) as error:
             left = "only the general one is left" if general else "there are none"
-            return state.evolve(tests=general).warn(f"the model wrote no tests, {left}: {error}")
+            return state.evolve(tests=general).warn(
+                "model", f"the model wrote no tests, {left}: {error}", error
+            )
         texts = dict.fromkeys(text for sample in samples if sample is not None for text in sample)
         return state.evolve(tests=(*map(UnitTest, list(texts)[: self.tests]), *general))
 

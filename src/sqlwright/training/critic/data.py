@@ -52,6 +52,7 @@ from sqlwright.types import (
     ColumnLink,
     ExecutionError,
     ExecutionResult,
+    Note,
     Question,
     State,
     TableLink,
@@ -250,7 +251,7 @@ def _candidate_data(candidate: Candidate) -> dict[str, Any]:
         "columns": [tuple(ref) for ref in candidate.columns],
         "values": [asdict(match) for match in candidate.values],
         "repaired": candidate.parent is not None,
-        "warnings": list(candidate.warnings),
+        "warnings": [(note.kind, note.text) for note in candidate.warnings],
         "names": list(result.columns),
         "rows": [[_plain(cell) for cell in row] for row in result.rows[:1000]],
         "truncated": result.truncated or len(result.rows) > 1000,
@@ -326,8 +327,13 @@ def _read_candidate(data: Mapping[str, Any]) -> Candidate:
         parent=parent,
         columns=tuple(ColumnRef(*ref) for ref in data["columns"]),
         values=tuple(map(_read_match, data["values"])),
-        warnings=tuple(data["warnings"]),
+        warnings=tuple(map(_read_note, data["warnings"])),
     )
+
+
+def _read_note(data: str | Sequence[Any]) -> Note:
+    # Beams written before notes had kinds hold texts, each of them of a machine check.
+    return Note("replaced", data) if isinstance(data, str) else Note(*data)
 
 
 def _read_match(data: Mapping[str, Any]) -> ValueMatch:

@@ -1,0 +1,50 @@
+"""What to know about an answer before relying on it, each with its kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+NoteKind = Literal[
+    "stopped", "vetoed", "mended",
+    "fan_out", "text_as_number", "order_by_digits", "replaced",
+    "shortened", "only_null", "date", "second_question", "database",
+    "left_out", "budget", "model", "schema", "embedder", "critic", "record",
+]  # fmt: skip
+"""What a note is about: how the run ended, faults of the query, what machine checks found and
+replaced in it, its rows, the question, the database, and what went otherwise than planned."""
+
+FINDINGS: frozenset[NoteKind] = frozenset(
+    {"fan_out", "text_as_number", "order_by_digits", "replaced"}
+)
+"""Kinds that machine checks of a query give."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing to know, in a sentence. Programs go by the kind, never by the text."""
+
+    kind: NoteKind
+    text: str
+    cause: str = ""
+    """The message of the error that it tells of, where there is one."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+VetoKind = Literal[
+    "all", "constant", "date", "join", "moment", "name", "negation", "null", "operation", "place",
+    "round", "shown", "text", "unit", "value", "year",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Veto:
+    """A fault of a query that runs, read from its form: no right query has it."""
+
+    kind: VetoKind
+    message: str
+    """What is wrong."""
+    done: str = ""
+    """What was done about it, for faults that can be mended."""
