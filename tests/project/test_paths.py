@@ -40,12 +40,7 @@ def test_files_that_a_document_names_are_there(page: str) -> None:
 def test_the_rooms_of_the_architecture_are_those_there_are() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     layout = text[text.index("## Layout") :]
-    drawn = set(
-        re.findall(
-            r"^  ([a-z]+)/ |(?<= )([a-z]+)/(?= )", layout[: layout.index("tests/")], re.MULTILINE
-        )
-    )
-    names = {first or second for first, second in drawn}
+    names = set(re.findall(r"(?<=\s)([a-z]+)/(?=\s)", layout[: layout.index("tests/")]))
     package = ROOT / "src" / "sqlwright"
     rooms = {path.parent.name for path in package.glob("*/__init__.py")}
     assert rooms <= names

@@ -1,6 +1,8 @@
 """The verbs: what steps are handed and what they may call. Implementations live elsewhere.
 
 `models` has what is asked of models; all of it can be imported from here.
+
+Internal: may change without notice. What others need of it, `sqlwright` exports.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The nouns: everything a question becomes on its way to an answer. All of it is frozen.
 
 Gold SQL has no place here: it lives in `datasets` and `evaluation`, out of inference's reach.
+
+Internal: may change without notice. What others need of it, `sqlwright` exports.
 """
 
 from __future__ import annotations
