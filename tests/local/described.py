@@ -306,10 +306,10 @@ def linked(case: dict[str, Any]) -> dict[str, Any]:
             "columns": {str(link.column): round(link.score, 2) for link in links.columns[:5]},
             "tables": {link.table: round(link.score, 2) for link in links.tables[:3]},
         }
-    columns, tables = linker.link(question, MUSIC, values)
+    links = linker.link(question, MUSIC, values)
     return {
-        "columns": {str(link.column): round(link.score, 2) for link in columns[:6]},
-        "tables": {link.table: round(link.score, 2) for link in tables},
+        "columns": {str(link.column): round(link.score, 2) for link in links.columns[:6]},
+        "tables": {link.table: round(link.score, 2) for link in links.tables},
     }
 
 
