@@ -29,7 +29,7 @@ UNWORDED: dict[str, frozenset[str]] = {
             "local/",
             "messages.py",
             "presentation/",
-            "protocols.py",
+            "protocols/",
             "recipes/",
             "running/",
             "session.py",
@@ -41,7 +41,7 @@ UNWORDED: dict[str, frozenset[str]] = {
             "steps/retrieval/other_forms.py",
             "steps/retrieval/request.py",
             "steps/retrieval/values.py",
-            "types.py",
+            "types/",
         }
     ),
     "numbers": frozenset(

@@ -1,4 +1,4 @@
-"""What a connection raises, sorted: the only place that reads the engine's messages.
+"""Sorts the errors that a connection raises; nothing else reads the engine's messages.
 
 Everybody else goes by the kind and the cause. A message is for people and models to read.
 """
@@ -24,7 +24,8 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a statement gave nothing, as far as the engine tells. Crosses to other processes."""
+    """The reason why a statement gave nothing, as far as the engine tells. Crosses to other
+    processes."""
 
     kind: str
     """An ExecutionError's kind, or "interrupted": the caller knows whether it was time or a
@@ -45,11 +46,11 @@ class ReadFailed(Exception):
 
 
 FAILURES = (apsw.Error, MemoryError, UnicodeEncodeError, OverflowError, ReadFailed)
-"""What running a query may raise, besides Refused."""
+"""Exceptions of running a query, besides Refused."""
 
 
 def explain_failure(error: BaseException) -> Failure:
-    """What a connection raised, sorted."""
+    """The failure that an exception of a connection stands for."""
     if isinstance(error, ReadFailed):
         return error.failure
     if isinstance(error, Refused):
@@ -81,7 +82,7 @@ def needs_copy(error: BaseException) -> bool:
 
 
 def _of_query(message: str) -> tuple[ErrorCause, str]:
-    """What is wrong with a query, and with which name: SQLite has one code for all of it."""
+    """The kind of a query's error, and the name it is about: SQLite has one code for all of it."""
     if message.startswith(NO_TABLE):
         return "unknown_table", message.removeprefix(NO_TABLE)
     if message.startswith(_NO_COLUMN):

@@ -1,4 +1,4 @@
-"""Who serves a language model of a name: `provider/model`, or `provider:model`.
+"""Finds the service of a language model by name: `provider/model` or `provider:model`.
 
 Keys come from the vendors' own variables and go to the vendors' own hosts. To send one anywhere
 else the user binds it to the host in the variable SQLWRIGHT_KEYS:
