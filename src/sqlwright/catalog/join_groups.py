@@ -58,9 +58,10 @@ class Groups:
     def admits(self, proposal: Proposal, profiles: Mapping[ColumnRef, ColumnProfile]) -> bool:
         """True if the values may decide about a proposal at all.
 
-        In a crowd, the key of a table that it is named after refers to nothing, another table's
-        key to one of its own group, and a column to a key of another group only where the name
-        leaves no doubt and the values aren't found everywhere or the tables were made together.
+        In a schema of many groups, the key of a table that it is named after refers to nothing,
+        another table's key to one of its own group, and a column to a key of another group only
+        where the name leaves no doubt and the values aren't found everywhere or the tables were
+        made together.
         """
         near = self._schema.table(proposal.near.table)
         if not self._schema.has_many_groups or near is None:

@@ -4,7 +4,7 @@ Everything a step says to a model goes through `GatedModel.complete`, in this or
 
 1. Privacy. Under `schema-only` a request that would leave this machine loses every span that came
    from the database's data. Nothing else decides it.
-2. What is at hand. A replay answers everything from its recording or not at all; the cache gives
+2. Stored replies. A replay answers everything from its recording or not at all; the cache gives
    the replies it has.
 3. Budget. Requests are sent in order as far as they fit; those that don't fit yet wait for what is
    under way to be settled. Where only a part fits, fewer samples are asked for, then shorter
@@ -48,7 +48,7 @@ several at once. For the cache they are one model."""
 class Connection(Generic[E_co]):
     """The way to an endpoint: the endpoint, made when the first one is, and who calls it.
 
-    A vendor's package takes a third of a second to load, which replies at hand needn't wait for.
+    A vendor's package takes a third of a second to load, which stored replies needn't wait for.
     """
 
     def __init__(self, connect: Callable[[], E_co], engine: Engine, *, address: str = "") -> None:

@@ -36,7 +36,7 @@ _COUNT = attrgetter("count")
 
 
 @dataclass(slots=True)
-class _MatchCounts:
+class _CoveredWeights:
     """Weight of a phrase that each value covers, by the tokens read so far."""
 
     scores: Floats
@@ -55,7 +55,7 @@ class _MatchCounts:
             if len(part) < token.count:
                 self.cut.append(token)
                 if self.touched:
-                    continue
+                    continue  # rarer tokens brought values in; `weights` adds this one to theirs
             if len(part):
                 self.budget -= len(part)
                 values = part.astype(np.int64)
@@ -134,23 +134,23 @@ class Coverage:
         if few := _few(known, singular, total, self._few):
             return few
         rare, common = (known, []) if singular else _parted(known, total)
-        tally = _MatchCounts(self._scratch(), common)
+        covered = _CoveredWeights(self._scratch(), common)
         try:
-            tally.walk(rare)
+            covered.walk(rare)
             for token, variants in singular:
-                tally.add(token, variants)
-            values, weights = tally.weighed()
+                covered.add(token, variants)
+            values, weights = covered.weighed()
             if not found:
-                values, weights = self._misspelt(tally, tokens, values, weights, total)
-            values, weights = self._worth_ranking(tally, values, weights, total)
+                values, weights = self._misspelt(covered, tokens, values, weights, total)
+            values, weights = self._worth_ranking(covered, values, weights, total)
             shares = np.minimum(weights / total, 1).tolist()
             return dict(zip(values.tolist(), shares, strict=True))
         finally:
-            tally.clear()
+            covered.clear()
 
     def _misspelt(
         self,
-        tally: _MatchCounts,
+        covered: _CoveredWeights,
         tokens: Sequence[PhraseToken],
         values: Ids,
         weights: Floats,
@@ -158,19 +158,19 @@ class Coverage:
     ) -> tuple[Ids, Floats]:
         """The values touched and their weights, misspelt tokens included unless one value covers
         the phrase without."""
-        best, weight = tally.leader(values, weights)
+        best, weight = covered.leader(values, weights)
         if weight < COVERED * total:
-            common, tally.common = tally.common, []
-            tally.walk(common)
+            common, covered.common = covered.common, []
+            covered.walk(common)
             for token in tokens:
-                tally.add(token, token.near(self._reader))
-            values, weights = tally.weighed()
-            best, weight = tally.leader(values, weights)
+                covered.add(token, token.near(self._reader))
+            values, weights = covered.weighed()
+            best, weight = covered.leader(values, weights)
         if weight < COVERED * total:
             for token in tokens:
                 if len(best) == 0 or not token.holds(best)[0]:
-                    tally.add(token, token.far(self._reader))
-            values, weights = tally.weighed()
+                    covered.add(token, token.far(self._reader))
+            values, weights = covered.weighed()
         return values, weights
 
     def _scratch(self) -> Floats:
@@ -180,20 +180,22 @@ class Coverage:
         return scores
 
     def _worth_ranking(
-        self, tally: _MatchCounts, values: Ids, weights: Floats, total: float
+        self, covered: _CoveredWeights, values: Ids, weights: Floats, total: float
     ) -> tuple[Ids, Floats]:
         """The values that cover enough to be ranked, some more than once, and their weights."""
         if len(values) == 0:
             return values, weights
-        complete = not tally.skipped or len(values) <= SHORTLIST
+        complete = not covered.skipped or len(values) <= SHORTLIST
         best = float(weights[weights.argmax()])
         worth = weights > max(best * _WORTH, total * _COVERED_LEAST)
         values, weights = values[worth], weights[worth]
         if not complete or len(values) > RERANKED:
-            return self._shortened(tally, values, weights)
+            return self._shortened(covered, values, weights)
         return values, weights
 
-    def _shortened(self, tally: _MatchCounts, values: Ids, weights: Floats) -> tuple[Ids, Floats]:
+    def _shortened(
+        self, covered: _CoveredWeights, values: Ids, weights: Floats
+    ) -> tuple[Ids, Floats]:
         """The values that cover most, each once, and the best of each column."""
         champions = values[:0]
         if len(values) > SHORTLIST:
@@ -202,7 +204,7 @@ class Coverage:
             champions = self._champions(values, rough)
             values = np.concatenate((values[best], champions))
         values = distinct(values)
-        weights = tally.weights(values)
+        weights = covered.weights(values)
         if len(values) > RERANKED:
             rough = weights - self._reader.lengths(values) * _SHORTER
             best = np.argpartition(-rough, RERANKED)[:RERANKED]

@@ -50,7 +50,7 @@ def reply_form(reply: Reply) -> dict[str, Any]:
 
 
 def reply_from(form: Any) -> Reply | None:
-    """The reply a form holds, marked as one that was at hand; None when it isn't such a form."""
+    """The reply a form holds, marked as one from storage; None when it isn't such a form."""
     if not isinstance(form, dict):
         return None
     text, finish = form.get("text"), form.get("finish", "stop")
