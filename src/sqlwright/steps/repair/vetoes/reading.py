@@ -11,8 +11,7 @@ from typing import Protocol
 from sqlwright.english.words import Token, split_name, stem, tokens
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
-from sqlwright.form.joins import plan_joins
-from sqlwright.form.scopes import mentions
+from sqlwright.form.facts import form_facts
 from sqlwright.form.walking import inside, own, own_tables
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema
@@ -162,15 +161,14 @@ def table_names(form: f.Query) -> Iterator[str]:
 
 
 def joined(form: f.Query, schema: Schema) -> Iterator[tuple[ColumnRef, ColumnRef]]:
-    """The pairs of columns that a query joins its tables by."""
-    for select in inside(form, f.Select):
-        try:
-            steps = plan_joins(mentions(select), schema, joins=select.joins, crossed=select.crossed)
-        except UnsupportedQuery:
-            continue
-        for join in (join for step in steps for join in step.on):
-            if isinstance(join.left, f.Column) and isinstance(join.right, f.Column):
-                yield join.left.ref, join.right.ref
+    """The pairs of columns that a query joins its tables by; none where no keys join them."""
+    try:
+        facts = form_facts(form, schema)
+    except UnsupportedQuery:
+        return
+    for select in facts.selects:
+        for join in select.joins:
+            yield from join.pairs
 
 
 def texts(form: object) -> list[str]:
