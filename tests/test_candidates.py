@@ -17,13 +17,17 @@ from sqlwright.candidates import (
     ancestry,
     deduplicate,
     execute,
+    facts_of,
+    form_of,
     group_by_result,
     hollow,
     rank,
+    result_places,
     same_result,
     shares,
     valid,
 )
+from sqlwright.form.read.sql import read_sql
 from sqlwright.presentation.answer import candidate_to_dict
 from sqlwright.protocols import Run, Workspace
 from sqlwright.types import Candidate, Cell, ExecutionError, ExecutionResult
@@ -246,3 +250,24 @@ def test_the_json_of_a_candidate_shows_its_id_and_its_parents() -> None:
     assert candidate_to_dict(first)["id"] == first.id
     assert candidate_to_dict(first)["parent_id"] is None
     assert candidate_to_dict(repaired)["parent_id"] == first.id
+
+
+def test_each_candidate_has_the_place_of_the_first_with_its_result() -> None:
+    failed = replace(candidate(), result=ExecutionResult(error=ExecutionError("sql", "no")))
+    waiting = replace(candidate(), result=None)
+    pool = [candidate(), failed, candidate(rows=((2,),)), failed, waiting]
+    pool.append(candidate(rows=((1.0,),)))
+    assert result_places(pool) == [0, 1, 2, 3, 4, 0]
+
+
+def test_an_authors_form_is_read_in_the_place_of_the_text(shop_workspace: Workspace) -> None:
+    schema = shop_workspace.schema
+    form = read_sql("SELECT name FROM customers WHERE city = 'Rome'", schema)
+    said = facts_of(replace(candidate("SELECT 1"), form=form), schema)
+    assert said is not None
+    assert said.texts == {"Rome"}
+    assert form_of(replace(candidate("SELECT 1"), form=form), schema) is form
+    by_text = facts_of(candidate("SELECT name FROM customers"), schema)
+    assert by_text is not None
+    assert by_text.tables == ("customers",)
+    assert facts_of(candidate("DELETE FROM customers"), schema) is None

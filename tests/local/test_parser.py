@@ -8,11 +8,13 @@ from datetime import date
 import pytest
 
 from sqlwright.errors import Cancelled, ModelUnavailable
+from sqlwright.form.facts import form_facts
 from sqlwright.local.models import load
 from sqlwright.local.parser.nodes import TableNode
 from sqlwright.local.parser.parser import Parser
 from sqlwright.protocols import Run
 from sqlwright.schema import Column, ColumnRef, Detail, Schema, SchemaView, Table
+from sqlwright.sql.reading import read_facts
 from sqlwright.types import Question, ValueMatch
 from tests.local.singers import AGE, COUNTRY, MALE, SINGERS
 
@@ -56,6 +58,8 @@ def test_every_query_prepares(parser: Parser, database: sqlite3.Connection, text
     parsed = parser.parse(Question(text), VIEW, (), enumerations=ENUMERATIONS)
     assert parsed
     assert len({item.sql for item in parsed}) == len(parsed)
+    schema = VIEW.schema
+    assert all(form_facts(one.form, schema) == read_facts(one.sql, schema) for one in parsed)
     assert [item.score for item in parsed] == sorted((p.score for p in parsed), reverse=True)
     for item in parsed:
         database.execute(f"explain {item.sql}")
