@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from sqlwright.types import DescriptionMatch as DescriptionMatch
     from sqlwright.types import ExecutionError as ExecutionError
     from sqlwright.types import ExecutionResult as ExecutionResult
+    from sqlwright.types import Note as Note
     from sqlwright.types import QueryCondition as QueryCondition
     from sqlwright.types import QueryPart as QueryPart
     from sqlwright.types import Question as Question
@@ -91,6 +92,7 @@ _PLACES = {
     "Limits": "sqlwright.protocols",
     "LlmOptions": "sqlwright.llm.options",
     "ModelUnavailable": "sqlwright.errors",
+    "Note": "sqlwright.types",
     "open": "sqlwright.api",
     "QueryCondition": "sqlwright.types",
     "QueryPart": "sqlwright.types",
