@@ -25,6 +25,8 @@ RULES = {
     "type_class": {"sql/declared_types.py"},
     "affinity": {"sql/declared_types.py"},
     "sigmoid": {"local/numerics.py"},
+    # The standard library is enough for a handful of candidates.
+    "softmax": {"local/numerics.py", "candidates.py"},
     "reciprocal_rank": {"local/numerics.py"},
 }
 """Where functions of these names, underscored or not, may stand."""
@@ -46,8 +48,6 @@ MOST_FUNCTION_WORDS = 25
 ELSEWHERE = (
     "english/",  # where the lists are, and cues that are made of such words
     "training/",  # words that generated questions are made of
-    "local/critic/wording.py",  # number words and words of keys as the critic was fitted
-    "local/critic/shown_and_compared.py",
 )
 
 

@@ -24,6 +24,7 @@ from sqlwright.local.critic.families.wording import form_features
 from sqlwright.local.critic.families.zones import Zones
 from sqlwright.local.critic.measures import OF_QUERY
 from sqlwright.local.critic.parts import parts_of
+from sqlwright.local.numerics import softmax
 from sqlwright.local.question.support import EXPLAINED, Senses, Support
 from sqlwright.protocols import FloatArray
 from sqlwright.schema import ColumnRef
@@ -51,7 +52,7 @@ def candidate_features(
 ) -> list[Features]:
     """One dictionary per candidate; what can't be read of one is left out of its own."""
     scores = _scores(candidates)
-    shares = _softmax(scores)
+    shares = softmax(scores)
     groups = result_places(candidates)
     mass = _mass(groups, shares)
     asked = question_features(state, scores, mass, support) | _sense_features(support, senses)
@@ -128,11 +129,6 @@ def _sense_coverage(support: Support, senses: Senses, names: Sequence[ColumnRef 
         "sense left": float(left.sum() / max(open_words.sum(), 1)),
         "sense most left": float(left.max()),
     }
-
-
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    raised = np.exp(scores - scores.max()) if len(scores) else scores
-    return np.asarray(raised / raised.sum() if len(scores) else scores)
 
 
 def result_features(result: ExecutionResult | None) -> Features:
@@ -275,7 +271,7 @@ def question_features(
     names = support.by_name
     columns = sorted((link.score for link in state.columns), reverse=True) or [0.0]
     tables = sorted((link.score for link in state.tables), reverse=True) or [0.0]
-    shares = _softmax(scores)
+    shares = softmax(scores)
     unexplained = best < EXPLAINED
     weak = best < 0.45
     return {
@@ -325,7 +321,7 @@ def add_ranking(
     described: Sequence[Features], ranked: FloatArray, candidates: Sequence[Candidate]
 ) -> list[Features]:
     """The features with what the ranking model makes of the candidates together."""
-    shares = _softmax(np.asarray(ranked, dtype=np.float64))
+    shares = softmax(np.asarray(ranked, dtype=np.float64))
     groups = result_places(candidates)
     mass = _mass(groups, shares)
     best = float(np.max(ranked))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from sqlwright.english.words import FUNCTION_WORDS, split_name, stem, tokens
-from sqlwright.local.critic.families.shown_and_compared import KEY_WORDS, stems
+from sqlwright.local.critic.families.shown_and_compared import ENDS_OF_KEYS, stems
 from sqlwright.local.critic.parts import Parts
 from sqlwright.schema import ColumnRef, Schema, Table
 
@@ -79,7 +79,7 @@ class References:
         used = (*parts.shown, *parts.worked_out, *parts.counted, *parts.conditions, *parts.grouped)
         for ref in dict.fromkeys((*used, *parts.ordered)):
             words = split_name(ref.column)
-            if ref not in self._schema.all_keys and not (words and words[-1] in KEY_WORDS):
+            if ref not in self._schema.all_keys and not (words and words[-1] in ENDS_OF_KEYS):
                 continue
             for table, word in self._keys_said:
                 refers = self._refers(ref, table)
@@ -92,7 +92,7 @@ class References:
         return [
             (table.name, named)
             for word, key, named in pairs
-            if key in KEY_WORDS and word not in FUNCTION_WORDS
+            if key in ENDS_OF_KEYS and word not in FUNCTION_WORDS
             for table in self._schema.tables
             if stems(split_name(table.name)) == {named}
         ]
@@ -128,7 +128,7 @@ class References:
 
     def _role(self, ref: ColumnRef) -> int:
         """How many words of a referring column, tables' names aside, the question holds."""
-        own = stems(split_name(ref.column)) - stems(KEY_WORDS) - stems(split_name(ref.table))
+        own = stems(split_name(ref.column)) - stems(ENDS_OF_KEYS) - stems(split_name(ref.table))
         targets = (
             key.target_table for key in self._schema.foreign_keys
             if key.table == ref.table and ref.column in key.columns

@@ -5,25 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from sqlwright.english.words import split_name, stem
+from sqlwright.english.vocabulary import KEY_WORDS
+from sqlwright.english.words import plural, split_name, stem
 from sqlwright.local.critic.families.wording import COUNTED
 from sqlwright.local.critic.parts import Parts
 from sqlwright.schema import ColumnRef, Schema
+from sqlwright.sql.declared_types import type_class
 
 Features = dict[str, float]
 
 _ASKS_ID = re.compile(r"\b(?:ids?|codes?|numbers?|keys?|identifiers?|nums?|no)\b|#", re.IGNORECASE)
-KEY_WORDS = frozenset(
-    ("id", "ids", "identifier", "code", "codes", "number", "numbers", "num", "no", "key")
-)
-"""Words that a key's name may end in."""
+ENDS_OF_KEYS = frozenset(form for word in KEY_WORDS for form in (word, plural(word)))
+"""Words that a key's name may end in, in singular and plural."""
 
 _HOW_MANY = re.compile(
     r"\b(?:how many|(?:total )?(?:numbers?|amount|quantity) of)\s+(\w+)(?:\s+(\w+))?",
     re.IGNORECASE,
 )
-
-_NUMERIC = re.compile(r"int|num|real|floa|doub|dec", re.IGNORECASE)
 
 _MORE = re.compile(
     r"(?:(?<!no )(?<!not )more than|greater than|larger than|bigger than|"
@@ -169,7 +167,7 @@ def number_columns(schema: Schema) -> Iterator[ColumnRef]:
     """The columns of numbers, keys aside."""
     for ref in schema.columns:
         column = schema.column(ref)
-        if column and _NUMERIC.search(column.type) and ref not in schema.key_columns:
+        if column and type_class(column.type) == "number" and ref not in schema.key_columns:
             yield ref
 
 

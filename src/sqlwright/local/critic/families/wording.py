@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sqlwright.english.vocabulary import NUMBERS
 from sqlwright.local.critic.parts import Parts
 from sqlwright.sql.facts import OrderKey, Term
 
 Features = dict[str, float]
 
-COUNTED = {
-    "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
-    "nine": "9", "ten": "10",
-}  # fmt: skip
-"""Words that are a number wherever they stand."""
+COUNTED = {word: str(number) for word, number in NUMBERS.items() if 2 <= number <= 10}
+"""Words that are a number wherever they stand: "one" may be a pronoun."""
 
 _ASKED: dict[str, re.Pattern[str]] = {
     name: re.compile(cue, re.IGNORECASE)
