@@ -296,7 +296,8 @@ def models() -> EmbeddedModels:
 
 def linked(case: dict[str, Any]) -> dict[str, Any]:
     """What the linker says of a question over the music schema or a crowd of groups of tables."""
-    linker: Linker = models()["linker"]
+    # One of its own: what texts are embedded together with changes their vectors a little.
+    linker = Linker.load(Path(WEIGHTS), embedder=models()["embedder"])
     question = Question(case["asked"], evidence=case.get("evidence", ""))
     values = found_values(case["asked"], case.get("values", []))
     if case.get("crowd"):
