@@ -260,7 +260,7 @@ def test_what_is_no_question_is_refused_before_any_model_runs(
 ) -> None:
     parser = ScriptedParser([COUNT])
     answer = open_scripted(models=scripted_models(parser=parser)).ask(question)
-    assert (answer.status, answer.extra["refusal"]) == ("refused", reason)
+    assert (answer.status, answer.refusal) == ("refused", reason)
     assert answer.message
     assert parser.asked == []
 

@@ -21,7 +21,7 @@ from sqlwright.running.pipeline import Pipeline
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
 from sqlwright.steps.selection.first_valid import FirstValid
-from sqlwright.types import Answer, Candidate, Note, Question, Refusal, State, TableLink, ValueMatch
+from sqlwright.types import Answer, Candidate, Note, Question, Refusal, State, ValueMatch
 
 MODELS: Mapping[str, Any] = {}
 COUNT = "SELECT COUNT(*) FROM orders"
@@ -214,7 +214,7 @@ def test_a_refusal_keeps_what_was_tried_as_alternatives(shop_workspace: Workspac
     assert (answer.status, answer.sql, answer.rows) == ("refused", None, ())
     assert (answer.message, answer.suggestion) == ("too unclear", "ask more")
     assert [c.sql for c in answer.alternatives] == [COUNT]
-    assert answer.extra["refusal"] == "unsure"
+    assert answer.refusal == "unsure"
 
 
 @pytest.mark.parametrize(
@@ -283,10 +283,3 @@ def test_events_go_on_to_the_runs_own_sink(
     answer_of(shop_workspace, writes(COUNT), ExecutionGuidedRepair(), FirstValid(), run=run)
     assert seen.count("step") == 3
     assert seen.count("execution") == 1
-
-
-def test_what_the_linker_found_is_kept_for_whoever_explains(shop_workspace: Workspace) -> None:
-    links = (TableLink("orders", 0.9),)
-    linker = Does(lambda state, _: state.evolve(tables=links), writes=frozenset({"tables"}))
-    answer = answer_of(shop_workspace, linker, writes(COUNT), ExecutionGuidedRepair(), FirstValid())
-    assert answer.extra["tables"] == links

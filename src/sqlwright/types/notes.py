@@ -1,4 +1,4 @@
-"""What to know about an answer before relying on it, each with its kind."""
+"""Notes on an answer, and faults read in a query, each with its kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NoteKind = Literal[
     "shortened", "only_null", "date", "second_question", "database",
     "left_out", "budget", "model", "schema", "embedder", "critic", "record",
 ]  # fmt: skip
-"""What a note is about: how the run ended, faults of the query, what machine checks found and
+"""The subject of a note: how the run ended, faults of the query, what machine checks found and
 replaced in it, its rows, the question, the database, and what went otherwise than planned."""
 
 FINDINGS: frozenset[NoteKind] = frozenset(

@@ -1,4 +1,4 @@
-"""What running one query gave: rows, or an error as data."""
+"""The outcome of running one query: rows, or an error as data."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_what_an_endpoint_fails_at_is_done_here(
     state = ask(step, *question, a_run(None if trouble == "down" else Budget(calls=1)))
     assert state.values or state.descriptions
     (warning,) = state.warnings
-    assert trouble.rsplit(maxsplit=1)[-1] in warning
+    assert trouble.rsplit(maxsplit=1)[-1] in warning.text
     assert ask.embedded.embedded
 
 
