@@ -33,6 +33,7 @@ from sqlwright.types import (
     Candidate,
     ExecutionError,
     ExecutionResult,
+    Note,
     Question,
     State,
     TableLink,
@@ -429,3 +430,15 @@ def test_a_joined_table_that_gives_nothing_is_idle(static: StaticEmbedder) -> No
 def test_where_every_word_is_explained_nothing_is_refused() -> None:
     assert lenient(0.1, missing=True) == 0.1
     assert lenient(0.1, missing=False) == 1.0
+
+
+def test_the_critic_counts_what_machine_checks_found_and_no_other_note(
+    static: StaticEmbedder,
+) -> None:
+    plain = candidate("SELECT COUNT(*) FROM singer", (5,))
+    found = replace(plain, warnings=(Note("fan_out", "twice"), Note("replaced", "Ann for Anne")))
+    told = replace(plain, warnings=(Note("date", "read as 2026"), Note("model", "left out")))
+    counts = [
+        one["warned"] for one in described(state("How many singers?"), [plain, found, told], static)
+    ]
+    assert counts == [0.0, 2.0, 0.0]
