@@ -25,7 +25,6 @@ UNWORDED: dict[str, frozenset[str]] = {
         {
             "candidates.py",
             "events.py",
-            "english/",
             "local/",
             "messages.py",
             "presentation/",
@@ -46,7 +45,6 @@ UNWORDED: dict[str, frozenset[str]] = {
     ),
     "numbers": frozenset(
         {
-            "english/",
             "local/",
             "running/",
             "steps/repair/",

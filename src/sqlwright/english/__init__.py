@@ -1,4 +1,4 @@
-"""What sqlwright knows of English: one module for each kind of rule. No database, no model.
+"""Rules about English words: one module for each kind of rule. No database, no model.
 
 Internal: may change without notice.
 """

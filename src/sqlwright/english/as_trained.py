@@ -20,6 +20,7 @@ CAMEL_BORDER = re.compile(r"(?<=[^\W\dA-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Parts of snake_case, camelCase and ALLCAPS names; other scripts stay whole."""
 
 MAX_WORDS = 128
+"""Words of a question, and of its evidence, that the parser reads; as in its training."""
 
 STOP_WORDS = frozenset(
     """a all an and any are as at be been by can count did do does each every find for from give
@@ -116,7 +117,7 @@ def stem(word: str) -> str:
 
 
 def akin(left: str, right: str) -> bool:
-    """Whether two stems are equal, or one begins with the other and has five letters or more."""
+    """True if two stems are equal, or one begins with the other and has five letters or more."""
     if left == right:
         return True
     short, long = sorted((left, right), key=len)
@@ -124,7 +125,7 @@ def akin(left: str, right: str) -> bool:
 
 
 def phrase_matches(question: Sequence[str], name: Sequence[str]) -> list[range]:
-    """Where the stems of a name stand one after the other among the question's stems."""
+    """The places at which the stems of a name follow one another among the question's stems."""
     length = len(name)
     return [
         range(start, start + length)

@@ -1,4 +1,4 @@
-"""What words of a question ask for: extremes, directions, counts, each, not, bounds, properties.
+"""Cue words of a question: extremes, directions, counts, each, not, bounds, properties.
 
 A group is a tuple of words or phrases in lower case; `whole_words` makes a pattern of a group or of
 a regular expression. Who reads a question takes the groups from here and decides what they mean for
@@ -70,12 +70,13 @@ _ORDERS = tuple(
         (rf"(?:{_UP}) first\b(?=\s*(?:[.,;?!]|$))", "ascending order"),
     )
 )  # fmt: skip
-"""What reads like an extreme, a letter or a name, and asks for an order."""
+"""Phrases that read like an extreme, a letter or a name and ask for an order, with that order in
+plain words."""
 
 
 def orders(text: str) -> list[tuple[int, int, str]]:
-    """Where a text asks for an order, from and to which character, and in plain words."""
-    return [(*match.span(), told) for shape, told in _ORDERS for match in shape.finditer(text)]
+    """The phrases that ask for an order: first character, end, that order in plain words."""
+    return [(*match.span(), order) for shape, order in _ORDERS for match in shape.finditer(text)]
 
 
 _EACH_UNIT = re.compile(r"\b(per|each|every|by)\s+(?:day|week|month)\b", re.IGNORECASE)
@@ -84,8 +85,8 @@ _END = re.compile(r"\W*$")
 
 
 def each_year(text: str) -> list[tuple[int, int, str]]:
-    """Where a text asks for something for each of a unit of time, and the same for each year, as
-    ranges of characters with what to put there."""
+    """The cuts by which a text that asks for something for each day, week or month asks for it for
+    each year: first character, end, replacement."""
     cuts = [(*match.span(), f"{match.group(1)} year") for match in _EACH_UNIT.finditer(text)]
     periodic = _PERIODIC.search(text)
     if periodic:
@@ -99,14 +100,14 @@ NEGATION_BEFORE = re.compile(
     r"(?:\s+(?:for|of|in|from|at|by|with|be|the|a|an|any))*\s*[\"'“‘]?$",
     re.IGNORECASE,
 )
-"""What stands before a phrase that is excluded."""
+"""Words that end the text before a phrase that is excluded."""
 
 BETWEEN_EQUALS = re.compile(
     r"\s*(?:[,/&]|\b(?:and|or|versus|vs|nor|compared|to|with|than|in|from|of|the)\b)"
     r"(?:\s*\b(?:and|or|to|with|than|in|from|of|the|those|also)\b)*[\s\"'“”‘’]*",
     re.IGNORECASE,
 )
-"""What stands between two values that are both meant: “Kenya or Norway”."""
+"""Words between two values that are both meant: “Kenya or Norway”."""
 
 LATER_PLACES = {word: place for word, place in ORDINALS.items() if place > 1}
 LATER_PLACE = whole_words(

@@ -59,8 +59,8 @@ _BOUNDS: dict[Bound, str] = {
     ">": "after|later than",
     "<": "before|prior to|earlier than",
 }
-"""How the words before a time ask to compare with it, the first that fits; other words may ask for
-anything."""
+"""Words before a time that say how to compare with it, by operator; the first that fits counts.
+Other words may ask for any comparison."""
 
 _BOUND_PATTERNS = tuple(
     (bound, re.compile(rf"\b(?:{words})\s+(?:the\s+)?(?:year\s+)?$", re.IGNORECASE))
@@ -70,17 +70,17 @@ _BOUND_PATTERNS = tuple(
 _WITHIN_BEFORE = r"in|during|for|of"
 _TIME_BEFORE = rf"{_WITHIN_BEFORE}|since|before|after|until|till|by|from"
 WITHIN = re.compile(rf"\b(?:{_WITHIN_BEFORE})\s+(?:the\s+)?(?:year\s+)?$", re.IGNORECASE)
-"""What stands before a time that all of is meant."""
+"""Words before a time that is meant as a whole."""
 BEFORE_YEAR = re.compile(rf"\b(?:{_TIME_BEFORE}|years?)\s+$", re.IGNORECASE)
-"""What stands before a number that is a year."""
+"""Words before a number that is a year."""
 BEFORE_TIME = re.compile(
     rf"\b(?:{_TIME_BEFORE}|between|and|or|to|than|over)\s+(?:the\s+)?$", re.IGNORECASE
 )
-"""What a time needs before it to be part of a sentence."""
+"""Words before a time that is part of a sentence."""
 
 
 def bound_before(text: str) -> Bound | None:
-    """How what ends a text asks to compare with the time that follows."""
+    """The comparison that the end of a text asks for with the time that follows; None for any."""
     return next((bound for bound, words in _BOUND_PATTERNS if words.search(text)), None)
 
 
@@ -89,29 +89,29 @@ class Moment:
     """A day, a month or a longer time that a text names."""
 
     span: tuple[int, int]
-    """Its characters."""
+    """First character and end."""
     said: str
     first: str
-    """ISO 8601, as long as it is precise: 1997, 1997-05, 1997-05-03."""
+    """ISO 8601, cut to its precision: 1997, 1997-05, 1997-05-03."""
     last: str
-    """`first`, but for what lasts several such: a quarter, a week."""
+    """The same as `first`, but for times of several months or days: a quarter, a week."""
     operator: Bound | None = None
-    """How its words are to be compared with, where they say so."""
+    """The comparison that the words before it ask for, where they do."""
     relative: bool = False
-    """Whether it depends on what day it is."""
+    """True if it depends on today's date."""
 
     @property
     def year(self) -> str:
-        """What the parser is asked with in its place."""
+        """The year that stands in its place in the parser's question."""
         return self.first[:4]
 
     @property
     def unit(self) -> str:
-        """How precise it is: year, month or day."""
+        """Its precision: year, month or day."""
         return {4: "year", 7: "month", 10: "day"}[len(self.first)]
 
     def is_among(self, texts: Container[str]) -> bool:
-        """Whether a query with these texts goes by it."""
+        """True if a query with these texts uses it."""
         return self.first in texts or self.last in texts
 
 
@@ -130,8 +130,8 @@ def with_dates(text: str) -> str:
     """A text with its moments as queries write them."""
     for moment in reversed(moments(text)):
         start, end = moment.span
-        told = moment.first if moment.first == moment.last else f"{moment.first} {moment.last}"
-        text = text[:start] + told + text[end:]
+        dates = moment.first if moment.first == moment.last else f"{moment.first} {moment.last}"
+        text = text[:start] + dates + text[end:]
     return text
 
 
@@ -148,10 +148,10 @@ def _absolute(text: str) -> Iterator[Moment]:
             name, day = parts.get("month"), parts.get("day")
             month = MONTHS[name.casefold()] if name else int(parts["number"])
             if 1 <= month <= 12 and (not day or 1 <= int(day) <= 31):
-                told = f"{year}-{month:02d}" + (f"-{int(day):02d}" if day else "")
+                iso = f"{year}-{month:02d}" + (f"-{int(day):02d}" if day else "")
                 # A day as SQL writes it is compared as SQL does, but that no time equals a day.
                 if name or ON.search(text[: match.start()]):
-                    yield _moment(text, match.span(), told, told)
+                    yield _moment(text, match.span(), iso, iso)
 
 
 def _moment(text: str, span: tuple[int, int], first: str, last: str) -> Moment:
@@ -181,7 +181,7 @@ def _relative(text: str, today: date) -> Iterator[Moment]:
 
 
 MOST = 3650
-"""Days, weeks, months or years that are counted back from today."""
+"""Most days, weeks, months or years that are counted back from today; chosen."""
 
 
 def moved(day: date, unit: str, count: int) -> date:
@@ -203,5 +203,5 @@ def _period(today: date, unit: str, step: int) -> tuple[str, str]:
         begin = then.replace(month=(then.month - 1) // 3 * 3 + 1)
         return begin.isoformat()[:7], moved(begin, "month", 2).isoformat()[:7]
     day = moved(today.replace(day=1), unit, step).isoformat()
-    told = day[:4] if unit == "year" else day[:7]
-    return told, told
+    iso = day[:4] if unit == "year" else day[:7]
+    return iso, iso

@@ -1,4 +1,4 @@
-"""Whether a request is an unmistakable order to change what is stored.
+"""Recognises requests that are unmistakable orders to change what is stored.
 
 An order begins with its verb, politeness aside, and names what it is about: `delete all orders`,
 `could you set the price of tea to 5`. Everything else is no order: `delete requests by week` has no
@@ -30,25 +30,25 @@ _ASKING = re.compile(
     r"let(?:['’]s|\s+us|\s+me)\b|you\s+(?:must|should|need\s+to|have\s+to)\b)\s*",
     re.IGNORECASE,
 )
-"""What only a verb can follow."""
+"""Beginnings that only a verb can follow."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 _WHOLE = vocabulary("all every each everything everyone everyone's its his her their")
 _DETERMINERS = _WHOLE | vocabulary("the a an any this that these those my our your both")
 _BEFORE = vocabulary("it them")
-"""What an earlier sentence was about."""
+"""Words for the thing that an earlier sentence was about."""
 _SHOWN = vocabulary(
     """answer average blanks breakdown calculation chart comparison condition count diagram
     duplicate duplicates filter filters graph grouping histogram limit list lists missing null nulls
     outliers output overview percentage pivot plot query ranking report result results sorting sum
     summary total totals up"""
 )
-"""Of these an answer is made; nobody stores them under such names."""
+"""Parts of an answer; nobody stores anything under such names."""
 _LAID_OUT = vocabulary("column columns index table view")
 _CONTENT = vocabulary("by containing for listing of showing that to which with")
-"""What follows a table that is to be shown: `a table of`, `a column with`."""
+"""Words that follow a table that is to be shown: `a table of`, `a column with`."""
 _KEPT = vocabulary("database index trigger")
-"""What only a database has."""
+"""Things that only a database has."""
 _NAMED = vocabulary("called named")
 _GIFTS = vocabulary("bonus credit discount increase promotion raise refund")
 _SHOW = vocabulary(
@@ -70,12 +70,12 @@ class _Clause:
     words: tuple[str, ...]
     """As they are written, politeness left out."""
     start: int
-    """Where what follows the first word begins in the text."""
+    """Character of the text after the first word."""
     greeted: bool
     asked: bool
-    """Whether its first word can only be a verb."""
+    """True if its first word can only be a verb."""
     later: bool
-    """Whether another one comes before it."""
+    """True if another one comes before it."""
 
     @property
     def verb(self) -> str:
@@ -83,13 +83,13 @@ class _Clause:
 
     @property
     def object(self) -> tuple[str, ...]:
-        """What follows the verb, in lower case."""
+        """The words that follow the verb, in lower case."""
         return tuple(word.lower().replace("’", "'") for word in self.words[1:])
 
 
 def ordered_change(text: str) -> str | None:
-    """What an order would change, in the text's own words, empty where it doesn't say; None when
-    the text is no such order."""
+    """The thing that an order would change, in the text's own words; empty where it doesn't say,
+    None when the text is no such order."""
     plain = _QUOTED.sub(lambda found: "Q".ljust(len(found[0])), text)
     clauses = list(_clauses(plain))
     if not clauses:
@@ -126,8 +126,8 @@ def _clauses(text: str) -> Iterator[_Clause]:
 
 
 def _opening(text: str, at: int) -> tuple[int, bool, bool]:
-    """Where the first word after politeness begins, whether there was a greeting, and whether it
-    was such that only a verb can follow."""
+    """The character at which the first word after politeness begins, True if there was a greeting,
+    and True if only a verb can follow it."""
     greeted = asked = False
     while found := _GREETING.match(text, at) or _ASKING.match(text, at):
         asked = asked or found.re is _ASKING
@@ -139,21 +139,21 @@ def _opening(text: str, at: int) -> tuple[int, bool, bool]:
 
 
 def _asks(text: str, last: _Clause) -> bool:
-    """Whether what comes before a clause asks or describes, so that the clause may go on with it:
+    """True if the text before a clause asks or describes, so that the clause may go on with it:
     `users who join and delete their account`."""
     before = _WORD.findall(text.lower(), 0, last.start)
     return not _QUESTION.isdisjoint(before)
 
 
 def _is_shown(words: Sequence[str]) -> bool:
-    """Whether the object is an answer rather than something stored."""
+    """True if the object is an answer rather than something stored."""
     return not _SHOWN.isdisjoint(words) or any(
         word in _LAID_OUT and following in _CONTENT for word, following in pairwise(words)
     )
 
 
 def _is_definite(clause: _Clause) -> bool:
-    """Whether the first word is a verb beyond doubt, by what follows it."""
+    """True if the first word is a verb beyond doubt, by what follows it."""
     if clause.asked:
         return True
     first, *more = clause.words[1:]
@@ -165,18 +165,18 @@ def _is_definite(clause: _Clause) -> bool:
 
 
 def _is_name(word: str) -> bool:
-    """Whether it begins with a capital without being all capitals."""
+    """True if it begins with a capital without being all capitals."""
     return word[0].isupper() and not (len(word) > 1 and word.isupper())
 
 
 def _is_numbered(clause: _Clause) -> bool:
-    """Whether the object is a thing with its number: `order 1042`, no year."""
+    """True if the object is a thing with its number: `order 1042`, no year."""
     number = "".join(clause.words[2:3])
     return any(map(str.isdigit, number)) and not _YEAR.fullmatch(number)
 
 
 def _is_particular(clause: _Clause, before: str) -> bool:
-    """Whether the object, up to a word, is a whole set, belongs to something, or has a name."""
+    """True if the object, up to a word, is a whole set, belongs to something, or has a name."""
     words = clause.words[1 : clause.object.index(before) + 1]
     if words and words[0].lower().replace("’", "'") in _WHOLE:
         return True
@@ -235,12 +235,13 @@ def _given(clause: _Clause) -> bool:
 
 @dataclass(frozen=True)
 class _Order:
-    """What follows a verb so that it is an order, and where in it the thing that is there ends."""
+    """The rule by which a clause with a certain verb is an order, and how its object is cut out."""
 
     holds: Callable[[_Clause], bool]
     until: tuple[str, ...] = ()
+    """Words that end the object, in lower case."""
     new: bool = False
-    """Whether the thing isn't there yet."""
+    """True if the thing isn't there yet."""
 
 
 def _becoming(*words: str) -> _Order:

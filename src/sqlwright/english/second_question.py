@@ -1,6 +1,6 @@
-"""Whether a text asks a second question, which one query would leave unanswered.
+"""Finds the second question of a text, which one query would leave unanswered.
 
-Told are two sentences that each ask, begin as questions do and stand on their own. A request that
+Found are two sentences that each ask, begin as questions do and stand on their own. A request that
 goes on ("Give its name", "How old is he?", "What is the title?") is one. When in doubt, it is one.
 """
 
@@ -11,9 +11,9 @@ import re
 from sqlwright.english.vocabulary import FUNCTION_WORDS
 
 READ = 2_000
-"""Characters that are looked at."""
+"""Characters of a text that are looked at; chosen."""
 SHOWN = 200
-"""Characters of a question in a note."""
+"""Most characters of a question in a note; chosen."""
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'.{0,300}?'(?!\w)", re.DOTALL)
 _SENTENCE = re.compile(r"(?P<text>[^?!.\n;]*(?:[.;](?=\S)[^?!.\n;]*)*)(?P<end>[?!.\n;]|$)")
@@ -37,7 +37,7 @@ _SUPERLATIVE = re.compile(r"most|least|best|worst|first|last|\w+est")
 _WORD = re.compile(r"[\w'’-]+")
 _CARRIES_NOTHING = FUNCTION_WORDS | {"now"}
 LEAST_WORDS = 4
-"""Of a second question: "How many songs?" goes on with the first."""
+"""Least words of a second question, since "How many songs?" goes on with the first; chosen."""
 
 
 def second_question(text: str) -> str:
@@ -46,16 +46,16 @@ def second_question(text: str) -> str:
     for sentence, ended in _sentences(text[:READ]):
         bare = _CONNECTIVE.sub("", sentence).strip()
         counts = bool(_COUNTS.match(bare))
-        asks = ended != "." and _ASKS.match(bare) and _own(bare, counts)
+        asks = ended != "." and _ASKS.match(bare) and _stands_alone(bare, counts)
         if asked and asks and not _named_before(bare, text[: text.index(sentence)]):
             return f"{bare[0].upper()}{bare[1:]}{'?' if ended == '?' else ''}"
         begins = _ASKS.match(bare) or _ANSWERABLE.match(bare)
-        asked = asked or bool(ended != "." and begins and _carried(bare))
+        asked = asked or bool(ended != "." and begins and _content_words(bare))
     return ""
 
 
 def second_question_note(text: str) -> str:
-    """What to tell whoever asked two questions at once; empty otherwise."""
+    """A sentence for whoever asked two questions at once; empty otherwise."""
     second = second_question(text)
     if not second:
         return ""
@@ -74,20 +74,20 @@ def _sentences(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def _own(sentence: str, counts: bool) -> bool:
-    """Whether a question can be understood without the one before."""
+def _stands_alone(sentence: str, counts: bool) -> bool:
+    """True if a question can be understood without the one before."""
     enough = len(_WORD.findall(sentence)) >= LEAST_WORDS
-    return enough and _carried(sentence) >= 2 - counts and not _POINTS_BACK.search(sentence)
+    return enough and _content_words(sentence) >= 2 - counts and not _POINTS_BACK.search(sentence)
 
 
 def _named_before(sentence: str, before: str) -> bool:
-    """Whether it goes on about something: "the island" after a question about an island."""
+    """True if it goes on about something: "the island" after a question about an island."""
     known = {word.casefold() for word in _WORD.findall(before)}
     meant = (match.casefold() for match in _MEANT.findall(sentence))
     return any(word in known and not _SUPERLATIVE.fullmatch(word) for word in meant)
 
 
-def _carried(sentence: str) -> int:
-    """How many words name something or say what happens to it."""
+def _content_words(sentence: str) -> int:
+    """The number of different words that name something or say what happens to it."""
     words = {word.casefold() for word in _WORD.findall(sentence)}
     return len(words - _CARRIES_NOTHING)

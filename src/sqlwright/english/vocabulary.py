@@ -90,7 +90,7 @@ DEEDS = vocabulary(
     served serves serving ship shipped sold spend spending spends spent start started visit visited
     went work worked working works"""
 )
-"""What people do in any business: many schemas hold it without naming it."""
+"""Verbs for what people do in any business: many schemas record it without naming it."""
 
 GENERAL_WORDS = vocabulary(
     """add added alphabetic appear appeared appears applied apply aren't assign assigned attend

@@ -85,7 +85,7 @@ class Token(NamedTuple):
         return self.text[0].isdigit()
 
     def within(self, span: tuple[int, int]) -> bool:
-        """Whether it lies in a range of characters."""
+        """True if it lies in a range of characters."""
         return span[0] <= self.start and self.end <= span[1]
 
 
@@ -100,8 +100,8 @@ def tokens(text: str) -> list[Token]:
 
 
 def name_spans(name: str) -> Iterator[tuple[int, int]]:
-    """Where the words of an identifier begin and end: at other characters, between letters and
-    digits, and at humps (`HTTPServerName` has three)."""
+    """First character and end of each word of an identifier; it is split at other characters,
+    between letters and digits, and at humps (`HTTPServerName` has three)."""
     for run in _NAME_PART.finditer(name):
         start, end = run.span()
         for at in range(start + 1, end):
@@ -187,7 +187,7 @@ def stem(word: str) -> str:
 
 
 def _base_of_verb(base: str) -> str:
-    """What -ing and -ed were added to: `stopp` gives stop, `hir` gives hire, `sell` sell."""
+    """A verb without -ing or -ed as it was before: `stopp` gives stop, `hir` hire, `sell` sell."""
     if len(base) > 3 and base[-1] == base[-2] and base[-1] not in "sl":
         return base[:-1]
     first, second, third = (letter in _VOWELS for letter in base[-3:])
@@ -198,7 +198,7 @@ def _base_of_verb(base: str) -> str:
 
 @lru_cache(maxsize=65536)
 def is_abbreviation(short: str, full: str) -> bool:
-    """Whether `short` can stand for `full`: its letters in order, the same first letter.
+    """True if `short` can stand for `full`: its letters in order, the same first letter.
 
     Three letters or more, at most three quarters as long, and a prefix or without vowels.
     """
