@@ -36,7 +36,6 @@ UNWORDED: dict[str, frozenset[str]] = {
             "spending.py",
             "form/facts.py",
             "sql/",
-            "steps/repair/",
             "steps/retrieval/other_forms.py",
             "steps/retrieval/request.py",
             "steps/retrieval/values.py",
@@ -47,7 +46,6 @@ UNWORDED: dict[str, frozenset[str]] = {
         {
             "local/",
             "running/",
-            "steps/repair/",
             "steps/retrieval/other_forms.py",
             "training/",
         }

@@ -1,4 +1,4 @@
-"""What a machine can find fault with in a query that runs: fan-out, and text taken for numbers."""
+"""Finds faults of a query that runs by machine: fan-out, and text taken for numbers."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ _Profiles = Mapping[ColumnRef, "ColumnProfile"]
 _NUMBERS = frozenset({"number_text", "number_grouped", "number_comma", "money", "percent"})
 """Formats of numbers whose order as text isn't their order as numbers."""
 _SUMMABLE = frozenset({"number_text", "year"})
+"""Formats of texts that SQLite adds up as the numbers they are."""
 _SUMS = frozenset({"sum", "avg", "total"})
 
 
@@ -61,7 +62,7 @@ def _fan_out(select: Select, schema: Schema, profiles: _Profiles) -> Iterator[No
 
 
 def _many(key: ForeignKey, schema: Schema, profiles: _Profiles) -> bool:
-    """Whether several rows of the key's table may point to the same row."""
+    """True if several rows of the key's table may point to the same row."""
     table = schema.table(key.table)
     if table is None or set(table.primary_key) == set(key.columns):
         return False
@@ -74,24 +75,24 @@ def _text_as_number(select: Select, profiles: _Profiles) -> Iterator[Note]:
         if not isinstance(aggregate.operand, Column):
             continue
         ref, name = aggregate.operand.ref, aggregate.function
-        written = _text_format(profiles.get(ref))
-        if written is None:
+        text_format = _text_format(profiles.get(ref))
+        if text_format is None:
             continue
-        if name in _SUMS and written not in _SUMMABLE:
+        if name in _SUMS and text_format not in _SUMMABLE:
             yield Note("text_as_number", f"{name} of {ref}, which holds text")
-        if name in {"min", "max"} and written in _NUMBERS:
-            told = f"{name} of {ref} goes by digits: its numbers are stored as text"
-            yield Note("order_by_digits", told)
+        if name in {"min", "max"} and text_format in _NUMBERS:
+            message = f"{name} of {ref} goes by digits: its numbers are stored as text"
+            yield Note("order_by_digits", message)
     for term in own(select, OrderTerm):
         if isinstance(term.expression, Column):
             ref = term.expression.ref
             if _text_format(profiles.get(ref)) in _NUMBERS:
-                told = f"the order by {ref} goes by digits: its numbers are stored as text"
-                yield Note("order_by_digits", told)
+                message = f"the order by {ref} goes by digits: its numbers are stored as text"
+                yield Note("order_by_digits", message)
 
 
 def _text_format(profile: ColumnProfile | None) -> str | None:
-    """How a column's texts are written, most specifically; None where they aren't texts."""
+    """The most specific format of a column's texts, empty for none; None for other columns."""
     if profile is None or profile.main_storage != "text":
         return None
     return profile.formats[0].name if profile.formats else ""

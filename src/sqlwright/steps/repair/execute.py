@@ -1,4 +1,4 @@
-"""Candidates are executed, nothing else."""
+"""Executes candidates and does nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Candidates are executed; an unknown literal is put right; what machines can check is checked."""
+"""Executes candidates, replaces texts that aren't stored, adds the warnings of machine checks."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class ExecutionGuidedRepair(Step):
     """
 
     seconds: float = 4.0
-    """For all candidates but the first together; the first has the limit of any query."""
+    """Seconds for all candidates but the first together; the first has the limit of any query."""
     repaired: int = 4
     """Most candidates that are repaired, in their order."""
     similarity: float = 0.8
-    """Least similarity of a stored value that may replace a literal."""
+    """Least similarity, in [0, 1], of a stored value that may replace a literal."""
     penalty: float = 0.5
-    """What a repaired candidate's score loses for each literal that was replaced."""
+    """Loss of a repaired candidate's score (log probability) for each literal that was replaced."""
 
     reads: ClassVar[frozenset[str]] = frozenset({"candidates"})
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
@@ -84,9 +84,9 @@ class ExecutionGuidedRepair(Step):
             goal=candidate.goal,
             columns=candidate.columns,
             values=_values(candidate.values, replacements),
-            note="; ".join(map(_told, replacements)),
+            note="; ".join(map(_message, replacements)),
             form=form,
-            warnings=(*candidate.warnings, *(Note("replaced", _told(one)) for one in replacements)),
+            warnings=(*candidate.warnings, *(Note("replaced", _message(r)) for r in replacements)),
         )
         (new,) = execute([new], context.workspace.database, context.run, seconds=self.seconds)
         return new if valid(new) and not hollow(new) else candidate
@@ -115,6 +115,6 @@ def _values(
     return (*kept, *(replacement.match for replacement in replacements))
 
 
-def _told(replacement: Replacement) -> str:
+def _message(replacement: Replacement) -> str:
     match = replacement.match
     return f"{match.column} has no {replacement.text!r}; used {match.value!r}, which is similar"

@@ -1,4 +1,4 @@
-"""What a repair finds fault with: one rule for the step that revises and the loop that asks for it.
+"""Faults of candidates: one rule for the step that revises and the loop that asks for it.
 
 A fault is an error, an empty result, a result of nothing but NULL, or a text that the column it is
 compared with doesn't hold although it holds a similar one, or another column holds that very text.
@@ -23,14 +23,17 @@ from sqlwright.sql.tokens import quote_name, quote_text
 from sqlwright.types import Candidate, ExecutionError, Question, State, ValueMatch
 
 SIMILAR = 0.6
-"""Least similarity of a stored value that may have been meant by a text that isn't stored; one edit
-in a short word leaves about as much. Enough to be told of, not to be put in its place."""
+"""Least similarity, in [0, 1], of a stored value that may have been meant by a text that isn't
+stored. Chosen: one edit in a short word leaves about as much, enough for a hint, not for a
+replacement."""
 _SECONDS = 1.0
-"""For asking the database whether a column really lacks a text."""
-_WIDE = 60
+"""Seconds for the query that looks for a text in a column; chosen."""
+_SEARCHED = 60
+"""Most stored values that are looked at for one text; chosen."""
 _NUMBER = re.compile(r"\d+")
 _COUNT = 3
-"""Digits of numbers that a message has of its own: of columns, of a place."""
+"""Most digits of numbers that an engine's message has of its own, such as a count of columns or a
+position; longer ones may be stored values. Chosen."""
 _EXPLAINED = {
     "unsafe": "It was refused, since only one query that reads may run",
     "timeout": "It was stopped because it takes too long; find a way with less work",
@@ -61,23 +64,25 @@ class Fault:
 
 @dataclass(frozen=True)
 class FaultRule:
-    """What counts as a fault. Errors always do."""
+    """The kinds of faults that count, besides errors, which always do."""
 
     empty: bool = True
     nulls: bool = True
     """Rows with nothing but NULL in them."""
     literals: bool = True
     similarity: float = SIMILAR
+    """Least similarity of a stored value that may have been meant by a text, in [0, 1]."""
 
     def faults(self, candidate: Candidate, state: State, context: Context) -> Iterator[Fault]:
-        """Why the candidate should be looked at again, what costs least to find first."""
+        """The candidate's faults, those that cost least to find first."""
         yield from self.of_result(candidate, state.question)
         if self.literals and candidate.result is not None:
-            for one in unknown_texts(candidate.sql, state, context, self.similarity):
-                yield Fault("literal", _told(one, candidate, state.question), one)
+            for unknown in unknown_texts(candidate.sql, state, context, self.similarity):
+                message = _unknown_message(unknown, candidate, state.question)
+                yield Fault("literal", message, unknown)
 
     def of_result(self, candidate: Candidate, question: Question) -> Iterator[Fault]:
-        """What the result alone tells."""
+        """The faults that the result alone shows."""
         result = candidate.result
         if result is None:
             yield Fault("unexecuted", _own("It has not been executed."))
@@ -92,8 +97,8 @@ class FaultRule:
 
 
 def settled(candidate: Candidate) -> bool:
-    """Whether looking again has ended: the last repair came to a query that was there before, or
-    to none at all."""
+    """True if no further repair is asked for: the last one came to a query that was there before,
+    or to none at all."""
     if not candidate.tried:
         return False
     last = candidate.tried[-1].sql
@@ -141,7 +146,7 @@ def error_text(error: ExecutionError, candidate: Candidate, question: Question) 
 
 
 def _quotes_others(message: str, sql: str) -> bool:
-    """Whether a message has a quoted name or a long number in it that the query doesn't have."""
+    """True if a message has a quoted name or a long number in it that the query doesn't have."""
     written = sql.casefold()
     return any(
         piece.text.strip('"').casefold() not in written
@@ -151,7 +156,7 @@ def _quotes_others(message: str, sql: str) -> bool:
 
 
 def _quotes_values(message: str, sql: Text) -> bool:
-    """Whether a message has anything in it that is a stored value in the query."""
+    """True if a message has anything in it that is a stored value in the query."""
     values = (span.text.strip("'\"`[]%").casefold() for span in sql.spans if span.origin == "value")
     held = message.casefold()
     return any(value in held for value in values if value)
@@ -167,7 +172,7 @@ def _unknown(
             return None
     if not text.strip() or _known(column, text, state, context):
         return None
-    matches = context.workspace.values.search(text, _WIDE, per_column=4)
+    matches = context.workspace.values.search(text, _SEARCHED, per_column=4)
     here = [match for match in matches if match.column == column]
     if compared.pattern and any(text.casefold() in match.value.casefold() for match in here):
         return None
@@ -183,7 +188,7 @@ def _unknown(
 
 
 def _known(column: ColumnRef, text: str, state: State, context: Context) -> bool:
-    """Whether what is at hand already tells that the column holds the text."""
+    """True if the run's values or the catalog show that the column holds the text."""
     if any(match.column == column and match.value == text for match in state.values):
         return True
     catalog = context.workspace.catalog
@@ -208,7 +213,7 @@ def _visible(match: ValueMatch, state: State) -> bool:
 
 
 def _stored(compared: ComparedText, context: Context) -> bool:
-    """Whether some row fulfils the comparison alone; also when that can't be found out quickly."""
+    """True if some row fulfils the comparison alone; also when that can't be found out quickly."""
     table, column = map(quote_name, compared.column)
     operator = "LIKE" if compared.pattern else "="
     literal = quote_text(compared.text)
@@ -220,20 +225,20 @@ def _stored(compared: ComparedText, context: Context) -> bool:
     return not result.ok or bool(result.rows)
 
 
-def _told(unknown: UnknownText, candidate: Candidate, question: Question) -> Text:
+def _unknown_message(unknown: UnknownText, candidate: Candidate, question: Question) -> Text:
     compared = unknown.compared
     written = render_sql(candidate, question)
-    ours = _quotes_values(compared.text, written)
-    told = (
+    stored = _quotes_values(compared.text, written)
+    message = (
         Text.of(str(compared.column), "schema")
         + _own(" has no ")
-        + Text.of(f"'{compared.text}'", "value" if ours else "model")
+        + Text.of(f"'{compared.text}'", "value" if stored else "model")
     )
     if unknown.similar is not None:
-        told += _own("; it has ") + Text.of(f"'{unknown.similar.value}'", "value")
+        message += _own("; it has ") + Text.of(f"'{unknown.similar.value}'", "value")
     if unknown.elsewhere is not None:
-        told += _own("; ") + Text.of(str(unknown.elsewhere.column), "schema") + _own(" has it")
-    return told + _own(".")
+        message += _own("; ") + Text.of(str(unknown.elsewhere.column), "schema") + _own(" has it")
+    return message + _own(".")
 
 
 def _own(text: str) -> Text:

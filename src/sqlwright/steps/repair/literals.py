@@ -1,4 +1,4 @@
-"""Texts that are not stored and the similar ones that are, in the parser's form and in any SQL."""
+"""Replaces texts that aren't stored by similar ones that are, in the form and in any SQL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlwright.types import Candidate, Note, State, ValueMatch
 
 SOURCE = "repair.literals"
 ALIKE = 0.8
-"""Least similarity of a stored value that takes a text's place without anybody being asked."""
+"""Least similarity, in [0, 1], of a stored value that replaces a text without a call; chosen."""
 
 Choose = Callable[[ColumnRef, str], ValueMatch | None]
 
@@ -84,7 +84,7 @@ class LiteralRepair(Step):
     """
 
     similarity: float = ALIKE
-    """Least similarity of the stored value to the text."""
+    """Least similarity of the stored value to the text, in [0, 1]."""
 
     reads: ClassVar[frozenset[str]] = frozenset({"candidates"})
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
@@ -115,7 +115,7 @@ def mend(
     unknown = [one for one in unknown if one.similar is not None and not one.compared.negated]
     if not unknown or not hollow(candidate):
         return candidate
-    told = tuple(map(_told, unknown))
+    messages = tuple(map(_message, unknown))
     new = Candidate(
         sql=with_texts(candidate.sql, unknown),
         source=SOURCE,
@@ -124,8 +124,8 @@ def mend(
         goal=candidate.goal,
         plan=candidate.plan,
         sample=candidate.sample,
-        note="; ".join(told),
-        warnings=(*candidate.warnings, *(Note("replaced", one) for one in told)),
+        note="; ".join(messages),
+        warnings=(*candidate.warnings, *(Note("replaced", message) for message in messages)),
     )
     known = (*state.values, *candidate.values, *(match_of(one) for one in unknown))
     new = grounded(new, dict.fromkeys(known), context.workspace.schema)
@@ -151,6 +151,6 @@ def match_of(unknown: UnknownText) -> ValueMatch:
     return replace(unknown.similar, phrase=unknown.compared.text.strip("%"))
 
 
-def _told(unknown: UnknownText) -> str:
+def _message(unknown: UnknownText) -> str:
     compared, match = unknown.compared, match_of(unknown)
     return f"{compared.column} has no {compared.text!r}; used {match.value!r}, which is similar"

@@ -1,4 +1,4 @@
-"""A language model looks again at candidates with faults, shown what running them gave."""
+"""Has a language model mend candidates with faults, given their results."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _REASONS = {
 
 
 class Mended(NamedTuple):
-    """What a reply holds."""
+    """The parts of a reply."""
 
     sql: str
     plan: str
@@ -51,7 +51,7 @@ class _Looked(NamedTuple):
     candidate: Candidate
     faults: tuple[Fault, ...]
     wanted: bool
-    """Whether a model is to look at it."""
+    """True if a model is to look at it."""
 
 
 @dataclass(frozen=True)
@@ -79,19 +79,19 @@ class Revise(PromptStep):
     examples: int = 3
     """Stored values shown beside a column at most."""
     empty: bool = True
-    """Whether to look again at queries that find no rows."""
+    """Look again at queries that find no rows."""
     nulls: bool = True
-    """Whether to look again at queries that find nothing but NULL."""
+    """Look again at queries that find nothing but NULL."""
     literals: bool = True
-    """Whether to look again at queries with texts that their columns don't hold."""
+    """Look again at queries with texts that their columns don't hold."""
     similarity: float = SIMILAR
     """Least similarity of a stored value that may have been meant by such a text."""
     machine: bool = True
-    """Whether texts of queries that find nothing are first replaced without a call."""
+    """Replace texts of queries that find nothing first, without a call."""
     machine_similarity: float = ALIKE
     """Least similarity of the stored value for that."""
     always: bool = False
-    """Whether every query is looked at, with its result (CHESS appendix A.4). A query with rows
+    """Look at every query, with its result (CHESS appendix A.4). A query with rows
     may then be replaced by another one with rows."""
     rows: int = 20
     """Rows of a result shown at most."""
@@ -133,7 +133,7 @@ class Revise(PromptStep):
 
     @property
     def rule(self) -> FaultRule:
-        """What counts as a fault by these options."""
+        """The faults that count by these options."""
         return FaultRule(self.empty, self.nulls, self.literals, self.similarity)
 
     def _looked_at(self, candidate: Candidate, state: State, context: Context) -> _Looked:
@@ -224,12 +224,13 @@ class Revise(PromptStep):
         ]
 
     def _outcome(self, candidate: Candidate, faults: Sequence[Fault]) -> list[Text]:
-        """What running it gave, then what was noticed."""
-        told = [fault.told for fault in faults]
+        """The result, where there is one with rows, then the faults."""
+        outcome = [fault.told for fault in faults]
         result = candidate.result
         if result is not None and result.ok and not result.empty:
-            told.insert(0, plain_text("It ran and gave:\n") + render_result(result, rows=self.rows))
-        return told
+            shown = render_result(result, rows=self.rows)
+            outcome.insert(0, plain_text("It ran and gave:\n") + shown)
+        return outcome
 
 
 def _with_tried(candidate: Candidate, tried: Candidate) -> Candidate:

@@ -1,4 +1,4 @@
-"""Candidates with a fault that a machine can read in them are mended, or held to be wrong."""
+"""Mends candidates with a fault that a machine can read in their form, or marks them as wrong."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class VetoRepair(Step):
     mends: int = 4
     """Faults of one candidate that are mended at most."""
     seconds: float = 2.0
-    """For all queries that are written here together."""
+    """Seconds for all queries that are written here together."""
 
     reads: ClassVar[frozenset[str]] = frozenset({"candidates"})
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
@@ -130,7 +130,7 @@ def _with_joins(
 
 
 def _share(context: Context, near: ColumnRef, far: ColumnRef) -> bool:
-    """Whether some value stands in both columns; also where that can't be told in time."""
+    """True if some value stands in both columns, or if that can't be found out within a second."""
     one, other = quote_name(near.column), quote_name(far.column)
     query = Candidate(
         f"SELECT 1 FROM {quote_name(near.table)} AS a JOIN {quote_name(far.table)} AS b "

@@ -152,7 +152,7 @@ def _shared_key(
 
 
 def _names_rows(ref: ColumnRef, read: Reading) -> bool:
-    """Whether a column stands for its table's rows, as a name does. One that the question asks for
+    """True if a column stands for its table's rows, as a name does. One that the question asks for
     itself, such as the countries that have no stadium, stands for its own values."""
     words = column_words(ref)
     return bool(words & _NAMES) or not words & {stem(word.text) for word in read.words}

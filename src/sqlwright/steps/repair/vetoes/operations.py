@@ -56,7 +56,7 @@ def later_place(form: f.Query, read: Reading) -> Iterator[Finding]:
 
 
 def digits_as_value(form: f.Query, read: Reading) -> Iterator[Finding]:
-    """How many digits are wanted, taken for what a column is to equal."""
+    """The number of digits that are wanted, taken for a value that a column is to equal."""
     match = ROUNDED.search(read.question)
     said = match.group("digits") if match else None
     if said is None or not isinstance(form, f.Select):

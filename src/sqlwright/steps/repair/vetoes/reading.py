@@ -1,4 +1,4 @@
-"""What the rules are given: a question, what was found for it, and what is known about columns."""
+"""The input of the rules: a question, its stored values and links, and the profiles of columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sqlwright.sql.declared_types import type_class
 from sqlwright.types import Cell, State, ValueMatch, Veto
 
 SEARCHED = 60
-"""Stored values looked at for a name that the query doesn't use."""
+"""Most stored values looked at for a name that the query doesn't use; chosen."""
 SUMMABLE = frozenset({"number_text", "year"})
 """Formats of texts that SQLite adds up as the numbers they are."""
 
@@ -32,7 +32,7 @@ class Written(Protocol):
 
 
 class Profile(Protocol):
-    """What the rules ask of a column's content; `catalog.records.ColumnProfile` is one."""
+    """Facts about a column's content that the rules use; `catalog.records.ColumnProfile` is one."""
 
     @property
     def rows(self) -> int: ...
@@ -98,16 +98,16 @@ class Reading:
         return self.workspace.values.search(phrase, SEARCHED)
 
     def link(self, ref: ColumnRef) -> float:
-        """How likely the linker holds the question to need a column, in [0, 1]."""
+        """The linker's probability that the question needs a column, in [0, 1]."""
         return self._linked.get(ref, 0.0)
 
     def profile(self, ref: ColumnRef) -> Profile | None:
-        """What a column holds; None when nobody looked."""
+        """The profile of a column; None when nobody looked."""
         catalog = self.workspace.catalog
         return None if catalog is None else catalog.columns.get(ref)
 
     def holds_dates(self, ref: ColumnRef) -> bool | None:
-        """Whether SQLite's functions read a column's values as dates; None when that isn't known:
+        """True if SQLite's functions read a column's values as dates; None when that isn't known:
         nobody looked, or it is empty."""
         catalog, profile = self.workspace.catalog, self.profile(ref)
         if catalog is None or profile is None or not profile.main_storage:
@@ -117,7 +117,7 @@ class Reading:
         return bool(catalog.dates.get(ref, False))
 
     def is_date(self, ref: ColumnRef) -> bool:
-        """Whether a column holds dates, by its values or, where those aren't known, as declared."""
+        """True if a column holds dates, by its values or, where those aren't known, as declared."""
         held = self.holds_dates(ref)
         if held is not None:
             return held
@@ -125,14 +125,14 @@ class Reading:
         return column is not None and type_class(column.type) == "date"
 
     def knows_all(self, ref: ColumnRef) -> bool:
-        """Whether every text of a column is in the index of values."""
+        """True if every text of a column is in the index of values."""
         profile = self.profile(ref)
         return (
             profile is not None and profile.indexing == "whole" and set(profile.storage) == {"text"}
         )
 
     def holds_words(self, ref: ColumnRef) -> bool:
-        """Whether a column holds texts that SQLite can't add up as numbers."""
+        """True if a column holds texts that SQLite can't add up as numbers."""
         profile = self.profile(ref)
         if profile is None or profile.main_storage != "text":
             return False
@@ -186,14 +186,14 @@ def texts(form: object) -> list[str]:
 
 
 def conjuncts(condition: f.Condition | None) -> tuple[f.Condition, ...]:
-    """What a condition asks for, all of which must hold."""
+    """The conditions that all must hold for a condition to hold; none for None."""
     if condition is None:
         return ()
     return condition.operands if isinstance(condition, f.And) else (condition,)
 
 
 def conjunction(parts: tuple[f.Condition, ...]) -> f.Condition | None:
-    """The condition that all parts hold."""
+    """The condition that holds where all parts do; None for no parts."""
     if len(parts) < 2:
         return parts[0] if parts else None
     return f.And(parts)

@@ -45,7 +45,7 @@ def _is_range(part: f.Condition) -> bool:
 
 
 def _is_subject(table: Table, read: Reading) -> bool:
-    """Whether the first thing that the question names is the table."""
+    """True if the first thing that the question names is the table."""
     named = {stem(word) for word in split_name(table.name)}
     for word in read.words:
         if word.text not in FUNCTION_WORDS and word.text not in OPERATION_WORDS:

@@ -25,7 +25,7 @@ from sqlwright.types import Veto
 
 _YEAR = re.compile(r"(?:1[6-9]|20)\d\d")
 _NUMBERS = (1000, 2200)
-"""Stored numbers that may be years."""
+"""Least and greatest stored number that may be a year; chosen."""
 _TIMES = frozenset({"year", "yr", "years", "date", "time", "season", "since", "founded", "vintage"})
 """Words in the names of columns that hold points in time, whatever they are stored as."""
 
@@ -38,7 +38,7 @@ class _Time:
     operator: f.ComparisonOperator
     year: str
     missing: str
-    """What is told of a query without it."""
+    """The veto's message for a query without it."""
 
 
 def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -69,7 +69,7 @@ def _told(place: int, named: tuple[Moment, ...]) -> bool:
 
 
 def _operator(before: str) -> f.ComparisonOperator | None:
-    """How a year is compared, from the words before it; None where they don't tell a time."""
+    """The comparison with a year that the words before it ask for; None where they name no time."""
     return bound_before(before) or ("=" if WITHIN.search(before) else None)
 
 
@@ -87,7 +87,7 @@ def _finding(time: _Time, form: f.Query, read: Reading, named: tuple[Moment, ...
 
 
 def _goes_by(part: f.Condition, date: ColumnRef, year: str) -> bool:
-    """Whether a condition is about a date's year and nothing else."""
+    """True if a condition is about a date's year and nothing else."""
     columns = {column.ref for column in inside(part, f.Column)}
     return columns == {date} and any(year in text for text in texts(part))
 
@@ -120,7 +120,7 @@ def misplaced_year(form: f.Query, read: Reading) -> Iterator[Finding]:
 
 
 def _may_hold_years(ref: ColumnRef, year: str, read: Reading) -> bool:
-    """Whether a column may be compared with a year: it holds times, or a value with this one."""
+    """True if a column may be compared with a year: it holds times, or a value with this one."""
     if _TIMES & set(split_name(ref.column)) or read.is_date(ref):
         return True
     profile = read.profile(ref)

@@ -25,7 +25,7 @@ _SHOWN = re.compile(rf"(?<!\w)in (?P<unit>{_UNITS})s?(?!\w)(?!\s+(?:of|\d))", re
 
 
 def measures(text: str) -> tuple[tuple[int, int], ...]:
-    """Where a text names a unit, as characters: with its number, or that something is shown in."""
+    """First character and end of each unit of a text: one with a number, or to show amounts in."""
     shapes = (_MEASURED, _SCALED, _SHOWN)
     return tuple(match.span() for shape in shapes for match in shape.finditer(text))
 
@@ -43,7 +43,7 @@ def unit_as_value(form: f.Query, read: Reading) -> Iterator[Finding]:
 
 
 def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
-    """Whether a range of characters is part of another one."""
+    """True if a range of characters is part of another one."""
     return inner != outer and outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
@@ -107,8 +107,8 @@ def _converted(item: f.Expression | f.Star, unit: str) -> f.Expression | f.Star:
 
 
 def _factor(unit: str, ref: ColumnRef) -> float | None:
-    """How many of the unit that a column is named after one of the given unit is; None where the
-    name has no unit of the same kind, or several."""
+    """The factor from a unit to the one that a column is named after (minutes to seconds: 60); None
+    where the name has no unit of the same kind, or several."""
     words = [singular(word) for word in split_name(ref.column)]
     for units in UNITS:
         if unit in units:

@@ -27,7 +27,7 @@ from sqlwright.steps.repair.vetoes.units import measures
 from sqlwright.types import ValueMatch, Veto
 
 FOUND = 0.95
-"""Similarity from which a stored value is what a phrase of the question says."""
+"""Least similarity, in [0, 1], of a phrase of the question and a stored value it names; chosen."""
 
 
 def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -55,14 +55,14 @@ def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
 
 
 def _is_near(table: str, tables: set[str], read: Reading) -> bool:
-    """Whether a table is one of some, or a key joins it to one. An everyday word in lower case
+    """True if a table is one of some, or a key joins it to one. An everyday word in lower case
     that is a value further away is one by chance."""
     keys = ({key.table, key.target_table} for key in read.schema.foreign_keys)
     return table in tables or any(table in ends and ends & tables for ends in keys)
 
 
 def _is_used(match: ValueMatch, form: f.Query) -> bool:
-    """Whether a constant of the query holds the value or the phrase, or is part of them."""
+    """True if a constant of the query holds the value or the phrase, or is part of them."""
     value, phrase = match.value.strip().casefold(), match.phrase.strip().casefold()
     for text in texts(form):
         said = text.strip(" %").casefold()
@@ -72,7 +72,7 @@ def _is_used(match: ValueMatch, form: f.Query) -> bool:
 
 
 def _is_no_name(match: ValueMatch, form: f.Query, read: Reading) -> bool:
-    """Whether a phrase asks for a thing, an operation or a number rather than naming a value."""
+    """True if a phrase asks for a thing, an operation or a number rather than naming a value."""
     words = tokens(match.phrase)
     if not words or all(word.is_number for word in words):
         return True
@@ -87,7 +87,7 @@ def _is_no_name(match: ValueMatch, form: f.Query, read: Reading) -> bool:
 
 
 def _beside_its_column(match: ValueMatch, read: Reading) -> bool:
-    """Whether the name of the value's column stands beside the phrase: the high of “high
+    """True if the name of the value's column stands beside the phrase: the high of “high
     priority”."""
     start, end = match.span or (0, 0)
     before = [word for word in read.words if word.end <= start][-1:]
@@ -126,12 +126,12 @@ def _finding(
 
 
 def is_negated(question: str, match: ValueMatch) -> bool:
-    """Whether the question excludes what a phrase names."""
+    """True if the question excludes what a phrase names."""
     return match.span is not None and bool(NEGATION_BEFORE.search(question[: match.span[0]]))
 
 
 def _both(literal: f.Literal, match: ValueMatch, read: Reading) -> bool:
-    """Whether the question names two values side by side, as in “Kenya or Norway”."""
+    """True if the question names two values side by side, as in “Kenya or Norway”."""
     if match.span is None:
         return False
     for other in read.values:
@@ -175,7 +175,7 @@ _NAMES = re.compile(
     r"\"(?P<double>[^\"]+)\"|“(?P<curly>[^”]+)”|(?<!\w)'(?P<single>[^']+)'(?!\w)"
     r"|(?<=[a-z,] )(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*)"
 )
-"""What is quoted, and what is written as a name inside a sentence."""
+"""Quotations, and words written as names inside a sentence."""
 
 
 def unused_name(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -207,7 +207,7 @@ def unused_name(form: f.Query, read: Reading) -> Iterator[Finding]:
 
 
 def _holds_words(value: str, name: str) -> bool:
-    """Whether the words of a name stand in a value, one after another, among others."""
+    """True if the words of a name stand in a value, one after another, among others."""
     held, wanted = ([word.text for word in tokens(text)] for text in (value, name))
     starts = range(len(held) - len(wanted) + 1)
     return any(held[start : start + len(wanted)] == wanted for start in starts)
