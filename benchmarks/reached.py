@@ -28,6 +28,7 @@ class Recorder:
         self._out = out
         self._seen: set[Any] = set()
         self._tests: dict[str, dict[str, Any]] = {}
+        self._failed: list[str] = []
 
     def _on_call(self, frame: Any, event: str, _: object) -> None:
         if event == "call":
@@ -45,6 +46,8 @@ class Recorder:
             report.nodeid, {"seconds": 0.0, "functions": [], "shared": []}
         )
         noted["seconds"] += report.duration
+        if report.failed:
+            self._failed.append(report.nodeid)
         noted["shared" if report.when == "setup" else "functions"] += self._taken()
 
     def pytest_collection_finish(self) -> None:
@@ -56,4 +59,5 @@ class Recorder:
         # What is imported once, before the forks; threads of these would not survive them.
         late = {"sqlwright", "tests", "torch", "__main__", "benchmarks"}
         modules = [name for name in sys.modules if name.split(".")[0] not in late]
-        self._out.write_text(json.dumps({"tests": self._tests, "modules": modules}))
+        noted = {"tests": self._tests, "failed": self._failed, "modules": modules}
+        self._out.write_text(json.dumps(noted))
