@@ -29,6 +29,7 @@ from sqlwright.local.question.schema import SchemaShelf
 from sqlwright.local.question.support import senses, support
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
 from sqlwright.sql.reading import read_facts
+from sqlwright.training.critic.train import DECIDING, OF_BEAM
 from sqlwright.types import (
     Candidate,
     ExecutionError,
@@ -327,6 +328,7 @@ def test_the_weights_expect_the_features_of_the_table(static: StaticEmbedder) ->
         name for kind in ("ranking", "right", "answerable") for name in data[kind]["features"]
     }
     assert expected == set(MEASURES)
+    assert set(DECIDING) | OF_BEAM <= set(MEASURES)
     pool = [candidate("SELECT COUNT(*) FROM singer", (5,)), candidate("VALUES (1)", (1,))]
     for one in described(state("How many singers are there?"), pool, static):
         assert set(one) == set(MEASURED)
