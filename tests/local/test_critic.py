@@ -25,7 +25,7 @@ from sqlwright.local.critic.features import (
 from sqlwright.local.critic.measures import MEASURED, MEASURES, OF_QUERY
 from sqlwright.local.critic.parts import Parts, parts_of
 from sqlwright.local.embedder.static import StaticEmbedder
-from sqlwright.local.question.schema import SchemaShelf
+from sqlwright.local.question.schema import SchemaCache
 from sqlwright.local.question.support import senses, support
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
 from sqlwright.sql.reading import read_facts
@@ -61,7 +61,7 @@ def static() -> StaticEmbedder:
 
 def described(asked: State, pool: list[Candidate], static: StaticEmbedder) -> list[Features]:
     """Features with static vectors in the encoder's place."""
-    arrays = SchemaShelf(static, static).encode(MUSIC)
+    arrays = SchemaCache(static, static).encode(MUSIC)
     found = support(asked.question, arrays, asked.values, static)
     names = [table.name for table in MUSIC.tables]
     zones = Zones(asked.question.text, found, arrays, asked.values, MUSIC.columns)
@@ -276,7 +276,7 @@ def test_any_score_of_an_author_gives_finite_features(static: StaticEmbedder, sc
 def test_a_common_word_that_some_value_holds_is_explained_by_chance_only(
     static: StaticEmbedder,
 ) -> None:
-    arrays = SchemaShelf(static, static).encode(MUSIC)
+    arrays = SchemaCache(static, static).encode(MUSIC)
     hit = ValueMatch("blood", ColumnRef("concert", "title"), "Blood", 1.0, 1, (9, 14))
     found = support(Question("Show the blood of each singer"), arrays, (hit,), static)
     assert found.by_value.max() == 1.0
@@ -284,7 +284,7 @@ def test_a_common_word_that_some_value_holds_is_explained_by_chance_only(
 
 
 def test_words_nothing_explains_are_named(static: StaticEmbedder) -> None:
-    arrays = SchemaShelf(static, static).encode(MUSIC)
+    arrays = SchemaCache(static, static).encode(MUSIC)
     text = "What is the horsepower of each singer in Wembley?"
     hit = ValueMatch("Wembley", ColumnRef("stadium", "location"), "Wembley", 1.0, 1, (41, 48))
     assert text[41:48] == "Wembley"
@@ -298,13 +298,13 @@ def test_words_nothing_explains_are_named(static: StaticEmbedder) -> None:
 def test_a_turn_that_any_question_may_hold_is_not_missing(
     static: StaticEmbedder, text: str
 ) -> None:
-    arrays = SchemaShelf(static, static).encode(MUSIC)
+    arrays = SchemaCache(static, static).encode(MUSIC)
     assert support(Question(text), arrays, (), static).missing() == ()
 
 
 def test_such_a_turn_still_counts_where_a_name_explains_it(static: StaticEmbedder) -> None:
     schema = Schema("towns", (Table("town", (Column("name"), Column("opened"))),))
-    arrays = SchemaShelf(static, static).encode(schema)
+    arrays = SchemaCache(static, static).encode(schema)
     found = support(Question("Which town opened first?"), arrays, (), static)
     assert "opened" in [token.text for token in found.tokens]
 

@@ -19,7 +19,7 @@ from sqlwright.local.critic.families.zones import (
 )
 from sqlwright.local.critic.parts import parts_of
 from sqlwright.local.embedder.static import StaticEmbedder
-from sqlwright.local.question.schema import SchemaShelf
+from sqlwright.local.question.schema import SchemaCache
 from sqlwright.local.question.support import support
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.sql.reading import read_facts
@@ -67,7 +67,7 @@ def test_an_extreme_is_about_the_words_behind_it() -> None:
 
 
 def features(text: str, sql: str, static: StaticEmbedder, *values: ValueMatch) -> dict[str, float]:
-    arrays = SchemaShelf(static, static).encode(SHOP)
+    arrays = SchemaCache(static, static).encode(SHOP)
     facts = read_facts(sql, SHOP)
     assert facts is not None
     found = support(Question(text), arrays, values, static)

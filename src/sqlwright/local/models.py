@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlwright.local.embedder.onnx import OnnxEmbedder
     from sqlwright.local.linker.linker import Linker
     from sqlwright.local.parser.parser import Parser
-    from sqlwright.local.question.schema import SchemaShelf
+    from sqlwright.local.question.schema import SchemaCache
 
 WEIGHTS = Path(__file__).parent / "weights"
 
@@ -33,9 +33,9 @@ FILES: Mapping[str, tuple[str, ...]] = {
     "critic": ("critic.json", "embedder.onnx", *_SHARED),
     "embedder": ("embedder.onnx", *_SHARED),
 }
-"""What each role reads."""
+"""The files of weights that each role reads."""
 ON_EMBEDDER = frozenset({"linker", "critic", "parser"})
-"""Roles that read texts: they can share a loaded embedder, or what it begins with."""
+"""Roles that read texts: they can share a loaded embedder, or its first layers."""
 
 
 class EmbeddedModels(Mapping[str, Model]):
@@ -52,7 +52,7 @@ class EmbeddedModels(Mapping[str, Model]):
         self._loaded: dict[str, Parser | Linker | Critic | OnnxEmbedder] = {}
         self._failed: dict[str, ModelUnavailable] = {}
         self._sharing = threading.Lock()
-        self._shelf: SchemaShelf | None = None
+        self._cache: SchemaCache | None = None
 
     def __getitem__(self, role: str) -> Parser | Linker | Critic | OnnxEmbedder:
         if role not in self._locks:
@@ -63,7 +63,7 @@ class EmbeddedModels(Mapping[str, Model]):
             if role not in self._loaded:
                 try:
                     if role in ON_EMBEDDER:
-                        self._loaded[role] = load(role, embedder=self.embedder, shelf=self._shared)
+                        self._loaded[role] = load(role, embedder=self.embedder, cache=self._shared)
                     else:
                         self._loaded[role] = load(role)
                 except ModelUnavailable as error:
@@ -92,12 +92,12 @@ class EmbeddedModels(Mapping[str, Model]):
         return cast("Critic", self["critic"])
 
     @property
-    def _shared(self) -> SchemaShelf:
-        """One shelf of schemas for all models."""
+    def _shared(self) -> SchemaCache:
+        """One cache of schemas for all models."""
         with self._sharing:
-            if self._shelf is None:
-                self._shelf = shelf_on(self.embedder)
-            return self._shelf
+            if self._cache is None:
+                self._cache = cache_on(self.embedder)
+            return self._cache
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.ROLES)
@@ -112,14 +112,14 @@ def load(
     folder: Path = WEIGHTS,
     threads: int = 1,
     embedder: OnnxEmbedder | None = None,
-    shelf: SchemaShelf | None = None,
+    cache: SchemaCache | None = None,
 ) -> Parser | Linker | Critic | OnnxEmbedder:
     """The model of a role: 'parser', 'linker', 'critic' or 'embedder'.
 
     Raises ModelUnavailable when the role is unknown, or when a file is missing, damaged or not
     the one this code was released with. `threads` is how many one call of the model may use.
     Roles in ON_EMBEDDER share `embedder`, loaded from the same folder, where it is given; those
-    that read whole schemas share `shelf`.
+    that read whole schemas share `cache`.
     """
     if role not in FILES:
         known = ", ".join(sorted(FILES))
@@ -129,23 +129,23 @@ def load(
         if name not in checked:
             check_file(folder / name, DIGESTS.get(name) if folder == WEIGHTS else None)
     if role == "linker":
-        return _linker(folder, threads, embedder, shelf)
+        return _linker(folder, threads, embedder, cache)
     if role == "critic":
-        return _critic(folder, threads, embedder, shelf)
+        return _critic(folder, threads, embedder, cache)
     return _parser(folder, threads, embedder) if role == "parser" else _embedder(folder, threads)
 
 
-def shelf_on(embedder: OnnxEmbedder) -> SchemaShelf:
-    """A shelf of schemas that models on this embedder may share."""
+def cache_on(embedder: OnnxEmbedder) -> SchemaCache:
+    """A cache of schemas that models on this embedder may share."""
     from sqlwright.local.embedder.static import StaticEmbedder
-    from sqlwright.local.question.schema import SchemaShelf
+    from sqlwright.local.question.schema import SchemaCache
 
     static = StaticEmbedder(embedder.front.tokenizer, embedder.front.words)
-    return SchemaShelf(static, embedder)
+    return SchemaCache(static, embedder)
 
 
 def weights_digest(role: str) -> str:
-    """Changes when any of the weights does that the shipped model of a role reads."""
+    """A digest of all the weights that the shipped model of a role reads, as hexadecimal digits."""
     listed = "\n".join(f"{name} {DIGESTS[name]}" for name in FILES[role])
     return hashlib.sha256(listed.encode()).hexdigest()
 
@@ -177,20 +177,20 @@ def _parser(folder: Path, threads: int, embedder: OnnxEmbedder | None) -> Parser
 
 
 def _linker(
-    folder: Path, threads: int, embedder: OnnxEmbedder | None, shelf: SchemaShelf | None
+    folder: Path, threads: int, embedder: OnnxEmbedder | None, cache: SchemaCache | None
 ) -> Linker:
     from sqlwright.local.linker.linker import Linker
 
-    return Linker.load(folder, threads=threads, embedder=embedder, shelf=shelf)
+    return Linker.load(folder, threads=threads, embedder=embedder, cache=cache)
 
 
 def _critic(
-    folder: Path, threads: int, embedder: OnnxEmbedder | None, shelf: SchemaShelf | None
+    folder: Path, threads: int, embedder: OnnxEmbedder | None, cache: SchemaCache | None
 ) -> Critic:
     from sqlwright.local.critic.critic import Critic
 
     weights = DIGESTS if folder == WEIGHTS else None
-    return Critic.load(folder, threads=threads, embedder=embedder, weights=weights, shelf=shelf)
+    return Critic.load(folder, threads=threads, embedder=embedder, weights=weights, cache=cache)
 
 
 def _embedder(folder: Path, threads: int) -> OnnxEmbedder:

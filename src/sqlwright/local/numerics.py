@@ -10,6 +10,7 @@ from sqlwright.protocols import FloatArray
 
 def sigmoid(values: FloatArray) -> FloatArray:
     """Logits as probabilities; float32 of the same shape."""
+    # Clipped so that exp can't overflow; beyond 30 the probability hardly changes.
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(values, -30.0, 30.0))), dtype=np.float32)
 
 

@@ -29,7 +29,7 @@ def silence() -> None:
 
 
 def is_silent() -> bool:
-    """Whether an onnxruntime loaded now would report nothing."""
+    """True if an onnxruntime loaded now would report nothing."""
     return os.environ.get(SILENCE) == "1"
 
 
@@ -95,8 +95,8 @@ def _settings(threads: int) -> onnxruntime.SessionOptions:
 
 
 def _source(path: Path) -> str | bytes:
-    """What onnxruntime is given: the file's name, which spares a copy of it in memory, or its
-    content where the name isn't UTF-8."""
+    """The graph as onnxruntime takes it: the file's name, which spares a copy of it in memory, or
+    its content where the name isn't UTF-8."""
     try:
         str(path).encode()
     except UnicodeEncodeError:

@@ -30,7 +30,7 @@ from sqlwright.local.critic.features import (
 )
 from sqlwright.local.embedder.onnx import OnnxEmbedder, WordTable
 from sqlwright.local.embedder.static import StaticEmbedder
-from sqlwright.local.question.schema import SchemaShelf
+from sqlwright.local.question.schema import SchemaCache
 from sqlwright.local.question.support import Senses, Support, senses, support
 from sqlwright.protocols import Assessment, Embedder, FloatArray
 from sqlwright.types import Candidate, State
@@ -129,10 +129,10 @@ class Critic:
         *,
         refuse_below: float,
         caution: str = "",
-        shelf: SchemaShelf | None = None,
+        cache: SchemaCache | None = None,
     ) -> None:
         self._static = static
-        self._shelf = shelf or SchemaShelf(static, embedder)
+        self._cache = cache or SchemaCache(static, embedder)
         self._networks = networks
         self.refuse_below = refuse_below
         """A question less probably answerable than this should be refused."""
@@ -148,9 +148,9 @@ class Critic:
         embedder: OnnxEmbedder | None = None,
         words: WordTable | None = None,
         weights: Mapping[str, str] | None = None,
-        shelf: SchemaShelf | None = None,
+        cache: SchemaCache | None = None,
     ) -> Critic:
-        """Read `critic.json`; a loaded embedder, word table or shelf is shared if given.
+        """Read `critic.json`; a loaded embedder, word table or cache is shared if given.
 
         `weights` are the digests of the files in use: given, a critic that was fitted to other
         files of JUDGED carries a `caution`.
@@ -176,7 +176,7 @@ class Critic:
             networks,
             refuse_below=refuse_below,
             caution=CAUTION if stale else "",
-            shelf=shelf,
+            cache=cache,
         )
 
     def assess(self, state: State, candidates: Sequence[Candidate]) -> Assessment:
@@ -201,7 +201,7 @@ class Critic:
     ) -> tuple[list[Features], Support, Senses]:
         """The features the models look at, and what explains the question's words."""
         schema = state.view.schema
-        arrays = self._shelf.encode(schema)
+        arrays = self._cache.encode(schema)
         found = support(state.question, arrays, state.values, self._static)
         # On a wide schema only the names that the linker finds near are compared.
         columns = [link.column for link in state.columns] or list(schema.columns)

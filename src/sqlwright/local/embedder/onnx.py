@@ -1,4 +1,9 @@
-"""Texts to unit vectors with the shipped encoder: tokenizers, numpy, onnxruntime, no more."""
+"""Texts to unit vectors with the shipped encoder, by tokenizers, numpy and onnxruntime alone.
+
+The encoder is all-MiniLM-L6-v2 (sentence-transformers; Wang et al. 2020, MiniLM) in int8: six
+layers, 384 dimensions, mean of the pieces' states. Its input table and first layer stand in files
+of their own, since the parser's encoder begins with the same.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +24,16 @@ if TYPE_CHECKING:
 
 LOWER = "minilm_lower.onnx"
 FILES = ("embedder.onnx", LOWER, "word_embeddings.npy", "word_scales.npy", "tokenizer.json")
-"""What `OnnxEmbedder.load` reads from the weights folder."""
+"""The files that `OnnxEmbedder.load` reads from the weights folder."""
 
 MAX_PIECES = 256
-"""Longer texts are cut, as the encoder was trained."""
+"""Most word pieces of a text; longer texts are cut, as in the encoder's training."""
 
 FEW = 64
-"""Texts up to which they are cut into pieces one by one."""
+"""Most texts that are cut into pieces one by one, without the threads of a batch; chosen."""
 
 BATCH = 32
-"""Larger batches gain nothing on a CPU."""
+"""Texts of one run of the encoder; chosen, since larger batches gain nothing on a CPU."""
 
 
 class WordTable:
@@ -81,7 +86,7 @@ class LowerLayers:
 
 @dataclass(frozen=True, eq=False)
 class TextFront:
-    """What all encoders of text begin with; loaded once, it may serve all of them."""
+    """Tokenizer, word table and first layer, which all encoders of text share; loaded once."""
 
     lower: LowerLayers
     tokenizer: Tokenizer
@@ -129,6 +134,7 @@ class OnnxEmbedder:
         pieces = [
             ids if len(ids) <= MAX_PIECES else [*ids[: MAX_PIECES - 1], ids[-1]] for ids in pieces
         ]
+        # Texts of like length share a batch, since every text is padded to the longest beside it.
         order = sorted(range(len(texts)), key=lambda index: len(pieces[index]))
         start = 0
         while start < len(order):

@@ -27,13 +27,17 @@ Keys = npt.NDArray[np.uint64]
 
 PROBE = "Which embedder made these vectors is told by the one of this sentence."
 _SAME_EMBEDDER = 0.999
+"""Least cosine of PROBE's stored and new vector for which they are the same embedder's. Chosen:
+leaves room for half precision and for another processor's rounding."""
 _MAGIC = b"sqlwright text vectors 1\n"
 _HASH = 32
+"""Bytes of a SHA-256."""
 _ALIGNED = 64
+"""Bytes to a multiple of which the header is padded, so that the mapped numbers are aligned."""
 
 
 def text_keys(texts: Iterable[str]) -> Keys:
-    """What each text is found by."""
+    """(len(texts),) the key of each text: 8 bytes of its BLAKE2b hash as a number."""
     return np.frombuffer(
         b"".join(
             hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -52,26 +56,26 @@ class KeptVectors:
     vectors: npt.NDArray[np.float16]
     """(len(keys), dimension)"""
     probe: FloatArray
-    """What the embedder that made them gives for PROBE."""
+    """(dimension,) PROBE's vector by the embedder that made the others."""
     model: str
     """Digest of the weights of that embedder, as whoever wrote the file knew it."""
 
     def find(self, keys: Keys) -> IntArray:
-        """The row of each key; -1 for one that isn't there."""
+        """(len(keys),) the row of each key; -1 for one that isn't there."""
         if not len(self.keys):
             return np.full(len(keys), -1, dtype=np.int64)
         places = np.searchsorted(self.keys, keys).clip(max=len(self.keys) - 1)
         return np.where(self.keys[places] == keys, places, -1).astype(np.int64)
 
     def fits(self, embedder: Embedder) -> bool:
-        """Whether this embedder made them."""
+        """True if this embedder made the vectors."""
         if self.vectors.shape[1] != embedder.dimension:
             return False
         return float(embedder.embed([PROBE])[0] @ self.probe) >= _SAME_EMBEDDER
 
 
 def file_content(keys: Keys, vectors: FloatArray, probe: FloatArray, model: str) -> bytes:
-    """What the file holds for these vectors; of equal keys the first counts."""
+    """The bytes of the file for these vectors; of equal keys the first counts."""
     keys, first = np.unique(keys, return_index=True)
     header = {"model": model, "rows": len(keys), "dimension": int(probe.shape[-1])}
     head = _MAGIC + json.dumps(header, sort_keys=True).encode()
@@ -110,8 +114,8 @@ def open_file(path: Path) -> KeptVectors | None:
 
 
 class PreparedVectors:
-    """What is prepared for a database's texts, opened when first asked for. Safe to share between
-    threads."""
+    """The prepared vectors of a database's texts, opened when first asked for. Safe to share
+    between threads."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -151,8 +155,8 @@ class Remembering:
 
 
 class TextVectors:
-    """The vectors of certain texts, by their numbers. What isn't prepared is embedded when it is
-    first asked for, and then kept. Safe to share between threads."""
+    """The vectors of certain texts, by their numbers. Texts that aren't prepared are embedded when
+    they are first asked for, and then kept. Safe to share between threads."""
 
     def __init__(
         self, texts: Sequence[str], embedder: Embedder, prepared: KeptTexts | None = None
@@ -166,7 +170,7 @@ class TextVectors:
             else self._kept.find(text_keys(self.texts))
         )
         self.unprepared = int((self._place < 0).sum())
-        """How many of the texts aren't prepared, whatever has been embedded since."""
+        """Number of texts that aren't prepared, whatever has been embedded since."""
         # Rows that nobody has asked for take no memory.
         self._rows = np.zeros((len(self.texts), embedder.dimension), dtype=np.float32)
         self._known = np.zeros(len(self.texts), dtype=np.bool_)
@@ -198,6 +202,7 @@ class TextVectors:
         if self._kept is not None:
             found[places >= 0] = self._kept.vectors[places[places >= 0]]
         missing = [self.texts[number] for number in unknown[places < 0].tolist()]
+        # Outside of the lock: two threads may embed the same text, but none waits for the other.
         if missing:
             found[places < 0] = self._embedder.embed(missing)
         with self._lock:

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _FIRST_WORD = 1996
-"""Where BERT's uncased vocabulary turns from control and single-character pieces to words."""
+"""Id of the first word in BERT's uncased vocabulary, after control and single-character pieces."""
 _SAMPLE = 8000
-"""Words whose mean is taken away from each."""
+"""Number of words, the first of the vocabulary, whose mean is taken away from each; chosen."""
 _AT_ONCE = 500
+"""Words that are looked up together for the mean; chosen, to keep memory small."""
 
 
 class StaticEmbedder:

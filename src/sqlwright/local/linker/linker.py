@@ -29,7 +29,7 @@ from sqlwright.local.question.arrays import (
     encode_question,
     match_words,
 )
-from sqlwright.local.question.schema import SchemaArrays, SchemaShelf
+from sqlwright.local.question.schema import SchemaArrays, SchemaCache
 from sqlwright.protocols import Embedder, FloatArray, GroupLink, KeptTexts, Links
 from sqlwright.schema import Schema
 from sqlwright.types import ColumnLink, Question, TableLink, ValueMatch
@@ -177,13 +177,13 @@ class Linker:
         weights: Weights,
         *,
         wide: int = WIDE,
-        shelf: SchemaShelf | None = None,
+        cache: SchemaCache | None = None,
     ) -> None:
         self._embedder = embedder
         self._static = static
         self._weights = weights
         self._wide = wide
-        self._shelf = shelf or SchemaShelf(static, embedder)
+        self._cache = cache or SchemaCache(static, embedder)
         # The groups of a wide schema are asked the same question one after the other.
         self._asked = lru_cache(ASKED)(lambda asked: encode_question(asked, embedder, static))
 
@@ -195,9 +195,9 @@ class Linker:
         threads: int = 1,
         embedder: OnnxEmbedder | None = None,
         words: WordTable | None = None,
-        shelf: SchemaShelf | None = None,
+        cache: SchemaCache | None = None,
     ) -> Linker:
-        """Read the weights in `folder`; a loaded embedder, word table or shelf is shared if given.
+        """Read the weights in `folder`; a loaded embedder, word table or cache is shared if given.
 
         Raises ModelUnavailable when a file is missing or damaged.
         """
@@ -211,7 +211,7 @@ class Linker:
             ) from error
         encoder = embedder or OnnxEmbedder.load(folder, threads=threads, words=words)
         static = StaticEmbedder(encoder.front.tokenizer, encoder.front.words)
-        return cls(encoder, static, weights, shelf=shelf)
+        return cls(encoder, static, weights, cache=cache)
 
     def link(
         self,
@@ -275,7 +275,7 @@ class Linker:
 
     def encode(self, schema: Schema, prepared: KeptTexts | None = None) -> SchemaArrays:
         """The schema as arrays, made once for each schema object."""
-        return self._shelf.encode(schema, prepared)
+        return self._cache.encode(schema, prepared)
 
     def describe(
         self, question: Question, schema: SchemaArrays, values: Sequence[ValueMatch]

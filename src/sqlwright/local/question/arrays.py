@@ -15,10 +15,10 @@ from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.types import Question
 
 MAX_TOKENS = 80
-"""Words of question and evidence that are compared; the rest is cut."""
+"""Most words of question and evidence that are compared, the rest is cut; chosen."""
 
 MAX_PHRASES = 40
-"""Phrases that are embedded, besides the question itself."""
+"""Most phrases that are embedded, besides the question itself; chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,19 +27,23 @@ class QuestionArrays:
 
     tokens: tuple[Token, ...]
     own: int
-    """How many of the tokens are the question's own."""
+    """Number of tokens of the question; those of the evidence follow."""
     evidence: str
-    """Lower case."""
+    """The evidence in lower case."""
     text: str
-    """Lower case."""
+    """The question in lower case."""
     content: FloatArray
-    """(N,) 1 for words that should mean something in the schema, 0 for the rest."""
+    """(N,) weight of each word: 1 if it should mean something in the schema, 0.3 for numbers and
+    words of operations, 0 for the rest."""
     spans: tuple[tuple[int, int], ...]
+    """First token and end of each phrase."""
     vectors: FloatArray
     """(1 + P, dimension): the whole question first."""
     static: FloatArray
     """(N, dimension)"""
     asks: FloatArray
+    """(len(KINDS) + 3,) 1 for each kind of cue that the question has, then 1 if it has a number,
+    the logarithm of its words, 1 if it has evidence."""
 
 
 def encode_question(
@@ -82,7 +86,8 @@ def _asks(text: str, found: Sequence[Token], evidence: bool) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class WordMatches:
-    """How well each token matches each schema word; all (N, V) with a last column of zeros."""
+    """The match of each token with each schema word in [0, 1], by five rules; all (N, V) with a
+    last column of zeros for 'no word'."""
 
     exact: FloatArray
     spelling: FloatArray
@@ -92,13 +97,14 @@ class WordMatches:
 
     @property
     def best(self) -> FloatArray:
-        """The strongest of the ways that don't need vectors."""
+        """The strongest of the rules that need no vectors, (N, V). The factors are chosen: the
+        linker was trained with them."""
         parts = (self.exact, 0.9 * self.short, 0.8 * self.spelling, 0.4 * self.cue)
         return np.asarray(np.maximum.reduce(parts), dtype=np.float32)
 
 
 def match_words(asked: QuestionArrays, schema: SchemaArrays) -> WordMatches:
-    """Compare every token with every word of the schema's names."""
+    """Compare each of N tokens with each of V words of the schema's names."""
     from rapidfuzz.fuzz import ratio
     from rapidfuzz.process import cdist
 
@@ -111,12 +117,14 @@ def match_words(asked: QuestionArrays, schema: SchemaArrays) -> WordMatches:
             cue[row, schema.by_stem.get(stem(asks_for), [])] = 1.0
         if token.is_number or token.text in FUNCTION_WORDS:
             continue
+        # Abbreviations begin with their word's letter; the usual ones of others follow below.
         for place in schema.by_letter.get(token.text[0], ()):
             word = schema.vocabulary[place]
             if is_abbreviation(word, token.text) or is_abbreviation(token.text, word):
                 short[row, place] = 1.0
     for place, meant in schema.short_forms:
         short[[row for row, found in enumerate(stems) if found in meant], place] = 1.0
+    # Short words and numbers are alike by chance: an empty text is similar to nothing.
     names = [t.text if len(t.text) > 3 and not t.is_number else "" for t in asked.tokens]
     if names and schema.vocabulary:
         close = cdist(names, schema.vocabulary, scorer=ratio, score_cutoff=78, dtype=np.float32)

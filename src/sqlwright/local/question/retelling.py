@@ -1,5 +1,5 @@
-"""A question in words that the parser knows: moments and units of time as years, “from A to Z” as
-an order."""
+"""Rewrites a question into words that the parser knows: moments and units of time as years, “from A
+to Z” as an order."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sqlwright.english.dates import BEFORE_TIME, ON, Moment
 from sqlwright.types import Question, ValueMatch
 
 SURE = 0.98
-"""Similarity of a phrase and a stored value that it spells."""
+"""Least similarity, in [0, 1], of a phrase and a stored value that it spells; chosen."""
 
 
 def untold(moments: Sequence[Moment], values: Sequence[ValueMatch]) -> tuple[Moment, ...]:
-    """The moments but those that are stored in just these words."""
+    """The moments without those whose words are a stored value."""
     return tuple(moment for moment in moments if not _stored(moment.span, values))
 
 
@@ -43,8 +43,9 @@ class Retelling:
             moved = self._moved(match)
             if moved is not None:
                 self._originals[moved] = match
-        for start, end, told in reversed(self._cuts):
-            text = text[:start] + told + text[end:]
+        # From the end, so that the places of the cuts before stay right.
+        for start, end, replacement in reversed(self._cuts):
+            text = text[:start] + replacement + text[end:]
         self.question = replace(question, text=text) if self._cuts else question
         self.values = tuple(self._originals)
 
@@ -53,13 +54,14 @@ class Retelling:
         return self._originals.get(match, match)
 
     def _moved(self, match: ValueMatch) -> ValueMatch | None:
-        """A value where its phrase is now; None where its words are told otherwise."""
+        """A value with its phrase's new place; None where its words were replaced."""
         if match.span is None:
             return match
         start, end = match.span
         if any(first < end and start < last for first, last, _ in self._cuts):
             return None
-        shift = sum(len(told) - (last - first) for first, last, told in self._cuts if last <= start)
+        before = [cut for cut in self._cuts if cut[1] <= start]
+        shift = sum(len(replacement) - (last - first) for first, last, replacement in before)
         return replace(match, span=(start + shift, end + shift)) if shift else match
 
 

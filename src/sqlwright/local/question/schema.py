@@ -1,4 +1,4 @@
-"""A schema as the linker sees it: arrays over its columns, tables and name words, made once."""
+"""A schema as arrays over its columns, tables and name words, made once for linker and critic."""
 
 from __future__ import annotations
 
@@ -21,32 +21,33 @@ from sqlwright.sql.declared_types import type_class
 IntArray = npt.NDArray[np.int64]
 
 NAME_WORDS = 6
-"""Words of a name that are looked at; longer names are cut."""
+"""Most words of a name that are compared, longer names are cut; as in the linker's training."""
 
 DESCRIBED = 300
-"""Characters of a description that are embedded."""
+"""Most characters of a description that are embedded; chosen."""
 
 FLAGS = (
     "primary key", "foreign key", "key target", "number", "text", "date", "boolean", "untyped",
     "naming", "identifying", "first column", "view", "described", "only column",
 )  # fmt: skip
-"""What `SchemaArrays.flags` holds, in order."""
+"""Names of the columns of `SchemaArrays.flags`, in the order of the linker's weights."""
 
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Which columns and name words belong to which of G groups, laid out for `reduceat`."""
+    """The columns and name words of each of G groups of tables, laid out for `reduceat`."""
 
     leaders: tuple[str, ...]
+    """(G) the table that stands for each group."""
     of_table: IntArray
     """(T,) each table's group."""
     of_column: IntArray
-    """(C,)"""
+    """(C,) each column's group."""
     words: IntArray
     """Words of all groups' names, group by group; a group without any has the one that stands for
     'no word'."""
     begins: IntArray
-    """(G,) where each group's words begin."""
+    """(G,) the place in `words` of each group's first one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,20 +81,20 @@ class SchemaArrays:
     raw_name_of: IntArray
     """(C,) indices into them."""
     name_texts: IntArray
-    """(C,) numbers of texts in `vectors`: the name in words,"""
+    """(C,) numbers of texts in `vectors`: the column's name in words."""
     context_texts: IntArray
-    """the table's and its own,"""
+    """(C,) the same for the table's and the column's name."""
     description_texts: IntArray
-    """its description, the same as its context where there is none."""
+    """(C,) the same for its description, or its context where there is none."""
     table_texts: IntArray
-    """(T,)"""
+    """(T,) the same for the table's name."""
     word_vectors: FloatArray
     """(V, dimension) static, unit length; zero for 'no word'."""
     vectors: TextVectors = field(repr=False)
 
     @cached_property
     def by_letter(self) -> dict[str, list[int]]:
-        """Words of the vocabulary by what they begin with."""
+        """Places in the vocabulary of the words that begin with each letter."""
         found: dict[str, list[int]] = {}
         for place, word in enumerate(self.vocabulary):
             found.setdefault(word[:1], []).append(place)
@@ -101,7 +102,8 @@ class SchemaArrays:
 
     @cached_property
     def short_forms(self) -> tuple[tuple[int, frozenset[str]], ...]:
-        """Words that are usual short forms, with the stems of what they are short for."""
+        """Places in the vocabulary of usual short forms, with the stems of the words they stand
+        for."""
         return tuple(
             (place, frozenset(map(stem, ABBREVIATIONS[word])))
             for place, word in enumerate(self.vocabulary)
@@ -120,7 +122,7 @@ class SchemaArrays:
 
     @cached_property
     def members(self) -> Members:
-        """Which columns and words belong to which group of tables."""
+        """The columns and words of each group of tables."""
         return _members(self)
 
     @cached_property
@@ -155,13 +157,17 @@ def _members(schema: SchemaArrays) -> Members:
 
 @dataclass(frozen=True)
 class SchemaTexts:
-    """What is embedded of a schema: different texts, and which of them each thing has."""
+    """The different texts of a schema that are embedded, and the number of each thing's text."""
 
     texts: tuple[str, ...]
     names: IntArray
+    """(C,)"""
     contexts: IntArray
+    """(C,)"""
     descriptions: IntArray
+    """(C,)"""
     tables: IntArray
+    """(T,)"""
 
 
 def schema_texts(schema: Schema) -> SchemaTexts:
@@ -186,8 +192,8 @@ def schema_texts(schema: Schema) -> SchemaTexts:
 def encode_schema(
     schema: Schema, static: Embedder, embedder: Embedder, prepared: KeptTexts | None = None
 ) -> SchemaArrays:
-    """Lay a schema out as arrays. `static` embeds single words cheaply; `prepared` is what need
-    not be embedded."""
+    """Lay a schema out as arrays. `static` embeds single words cheaply; `prepared` holds
+    vectors that needn't be embedded."""
     columns = tuple(schema.columns)
     tables = tuple(table.name for table in schema.tables)
     position = {name: index for index, name in enumerate(tables)}
@@ -202,6 +208,7 @@ def encode_schema(
     stems = [{stem(word) for word in words} for words in table_words]
     own = np.zeros((len(columns), NAME_WORDS), dtype=np.float32)
     for row, words in enumerate(words_of):
+        # `name` of `singer_name` is its own word; `singer` says no more than the table does.
         for slot, word in enumerate(words[:NAME_WORDS]):
             own[row, slot] = float(stem(word) not in stems[table_of[row]])
     names = [ref.column.casefold() for ref in columns]
@@ -236,9 +243,9 @@ def encode_schema(
     )
 
 
-class SchemaShelf:
-    """The arrays of the schemas seen last, groups of a wide one included, made once for each schema
-    object; thread-safe."""
+class SchemaCache:
+    """The arrays of the `kept` schemas seen last, groups of a wide one included, made once for each
+    schema object; thread-safe."""
 
     def __init__(self, static: Embedder, embedder: Embedder, *, kept: int = 32) -> None:
         self._static = static
@@ -250,6 +257,8 @@ class SchemaShelf:
     def encode(self, schema: Schema, prepared: KeptTexts | None = None) -> SchemaArrays:
         """The schema as arrays; `prepared` is looked at the first time."""
         with self._lock:
+            # By identity, since hashing a schema would visit all of its columns. The arrays keep
+            # their schema alive, so that its id isn't given to another one.
             known = self._schemas.get(id(schema))
             if known is not None and known.schema is schema:
                 self._schemas.move_to_end(id(schema))
@@ -273,7 +282,7 @@ def _rarity(words_of: Sequence[Sequence[str]], index: dict[str, int]) -> FloatAr
     held = Counter(word for words in words_of for word in set(words))
     seen = np.array([*(held[word] for word in index), 0], dtype=np.float32)
     rarity = np.log1p(len(words_of) / np.maximum(seen, 1.0)) / np.log1p(max(len(words_of), 1))
-    rarity[-1] = 0.0
+    rarity[-1] = 0.0  # the place of 'no word'
     return np.asarray(rarity, dtype=np.float32)
 
 

@@ -1,4 +1,4 @@
-"""What in the database explains each content word of a question.
+"""Explains each content word of a question by the database.
 
 A content word is explained by a name it matches, by a stored value it is part of, or, more weakly,
 by a name that means something like it. Words that ask for an operation need no explanation.
@@ -29,13 +29,13 @@ from sqlwright.schema import ColumnRef
 from sqlwright.types import Question, ValueMatch
 
 EXPLAINED = 0.6
-"""Support from which a word counts as explained."""
+"""Least support, in [0, 1], of a word that counts as explained; chosen."""
 
 FOUND = 0.95
-"""Similarity of a stored value that a phrase equals."""
+"""Least similarity, in [0, 1], of a stored value that a phrase equals; chosen."""
 
 KNOWN_SENSE = 0.5
-"""Encoder similarity of a word and a name from which the word isn't called missing."""
+"""Least cosine of a word and a name for which the word isn't called missing; chosen."""
 
 _EXPECTED = FUNCTION_WORDS | OPERATION_WORDS | DEEDS | COMPARATIVES
 """Words that need no explanation."""
@@ -45,7 +45,8 @@ _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|(?<!\w)'([^']+)'(?!\w)")
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """How well the database explains each content word of a question."""
+    """The explanations of a question's W content words by the database; arrays are (W,) in [0,
+    1]."""
 
     tokens: tuple[Token, ...]
     """Content words in reading order."""
@@ -54,7 +55,7 @@ class Support:
     by_value: FloatArray
     """Score of a stored value that the word is part of, in [0, 1]."""
     by_cue: FloatArray
-    """Whether a name is one of those that the word asks for (`cues.PROPERTIES`), 0 or 1."""
+    """1 where a name is one of those that the word asks for (`cues.PROPERTIES`), else 0."""
     by_meaning: FloatArray
     """Static similarity to the nearest word of a name, in [0, 1]."""
     by_meant_value: FloatArray
@@ -78,7 +79,7 @@ class Support:
         return np.asarray(np.maximum.reduce(parts), dtype=np.float32)
 
     def unexplained(self, senses: Senses, told: Collection[str] = ()) -> tuple[str, ...]:
-        """The words that were really not found: no name, no stored value that they are part of or
+        """The words without any explanation: no name, no stored value that they are part of or
         equal, in whatever case and place, no operation, and none whose stem is `told` elsewhere."""
         operations = list(asked_operations(self.asked.text))
         return tuple(
@@ -98,7 +99,7 @@ class Support:
         )
 
     def missing(self, senses: Senses | None = None) -> tuple[str, ...]:
-        """Words that nothing in the database explains, but for chance."""
+        """Words that nothing in the database explains except by chance."""
         alike = senses.best if senses else np.zeros(len(self.tokens), dtype=np.float32)
         return tuple(
             token.text
@@ -152,21 +153,23 @@ def senses(
 def support(
     question: Question, schema: SchemaArrays, values: Sequence[ValueMatch], static: Embedder
 ) -> Support:
-    """Look for an explanation of every content word."""
+    """Look for an explanation of every content word; `static` embeds single words cheaply."""
     asked = encode_question(Question(question.text), None, static)
     matches = match_words(asked, schema)
-    told = [moment.span for moment in moments(question.text)]
-    told += [(start, end) for start, end, _ in orders(question.text)]
+    # Times and orders are read by rules, so no name has to explain their words.
+    read = [moment.span for moment in moments(question.text)]
+    read += [(start, end) for start, end, _ in orders(question.text)]
     keep = [
         row
         for row, token in enumerate(asked.tokens)
         if not token.is_number
-        and not any(token.within(span) for span in told)
+        and not any(token.within(span) for span in read)
         and token.text not in _EXPECTED
     ]
     named = np.maximum(
         matches.best.max(axis=1, initial=0.0), matches.static.max(axis=1, initial=0.0)
     )
+    # A general verb asks for something only where some name explains it.
     keep = [
         row
         for row in keep

@@ -34,7 +34,7 @@ from sqlwright.local.embedder.onnx import OnnxEmbedder, WordTable
 from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.linker.linker import Linker
 from sqlwright.local.parser.parser import Parser
-from sqlwright.local.question.schema import SchemaShelf
+from sqlwright.local.question.schema import SchemaCache
 from sqlwright.local.question.support import support
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Context, Limits, ModelsByRole, Run, Workspace
@@ -191,10 +191,10 @@ def _sample(pairs: Sequence[Pair], each: int, draw: random.Random) -> Iterator[P
 def _explains(weights: Path) -> Any:
     """A function: how well a schema's names explain the content words of a phrase, in [0, 1]."""
     static = StaticEmbedder.load(weights)
-    shelf = SchemaShelf(static, static)
+    cache = SchemaCache(static, static)
 
     def explains(schema: Schema, phrase: str) -> float:
-        best = support(Question(phrase), shelf.encode(schema), (), static).best
+        best = support(Question(phrase), cache.encode(schema), (), static).best
         return float(best.mean()) if len(best) else 1.0
 
     return explains
