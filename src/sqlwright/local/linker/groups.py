@@ -1,8 +1,9 @@
-"""Which groups of tables of a wide schema a question is about.
+"""Ranks the groups of tables of a wide schema by how likely a question is about them.
 
 Scattered look-alikes can't be joined, so a group counts as a whole: by the columns that the linker
 finds in it, by the words of the question that its names and values explain, the more the fewer
 groups explain them, and by how near its names come to the question's phrases and to the question.
+In shapes, N is the question's tokens and G the groups.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ if TYPE_CHECKING:
     from sqlwright.local.question.schema import IntArray, SchemaArrays
 
 TELLING = 10
-"""Columns of a group whose scores say whether the question is about it."""
+"""Number of a group's columns, the best ones, whose scores count for it; chosen."""
 STATIC = 0.8
-"""What a word of like meaning counts beside the word itself."""
+"""Weight of a word of like meaning beside the word itself, in [0, 1]; chosen."""
 COMMON = 0.3
-"""What a word that every group explains counts, beside what rarity adds for one that only one
-does."""
+"""Weight of a word that every group explains; rarity adds up to 1 for one that only one group does.
+Chosen."""
 AS_STRONG = 0.03
-"""Groups that explain a word weaker by no more than this explain it as well."""
+"""Most by which a match may be weaker than another and still count as equal, in [0, 1]; chosen."""
 
 
 @dataclass(frozen=True)
 class GroupWeights:
-    """What each point of evidence adds to a group's logit."""
+    """Weights of the points of evidence in a group's logit."""
 
     linked: float
     explained: float
@@ -45,14 +46,17 @@ class GroupWeights:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What speaks for each of G groups besides their columns' scores; all (G,)."""
+    """Evidence for each of G groups besides its columns' scores; all (G,)."""
 
     explained: FloatArray
+    """Sum over the content words that the group's names and values explain, rare ones more."""
     named: FloatArray
+    """Mean over the content words of the cosine of their phrase and the nearest column name."""
     asked: FloatArray
+    """Cosine of the whole question and the nearest column with its table."""
 
     def logits(self, linked: FloatArray, weights: GroupWeights) -> FloatArray:
-        """(G,) with the groups' `linked`, from `mass`."""
+        """(G,) logits; `linked` is (G,) from `mass`."""
         return np.asarray(
             weights.linked * linked
             + weights.explained * self.explained
@@ -69,10 +73,11 @@ def evidence(
     rows: IntArray,
     values: Sequence[ValueMatch],
 ) -> Evidence:
-    """What a question has in common with each group; `rows` are the columns that the encoder
-    looks at."""
+    """The evidence for each group; `rows` are the places of the columns that the encoder looks
+    at."""
     groups = schema.members
     content = (asked.content >= 1.0).astype(np.float32)
+    # `words` lists the name words group by group, `begins` where each group's start.
     strength = np.maximum(matches.best, STATIC * matches.static)[:, groups.words]
     by_name = np.maximum.reduceat(strength, groups.begins, axis=1)
     explained = np.maximum(by_name, _by_value(asked, schema, values))
@@ -90,20 +95,21 @@ def evidence(
 
 
 def mass(columns: FloatArray, owners: IntArray, count: int) -> FloatArray:
-    """(count,) the sum of each owner's TELLING greatest scores."""
+    """(count,) the sum of each owner's TELLING greatest scores; `columns` and `owners` are (C,)."""
+    # Sorted by owner, then score: a column's rank is its distance from its owner's first one.
     order = np.lexsort((-columns, owners))
     sorted_owners = owners[order]
     place = np.arange(len(order)) - np.searchsorted(sorted_owners, sorted_owners)
-    told = order[place < TELLING]
+    best = order[place < TELLING]
     summed = np.zeros(count, dtype=np.float32)
-    np.add.at(summed, owners[told], columns[told])
+    np.add.at(summed, owners[best], columns[best])
     return summed
 
 
 def _by_value(
     asked: QuestionArrays, schema: SchemaArrays, values: Sequence[ValueMatch]
 ) -> FloatArray:
-    """(N, G) how well each group's stored values match each word."""
+    """(N, G) the best score of each group's stored values that hold a word."""
     place = {name: number for number, name in enumerate(schema.tables)}
     found = np.zeros((len(asked.tokens), len(schema.members.leaders)), dtype=np.float32)
     for match in values:
@@ -120,6 +126,7 @@ def _by_value(
 def _rarity(explained: FloatArray) -> FloatArray:
     """(N, G) 1 where no other group explains a word as well, 0 where all do."""
     groups = explained.shape[1]
+    # The number of groups that match a word as well, found in its sorted row.
     ordered = np.sort(-explained, axis=1)
     counts = [
         np.searchsorted(row, AS_STRONG - own, side="right")

@@ -1,10 +1,13 @@
-"""Which tables and columns a question needs: every one scored, in one pass over any schema.
+"""Scores every table and column of a schema by how likely a question needs it, in one pass.
 
 Dual encoding: the schema's texts are embedded once and kept, best when the database is prepared; a
 question costs its own phrases and a few matrix products. Where texts aren't prepared, schemas of
 more than WIDE columns are first ranked by words and static vectors, and only the best are embedded,
 so that a never-seen schema of thousands answers quickly; which are embedded doesn't depend on what
 was asked before.
+
+Small networks score columns and tables by their features twice: the second time with the first
+scores of their table, its neighbours and their rivals (`surroundings`).
 """
 
 from __future__ import annotations
@@ -35,36 +38,41 @@ from sqlwright.schema import Schema
 from sqlwright.types import ColumnLink, Question, TableLink, ValueMatch
 
 WIDE = 400
-"""Columns that are looked at with the encoder when it has yet to read what is known of them."""
+"""Most columns that are looked at with the encoder where their texts aren't prepared; chosen."""
 
 WIDE_PREPARED = 10_000
-"""The same where at most WIDE texts aren't prepared; it bounds the time of a question."""
+"""The same where at most WIDE texts aren't prepared; chosen, to bound the time of a question."""
 
 ASKED = 8
-"""Questions whose embeddings are kept, as many as may be asked at once."""
+"""Questions whose embeddings are kept; chosen, as many as may be asked at once."""
 
 STAGES = ("prerank", "column", "table", "final", "final_table")
 """Networks in `linker.npz`; each has two or three layers, weights `NAME.W0`, biases `NAME.b0`."""
 
 JOINING = 0.5
-"""How needed a key is beside the less needed of the two tables that it joins. The networks learn
-what a question speaks of, and it doesn't speak of keys; chosen on `valid` and `calib`."""
+"""Least probability of a key as a part of that of the less probable table that it joins. The
+networks learn what a question speaks of, and it doesn't speak of keys. Chosen on `valid` and
+`calib`, where 0.2 to 0.7 do alike (LOG.md, 2026-11-22)."""
 
 TRIED = 10
-"""Groups of tables that are looked at as databases of their own, where many stand side by side."""
+"""Most groups of tables that are scored as databases of their own, where many stand side by side;
+chosen."""
 
 AT_FIRST = GroupWeights(linked=0.36, explained=2.73, named=1.33, asked=9.06)
-"""How groups are ranked among all."""
+"""Weights by which groups are ranked among all."""
 
 ALONE = GroupWeights(linked=0.68, explained=2.37, named=2.12, asked=10.59)
-"""The same among those that were looked at alone. Both are fitted on questions of merged databases
-(`benchmarks/group_ranking.py`)."""
+"""The same among those that were scored alone. Both are fitted on 1,000 questions of `fit` to
+merged databases, half of them rewordings (`benchmarks/group_ranking.py`)."""
 
 COUNTING = 0.8
-"""How much of a group's logit counts for each of its columns. Chosen on `valid` and `calib`."""
+"""Factor of a group's logit in the scores of its columns. Chosen on `valid` and `calib`."""
 
 UNSEEN = 0.05
-"""What a column that wasn't looked at alone counts."""
+"""Factor of the scores of columns whose group wasn't scored alone; chosen."""
+
+_ABSENT = -12.0
+"""Logit of a column or table that isn't there, below any that the networks give; as in training."""
 
 Weights = Mapping[str, FloatArray]
 
@@ -75,7 +83,7 @@ class LinkInput:
 
     schema: SchemaArrays
     rows: npt.NDArray[np.int64]
-    """Indices of those columns."""
+    """Places of those columns in the schema."""
     columns: FloatArray
     """(len(rows), COLUMN_FEATURES)"""
     tables: FloatArray
@@ -85,7 +93,7 @@ class LinkInput:
     asked: QuestionArrays
     matches: WordMatches
     plain: int
-    """How many of the first column features need no encoder."""
+    """Number of the column features, the first ones, that need no encoder."""
 
 
 def network(weights: Weights, name: str, inputs: FloatArray) -> FloatArray:
@@ -106,21 +114,22 @@ def surroundings(
     owner: npt.NDArray[np.int64],
     neighbours: npt.NDArray[np.bool_],
 ) -> tuple[FloatArray, FloatArray]:
-    """What the first pass says about a column's table, its neighbours and its rivals.
+    """Features from the first scores of a column's table, its neighbours and its rivals.
 
-    `columns` and `tables` are first-pass logits, `neighbours` (T, T) is true where a key joins.
-    Gives (n, 9) and (T, 7).
+    `columns` (n,) and `tables` (T,) are first-pass logits, `owner` (n,) is each column's table,
+    `neighbours` (T, T) is true where a key joins. Gives (n, 9) of columns and (T, 7) of tables.
     """
     count = len(neighbours)
-    best = np.full(count, -12.0, dtype=np.float32)
+    best = np.full(count, _ABSENT, dtype=np.float32)
     np.maximum.at(best, owner, columns)
     mass = np.zeros(count, dtype=np.float32)
     np.add.at(mass, owner, sigmoid(columns))
-    near = np.where(neighbours, best[None, :], -12.0).max(axis=1, initial=-12.0)
-    near_table = np.where(neighbours, tables[None, :], -12.0).max(axis=1, initial=-12.0)
+    near = np.where(neighbours, best[None, :], _ABSENT).max(axis=1, initial=_ABSENT)
+    near_table = np.where(neighbours, tables[None, :], _ABSENT).max(axis=1, initial=_ABSENT)
+    # A table between two probable ones is needed to join them, though no word names it.
     good = (sigmoid(tables) > 0.3).astype(np.float32)
     bridging = (neighbours @ good).clip(0, 3)
-    top = columns.max(initial=-12.0)
+    top = columns.max(initial=_ABSENT)
     column_parts = [
         columns, columns - top, columns - best[owner], tables[owner], best[owner], mass[owner],
         near[owner], near_table[owner], reciprocal_rank(columns),
@@ -149,7 +158,7 @@ def _shortlist(
 
 
 def _best_first(scores: FloatArray) -> Iterator[tuple[int, float]]:
-    """Places and scores of six digits, the best first."""
+    """Places and scores, rounded to six digits, the best first."""
     order = np.argsort(-scores, kind="stable")
     return zip(order.tolist(), np.round(scores[order].astype(np.float64), 6).tolist(), strict=True)
 
@@ -221,18 +230,18 @@ class Linker:
         prepared: KeptTexts | None = None,
     ) -> Links:
         """Every column and every table with the probability that the question needs it, best first;
-        by `link_crowd` where the schema has many groups.
+        by `link_many_groups` where the schema has many groups.
 
         What `prepared` holds of the schema's texts isn't embedded again.
         """
         if schema.has_many_groups:
-            return self.link_crowd(question, schema, values, prepared)
+            return self.link_many_groups(question, schema, values, prepared)
         arrays = self.encode(schema, prepared)
         if not arrays.columns:
             return Links((), tuple(TableLink(name, 0.0) for name in arrays.tables))
         return _links(arrays, *self.score(self.describe(question, arrays, values)))
 
-    def link_crowd(
+    def link_many_groups(
         self,
         question: Question,
         schema: Schema,
@@ -242,25 +251,27 @@ class Linker:
         """`link` for a schema in which many groups of tables stand side by side.
 
         Names agree by chance all over such a schema. So the likeliest groups are each looked at as
-        databases of their own, and what speaks for a group counts for all that is in it: else
+        databases of their own, and the evidence for a group counts for all that is in it: else
         look-alikes of many groups crowd out the rest of the right one.
         """
         arrays = self.encode(schema, prepared)
         given = self.describe(question, arrays, values)
         columns, tables = self.score(given)
-        held = arrays.members
-        found = evidence(given.asked, arrays, given.matches, given.rows, values)
-        linked = mass(columns, held.of_column, len(held.leaders))
-        logits = found.logits(linked, AT_FIRST)
+        members = arrays.members
+        group_evidence = evidence(given.asked, arrays, given.matches, given.rows, values)
+        linked = mass(columns, members.of_column, len(members.leaders))
+        logits = group_evidence.logits(linked, AT_FIRST)
+        # Where the encoder reads a shortlist only, the groups aren't scored alone, to save time.
         if not len(given.prerank):
             tried = np.argsort(-logits, kind="stable")[:TRIED]
             columns, tables = UNSEEN * columns, UNSEEN * tables
             for group in tried.tolist():
-                part = self.encode(schema.by_group[held.leaders[group]], prepared)
-                own = self.score(self.describe(question, part, values))
-                columns[held.of_column == group], tables[held.of_table == group] = own
-            linked = mass(columns, held.of_column, len(held.leaders))
-            alone = found.logits(linked, ALONE)[tried]
+                part = self.encode(schema.by_group[members.leaders[group]], prepared)
+                part_columns, part_tables = self.score(self.describe(question, part, values))
+                columns[members.of_column == group] = part_columns
+                tables[members.of_table == group] = part_tables
+            linked = mass(columns, members.of_column, len(members.leaders))
+            alone = group_evidence.logits(linked, ALONE)[tried]
             # The others stay behind them, in their order.
             logits += alone.min() - logits[tried].min()
             logits[tried] = alone
@@ -268,9 +279,9 @@ class Linker:
         best = np.argsort(-logits, kind="stable").tolist()
         return _links(
             arrays,
-            columns * weights[held.of_column],
-            tables * weights[held.of_table],
-            tuple(GroupLink(held.leaders[group], float(logits[group])) for group in best),
+            columns * weights[members.of_column],
+            tables * weights[members.of_table],
+            tuple(GroupLink(members.leaders[group], float(logits[group])) for group in best),
         )
 
     def encode(self, schema: Schema, prepared: KeptTexts | None = None) -> SchemaArrays:
@@ -284,10 +295,11 @@ class Linker:
         asked = self._asked(question)
         matches = match_words(asked, schema)
         words, table_words = word_features(asked, schema, matches)
-        found, table_found = value_features(asked, schema, values)
-        plain = np.concatenate([words, found, schema.flags], axis=1)
+        stored, table_stored = value_features(asked, schema, values)
+        plain = np.concatenate([words, stored, schema.flags], axis=1)
         every = np.arange(len(schema.columns))
         prerank = np.zeros(0, dtype=np.float32)
+        # Not by what happens to be embedded by now: the same question has the same answer.
         ready = schema.vectors.unprepared <= self._wide
         wide = max(self._wide, WIDE_PREPARED) if ready else self._wide
         if len(every) > wide:
@@ -302,7 +314,7 @@ class Linker:
             [asked.asks, np.log([len(schema.columns), len(schema.tables)]).astype(np.float32)]
         )
         columns = [plain[every], phrase, table_words[schema.table_of[every]]]
-        tables = [table_words, table_found, table_phrase]
+        tables = [table_words, table_stored, table_phrase]
         return LinkInput(
             schema=schema,
             rows=every,
@@ -317,13 +329,14 @@ class Linker:
     def score(self, given: LinkInput) -> tuple[FloatArray, FloatArray]:
         """Probabilities of all columns (C,) and tables (T,). A key is at least JOINING times as
         probable as both tables that it joins."""
-        columns, tables = self._spoken_of(given)
+        columns, tables = self._network_scores(given)
         keys = given.schema.key_places
         joining = JOINING * tables[given.schema.table_of[keys]].min(axis=1, initial=1.0)
         np.maximum.at(columns, keys, joining[:, None])
         return columns, tables
 
-    def _spoken_of(self, given: LinkInput) -> tuple[FloatArray, FloatArray]:
+    def _network_scores(self, given: LinkInput) -> tuple[FloatArray, FloatArray]:
+        """Probabilities of columns (C,) and tables (T,) that the question speaks of them."""
         schema = given.schema
         owner = schema.table_of[given.rows]
         first = network(self._weights, "column", given.columns)
