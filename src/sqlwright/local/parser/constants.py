@@ -1,4 +1,4 @@
-"""From words of the question to the constant a query compares with."""
+"""Turns words of the question into the constants that a query compares with."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ _WHOLE = frozenset({"=", "!=", "in", "not_in"})
 """Comparisons with a whole stored value."""
 
 _OUTSIDE = frozenset({*COMPARISONS, "between", "not_between", "in", "not_in"})
+"""Keywords after which constants stand."""
 
 _PARTS = {"year": 4, "month": 2, "day": 2, "strftime": 2}
 """Functions that give a part of a date, as a text of at least so many digits."""
@@ -56,6 +57,7 @@ class Grounding:
         if allowed.text:
             return Literal(plain)
         function = compared_function(symbols)
+        # SQLite's date functions give texts, "07" for July, and no number equals a text.
         if function in _PARTS:
             return Literal(_of_date(function, plain, number))
         if function in _TEXTS:
@@ -68,7 +70,7 @@ class Grounding:
         return Literal(plain)
 
     def is_single(self, first: int, symbols: Sequence[Symbol], allowed: Allowed) -> bool:
-        """Whether a constant that begins at a word is that word alone: numbers are, unless they
+        """True if a constant that begins at a word is that word alone: numbers are, unless they
         are compared with a column of texts."""
         if allowed.integer:
             return True
@@ -78,7 +80,7 @@ class Grounding:
         return number_of(self._words[first].text) is not None
 
     def _holds_texts(self, ref: ColumnRef | None) -> bool:
-        """Whether a constant compared with the column is better a text. SQLite's dates are texts
+        """True if a constant compared with the column is better a text. SQLite's dates are texts
         under numeric affinity: a text that looks like a number is still compared as one."""
         return ref is not None and self.kind(ref) in {"text-type", "time-type"}
 
@@ -91,6 +93,7 @@ class Grounding:
         """The stored spelling nearest to a text, else the text."""
         wanted = fold(text)
         start, end = self._words[span.first].start, self._words[span.last].end
+        # Spans of values are characters of the question, which the evidence's words aren't in.
         evidence = self._words[span.first].evidence
         best: tuple[float, str] | None = None
         for match in self._values:
@@ -155,6 +158,7 @@ def _is_constant(symbol: Symbol) -> bool:
 
 
 _CONDITIONS = frozenset({"where", "having", "and", "or", "not", "(", "count_if", "iif", "when"})
-"""What a condition begins after."""
+"""Keywords after which a condition begins."""
 
 _CONDITION_STARTS = _CONDITIONS | {"outer", "second", "third"}
+"""The same with the marks before a column of an outer query or of another instance of its table."""

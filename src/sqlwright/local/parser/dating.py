@@ -1,4 +1,5 @@
-"""Queries that go by a part of a date, made to go by all of it.
+"""Rewrites conditions on a year, as the parser writes them, to the full dates that the question
+names.
 
 Dates are taken to be stored as SQLite's functions read them (ISO 8601), as all of its date
 functions require.
@@ -29,7 +30,7 @@ _WRITTEN = {
     "month": ("strftime", (f.Literal("%Y-%m"),)),
     "year": ("year", ()),
 }
-"""The part of a date that a unit of time is, as a function and what comes before the column."""
+"""Each unit of time as a part of a date: the function and its arguments before the column."""
 
 
 def unit_of(question: str) -> str:
@@ -67,6 +68,7 @@ class _Dated:
         month: bool,
         is_time: Callable[[f.Column], bool],
     ) -> None:
+        # The parser was asked with years, so a condition is matched to its moment by the year.
         self._left = {m.year: [one for one in moments if one.year == m.year] for m in moments}
         self._unit, self._month, self._is_time = unit, month, is_time
 
@@ -125,6 +127,8 @@ class _Dated:
         return None
 
     def _meant(self, text: str) -> Moment | None:
+        """The moment in the year that a text names. Of several each is given once, in the order of
+        the question, and the last for all that follow."""
         left = self._left.get(text.strip(" %"), [])
         return left.pop(0) if len(left) > 1 else next(iter(left), None)
 
@@ -136,15 +140,18 @@ class _Dated:
             return None
         moment = self._meant(text)
         if moment is None:
+            # "In May" without a year is a moment of every year.
             month = MONTHS.get(text.casefold()) if self._month else None
             part = f.Function("month", (column,))
             return f.Comparison(operator, part, f.Literal(f"{month:02d}")) if month else None
         written = _part(column, moment.unit)
         first, last = f.Literal(moment.first), f.Literal(moment.last)
+        # The words before the moment say more surely how to compare than the parser does.
         if operator != "!=":
             operator = moment.operator or operator
         if operator in {"=", "!="} and moment.first != moment.last:
             return f.Between(written, first, last, negated=operator == "!=")
+        # After a quarter is after its last month, before it is before its first one.
         return f.Comparison(operator, written, last if operator in {">", "<="} else first)
 
     def _ranged(

@@ -1,4 +1,4 @@
-"""A question and a schema as the arrays the embedded parser reads.
+"""Encodes a question and a schema as the arrays that the embedded parser reads.
 
 Pieces (word pieces) go through the text encoder; nodes (question words, tables, columns, stored
 values) are what the relation layers and the decoder see. Training and inference share this module.
@@ -32,8 +32,11 @@ from sqlwright.types import Question, ValueMatch
 
 DEFAULT_BUDGET = Budget()
 VALUES_PER_COLUMN = 2
+"""Most values of a column that the question names and that become nodes; as in training."""
 VALUE_PIECES = 8
+"""Most word pieces of a stored value; as in training."""
 NAME_PIECES = 12
+"""Most word pieces of a name or of a question word; as in training."""
 
 
 def encode(
@@ -55,6 +58,7 @@ def encode(
     words = split_words(question.text)
     words += split_words(question.evidence, evidence=True)
     stems = [stem(word.text) for word in words]
+    # Questions may write a name as it is stored (`unit_price`, `StuID`), in one word.
     compounds = {
         number: tuple(stem(part) for part in split_name(word.text))
         for number, word in enumerate(words)
@@ -75,6 +79,7 @@ def encode(
 def _best_hits(
     values: Sequence[ValueMatch], known: set[ColumnRef]
 ) -> dict[ColumnRef, list[ValueMatch]]:
+    """At most VALUES_PER_COLUMN values of each of the known columns, the best first."""
     hits: dict[ColumnRef, list[ValueMatch]] = {}
     for match in sorted(values, key=_rank):
         found = hits.setdefault(match.column, [])
@@ -92,7 +97,7 @@ def _rank(match: ValueMatch) -> tuple[float, int, bool]:
 
 
 def _settles(best: ValueMatch, other: ValueMatch) -> bool:
-    """Whether the same words name `best` letter by letter and `other` only nearly."""
+    """True if the same words name `best` letter by letter and `other` only nearly."""
     same = best.span is not None and best.span == other.span
     return same and best.value.casefold() == best.phrase.casefold()
 
@@ -179,7 +184,13 @@ def _fit(
     budget: Budget,
     priority: Mapping[ColumnRef, float] | None,
 ) -> list[list[Item]]:
-    """Leave out the least promising columns (with their values) until the input fits."""
+    """Leave out the least promising columns (with their values) until the input fits.
+
+    A table goes with its last column. The points of a promise are chosen, and so that a column of
+    the linker's view (`priority`) comes before all others.
+    """
+    # Besides words and items: the opening piece, a separator before each table, one before the
+    # evidence and one at the end.
     room = budget.pieces - 3 - sum(len(word) for word in words) - len(groups)
     places = budget.nodes - len(words)
     items = [item for group in groups for item in group]
@@ -205,12 +216,14 @@ def _fit(
                 blocks[-1][2].append(item)
     kept: list[list[Item]] = [[] for _ in groups]
     for _, number, block in sorted(blocks, key=lambda entry: -entry[0]):
+        # The first column of a table brings the table along.
         heads = [] if kept[number] else groups[number][:1]
         cost = sum(len(item.pieces) for item in heads + block)
         if cost > room or len(heads + block) > places:
             continue
         room, places = room - cost, places - len(heads + block)
         kept[number] += block
+    # In the schema's order again: the model saw columns so.
     order = {id(item): place for place, item in enumerate(items)}
     return [
         groups[number][:1] + sorted(block, key=lambda item: order[id(item)])

@@ -1,4 +1,9 @@
-"""Nodes in order and the arrays that describe them."""
+"""Lays the parser's input out: nodes in order, their word pieces, features and relations (RAT-SQL,
+Wang et al. 2020, section 3).
+
+Each pair of nodes has one relation, of row to column. Where several hold, the one that is set last
+stays; so the order of the steps in `build` and in each of them belongs to what the weights learnt.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +43,9 @@ class Item:
     pieces: tuple[int, ...]
     features: int
     exact: list[int] = field(default_factory=list)
+    """Places of the question words that name it wholly."""
     partial: list[int] = field(default_factory=list)
+    """Places of those that name it in part."""
 
 
 class Layout:
@@ -63,6 +70,8 @@ class Layout:
         self.kinds = np.array([WORD] * first + [_kind(item.node) for item in items], dtype=np.uint8)
 
     def build(self, question: Question) -> Encoded:
+        """The input for a question: its words and pieces, then each table with its columns and
+        values, a separator before each table, before the evidence and at the end."""
         relations = DEFAULT_RELATIONS[self.kinds[:, None], self.kinds[None, :]].copy()
         self._relate_words(relations)
         self._relate_schema(relations)
@@ -94,6 +103,7 @@ class Layout:
 
     def _relate_words(self, relations: npt.NDArray[np.uint8]) -> None:
         count = len(self.words)
+        # Words further apart than three are as far apart as three.
         offsets = np.arange(count)[None, :] - np.arange(count)[:, None]
         relations[:count, :count] = RELATION["word+0"] + np.clip(offsets, -3, 3)
 
@@ -124,6 +134,7 @@ class Layout:
                     continue
                 relations[number, at] = RELATION[f"word-value:{how}"]
                 relations[at, number] = RELATION[f"value-word:{how}"]
+                # A word that is the column's name speaks of the column, not of a value in it.
                 if relations[number, column] != exact_name:
                     relations[number, column] = RELATION["word-column:value"]
                     relations[column, number] = RELATION["column-word:value"]
@@ -141,6 +152,8 @@ class Layout:
             elif isinstance(node, ValueNode):
                 values.setdefault(node.column.table, []).append(place)
                 by_column.setdefault(node.column, []).append(place)
+        # From the general to the particular, since the last relation stays: namesakes, siblings
+        # in a table, keys, and each node with itself.
         for same in names.values():
             if len(same) > 1:
                 relations[np.ix_(same, same)] = RELATION["column-column:namesake"]
@@ -172,15 +185,16 @@ class Layout:
             right = self.place.get(TableNode(key.target_table))
             if left is None or right is None:
                 continue
+            # Two tables may refer to each other.
             both = (RELATION["table-table:from"], RELATION["table-table:both"])
             back = relations[left, right] in both
             relations[left, right] = RELATION["table-table:both" if back else "table-table:to"]
             relations[right, left] = RELATION["table-table:both" if back else "table-table:from"]
             for near, far in key.pairs:
-                one, other = self.place.get(near), self.place.get(far)
-                if one is not None and other is not None:
-                    relations[one, other] = RELATION["column-column:to"]
-                    relations[other, one] = RELATION["column-column:from"]
+                source, target = self.place.get(near), self.place.get(far)
+                if source is not None and target is not None:
+                    relations[source, target] = RELATION["column-column:to"]
+                    relations[target, source] = RELATION["column-column:from"]
 
 
 def _append(
@@ -207,9 +221,11 @@ def _kind(node: Node) -> int:
 
 def _word_bits(word: Word, question: Question) -> int:
     text = question.evidence if word.evidence else question.text
+    """The features of a question word, without those from names and values."""
     bits = BIT["word"] | (BIT["evidence"] if word.evidence else 0)
     if word.text[0].isdigit() or word.text.lower() in NUMBER_WORDS:
         bits |= BIT["number"]
+    # The first word of a sentence has a capital whatever it is.
     if word.text[0].isupper() and word.start > 0:
         bits |= BIT["capital"]
     before = text[: word.start]

@@ -1,4 +1,7 @@
-"""What the embedded parser sees: kinds of nodes, their features, and relations between them."""
+"""The input of the embedded parser: kinds of nodes, their features, and relations between them.
+
+The weights know kinds, features and relations by their numbers, so their order may not change.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ FEATURES = (
     "primary-key", "foreign-key", "key-target", "has-hit", "has-enumeration", "unmatched-value",
     "view", "long-name", "repeated-name",
 )  # fmt: skip
+"""Features of pieces and nodes, in the order of their bits."""
 BIT = {name: 1 << position for position, name in enumerate(FEATURES)}
 
 RELATIONS = (
@@ -45,10 +49,14 @@ RELATIONS = (
     "column-value", "column-value:own", "value-column", "value-column:own",
     "value-value", "value-value:same", "value-value:sibling",
 )  # fmt: skip
+"""Relations of a pair of nodes, row to column (RAT-SQL, Wang et al. 2020, section 3): their kinds,
+then the distance of two words or, behind the colon, what they have to do with each other."""
 RELATION = {name: number for number, name in enumerate(RELATIONS)}
 
 CLS, SEP = 101, 102
+"""Ids of the opening and the separating piece in BERT's vocabulary."""
 EXACT_SCORE = 0.98
+"""Least similarity, in [0, 1], of a stored value that the question spells; as in training."""
 
 KIND_NAMES = ("word", "table", "column", "value")
 DEFAULT_RELATIONS = np.array(
@@ -80,9 +88,10 @@ Node = Word | TableNode | ColumnRef | ValueNode
 
 @dataclass(frozen=True)
 class Budget:
-    """How long an input may grow."""
+    """The greatest length of an input."""
 
     pieces: int = 512
+    """Word pieces, separators included."""
     nodes: int = 288
 
 

@@ -1,4 +1,4 @@
-"""Which columns can be worked out with, and which two can be multiplied.
+"""Finds the columns that can be worked out with, and the pairs that can be multiplied.
 
 The grammar lets any column stand in a sum or a product; the parser, which saw prices times
 quantities, then multiplies whatever it finds. Of 10,000 queries of Spider's and BIRD's training
@@ -23,16 +23,20 @@ from sqlwright.schema import ColumnRef
 Flags = npt.NDArray[np.bool_]
 
 _SCALES = frozenset({"+", "*", "/", "%", "ratio", "percent"})
+"""Operators that no date can be an operand of; the difference of two dates has a meaning."""
 _ADDS_UP = frozenset({"sum", "avg", "total"})
 _WORKS_OUT = _SCALES | _ADDS_UP
 _DATED = frozenset({"year", "month", "day", "date", "time", "datetime"})
+"""Functions of dates, which no number is."""
 _WORTH = re.compile(
     r"price|cost|rate|fee|perc|pct|growth|mortality|value|worth|tax|discount|wage|pay|fare",
     re.IGNORECASE,
 )
+"""Parts of names for what one thing is worth, or for a rate."""
 _NUMBER = re.compile(
     r"quant|qty|popul|num|count|units|hours|days|weight|copies|seats|share", re.IGNORECASE
 )
+"""Parts of names for a number of things."""
 
 
 class Operands:
@@ -45,10 +49,11 @@ class Operands:
         self._numberless = np.asarray(kinds != "number-type", dtype=np.bool_)
 
     def possible(self, symbols: Sequence[Symbol]) -> Flags | None:
-        """(N,) whether a node may come after these symbols; None when all may."""
+        """(N,) true for each node that may come after these symbols; None when all may."""
         last = symbols[-1] if symbols else None
         before = keyword_name(symbols[-2]) if len(symbols) > 1 else ""
-        if isinstance(last, ColumnRef):  # the first of two operands
+        # Operators stand before their operands, so a column behind one is the first of two.
+        if isinstance(last, ColumnRef):
             if before == "*":
                 added = len(symbols) > 2 and keyword_name(symbols[-3]) in _ADDS_UP
                 return self._timeless & self._factors(last, added=added)
@@ -70,6 +75,7 @@ class Operands:
 
 
 def _pair(one: ColumnRef, other: ColumnRef) -> bool:
+    """True if one column is a number of things and the other what each is worth."""
     return any(
         _WORTH.search(worth.column) and _NUMBER.search(number.column)
         for worth, number in ((one, other), (other, one))

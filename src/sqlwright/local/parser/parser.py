@@ -1,4 +1,8 @@
-"""The embedded parser: a question and a schema to ranked queries, without any language model."""
+"""The embedded parser: turns a question and a schema into ranked queries, without a language model.
+
+An encoder reads the question, the names and the values as nodes and attends over them by the
+relation of each pair (RAT-SQL, Wang et al. 2020, section 3); a decoder points at keywords and
+nodes, one a step."""
 
 from __future__ import annotations
 
@@ -45,15 +49,16 @@ FILES = (
     "word_scales.npy",
     "tokenizer.json",
 )
-"""What `Parser.load` reads from the weights folder."""
+"""The files that `Parser.load` reads from the weights folder."""
 
 BUDGET = Budget(pieces=352, nodes=176)
-"""As in training; larger schemas keep their most promising columns."""
+"""Most word pieces and nodes of an input, as in training; larger schemas keep their most promising
+columns."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """An encoded input with what the encoder said about it. N nodes."""
+    """An encoded input with the encoder's outputs. N nodes."""
 
     encoded: Encoded
     links: Floats
@@ -67,8 +72,8 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class _Asking:
-    """What a question is asked of, and how."""
+class _Request:
+    """The arguments of one call of `Parser.parse`, but for the question."""
 
     view: SchemaView
     values: Sequence[ValueMatch]
@@ -120,9 +125,9 @@ class Parser:
         beam: int = 8,
         run: Run | None = None,
     ) -> list[Parsed]:
-        """At most `beam` different queries, best first; empty when nothing can be said. What
-        “last month” is depends on the run's day, today's without one; which columns hold dates, on
-        `dates`, for those not in it on their declarations.
+        """At most `beam` different queries, best first; empty when nothing can be said. “Last
+        month” is reckoned from the run's day, today's without one. `dates` says which columns hold
+        dates, the declaration of those not in it.
 
         Raises Cancelled when the run is.
         """
@@ -130,43 +135,49 @@ class Parser:
             return []
         today = date.today() if run is None else run.today
         named = untold(moments(question.text, today), values)
-        asking = _Asking(view, values, enumerations or {}, dates or {}, beam, run)
-        found = self._parse(question, named, asking)
+        request = _Request(view, values, enumerations or {}, dates or {}, beam, run)
+        queries = self._parse(question, named, request)
         if not named:
-            return found
-        texts = {text for one in found for text in _facts(one, view.schema).texts}
+            return queries
+        texts = {text for query in queries for text in _facts(query, view.schema).texts}
         if not any(moment.is_among(texts) for moment in named):
             # Not a date of this database's, or written otherwise there.
-            return self._parse(question, (), asking)
-        return found
+            return self._parse(question, (), request)
+        return queries
 
-    def _parse(self, question: Question, named: Sequence[Moment], asking: _Asking) -> list[Parsed]:
-        """The queries with these moments told as years."""
-        view, run = asking.view, asking.run
-        retold = Retelling(question, named, asking.values)
-        reading = self.read(retold.question, view, retold.values, enumerations=asking.enumerations)
+    def _parse(
+        self, question: Question, named: Sequence[Moment], request: _Request
+    ) -> list[Parsed]:
+        """The queries for the question with these moments replaced by years."""
+        view, run = request.view, request.run
+        retold = Retelling(question, named, request.values)
+        reading = self.read(retold.question, view, retold.values, enumerations=request.enumerations)
         words = [node for node in reading.encoded.nodes if isinstance(node, Word)]
         schema = view.visible_schema()
-        grounding = Grounding(retold.question, words, schema, retold.values, asking.enumerations)
+        grounding = Grounding(retold.question, words, schema, retold.values, request.enumerations)
         dating = Dating(
             question.text,
             named,
-            lambda c: asking.dates.get(c.ref, grounding.kind(c.ref) == "time-type"),
+            lambda c: request.dates.get(c.ref, grounding.kind(c.ref) == "time-type"),
         )
 
         def within(groups: Mapping[str, str] | None) -> list[Parsed]:
-            search = Search(reading.encoded, grounding, asking.beam, groups=groups)
-            found = search.run(_Decoding(self._decoder, reading), run)
-            return _written(found, view, dating)
+            """The queries over tables of one group each; over any tables without groups."""
+            search = Search(reading.encoded, grounding, request.beam, groups=groups)
+            hypotheses = search.run(_Decoding(self._decoder, reading), run)
+            return _written(hypotheses, view, dating)
 
         groups = view.schema.group_of
-        found = within(groups if view.schema.has_many_groups else None)
-        if not found and not view.schema.has_many_groups and len(set(groups.values())) > 1:
+        queries = within(groups if view.schema.has_many_groups else None)
+        if not queries and not view.schema.has_many_groups and len(set(groups.values())) > 1:
             # Tables without a key to others are rarely asked about together with them: only where
             # nothing else can be written is each group of tables a database of its own.
-            found = within(groups)
-        found = _heeding(found, named, view.schema, by_time=bool(unit_of(question.text)))
-        return [replace(one, values=tuple(map(retold.original, one.values))) for one in found]
+            queries = within(groups)
+        by_time = bool(unit_of(question.text))
+        queries = _using_most_dates(queries, named, view.schema, by_time=by_time)
+        return [
+            replace(query, values=tuple(map(retold.original, query.values))) for query in queries
+        ]
 
     def read(
         self,
@@ -176,7 +187,7 @@ class Parser:
         *,
         enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
     ) -> Reading:
-        """Run the encoder alone: which columns, tables and values the question needs."""
+        """Run the encoder alone, for the columns, tables and values that the question needs."""
         priority = {ref: 1.0 for ref in view.visible if view.detail(ref) is Detail.FULL}
         encoded = encode(
             question,
@@ -193,6 +204,7 @@ class Parser:
         return Reading(encoded, sigmoid(link[0]), inputs, keys, memory)
 
     def _feeds(self, encoded: Encoded) -> dict[str, npt.NDArray[Any]]:
+        """The encoder's inputs, as a batch of one. `pool` (1, N, T) averages a node's pieces."""
         length, nodes = len(encoded.pieces), len(encoded.nodes)
         pool = np.zeros((nodes, length), dtype=np.float32)
         owned = np.flatnonzero(encoded.node_of_piece >= 0)
@@ -225,6 +237,7 @@ class _Decoding:
         self._past = np.zeros((shape[0], 1, shape[2], 0, shape[4]), dtype=np.float32)
 
     def __call__(self, tokens: Sequence[int], parents: Sequence[int]) -> Floats:
+        """See `search.Steps`. The keys and values of earlier steps are kept, by parent."""
         feeds = {
             **self._fixed,
             "tokens": np.array(tokens, dtype=np.int64),
@@ -240,24 +253,23 @@ def feature_flags(bits: npt.NDArray[np.uint32]) -> Floats:
     return ((bits[..., None] >> places) & 1).astype(np.float32)
 
 
-def _heeding(
-    found: Sequence[Parsed], named: Sequence[Moment], schema: Schema, *, by_time: bool
+def _using_most_dates(
+    queries: Sequence[Parsed], named: Sequence[Moment], schema: Schema, *, by_time: bool
 ) -> list[Parsed]:
-    """Those that go by most of the moments that the question names, and that group by a time where
-    it wants something for each: no other can be meant."""
+    """The queries that use the most of the question's dates. With `by_time`, where the question
+    wants something for each day or year, grouping by a date counts as one more."""
     if not named and not by_time:
-        return list(found)
-    said = [_facts(one, schema) for one in found]
-    heeded = [
+        return list(queries)
+    counts = [
         sum(moment.is_among(facts.texts) for moment in named)
-        + (by_time and any(key.dates for one in facts.selects for key in one.grouping))
-        for facts in said
+        + (by_time and any(key.dates for select in facts.selects for key in select.grouping))
+        for facts in (_facts(query, schema) for query in queries)
     ]
-    return [one for one, count in zip(found, heeded, strict=True) if count == max(heeded)]
+    return [query for query, count in zip(queries, counts, strict=True) if count == max(counts)]
 
 
 def _written(hypotheses: Sequence[Hypothesis], view: SchemaView, dating: Dating) -> list[Parsed]:
-    """The different queries that make sense and can be written, in order."""
+    """The different queries that are plausible and can be written, in order."""
     forms = []
     for hypothesis in hypotheses:
         try:
@@ -268,19 +280,19 @@ def _written(hypotheses: Sequence[Hypothesis], view: SchemaView, dating: Dating)
             forms.append((form, hypothesis))
     # A join may lead through tables that the view hides; but in a wide schema keys lead from
     # anywhere to anywhere, and a query that needs no hidden table is more probably meant.
-    return _over(forms, view.visible_schema()) or _over(forms, view.schema)
+    return _written_over(forms, view.visible_schema()) or _written_over(forms, view.schema)
 
 
-def _over(forms: Sequence[tuple[Query, Hypothesis]], schema: Schema) -> list[Parsed]:
+def _written_over(forms: Sequence[tuple[Query, Hypothesis]], schema: Schema) -> list[Parsed]:
     """The different queries that can be written over a schema."""
-    found: dict[str, Parsed] = {}
+    queries: dict[str, Parsed] = {}
     for form, hypothesis in forms:
         try:
             sql = write_sql(form, schema)
         except UnsupportedQuery:
             continue
-        found.setdefault(sql, _parsed(sql, form, hypothesis))
-    return list(found.values())
+        queries.setdefault(sql, _parsed(sql, form, hypothesis))
+    return list(queries.values())
 
 
 def _parsed(sql: str, form: Query, hypothesis: Hypothesis) -> Parsed:

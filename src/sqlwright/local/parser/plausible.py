@@ -1,4 +1,7 @@
-"""Forms that say nothing or the same thing twice: grammatical, yet never what was asked."""
+"""Rejects implausible queries: tautologies, duplicates and comparisons of different types.
+
+They are grammatical, yet never what was asked.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,11 @@ from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.declared_types import type_feature
 
 DATE_PARTS = frozenset({"year", "month", "day", "date", "strftime"})
+"""Functions that give a part of a date."""
 
 
 def is_senseless(query: f.Query) -> bool:
-    """Whether a query repeats an item or a condition, shows a text of the question or the part of
+    """True if a query repeats an item or a condition, shows a text of the question or the part of
     a date that it doesn't group by, compares a thing with itself, or the same two things twice, has
     a range of one value, or combines a query with the same query."""
     if isinstance(query, f.SetOperation):
@@ -65,7 +69,7 @@ def _queries(*expressions: f.Expression) -> Iterator[f.Query]:
 
 
 def mixes_types(query: f.Query, schema: Schema) -> bool:
-    """Whether a query looks for texts among numbers, or for one thing's number among another's:
+    """True if a query looks for texts among numbers, or for one thing's number among another's:
     `IN`, `INTERSECT` or `EXCEPT` between columns of which one is declared as text and the other as
     a number, or between numbers that are keys of different tables, with no common name."""
     if isinstance(query, f.SetOperation):

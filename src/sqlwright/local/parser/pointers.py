@@ -1,4 +1,4 @@
-"""Between symbols of the grammar and the numbers that the decoder reads and writes.
+"""Translates between symbols of the grammar and the numbers that the decoder reads and writes.
 
 Token ids: 0 .. K-1 are KEYWORDS, K is the start of a query, and K+1+n is node n. A literal is
 either one stored-value node, or two word nodes: where it begins and where it ends in the question.
@@ -17,9 +17,11 @@ from sqlwright.schema import ColumnRef
 from sqlwright.types import Question
 
 BEGIN = len(KEYWORDS)
+"""Token id of the start of a query."""
 FIRST_NODE = BEGIN + 1
+"""Token id of node 0."""
 MAX_SPAN = 12
-"""Words of one literal."""
+"""Most words of one literal; as in training."""
 
 
 class Span(NamedTuple):
@@ -53,7 +55,7 @@ def fold(text: str) -> str:
 
 
 def span_text(span: Span, words: Sequence[Word], question: Question) -> str:
-    """What the words of a span say, as written."""
+    """The text of a span, as written in the question or its evidence."""
     first, last = words[span.first], words[span.last]
     text = question.evidence if first.evidence else question.text
     return text[first.start : last.end]

@@ -1,4 +1,8 @@
-"""Beam search over the grammar: only symbols that the grammar and the input allow are scored."""
+"""Beam search over the grammar: only symbols that the grammar and the input allow are scored.
+
+The decoder points at keywords and nodes; a step gives each live hypothesis the logits of every next
+token.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ Floats = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
 
 NONE = -1
-"""The group of what is no part of the schema."""
+"""Group number of nodes that are no part of the schema."""
 
 
 class Steps(Protocol):
@@ -59,7 +63,8 @@ class Hypothesis:
 
 
 class Search:
-    """One search. `width` hypotheses live at a time; as many are returned, best first.
+    """One search. `width` hypotheses live at a time; as many are returned, best first. None grows
+    longer than `most` tokens.
 
     Given `groups`, for each table one that stands for its group, a query uses tables of one group:
     others can't be joined to them.
@@ -96,30 +101,35 @@ class Search:
             logits = steps(tokens, parents)
             grown = self._grow(live, logits)
             live, parents, tokens = [], [], []
-            for score, parent, token, hypothesis in grown:
+            for parent, token, hypothesis in grown:
                 if hypothesis.state.finished:
                     done.append(hypothesis)
                 elif len(live) < self.width:
                     live.append(hypothesis)
                     parents.append(parent)
                     tokens.append(token)
-                del score
             done = sorted(done, key=lambda found: -found.score)[: self.width]
+            # A hypothesis only loses by growing: when as many finished ones are better than the
+            # best live one, no other can join them.
             if not live or (len(done) == self.width and done[-1].score >= live[0].score):
                 break
         return done
 
     def _grow(
         self, live: Sequence[Hypothesis], logits: Floats
-    ) -> list[tuple[float, int, int, Hypothesis]]:
-        """The best next hypotheses with their scores, parents and tokens, best first."""
+    ) -> list[tuple[int, int, Hypothesis]]:
+        """The best next hypotheses with their parents (places in `live`) and tokens, best first.
+        `logits` is (len(live), tokens)."""
         total = np.empty(logits.shape, dtype=np.float64)
         for row, hypothesis in enumerate(live):
             normal, possible = self._masks(hypothesis)
-            own = np.where(normal, logits[row], -np.inf)
-            own = own - _log_sum(own)
-            total[row] = np.where(possible, own, -np.inf) + hypothesis.score
+            # Normalised over all that the model was trained to choose among. What isn't possible
+            # here is lost, not shared out: a query that wants it began wrongly.
+            chosen = np.where(normal, logits[row], -np.inf)
+            chosen = chosen - _log_sum(chosen)
+            total[row] = np.where(possible, chosen, -np.inf) + hypothesis.score
         flat = total.ravel()
+        # More than the width, since some finish and some can't be advanced.
         count = min(flat.size, 3 * self.width)
         best = np.argpartition(-flat, count - 1)[:count]
         grown = []
@@ -131,14 +141,16 @@ class Search:
                 following = self._advance(live[row], token, float(flat[place]))
             except UnsupportedQuery:
                 continue
-            grown.append((float(flat[place]), row, token, following))
+            grown.append((row, token, following))
         return grown
 
     def _masks(self, hypothesis: Hypothesis) -> tuple[Flags, Flags]:
-        """What the model was trained to choose among, and what of it is possible here."""
+        """The tokens that the model was trained to choose among, and those of them that are
+        possible here; true or false for each token."""
         nodes = len(self.encoded.nodes)
         normal = np.zeros(FIRST_NODE + nodes, dtype=bool)
         allowed = hypothesis.state.allowed()
+        # A literal that began at a word ends at that word or one of those behind it.
         if hypothesis.first is not None:
             first = hypothesis.first
             single = self.grounding.is_single(first, hypothesis.symbols, allowed)
@@ -154,9 +166,8 @@ class Search:
                 normal[FIRST_NODE:] |= self._of_kind[kind]
         possible = normal.copy()
         if self._group_of is not None and hypothesis.group is not None:
-            # What other groups get is lost: a query that wants to go on elsewhere began wrongly.
-            own = (self._group_of == hypothesis.group) | (self._group_of == NONE)
-            possible[FIRST_NODE:] &= own
+            same = (self._group_of == hypothesis.group) | (self._group_of == NONE)
+            possible[FIRST_NODE:] &= same
         operands = self._operands.possible(hypothesis.symbols)
         if operands is not None:
             possible[FIRST_NODE:] &= operands
@@ -165,6 +176,8 @@ class Search:
         return normal, possible
 
     def _advance(self, hypothesis: Hypothesis, token: int, score: float) -> Hypothesis:
+        """The hypothesis after one more token. Raises UnsupportedQuery where the grammar refuses
+        it."""
         symbols, state = hypothesis.symbols, hypothesis.state
         values, group = hypothesis.values, hypothesis.group
         symbol: Symbol | None
@@ -176,7 +189,7 @@ class Search:
         else:
             node = token - FIRST_NODE
             symbol = node_symbol(self.encoded, node)
-            if symbol is None:
+            if symbol is None:  # a word: where a literal begins
                 return Hypothesis(symbols, state, score, node, values, group)
             found = self.encoded.nodes[node]
             if self._group_of is not None and self._group_of[node] != NONE:
@@ -200,6 +213,7 @@ def _table_of(node: Node) -> str | None:
 
 
 def _log_sum(values: npt.NDArray[np.float64] | Floats) -> float:
+    """The logarithm of the sum of exponentials; 0 where all are minus infinity."""
     top = values.max()
     if not np.isfinite(top):
         return 0.0
