@@ -73,7 +73,7 @@ def ask(
     linked = mass(scores, held.of_column, len(held.leaders))
     alone = {}
     place = {leader: number for number, leader in enumerate(held.leaders)}
-    links = linker.link_many_groups(question, schema, state.values, space.texts)
+    links = linker.link_by_group(question, schema, state.values, space.texts)
     for group in links.groups[:TRIED]:
         part = schema.by_group[group.leader]
         own = linker.link(question, part, state.values, space.texts).columns

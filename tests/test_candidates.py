@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlwright.candidates import (
-    ancestry,
     deduplicate,
     execute,
     facts_of,
     form_of,
     group_by_result,
-    hollow,
+    history,
+    is_empty_answer,
     rank,
     result_places,
     same_result,
@@ -112,7 +112,7 @@ def test_a_query_without_order_joins_the_best_ordered_one() -> None:
      ([(1,)], False), ([("",)], False), ([("0",)], False)],
 )  # fmt: skip
 def test_hollow_results_say_nothing(rows: Any, expected: bool) -> None:
-    assert hollow(candidate(rows=rows)) is expected
+    assert is_empty_answer(candidate(rows=rows)) is expected
 
 
 def test_rank_puts_rows_before_empty_before_unexecuted_before_errors() -> None:
@@ -142,7 +142,7 @@ def test_shares_sum_to_one_whatever_the_scores() -> None:
 def test_ancestry_goes_back_to_the_first_version() -> None:
     first = Candidate("a", "test")
     last = Candidate("c", "test", parent=Candidate("b", "test", parent=first))
-    assert [c.sql for c in ancestry(last)] == ["c", "b", "a"]
+    assert [c.sql for c in history(last)] == ["c", "b", "a"]
 
 
 def test_execute_keeps_order_results_and_errors(shop_workspace: Workspace) -> None:

@@ -98,7 +98,7 @@ def valid(candidate: Candidate) -> bool:
     return candidate.result is not None and candidate.result.ok
 
 
-def hollow(candidate: Candidate) -> bool:
+def is_empty_answer(candidate: Candidate) -> bool:
     """Whether its result says nothing: no rows, only NULL, or a lone zero from an aggregate."""
     result = candidate.result
     if result is None or not result.ok:
@@ -151,7 +151,7 @@ def deduplicate(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     seen: set[tuple[str, str]] = set()
     kept = []
     for candidate in candidates:
-        key = (candidate.goal, squeezed(candidate.sql))
+        key = (candidate.goal, normalized_sql(candidate.sql))
         if key not in seen:
             seen.add(key)
             kept.append(candidate)
@@ -163,7 +163,7 @@ def rank(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
 
     Inside each of these by the author's score, then in the order given.
     """
-    return tuple(sorted(candidates, key=lambda c: (standing(c), -c.score)))
+    return tuple(sorted(candidates, key=lambda c: (result_rank(c), -c.score)))
 
 
 def shares(candidates: Sequence[Candidate]) -> list[float]:
@@ -218,7 +218,7 @@ def facts_of(candidate: Candidate, schema: Schema) -> QueryFacts | None:
     return read_facts(candidate.sql, schema)
 
 
-def ancestry(candidate: Candidate) -> Iterator[Candidate]:
+def history(candidate: Candidate) -> Iterator[Candidate]:
     """The candidate, then what it was repaired from, back to the first version."""
     current: Candidate | None = candidate
     while current is not None:
@@ -226,7 +226,7 @@ def ancestry(candidate: Candidate) -> Iterator[Candidate]:
         current = current.parent
 
 
-def standing(candidate: Candidate) -> int:
+def result_rank(candidate: Candidate) -> int:
     """What its result is worth, less is better: 0 rows, 1 empty, 2 not executed, 3 in error."""
     if candidate.result is None:
         return 2
@@ -235,7 +235,7 @@ def standing(candidate: Candidate) -> int:
     return 1 if candidate.result.empty else 0
 
 
-def squeezed(sql: str) -> str:
+def normalized_sql(sql: str) -> str:
     """The query with each run of blanks outside of quotes as one: equal for what reads the same."""
     parts = re.split(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)""", sql)
     parts[::2] = [re.sub(r"\s+", " ", part) for part in parts[::2]]

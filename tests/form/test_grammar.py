@@ -136,7 +136,7 @@ def test_refuses(start: str, refused: str) -> None:
         state = state.advance(symbol)
     (symbol,) = sequence(refused)
     if isinstance(symbol, Keyword):
-        assert not state.allowed().keywords[symbol.index]
+        assert not state.allowed().keywords[symbol.position]
     with pytest.raises(UnsupportedQuery):
         state.advance(symbol)
 
@@ -160,7 +160,7 @@ def test_a_state_stays_what_it_was() -> None:
 
 def test_spare_words_are_never_allowed() -> None:
     assert len(set(KEYWORDS)) == len(KEYWORDS)
-    spare = [BY_NAME[name].index for name in SPARE]
+    spare = [BY_NAME[name].position for name in SPARE]
     state = GrammarState()
     for symbol in sequence("select sum C where C = V group C having count T > 1 desc C"):
         assert not state.allowed().keywords[spare].any()
@@ -195,7 +195,7 @@ def _may_come(state: GrammarState, symbol: Symbol) -> bool:
     """What `allowed` says of one symbol."""
     allowed = state.allowed()
     if isinstance(symbol, Keyword):
-        return bool(allowed.keywords[symbol.index])
+        return bool(allowed.keywords[symbol.position])
     if isinstance(symbol, ColumnRef):
         return allowed.column
     if isinstance(symbol, TableSymbol):

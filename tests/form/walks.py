@@ -63,7 +63,7 @@ def _options(state: GrammarState, schema: Schema) -> list[Symbol]:
 
 
 def _closing(options: Sequence[Symbol]) -> Symbol:
-    names = {KEYWORDS[o.index]: o for o in options if isinstance(o, Keyword)}
+    names = {KEYWORDS[o.position]: o for o in options if isinstance(o, Keyword)}
     for name in CLOSING[:2]:
         if name in names:
             return names[name]

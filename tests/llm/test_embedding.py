@@ -201,7 +201,7 @@ def test_the_paper_s_embedder_has_a_price_and_one_on_this_machine_is_free() -> N
 
 
 @pytest.mark.parametrize(
-    ("origin", "confided", "remote", "sent"),
+    ("origin", "local_model_saw_values", "remote", "sent"),
     [
         ("value", False, True, False),
         ("model", True, True, False),
@@ -212,11 +212,11 @@ def test_the_paper_s_embedder_has_a_price_and_one_on_this_machine_is_free() -> N
     ],
 )
 def test_under_schema_only_nothing_of_the_data_leaves(
-    origin: str, confided: bool, remote: bool, sent: bool
+    origin: str, local_model_saw_values: bool, remote: bool, sent: bool
 ) -> None:
     run = a_run(privacy="schema-only")
-    if confided:
-        run.confided.set()
+    if local_model_saw_values:
+        run.local_model_saw_values.set()
     with embedder(remote=remote) as (gate, endpoint):
         if sent:
             vectors(gate, TEXTS, run, origin=origin)

@@ -301,7 +301,7 @@ def linked(case: dict[str, Any]) -> dict[str, Any]:
     question = Question(case["asked"], evidence=case.get("evidence", ""))
     values = found_values(case["asked"], case.get("values", []))
     if case.get("crowd"):
-        links = linker.link_many_groups(question, CROWD, values)
+        links = linker.link_by_group(question, CROWD, values)
         return {
             "groups": {link.leader: round(link.score, 2) for link in links.groups[:5]},
             "columns": {str(link.column): round(link.score, 2) for link in links.columns[:5]},

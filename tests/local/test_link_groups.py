@@ -57,7 +57,7 @@ def linker() -> Linker:
 def test_the_group_is_found_also_where_no_name_is_said(
     linker: Linker, asked: str, table: str
 ) -> None:
-    links = linker.link_many_groups(Question(asked), CROWD)
+    links = linker.link_by_group(Question(asked), CROWD)
     assert links.groups[0].leader == CROWD.group_of[table]
     scores = [group.score for group in links.groups]
     assert scores == sorted(scores, reverse=True)
@@ -66,7 +66,7 @@ def test_the_group_is_found_also_where_no_name_is_said(
 
 def test_what_speaks_for_a_group_counts_for_all_that_is_in_it(linker: Linker) -> None:
     asked = Question("Give the name and age of each patient.")
-    links = linker.link_many_groups(asked, CROWD)
+    links = linker.link_by_group(asked, CROWD)
     place = {link.column: place for place, link in enumerate(links.columns)}
     assert set(place) == set(CROWD.columns)
     assert {link.table for link in links.tables} == {table.name for table in CROWD.tables}
@@ -83,14 +83,14 @@ def test_a_stored_value_speaks_for_its_group(linker: Linker) -> None:
     text = "Which names go with Kestrel?"
     value = ValueMatch("Kestrel", ColumnRef("farm", "owner"), "Kestrel", 1.0, span=(20, 27))
     assert (
-        linker.link_many_groups(Question(text), CROWD, (value,)).groups[0].leader
+        linker.link_by_group(Question(text), CROWD, (value,)).groups[0].leader
         == CROWD.group_of["farm"]
     )
 
 
 def test_the_best_group_is_scored_as_if_it_were_alone(linker: Linker) -> None:
     asked = Question("How many goals did each player score?")
-    links = linker.link_many_groups(asked, CROWD)
+    links = linker.link_by_group(asked, CROWD)
     part = CROWD.by_group[links.groups[0].leader]
     columns, tables, _ = linker.link(asked, part)
     own = {link.column: link.score for link in columns}
@@ -108,14 +108,14 @@ def test_a_wide_crowd_that_is_not_prepared_is_ranked_by_what_is_looked_at(linker
     )
     wide = crowd((*GROUPS, *filler))
     assert wide.column_count > WIDE
-    links = linker.link_many_groups(Question("How many goals did each player score?"), wide)
+    links = linker.link_by_group(Question("How many goals did each player score?"), wide)
     assert links.groups[0].leader == wide.group_of["player"]
     assert len(links.columns) == wide.column_count
 
 
 def test_nothing_in_common_is_no_error(linker: Linker) -> None:
     for text in ("?", "of the", "12 34"):
-        links = linker.link_many_groups(Question(text), CROWD)
+        links = linker.link_by_group(Question(text), CROWD)
         assert all(np.isfinite(group.score) for group in links.groups)
 
 

@@ -72,19 +72,19 @@ def script(encoded: Encoded) -> list[int]:
         return FIRST_NODE + texts.index(text)
 
     return [
-        BY_NAME["select"].index,
+        BY_NAME["select"].position,
         at(AGE),
-        BY_NAME["where"].index,
+        BY_NAME["where"].position,
         at(COUNTRY),
-        BY_NAME["="].index,
+        BY_NAME["="].position,
         word("New"),
         word("York"),
-        BY_NAME["and"].index,
+        BY_NAME["and"].position,
         at(AGE),
-        BY_NAME[">"].index,
+        BY_NAME[">"].position,
         word("20"),
         word("20"),
-        BY_NAME["end"].index,
+        BY_NAME["end"].position,
     ]
 
 
@@ -146,7 +146,7 @@ def test_dates_are_not_added_up(symbols: tuple[str | ColumnRef, ...], kept: bool
 
     def token(symbol: str | ColumnRef) -> int:
         if isinstance(symbol, str):
-            return BY_NAME[symbol].index
+            return BY_NAME[symbol].position
         return FIRST_NODE + encoded.nodes.index(symbol)
 
     wanted = [token(symbol) for symbol in ("select", *symbols, hired)]
@@ -195,7 +195,7 @@ def beam(encoded: Encoded, wanted: Sequence[int], width: int = 1) -> str:
 
     def steps(tokens: Sequence[int], parents: Sequence[int]) -> Floats:
         logits = scripted(tokens, parents)
-        logits[:, BY_NAME["end"].index] += 30
+        logits[:, BY_NAME["end"].position] += 30
         return logits
 
     found = search(encoded, width).run(steps)
@@ -206,7 +206,7 @@ def beam(encoded: Encoded, wanted: Sequence[int], width: int = 1) -> str:
 def token(encoded: Encoded, symbol: object) -> int:
     """A keyword, a word of the question or a column as the decoder's number."""
     if isinstance(symbol, str) and symbol in BY_NAME:
-        return BY_NAME[symbol].index
+        return BY_NAME[symbol].position
     named = [node.text if isinstance(node, Word) else node for node in encoded.nodes]
     return FIRST_NODE + named.index(symbol)  # type: ignore[arg-type]
 

@@ -12,7 +12,7 @@ from sqlwright.errors import ConfigError
 from sqlwright.protocols import Step
 from sqlwright.recipes.loading import load_recipe, parse_override, parse_recipe, recipe_names
 from sqlwright.running import combinators
-from sqlwright.running.combinators import Named
+from sqlwright.running.combinators import NamedStep
 from sqlwright.steps.generation.embedded import EmbeddedGeneration
 from sqlwright.steps.schema_linking.by_group import ByGroup
 
@@ -43,7 +43,7 @@ def test_the_default_recipe_is_link_write_check_judge() -> None:
     assert isinstance(step, combinators.Sequence)
     *first, grouped = step.steps
     assert isinstance(grouped, ByGroup)
-    assert [child.name for child in (*first, *grouped.steps) if isinstance(child, Named)] == [
+    assert [child.name for child in (*first, *grouped.steps) if isinstance(child, NamedStep)] == [
         "retrieval.request",
         "retrieval.values",
         "schema_linking.embedded",
@@ -88,7 +88,7 @@ def test_combinators_nest() -> None:
     step = parse_recipe(recipe_text(text)).step
     assert isinstance(step, combinators.Sequence)
     kinds = [type(child).__name__ for child in step.steps]
-    assert kinds == ["Named", "When", "Sequence", "RepeatUntil", "ForEach", "Named"]
+    assert kinds == ["NamedStep", "When", "Sequence", "RepeatUntil", "ForEach", "NamedStep"]
 
 
 def test_a_recipe_file_is_found_by_path(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.recipes.loading import load_recipe
 from sqlwright.recipes.registry import load_step
-from sqlwright.running.combinators import Combinator, Named, leaves
+from sqlwright.running.combinators import Combinator, NamedStep, leaves
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/papers/chess.md").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def walk(step: Any) -> Iterator[tuple[str, Any]]:
         "Sequence": "sequence", "Parallel": "parallel", "Samples": "samples",
         "ForEach": "for_each", "RepeatUntil": "repeat_until", "When": "when", "Agent": "agent",
     }  # fmt: skip
-    if isinstance(step, Named):
+    if isinstance(step, NamedStep):
         if not isinstance(step.step, Combinator):
             yield step.name, step.step
             return

@@ -12,7 +12,7 @@ from sqlwright.messages import Missing, Reply, Sample
 from sqlwright.protocols import Context, Run, Step
 from sqlwright.recipes.loading import parse_recipe
 from sqlwright.running.agent import Agent, changes, summary
-from sqlwright.running.combinators import Named, leaves
+from sqlwright.running.combinators import NamedStep, leaves
 from sqlwright.running.fit import check_fit
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Candidate, ExecutionResult, State, ValueMatch
@@ -32,7 +32,7 @@ class Finds(Step):
         return state.evolve(keywords=(*state.keywords, self.word))
 
 
-TOOLS = (Named("first", Finds("a")), Named("second", Finds("b")))
+TOOLS = (NamedStep("first", Finds("a")), NamedStep("second", Finds("b")))
 
 
 def choose(tool: str) -> list[Sample]:

@@ -12,7 +12,7 @@ import pytest
 from sqlwright.errors import BudgetSpent, Cancelled, MalformedReply, ModelRejected
 from sqlwright.events import BranchesMerged, BranchesProgressed, BranchStepStarted
 from sqlwright.protocols import Context, Run, Step
-from sqlwright.running.combinators import Named, named, sequence
+from sqlwright.running.combinators import NamedStep, named, sequence
 from sqlwright.running.control_flow import for_each, parallel, samples
 from sqlwright.spending import Budget, Spending
 from sqlwright.types import Candidate, Note, State
@@ -73,8 +73,12 @@ def test_the_record_is_the_same_whatever_ran_at_once() -> None:
     for workers in (1, 8):
         events = Events()
         step = parallel(
-            samples(3, sequence(Named("w", Writes("a")), Named("v", Writes("b"))), workers=workers),
-            Named("other", Writes("c")),
+            samples(
+                3,
+                sequence(NamedStep("w", Writes("a")), NamedStep("v", Writes("b"))),
+                workers=workers,
+            ),
+            NamedStep("other", Writes("c")),
             workers=workers,
         )
         step(START, context(Run(events=events)))
@@ -91,7 +95,7 @@ def test_who_watches_hears_of_a_step_when_it_begins() -> None:
         heard.extend(each.step for each in events.of(BranchStepStarted))
         return state
 
-    samples(1, Named("works", Does(act)))(START, context(Run(events=events)))
+    samples(1, NamedStep("works", Does(act)))(START, context(Run(events=events)))
     assert heard == ["works"]
 
 
@@ -203,9 +207,9 @@ class Calls(Step):
     ids=["too dear", "affordable", "spent while it ran"],
 )
 def test_a_cheaper_variant_runs_where_the_budget_does_not_reach(step: Calls, ran: bool) -> None:
-    cheap = Named("cheap", adds("by the cheap one"))
+    cheap = NamedStep("cheap", adds("by the cheap one"))
     run = Run(spending=Spending(Budget(calls=3)))
-    state = Named("dear", step, cheap)(START, context(run))
+    state = NamedStep("dear", step, cheap)(START, context(run))
     assert sqls(state) == ([] if ran else ["by the cheap one"])
     assert bool(state.warnings) is not ran
     assert bool(step.done) is ran

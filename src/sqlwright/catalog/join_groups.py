@@ -23,7 +23,7 @@ FEW = 5
 NEIGHBOURS = 10
 """Tables that were made one after another with fewer than so many between are likely one design."""
 
-Kinship = tuple[bool, bool, int]
+TargetRank = tuple[bool, bool, int]
 
 
 class Groups:
@@ -44,7 +44,7 @@ class Groups:
             and max(self._sizes[group], self._sizes[other]) > 1
         )
 
-    def kinship(self, near: ColumnRef, far: ColumnRef) -> Kinship:
+    def rank_of_target(self, near: ColumnRef, far: ColumnRef) -> TargetRank:
         """Rank of a target among those equally likely by name and values: in the same group, spelt
         the same, made soon before or after. Equal for all unless the schema has many groups."""
         if not self._schema.has_many_groups:

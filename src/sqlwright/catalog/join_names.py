@@ -44,12 +44,12 @@ def propose(
     schema: Schema,
     is_unique: Callable[[ColumnRef], bool],
     admits: Callable[[Proposal], bool] = lambda _: True,
-    kinship: Callable[[ColumnRef, ColumnRef], tuple[int, ...]] = lambda *_: (),
+    rank_of_target: Callable[[ColumnRef, ColumnRef], tuple[int, ...]] = lambda *_: (),
 ) -> Iterator[list[Proposal]]:
     """For every column without a declared key, the columns it may refer to, best first.
 
     `is_unique` says whether a column's values are known to be all different, `admits` which
-    proposals count, `kinship` what ranks those whose names are equally telling.
+    proposals count, `rank_of_target` what ranks those whose names are equally telling.
     """
     prefixes = _prefixes(schema)
     keys = _keys_by_form(schema, is_unique, prefixes)
@@ -68,7 +68,9 @@ def propose(
             ]
             if found:
                 ranked = sorted(
-                    found, key=lambda proposal: kinship(proposal.near, proposal.far), reverse=True
+                    found,
+                    key=lambda proposal: rank_of_target(proposal.near, proposal.far),
+                    reverse=True,
                 )
                 yield sorted(ranked, key=lambda proposal: -proposal.score)[:MOST_TARGETS]
 

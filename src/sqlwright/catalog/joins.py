@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sqlwright.catalog.join_groups import Groups, Kinship
+from sqlwright.catalog.join_groups import Groups, TargetRank
 from sqlwright.catalog.join_names import (
     STRONG,
     Proposal,
@@ -84,7 +84,7 @@ def infer_joins(
     linked = _Linked(schema.foreign_keys)
     inferred: list[ForeignKey] = []
     named = propose(
-        schema, is_unique, lambda proposal: groups.admits(proposal, profiles), groups.kinship
+        schema, is_unique, lambda proposal: groups.admits(proposal, profiles), groups.rank_of_target
     )
     proposed = sorted(named, key=lambda proposals: not proposals[0].primary)
     try:
@@ -142,19 +142,19 @@ def _best(
 ) -> ForeignKey | None:
     """The most telling proposal that holds. Among equals the nearest of kin, then the one that more
     values confirm, then the larger target."""
-    best: tuple[tuple[float, Kinship, float, int], ForeignKey] | None = None
+    best: tuple[tuple[float, TargetRank, float, int], ForeignKey] | None = None
     for proposal in proposals:
         if best is not None and proposal.score < best[0][0]:
             break
         near, far = profiles.get(proposal.near), profiles.get(proposal.far)
         if near is None or far is None:
             continue
-        kinship = groups.kinship(proposal.near, proposal.far)
+        nearness = groups.rank_of_target(proposal.near, proposal.far)
         held = _held(proposal, near, far, reading, seconds)
         if held is None:
             continue
         key, share = held
-        rank = (proposal.score, kinship, share, far.rows)
+        rank = (proposal.score, nearness, share, far.rows)
         if best is None or rank > best[0]:
             best = rank, key
     return best[1] if best else None

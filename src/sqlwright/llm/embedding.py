@@ -178,7 +178,7 @@ class GatedEmbedder:
         """True if the run's privacy lets texts of that origin out of this machine."""
         if run.privacy == "full" or not self.remote:
             return True
-        return origin != "value" and not (origin == "model" and run.confided.is_set())
+        return origin != "value" and not (origin == "model" and run.local_model_saw_values.is_set())
 
     def _gather(self, wanted: Sequence[str], work: _Work) -> None:
         """A vector for each text, all of them of one and the same model."""

@@ -182,11 +182,11 @@ class GatedModel:
             return messages
         if not self.capabilities.remote:
             if any(span.origin == "value" for message in messages for span in message.text.spans):
-                run.confided.set()
+                run.local_model_saw_values.set()
             return messages
         # A model on this machine that was shown values may have repeated them.
         kept = [replace(message, text=message.text.without("value")) for message in messages]
-        if run.confided.is_set():
+        if run.local_model_saw_values.is_set():
             kept = [
                 replace(
                     message,

@@ -150,7 +150,7 @@ class Run:
     """What language models may cost and have cost."""
     privacy: Privacy = "full"
     """What requests that leave the machine may hold."""
-    confided: threading.Event = field(default_factory=threading.Event)
+    local_model_saw_values: threading.Event = field(default_factory=threading.Event)
     """Set once a model on this machine was shown values that mayn't leave it."""
     remembered: Remembered = field(default_factory=Remembered, repr=False, compare=False)
     started: float = math.nan

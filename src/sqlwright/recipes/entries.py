@@ -14,16 +14,16 @@ from sqlwright.recipes import registry
 
 
 @dataclass(frozen=True)
-class Entry:
+class RecipeEntry:
     """One step of a recipe file: a leaf with options, or a combinator with entries in it."""
 
     name: str
     where: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    inner: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
-    branches: tuple[tuple[Entry, ...], ...] = ()
+    inner: Mapping[str, tuple[RecipeEntry, ...]] = field(default_factory=dict)
+    branches: tuple[tuple[RecipeEntry, ...], ...] = ()
 
-    def walk(self) -> Iterator[Entry]:
+    def walk(self) -> Iterator[RecipeEntry]:
         """It and all in it, in the order they stand in the file."""
         yield self
         for entries in (*self.inner.values(), *self.branches):
@@ -48,7 +48,7 @@ _OPTIONAL = frozenset({
 })  # fmt: skip
 
 
-def read_entries(listed: Any, where: str) -> tuple[Entry, ...]:
+def read_entries(listed: Any, where: str) -> tuple[RecipeEntry, ...]:
     """A list of steps as it was loaded. Raises ConfigError saying `where` what doesn't fit."""
     if not isinstance(listed, list):
         raise ConfigError(f"{where}: expected a list of steps, not {listed!r}")
@@ -57,7 +57,7 @@ def read_entries(listed: Any, where: str) -> tuple[Entry, ...]:
     )
 
 
-def _entry(item: Any, where: str) -> Entry:
+def _entry(item: Any, where: str) -> RecipeEntry:
     if isinstance(item, str):
         name: Any = item
         body: Any = {}
@@ -74,10 +74,10 @@ def _entry(item: Any, where: str) -> Entry:
         body = {}
     if not isinstance(name, str) or not isinstance(body, dict):
         raise ConfigError(f"{where}: options are a mapping, not {body!r}")
-    return Entry(name, where, body)
+    return RecipeEntry(name, where, body)
 
 
-def _combined(name: str, body: Any, where: str) -> Entry:
+def _combined(name: str, body: Any, where: str) -> RecipeEntry:
     holders, others = COMBINATORS[name][0], COMBINATORS[name][1] | {"enabled"}
     if isinstance(body, list):
         body = {next(iter(sorted(holders))): body} if name in {"sequence", "parallel"} else body
@@ -100,9 +100,9 @@ def _combined(name: str, body: Any, where: str) -> Entry:
             )
             for place, branch in enumerate(listed, start=1)
         )
-        return Entry(name, where, options, branches=branches)
+        return RecipeEntry(name, where, options, branches=branches)
     inner = {key: read_entries(body[key], where) for key in sorted(holders) if key in body}
-    return Entry(name, where, options, inner)
+    return RecipeEntry(name, where, options, inner)
 
 
 def refuse_unknown(given: Mapping[Any, Any], known: Any, what: str) -> None:

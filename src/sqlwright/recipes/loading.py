@@ -44,9 +44,9 @@ from sqlwright.errors import ConfigError
 from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import EMBEDDER, Step
 from sqlwright.recipes import registry
-from sqlwright.recipes.entries import COMBINATORS, Entry, read_entries, refuse_unknown
+from sqlwright.recipes.entries import COMBINATORS, RecipeEntry, read_entries, refuse_unknown
 from sqlwright.running import combinators, control_flow
-from sqlwright.running.combinators import Named
+from sqlwright.running.combinators import NamedStep
 from sqlwright.running.control_flow import Condition
 from sqlwright.running.fit import check_fit
 
@@ -206,11 +206,11 @@ class _Builder:
     """How often what is being built runs, by the combinators around it."""
     runs: int = 0
 
-    def steps(self, entries: Sequence[Entry]) -> list[Step]:
+    def steps(self, entries: Sequence[RecipeEntry]) -> list[Step]:
         built = (self.step(entry) for entry in entries)
         return [step for step in built if step is not None]
 
-    def step(self, entry: Entry) -> Step | None:
+    def step(self, entry: RecipeEntry) -> Step | None:
         """The step, or None where it isn't enabled."""
         options = self._options(entry)
         enabled = _typed(options.pop("enabled", True), bool, entry, "enabled")
@@ -218,7 +218,7 @@ class _Builder:
             return self._leaf(entry, options) if enabled else None
         return self._combinator(entry, options) if enabled else None
 
-    def _options(self, entry: Entry) -> dict[str, Any]:
+    def _options(self, entry: RecipeEntry) -> dict[str, Any]:
         """The entry's options with the overrides for it."""
         self.seen[entry.name] = place = self.seen.get(entry.name, 0) + 1
         options = dict(entry.options)
@@ -227,7 +227,7 @@ class _Builder:
                 options[override.option] = override.value
         return options
 
-    def _combinator(self, entry: Entry, options: Mapping[str, Any]) -> Step:
+    def _combinator(self, entry: RecipeEntry, options: Mapping[str, Any]) -> Step:
         known = {*COMBINATORS[entry.name][1], "enabled"}
         refuse_unknown(options, known, f"{entry.where}: option")
         workers = _typed(options.get("workers", 1), _Times, entry, "workers")
@@ -237,7 +237,7 @@ class _Builder:
         finally:
             self.times = before
 
-    def _repeats(self, entry: Entry, options: Mapping[str, Any]) -> int:
+    def _repeats(self, entry: RecipeEntry, options: Mapping[str, Any]) -> int:
         """How often a combinator runs what is in it, as far as the recipe says."""
         name, usual = _REPEATING.get(entry.name, ("", 1))
         if entry.name in _TIMES_OF_SEQUENCES:
@@ -245,7 +245,7 @@ class _Builder:
             usual = getattr(registry.load_sequence(entry.name), name)
         return _typed(options.get(name, usual), _Times, entry, name) if name else 1
 
-    def _combined(self, entry: Entry, options: Mapping[str, Any], workers: int) -> Step:
+    def _combined(self, entry: RecipeEntry, options: Mapping[str, Any], workers: int) -> Step:
         if entry.name == "parallel":
             branches = [combinators.sequence(*self.steps(branch)) for branch in entry.branches]
             return control_flow.parallel(*branches, workers=workers)
@@ -275,14 +275,14 @@ class _Builder:
         rounds = self._repeats(entry, options)
         return control_flow.repeat_until(condition, inner["steps"], rounds=rounds)
 
-    def _condition(self, entry: Entry) -> Condition:
+    def _condition(self, entry: RecipeEntry) -> Condition:
         try:
             found: Condition = registry.load_condition(_text(entry, "condition"))
         except ConfigError as error:
             raise ConfigError(f"{entry.where}: {error}", hint=error.hint) from None
         return found
 
-    def _leaf(self, entry: Entry, options: Mapping[str, Any]) -> Step:
+    def _leaf(self, entry: RecipeEntry, options: Mapping[str, Any]) -> Step:
         try:
             step_class = registry.load_step(entry.name, allow_code=self.allow_code)
         except ConfigError as error:
@@ -308,11 +308,11 @@ class _Builder:
         self._count(entry, typed)
         try:
             step: Step = step_class(**typed)
-            return Named(entry.name, step, _instead(step))
+            return NamedStep(entry.name, step, _instead(step))
         except ValueError as error:
             raise ConfigError(f"{entry.where}: {error}") from None
 
-    def _count(self, entry: Entry, options: Mapping[str, Any]) -> None:
+    def _count(self, entry: RecipeEntry, options: Mapping[str, Any]) -> None:
         """Raise ConfigError where a recipe, which may be somebody else's, would never end."""
         sampling = options.get("sampling")
         replies = sampling.n if isinstance(sampling, Sampling) else 1
@@ -325,9 +325,9 @@ class _Builder:
             )
 
 
-def _instead(step: Step) -> Named | None:
+def _instead(step: Step) -> NamedStep | None:
     """The step's variant for a spent budget, which it names as `cheaper`."""
-    return Named(step.cheaper, registry.load_step(step.cheaper)()) if step.cheaper else None
+    return NamedStep(step.cheaper, registry.load_step(step.cheaper)()) if step.cheaper else None
 
 
 def _read(name_or_path: str) -> tuple[str, str]:
@@ -346,7 +346,9 @@ def _read(name_or_path: str) -> tuple[str, str]:
         raise ConfigError(f"the recipe {path} can't be read: {problem}") from None
 
 
-def _check_aimed(overrides: Sequence[Override], entries: Sequence[Entry], origin: str) -> None:
+def _check_aimed(
+    overrides: Sequence[Override], entries: Sequence[RecipeEntry], origin: str
+) -> None:
     counts: dict[str, int] = {}
     for entry in entries:
         for one in entry.walk():
@@ -363,7 +365,7 @@ def _check_aimed(overrides: Sequence[Override], entries: Sequence[Entry], origin
             )
 
 
-def _typed(value: Any, hint: Any, entry: Entry, key: str) -> Any:
+def _typed(value: Any, hint: Any, entry: RecipeEntry, key: str) -> Any:
     try:
         read = TypeAdapter(hint).validate_python(value)
         if isinstance(read, int):
@@ -375,7 +377,7 @@ def _typed(value: Any, hint: Any, entry: Entry, key: str) -> Any:
     return read
 
 
-def _text(entry: Entry, key: str) -> str:
+def _text(entry: RecipeEntry, key: str) -> str:
     value = entry.options[key]
     if not isinstance(value, str):
         raise ConfigError(f"{entry.where}: {key} is a name, not {value!r}")

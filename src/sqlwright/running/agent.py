@@ -28,7 +28,7 @@ from sqlwright.prompts.templates import (
 )
 from sqlwright.protocols import Context, Step
 from sqlwright.running import combinators
-from sqlwright.running.combinators import Named
+from sqlwright.running.combinators import NamedStep
 from sqlwright.schema import Detail
 from sqlwright.types import State
 
@@ -85,14 +85,14 @@ class Agent(combinators.Sequence, PromptStep):
         return state
 
     @property
-    def tools(self) -> tuple[Named, ...]:
+    def tools(self) -> tuple[NamedStep, ...]:
         """Its steps, each under a name of its own; a combinator is named after its steps."""
         return tuple(
-            step if isinstance(step, Named) else Named(_tool_name(step), step)
+            step if isinstance(step, NamedStep) else NamedStep(_tool_name(step), step)
             for step in self.steps
         )
 
-    def _chosen(self, state: State, context: Context, happened: Sequence[Text]) -> Named | None:
+    def _chosen(self, state: State, context: Context, happened: Sequence[Text]) -> NamedStep | None:
         tools = {tool.name: tool for tool in self.tools}
         names = [plain_text(f"{name}: {_purpose(tool)}") for name, tool in tools.items()]
 
@@ -169,7 +169,7 @@ def _candidates(state: State) -> Text:
     return Text((count, Span(exact, "value", rough)))
 
 
-def _purpose(tool: Named) -> str:
+def _purpose(tool: NamedStep) -> str:
     """The first sentence of a step's own description."""
     described = [
         (type(leaf).__doc__ or "").strip().split("\n")[0].rstrip(".")
@@ -184,7 +184,7 @@ def _tool_name(step: Step) -> str:
 
 def _names(step: Step) -> Iterator[str]:
     """Names of the steps in a combinator, in order."""
-    if isinstance(step, Named):
+    if isinstance(step, NamedStep):
         yield step.name
     elif isinstance(step, combinators.Combinator):
         for child in step.children:

@@ -1,10 +1,10 @@
-"""Running steps by name and in order: `Named` and `Sequence`.
+"""Running steps by name and in order: `NamedStep` and `Sequence`.
 
 A combinator is a step made of steps. What it reads and writes follows from its children, so a
 recipe is checked as a whole before it runs (`fit.check_fit`). The other combinators are in
 `control_flow`.
 
-Every step that isn't a combinator runs as a `Named` one: it checks the run first, is timed, and
+Every step that isn't a combinator runs as a `NamedStep`: it checks the run first, is timed, and
 reports `StepStarted` and `StepEnded`, the latter with the state before and after. Where the budget
 doesn't reach, the step's cheaper variant runs instead, or it is left out, and the answer says so.
 """
@@ -36,12 +36,12 @@ class Combinator(Step):
 
 
 @dataclass(frozen=True)
-class Named(Step):
+class NamedStep(Step):
     """A step under the name it has in traces, times and messages."""
 
     name: str
     step: Step
-    instead: Named | None = None
+    instead: NamedStep | None = None
     """What runs where the budget doesn't reach; None leaves the step out."""
 
     @property
@@ -109,10 +109,10 @@ class Sequence(Combinator):
 
 
 def named(step: Step, name: str = "") -> Step:
-    """The step as a `Named` one, by default under its class's name; combinators stay themselves."""
-    if isinstance(step, Named | Combinator):
+    """The step as a `NamedStep`, by default under its class's name; combinators stay themselves."""
+    if isinstance(step, NamedStep | Combinator):
         return step
-    return Named(name or type(step).__name__, step)
+    return NamedStep(name or type(step).__name__, step)
 
 
 def sequence(*steps: Step) -> Sequence:
@@ -127,7 +127,7 @@ def leaves(step: Step) -> Iterator[Step]:
 
 def walk(step: Step) -> Iterator[Step]:
     """It and the steps in it, combinators included, without their names."""
-    if isinstance(step, Named):
+    if isinstance(step, NamedStep):
         yield from walk(step.step)
         if step.instead is not None:
             yield from walk(step.instead)

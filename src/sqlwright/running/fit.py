@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlwright.errors import ConfigError
 from sqlwright.protocols import Step
-from sqlwright.running.combinators import Named, Sequence
+from sqlwright.running.combinators import NamedStep, Sequence
 from sqlwright.running.control_flow import ForEach, Parallel, RepeatUntil, Samples, When
 from sqlwright.running.parallel import ADDITIVE
 
@@ -71,7 +71,7 @@ def _check_mergeable(step: Step, writes: frozenset[str], where: str) -> None:
 
 
 def _name(step: Step) -> str:
-    if isinstance(step, Named):
+    if isinstance(step, NamedStep):
         return step.name
     if isinstance(step, Sequence):
         return " + ".join(_name(child) for child in step.steps) or "an empty sequence"

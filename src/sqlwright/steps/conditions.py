@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlwright.candidates import group_by_result, hollow, valid
+from sqlwright.candidates import group_by_result, is_empty_answer, valid
 from sqlwright.llm.metering import estimated_tokens
 from sqlwright.protocols import Context
 from sqlwright.running.control_flow import Condition
@@ -26,7 +26,9 @@ def _has_valid_candidate(state: State, context: Context) -> bool:
 
 
 def _has_rows(state: State, context: Context) -> bool:
-    return any(valid(candidate) and not hollow(candidate) for candidate in state.candidates)
+    return any(
+        valid(candidate) and not is_empty_answer(candidate) for candidate in state.candidates
+    )
 
 
 def _candidates_agree(state: State, context: Context) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sqlwright.candidates import ancestry, execute
+from sqlwright.candidates import execute, history
 from sqlwright.errors import BudgetSpent
 from sqlwright.llm.scripted import Says, Script, ScriptedModel, When
 from sqlwright.messages import Missing
@@ -80,7 +80,7 @@ def test_a_query_is_replaced_by_a_better_one_only(
     assert kept.sql == (new if taken else old)
     assert kept.result is not None
     if taken:
-        assert [one.sql for one in ancestry(kept)] == [new, old]
+        assert [one.sql for one in history(kept)] == [new, old]
         assert (kept.source, kept.sample, kept.plan) == ("repair.revise", 1, "The cause.")
         assert kept.note.startswith("revised: it ")
     else:
@@ -142,7 +142,7 @@ def test_rounds_go_on_from_what_is_better(shop_workspace: Workspace) -> None:
     model = answering(fenced(OTHER_ERROR), fenced(EMPTY), fenced(ROWS))
     after = revised(shop_workspace, model, start(shop_workspace, ERROR), rounds=3)
     (kept,) = after.candidates
-    assert [one.sql for one in ancestry(kept)] == [ROWS, EMPTY, OTHER_ERROR, ERROR]
+    assert [one.sql for one in history(kept)] == [ROWS, EMPTY, OTHER_ERROR, ERROR]
     assert len(model.requests) == 3
 
 
@@ -199,7 +199,7 @@ def test_the_machine_also_mends_what_is_replied(shop_workspace: Workspace) -> No
     (kept,) = revised(
         shop_workspace, answering(fenced(typo)), start(shop_workspace, ERROR)
     ).candidates
-    assert [one.sql for one in ancestry(kept)] == [typo.replace("un", "ün"), typo, ERROR]
+    assert [one.sql for one in history(kept)] == [typo.replace("un", "ün"), typo, ERROR]
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def test_descriptions_may_leave_under_schema_only(asking: Callable[..., Asking])
 def test_keywords_of_a_model_that_saw_values_stay_here(asking: Callable[..., Asking]) -> None:
     ask = asking()
     run = a_run(privacy="schema-only")
-    run.confided.set()
+    run.local_model_saw_values.set()
     state = ask(context(), *PUPILS, run)
     assert state.descriptions
     assert ask.endpoint.calls == []

@@ -15,7 +15,7 @@ from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.recipes import registry
 from sqlwright.recipes.loading import load_recipe, options_of, recipe_names
-from sqlwright.running.combinators import Named
+from sqlwright.running.combinators import NamedStep
 
 
 def list_lines(display: DisplayOptions) -> Iterator[Text]:
@@ -62,9 +62,9 @@ def _source(name: str) -> str:
     return Path(name).read_text(encoding="utf-8")
 
 
-def _leaves(step: Any) -> Iterator[Named]:
+def _leaves(step: Any) -> Iterator[NamedStep]:
     """The steps in a step that are no combinators."""
-    if isinstance(step, Named):
+    if isinstance(step, NamedStep):
         yield step
     elif isinstance(step, tuple):
         for inner in step:

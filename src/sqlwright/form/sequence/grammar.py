@@ -106,7 +106,7 @@ class GrammarState:
 
 def _key(symbol: Symbol) -> str:
     if isinstance(symbol, Keyword):
-        return KEYWORDS[symbol.index]
+        return KEYWORDS[symbol.position]
     if isinstance(symbol, ColumnRef):
         return COLUMN
     return TABLE if isinstance(symbol, TableSymbol) else VALUE
@@ -126,7 +126,7 @@ def _allowed(part: Part) -> Allowed:
     keywords = np.zeros(len(KEYWORDS), dtype=np.bool_)
     for key in moves:
         if key in BY_NAME:
-            keywords[BY_NAME[key].index] = True
+            keywords[BY_NAME[key].position] = True
     keywords.flags.writeable = False
     kind = part.kind if isinstance(part, Frame) else ""
     return Allowed(

@@ -104,13 +104,13 @@ KEYWORDS: tuple[str, ...] = (
 
 
 class Keyword(NamedTuple):
-    """A word of the grammar, by its index in KEYWORDS."""
+    """A word of the grammar, by its position in KEYWORDS."""
 
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody misses
+    position: int
 
     @property
     def name(self) -> str:
-        return KEYWORDS[self.index]
+        return KEYWORDS[self.position]
 
     def __str__(self) -> str:
         return self.name

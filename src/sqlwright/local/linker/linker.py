@@ -230,18 +230,18 @@ class Linker:
         prepared: KeptTexts | None = None,
     ) -> Links:
         """Every column and every table with the probability that the question needs it, best first;
-        by `link_many_groups` where the schema has many groups.
+        by `link_by_group` where the schema has many groups.
 
         What `prepared` holds of the schema's texts isn't embedded again.
         """
         if schema.has_many_groups:
-            return self.link_many_groups(question, schema, values, prepared)
+            return self.link_by_group(question, schema, values, prepared)
         arrays = self.encode(schema, prepared)
         if not arrays.columns:
             return Links((), tuple(TableLink(name, 0.0) for name in arrays.tables))
         return _links(arrays, *self.score(self.describe(question, arrays, values)))
 
-    def link_many_groups(
+    def link_by_group(
         self,
         question: Question,
         schema: Schema,

@@ -126,7 +126,7 @@ def to_tokens(
     column: ColumnRef | None = None
     for symbol in symbols:
         if isinstance(symbol, Keyword):
-            tokens.append((symbol.index,))
+            tokens.append((symbol.position,))
             continue
         if isinstance(symbol, Literal):
             found = find_literal(symbol, column, encoded, question)

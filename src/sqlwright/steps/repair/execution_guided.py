@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from sqlwright.candidates import deduplicate, execute, form_of, hollow, stopped, valid
+from sqlwright.candidates import deduplicate, execute, form_of, is_empty_answer, stopped, valid
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.write.sql import write_sql
 from sqlwright.protocols import Context, Step, ValueIndex
@@ -50,7 +50,7 @@ class ExecutionGuidedRepair(Step):
         left = self.repaired
         repaired = []
         for candidate in done:
-            if left and hollow(candidate) and not stopped(context.run):
+            if left and is_empty_answer(candidate) and not stopped(context.run):
                 left -= 1
                 repaired.append(self._repair(candidate, context))
             else:
@@ -89,7 +89,7 @@ class ExecutionGuidedRepair(Step):
             warnings=(*candidate.warnings, *(Note("replaced", _message(r)) for r in replacements)),
         )
         (new,) = execute([new], context.workspace.database, context.run, seconds=self.seconds)
-        return new if valid(new) and not hollow(new) else candidate
+        return new if valid(new) and not is_empty_answer(new) else candidate
 
     def _stored(self, column: ColumnRef, text: str, index: ValueIndex) -> ValueMatch | None:
         """The value of the column most similar to the text; None when it holds the text itself."""

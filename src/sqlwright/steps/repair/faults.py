@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from sqlwright.candidates import ancestry, squeezed
+from sqlwright.candidates import history, normalized_sql
 from sqlwright.events import QueryExecuted
 from sqlwright.messages import Span, Text
 from sqlwright.prompts.cells import render_sql, sql_pieces
@@ -102,14 +102,14 @@ def settled(candidate: Candidate) -> bool:
     if not candidate.tried:
         return False
     last = candidate.tried[-1].sql
-    return not last or squeezed(last) in seen(replace(candidate, tried=candidate.tried[:-1]))
+    return not last or normalized_sql(last) in seen(replace(candidate, tried=candidate.tried[:-1]))
 
 
 def seen(candidate: Candidate) -> frozenset[str]:
     """Every query its line has come to: itself, what it was made from, what was tried instead."""
-    line = list(ancestry(candidate))
+    line = list(history(candidate))
     queries = [one.sql for one in line] + [tried.sql for one in line for tried in one.tried]
-    return frozenset(map(squeezed, queries))
+    return frozenset(map(normalized_sql, queries))
 
 
 def unknown_texts(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar
 
-from sqlwright.candidates import execute, grounded, hollow, valid
+from sqlwright.candidates import execute, grounded, is_empty_answer, valid
 from sqlwright.form.nodes import Column, Comparison, InList, Like, Literal, Query
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef
@@ -99,7 +99,7 @@ class LiteralRepair(Step):
         executed = execute(state.candidates, context.workspace.database, context.run)
         mended = (
             mend(one, unknown_texts(one.sql, state, context, self.similarity), state, context)
-            if hollow(one)
+            if is_empty_answer(one)
             else one
             for one in executed
         )
@@ -113,7 +113,7 @@ def mend(
     hollow and finds something with them; else itself."""
     # A condition that excludes can't be why nothing was found.
     unknown = [one for one in unknown if one.similar is not None and not one.compared.negated]
-    if not unknown or not hollow(candidate):
+    if not unknown or not is_empty_answer(candidate):
         return candidate
     messages = tuple(map(_message, unknown))
     new = Candidate(
@@ -130,7 +130,7 @@ def mend(
     known = (*state.values, *candidate.values, *(match_of(one) for one in unknown))
     new = grounded(new, dict.fromkeys(known), context.workspace.schema)
     (new,) = execute([new], context.workspace.database, context.run)
-    return new if valid(new) and not hollow(new) else candidate
+    return new if valid(new) and not is_empty_answer(new) else candidate
 
 
 def with_texts(sql: str, unknown: Sequence[UnknownText]) -> str:

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
-from sqlwright.candidates import execute, grounded, hollow, squeezed, standing, valid
+from sqlwright.candidates import (
+    execute,
+    grounded,
+    is_empty_answer,
+    normalized_sql,
+    result_rank,
+    valid,
+)
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.messages import Text
 from sqlwright.prompts.demonstrations import load_revisions, texts
@@ -150,7 +157,7 @@ class Revise(PromptStep):
 
     def _mended(self, candidate: Candidate, state: State, context: Context) -> Candidate:
         """The executed candidate as a machine can mend it, which costs no call."""
-        if not (self.machine and hollow(candidate)):
+        if not (self.machine and is_empty_answer(candidate)):
             return candidate
         unknown = unknown_texts(candidate.sql, state, context, self.machine_similarity)
         return mend(candidate, unknown, state, context)
@@ -175,7 +182,7 @@ class Revise(PromptStep):
         )
         known = dict.fromkeys((*state.values, *old.values))
         new = grounded(new, known, context.workspace.schema)
-        if squeezed(new.sql) in seen(old):
+        if normalized_sql(new.sql) in seen(old):
             return _with_tried(old, new)
         (new,) = execute([new], context.workspace.database, context.run)
         new = self._mended(new, state, context)
@@ -185,15 +192,15 @@ class Revise(PromptStep):
 
     def _better(self, new: Candidate, looked: _Looked, state: State, context: Context) -> bool:
         old = looked.candidate
-        if standing(new) != standing(old):
-            return standing(new) < standing(old)
+        if result_rank(new) != result_rank(old):
+            return result_rank(new) < result_rank(old)
         before = sum(fault.kind == "literal" for fault in looked.faults)
         if before:
             after = len(unknown_texts(new.sql, state, context, self.similarity))
             if after != before:
                 return after < before
         failed = new.result is not None and not new.result.ok
-        return failed or (self.always and standing(new) == 0)
+        return failed or (self.always and result_rank(new) == 0)
 
     def _prompts(
         self, work: Sequence[_Looked], state: State, context: Context

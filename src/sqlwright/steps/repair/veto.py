@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import ClassVar
 
-from sqlwright.candidates import deduplicate, execute, form_of, grounded, hollow, stopped, valid
+from sqlwright.candidates import (
+    deduplicate,
+    execute,
+    form_of,
+    grounded,
+    is_empty_answer,
+    stopped,
+    valid,
+)
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
@@ -106,7 +114,7 @@ class VetoRepair(Step):
         )
         new = grounded(new, (*candidate.values, *read.state.values), read.schema)
         (new,) = execute([new], context.workspace.database, context.run, seconds=left)
-        if not valid(new) or (hollow(new) and not hollow(candidate)):
+        if not valid(new) or (is_empty_answer(new) and not is_empty_answer(candidate)):
             return None
         return new
 
@@ -115,7 +123,7 @@ def _with_joins(
     candidate: Candidate, read: Reading, share: Callable[[ColumnRef, ColumnRef], bool]
 ) -> Candidate:
     """A candidate that found nothing, with its joins over two columns that share no value."""
-    if not hollow(candidate):
+    if not is_empty_answer(candidate):
         return candidate
     try:
         pairs = dict.fromkeys(joined(form_of(candidate, read.schema), read.schema))
