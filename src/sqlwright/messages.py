@@ -1,6 +1,6 @@
-"""What is said to a language model and what comes back. All of it is frozen.
+"""Prompts and replies of language models. All of it is frozen.
 
-Text that goes into a prompt is a `Text`: spans that each carry where they came from. The gate in
+Text that goes into a prompt is a `Text`: spans that each carry their origin. The gate in
 front of every model drops what the run's privacy doesn't let out, so a step can't leak a stored
 value by forgetting to ask.
 """
@@ -12,26 +12,27 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 Origin = Literal["template", "schema", "value", "question", "model"]
-"""Where a span comes from: a prompt file, names and descriptions of the schema, data of the
+"""The source of a span: a prompt file, names and descriptions of the schema, data of the
 database (stored values, what a description says of them, results, counts of rows, messages that
 may quote them), what the user typed (question, evidence), an earlier reply of a model."""
 
 Privacy = Literal["full", "schema-only"]
-"""What may leave the machine: everything a prompt holds, or everything but stored values."""
+"""The parts of a prompt that may leave the machine: all of it, or all but stored values."""
 
 LONGEST_REPLY = 40_000
-"""Characters kept of a reply, from its end, where the answer stands; the rest is dropped."""
+"""Characters kept of a reply, from its end, where the answer stands; the rest is dropped.
+Chosen."""
 HIDDEN = "[hidden]"
 """Stands where a span was dropped for privacy."""
 
 
 class Span(NamedTuple):
-    """A piece of text and where it came from."""
+    """A piece of text and its origin."""
 
     text: str
     origin: Origin
     instead: str = HIDDEN
-    """What stands in its place where it may not be told: a mark, or what is coarse enough."""
+    """Its replacement where it may not leave the machine: a mark, or a coarser text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,11 @@ class Text:
 
     @property
     def own(self) -> bool:
-        """Whether all of it is ours: it stands in a prompt's file, or might."""
+        """True if all of it comes from templates: it stands in a prompt's file, or might."""
         return all(span.origin == "template" for span in self.spans)
 
     def without(self, origin: Origin) -> Text:
-        """Spans of that origin replaced by what stands for them; neighbours share a mark."""
+        """The text, each span of that origin replaced by its `instead`; neighbours share a mark."""
         kept: list[Span] = []
         for span in self.spans:
             if span.origin != origin:
@@ -133,7 +134,7 @@ class Reply:
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     finish: str = "stop"
-    """'stop', 'length', 'tool_calls' or what else the endpoint said."""
+    """'stop', 'length', 'tool_calls' or another word of the endpoint."""
     prompt_tokens: int = 0
     """For the first reply of a request; 0 for the others of an endpoint that gives n at once."""
     reply_tokens: int = 0
@@ -143,7 +144,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Why a reply isn't there. Data, not an exception."""
+    """The reason a reply isn't there. Data, not an exception."""
 
     kind: Literal["budget", "cancelled", "unavailable", "rejected", "unrecorded"]
     """Out of budget; the run ended; the endpoint failed, retries included; it refused the request
@@ -156,7 +157,7 @@ Sample = Reply | Missing
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an endpoint can do; what it can't is made up for or left out."""
+    """The abilities of an endpoint; those it lacks are made up for or left out."""
 
     n: bool = False
     seed: bool = True
@@ -166,4 +167,4 @@ class Capabilities:
     temperature: bool = True
     context_tokens: int = 128_000
     remote: bool = True
-    """Whether requests leave this machine."""
+    """True if requests leave this machine."""

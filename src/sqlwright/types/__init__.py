@@ -1,8 +1,8 @@
-"""The nouns: everything a question becomes on its way to an answer. All of it is frozen.
+"""The data of a question on its way to an answer. All of it is frozen.
 
 Gold SQL has no place here: it lives in `datasets` and `evaluation`, out of inference's reach.
 
-Internal: may change without notice. What others need of it, `sqlwright` exports.
+Internal: may change without notice. `sqlwright` exports the public part.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the user asked. `evidence` is outside knowledge that came with it."""
+    """The user's question. `evidence` is outside knowledge that came with it."""
 
     text: str
     evidence: str = ""
@@ -94,7 +94,7 @@ class ValueMatch:
 
 @dataclass(frozen=True, slots=True)
 class QueryCondition:
-    """What a query asks of a column or an expression, negations resolved."""
+    """A condition of a query on a column or an expression, negations resolved."""
 
     subject: str
     """A column by its stored names, or an expression as SQL; empty for EXISTS."""
@@ -102,7 +102,7 @@ class QueryCondition:
     """`=`, `!=`, `<`, `between`, `in`, `contains`, `is null`, `there is no row in` and the like;
     empty where the subject is the condition."""
     operands: tuple[str, ...] = ()
-    """What it is compared with, as SQL: literals in their quotes, columns, expressions."""
+    """The other sides of the comparison, as SQL: quoted literals, columns, expressions."""
     columns: tuple[ColumnRef, ...] = ()
     """The stored columns in it, those of queries within it excepted."""
     matches: tuple[ValueMatch, ...] = ()
@@ -122,13 +122,14 @@ class QueryPart:
     """One thing that a query says, in words."""
 
     kind: Literal["query", "join", "where", "having", "case", "shown", "order", "other"]
-    """Conditions by where they stand (`case` is within an expression); `query` introduces a query
-    within the query; `shown` is what is worked out and per what; `other` is SQL without words."""
+    """`join`, `where`, `having` and `case` (within an expression) are conditions by their clause;
+    `query` introduces a subquery; `shown` has computed items and their grouping; `other` is SQL
+    without words."""
     text: str
     """All of it in one line."""
     depth: int = 0
-    """Queries and alternatives it stands within: it belongs to the last part before it that stands
-    in one fewer."""
+    """Number of subqueries and alternatives around it: it belongs to the last part before it of a
+    lower depth."""
     condition: QueryCondition | None = None
     lead: str = ""
     """`either` or `or` before an alternative, as in the text."""
@@ -136,7 +137,7 @@ class QueryPart:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLink:
-    """How likely the question needs a column, in [0, 1]."""
+    """Probability that the question needs a column, in [0, 1]."""
 
     column: ColumnRef
     score: float
@@ -144,7 +145,7 @@ class ColumnLink:
 
 @dataclass(frozen=True, slots=True)
 class TableLink:
-    """How likely the question needs a table, in [0, 1]."""
+    """Probability that the question needs a table, in [0, 1]."""
 
     table: str
     score: float
@@ -158,7 +159,7 @@ class DescriptionMatch:
     part: Literal["label", "description", "value_description"]
     text: str
     score: float
-    """Cosine similarity."""
+    """Cosine similarity, in [-1, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ class UnitTest:
 
     text: str
     passed: tuple[int, ...] | None = None
-    """Places among the state's candidates that passed; None when nothing judged them."""
+    """Indexes, from 0, of the state's candidates that passed; None when nothing judged them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +183,8 @@ class Candidate:
     result: ExecutionResult | None = None
     parent: Candidate | None = None
     tried: tuple[Candidate, ...] = ()
-    """What repairs wrote in its place that was no better, in order; without a query where a reply
-    could not be used."""
+    """Repairs of it that were no better, in order; without a query where a reply could not be
+    used."""
     goal: str = ""
     """The sub-question it answers; empty for the whole question."""
     columns: tuple[ColumnRef, ...] = ()
@@ -193,24 +194,24 @@ class Candidate:
     plan: str = ""
     """The reasoning that led to it, where its author gave one."""
     sample: int = 0
-    """Which sample of its author it is, from 1; 0 where there is only one."""
+    """Number of the author's sample it is, from 1; 0 if there is only one."""
     note: str = ""
-    """What a repair changed, for the trace and the user."""
+    """The change a repair made, in words, for the trace and the user."""
     warnings: tuple[Note, ...] = ()
-    """What machine checks found; shown when the candidate is chosen."""
+    """Findings of machine checks; shown when the candidate is chosen."""
     by_model: bool = False
-    """Whether a language model wrote the whole query. What is in another one may be stored data."""
+    """True if a language model wrote the whole query. Any other query may hold stored data."""
     confidence: float | None = None
     """Calibrated probability that it is right, where selection has judged it."""
     vetoes: tuple[Veto, ...] = ()
     """Faults that nobody mended; it isn't held to be right."""
     mended: tuple[Veto, ...] = ()
-    """Faults of what it was made from, put right in it."""
+    """Faults of the candidate it was made from, put right in it."""
     form: Query | None = field(default=None, repr=False, compare=False)
-    """What `sql` was written from, where its author has it."""
+    """The form that `sql` was written from, where its author has it."""
     id: str = field(init=False, compare=False, default="")
-    """Says which candidate it is, the same in every run: a digest of who wrote what, for what and
-    from what. Executing and judging it don't change it."""
+    """Identifies the candidate, the same in every run: 12 hex digits, a digest of its author,
+    query, sub-question, sample, plan and parent. Executing and judging it don't change it."""
 
     def __post_init__(self) -> None:
         written = (
@@ -221,7 +222,7 @@ class Candidate:
 
     @property
     def parent_id(self) -> str:
-        """The id of what it was made from; empty for what an author wrote."""
+        """The id of the candidate it was made from; empty for what an author wrote."""
         return "" if self.parent is None else self.parent.id
 
 
@@ -230,7 +231,7 @@ RefusalReason = Literal["write", "language", "empty", "too_long", "unanswerable"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why no answer is given, and the nearest thing that could be done."""
+    """The reason no answer is given, and the nearest thing that could be done."""
 
     reason: RefusalReason
     message: str
@@ -271,7 +272,7 @@ class StepTime:
 
 @dataclass(frozen=True)
 class State:
-    """What is known about the question so far. A step returns a new one."""
+    """Everything known about the question so far. A step returns a new one."""
 
     question: Question
     view: SchemaView
@@ -288,7 +289,7 @@ class State:
     candidates: tuple[Candidate, ...] = ()
     tests: tuple[UnitTest, ...] = ()
     sample: int = 0
-    """Which of several samples this branch is, from 1; seeds depend on it."""
+    """Number of the sample this branch is, from 1; 0 if there is only one. Seeds depend on it."""
     selected: Candidate | None = None
     confidence: float | None = None
     """Calibrated probability that `selected` is right, where a step has set it."""
@@ -310,7 +311,7 @@ class State:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the caller gets: the same in Python, JSON, CSV, notebook and service."""
+    """The caller's answer: the same in Python, JSON, CSV, notebook and service."""
 
     status: Literal["answered", "refused", "failed"]
     question: str
@@ -325,21 +326,21 @@ class Answer:
     confidence: float | None = 0.0
     """In [0, 1]; None for a query of the user's own, which nobody had to guess."""
     doubt: str = ""
-    """Why it is less than half sure, in the first place; empty for other answers."""
+    """The main reason the confidence is below a half; empty for other answers."""
     message: str = ""
-    """Why it was refused or failed; empty when answered."""
+    """The reason of a refusal or failure, in words; empty when answered."""
     suggestion: str = ""
     alternatives: tuple[Candidate, ...] = ()
     """Other candidates with their results, one per different result, best first."""
     values: tuple[ValueMatch, ...] = ()
     """Stored values the query rests on."""
     reading: tuple[QueryPart, ...] = ()
-    """What the query says, all of it but plain columns, tables and joins over keys."""
+    """The query in words, all of it but plain columns, tables and joins over keys."""
     used_columns: tuple[ColumnRef, ...] = ()
     used_tables: tuple[str, ...] = ()
     warnings: tuple[Note, ...] = ()
     times: tuple[StepTime, ...] = ()
-    """Of each step; those side by side add up to more than `seconds`."""
+    """Wall times of the steps; those side by side add up to more than `seconds`."""
     seconds: float = 0.0
     """From the first step to the last, by the clock."""
     usage: Usage = Usage()
@@ -348,9 +349,9 @@ class Answer:
     recipe: str = ""
     trace_id: str = ""
     refusal: RefusalReason | None = None
-    """Why it was refused."""
+    """The reason of a refusal; None otherwise."""
     error: ExecutionError | None = None
-    """Why a query of the user's own failed."""
+    """The error of a query of the user's own; None otherwise."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types under stable keys, with the version of the form."""

@@ -45,6 +45,6 @@ class Veto:
 
     kind: VetoKind
     message: str
-    """What is wrong."""
+    """The fault, in words."""
     done: str = ""
-    """What was done about it, for faults that can be mended."""
+    """The mend, in words, for faults that can be mended; empty for others."""

@@ -17,21 +17,21 @@ ErrorCause = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ExecutionError:
-    """Why a query gave no rows to look at. Data, not an exception."""
+    """The reason a query gave no rows to look at. Data, not an exception."""
 
     kind: ErrorKind
     message: str
     phase: Literal["prepare", "run"] = "run"
-    """When it came: what was said before the first row was read can't quote stored data."""
+    """The time of the error: one from before the first row was read can't quote stored data."""
     cause: ErrorCause = ""
-    """What is wrong with the query or the file, where that is known."""
+    """The fault of the query or the file, where it is known."""
     name: str = ""
     """The table, column or function that isn't there, as the query names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionResult:
-    """What running one query gave."""
+    """Rows of one query, or its error."""
 
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
