@@ -1,11 +1,11 @@
 """The events of a run: what happens while a question is answered, each as a small frozen value.
 
-A run has one sink (`Run.events`), given when the run is made. Who wants to see the events of a part
-of a run hands that part a run of its own (`Run.fork`) with a sink that passes them on. The events
-of a whole run, in order: what opening the database does, `RunStarted`, then those of the steps,
-`RunEnded`. Events of branches that run side by side come in the order of the branches.
+A run has one sink (`Run.events`), given when the run is made. To see the events of a part of a run,
+hand that part a run of its own (`Run.fork`) with a sink that passes them on. The events of a whole
+run, in order: those of opening the database, `RunStarted`, those of the steps, `RunEnded`.
+Events of branches that run side by side come in the order of the branches.
 
-`kind` is an event's name in a trace. Events that aren't `recorded` are for whoever is watching.
+`kind` is an event's name in a trace. Events that aren't `recorded` are for displays of progress.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Event:
 
     kind: ClassVar[str]
     recorded: ClassVar[bool] = True
-    """Whether it is written into the trace."""
+    """True if the event is written into the trace."""
 
 
 EventSink = Callable[[Event], None]
-"""Where a run's events go: a trace, a progress display, both, nowhere. Called from any thread."""
+"""Takes each event of a run: a trace, a progress display, both, neither. Called from any thread."""
 
 
 def no_events(event: Event) -> None:
@@ -53,17 +53,17 @@ class PreparationEnded(Event):
 
     database: str
     folder: Path
-    """Where what was learnt is kept."""
+    """The folder of the indexes and profiles that were made."""
     seconds: float
     values: int
-    """Stored values that can be found."""
+    """Number of stored values that can be found."""
     first: bool
-    """Whether it was prepared for the first time."""
+    """True if the database was prepared for the first time."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunStarted(Event):
-    """The database is open and the first step about to begin: what it takes to run it again."""
+    """The database is open and the first step about to begin. Holds all that a second run needs."""
 
     kind: ClassVar[str] = "start"
 
@@ -88,7 +88,7 @@ class RunStarted(Event):
     python: str
     """The version."""
     notes: tuple[str, ...]
-    """What isn't known of the database."""
+    """Sentences on what isn't known of the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class StepStarted(Event):
 
     step: str
     sample: int
-    """Which of several samples it belongs to, from 1; 0 where there is only one."""
+    """Number of the sample that it belongs to, from 1; 0 if there is only one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class BranchStepStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class BranchesProgressed(Event):
-    """That many branches of so many have ended; those of branches within them count instead."""
+    """`ended` branches of `total` have ended. Branches within a branch count in its place."""
 
     kind: ClassVar[str] = "progress"
     recorded: ClassVar[bool] = False
@@ -149,7 +149,7 @@ class BranchesProgressed(Event):
 
 @dataclass(frozen=True, slots=True)
 class BranchesMerged(Event):
-    """What branches added was merged after one of them had failed."""
+    """The additions of branches were merged after one of them had failed."""
 
     kind: ClassVar[str] = "merged"
 
@@ -211,7 +211,7 @@ class TextsEmbedded(Event):
     """In US dollars; None is unknown."""
     seconds: float
     problem: str = ""
-    """Why there are no vectors; empty when there are."""
+    """The reason there are no vectors; empty when there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,5 +222,5 @@ class ReplyUnreadable(Event):
 
     step: str
     prompt: int
-    """The place of the prompt among those asked together, from 0."""
+    """Index of the prompt among those asked together, from 0."""
     problem: str

@@ -38,7 +38,7 @@ OnEvent = Annotated[EventSink, Predicate(takes_one), Words("a function that take
 
 @dataclass(frozen=True)
 class Target:
-    """What a session opens."""
+    """The database a session opens, and how."""
 
     url: str
     folder: Path | None
@@ -46,22 +46,22 @@ class Target:
     tables: tuple[str, ...] | None = None
     """The only tables that may be known of and read; None for all."""
     prepare: bool = False
-    """Whether it is prepared by the way, if it is small."""
+    """True if a small database is prepared when it is opened."""
 
 
 @dataclass(frozen=True)
 class Defaults:
-    """What holds for every question that doesn't say otherwise."""
+    """Settings of every question that doesn't set its own."""
 
     limits: Limits
     seconds: float | None
     seed: int
     budget: Budget = Budget()  # noqa: RUF009 - frozen
-    """What language models may cost."""
+    """The most language models may cost per question."""
     privacy: Privacy = "full"
     reopening: int = 20
-    """A database whose data changed is opened afresh when at least so many times as long has passed
-    as opening it took: with 20, reopening takes at most a twentieth of the time."""
+    """A database whose data changed is opened afresh when at least this many times as long has
+    passed as opening it took: with 20, reopening takes at most a twentieth of the time. Chosen."""
 
 
 class Session:

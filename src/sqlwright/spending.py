@@ -1,7 +1,7 @@
-"""What a question may cost and what it has cost: calls, tokens, money; thread-safe.
+"""Budget and cost of one question: calls, tokens, US dollars; thread-safe.
 
 A budget is hard. Before a request is sent, the most it can cost is reserved; a reservation that
-doesn't fit isn't given, and the request isn't sent. What it really cost is settled afterwards.
+doesn't fit isn't given, and the request isn't sent. Its actual cost is settled afterwards.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class Budget:
 
 
 def parse_budget(text: str) -> Budget:
-    """`$0.05`, `20 calls`, `50k tokens`, or several of them with commas. Raises ConfigError."""
+    """A budget from text: `$0.05`, `20 calls`, `50k tokens`, or several of them with commas. Raises
+    ConfigError."""
     given: dict[str, float] = {}
     for part in re.split(r",(?!\d{3}\b)", text):
         match = _AMOUNT.fullmatch(part.strip().replace(",", ""))
@@ -86,7 +87,8 @@ class Reservation:
 
 
 class Spending:
-    """One question's account. Shared by the branches of its run."""
+    """The account of one question: what is spent and what is reserved. Shared by the branches of
+    its run."""
 
     def __init__(self, budget: Budget | None = None) -> None:
         self.budget = budget or Budget()
@@ -95,7 +97,7 @@ class Spending:
         self._spent: dict[str, Usage] = {}
 
     def reserve(self, wanted: Reservation) -> bool:
-        """Whether it fits into what is left; it then counts until it is settled."""
+        """Reserve if it fits into what is left; True if it did. It counts until it is settled."""
         with self._changed:
             if not self._fits(wanted):
                 return False
@@ -103,25 +105,25 @@ class Spending:
             return True
 
     def settle(self, step: str, reserved: Reservation, used: Usage) -> None:
-        """Replace a reservation by what it came to, booked on a step."""
+        """Replace a reservation by its actual cost, booked on a step."""
         with self._changed:
             self._held.remove(reserved)
             self._spent[step] = plus(self._spent.get(step, Usage()), used)
             self._changed.notify_all()
 
     def book(self, step: str, used: Usage) -> None:
-        """What nothing was reserved for, such as replies that were at hand."""
+        """Book a cost that nothing was reserved for, such as replies from the cache."""
         with self._changed:
             self._spent[step] = plus(self._spent.get(step, Usage()), used)
 
     def affords(self, calls: int) -> bool:
-        """Whether so many more calls are left, nothing else known about them."""
+        """True if `calls` more calls fit; their tokens and cost, which aren't known, count as 0."""
         with self._changed:
             return self._fits(Reservation(calls))
 
     def left(self) -> Budget:
-        """What is neither spent nor reserved, by each limit that there is; never negative. Of money
-        nothing is left once the cost of something isn't known."""
+        """The budget less what is spent and reserved; None where there is no limit, never negative.
+        No money is left once the cost of a call isn't known."""
         with self._changed:
             total, limits = self._total(), self.budget
             tokens = total.prompt_tokens + total.reply_tokens
@@ -134,13 +136,13 @@ class Spending:
 
     @property
     def held(self) -> bool:
-        """Whether anything is reserved and not settled yet."""
+        """True if anything is reserved and not settled yet."""
         with self._changed:
             return bool(self._held)
 
     def wait(self, seconds: float) -> bool:
-        """Wait until something under way is settled, so long at most; False, at once, when nothing
-        is: what is left now stays."""
+        """Wait at most `seconds` for a reservation to settle. False, at once, if none is open: what
+        is left now won't grow."""
         with self._changed:
             if not self._held:
                 return False
@@ -149,20 +151,20 @@ class Spending:
 
     @property
     def by_step(self) -> Mapping[str, Usage]:
-        """What each step has cost, in the order of their names."""
+        """The cost of each step, in the order of their names."""
         with self._changed:
             return dict(sorted(self._spent.items()))
 
     @property
     def total(self) -> Usage:
-        """What all steps together have cost."""
+        """The cost of all steps together; reservations don't count."""
         total = Usage()
         for used in self.by_step.values():
             total = plus(total, used)
         return total
 
     def _total(self) -> Usage:
-        """What is spent and what is reserved; reserved tokens count as those of prompts."""
+        """Spent and reserved together; reserved tokens count as those of prompts."""
         total = Usage()
         for used in self._spent.values():
             total = plus(total, used)
@@ -187,7 +189,7 @@ class Spending:
 
 
 def plus(first: Usage, second: Usage) -> Usage:
-    """Both together; the cost is unknown if one of them is."""
+    """The sum of both; its cost is None (unknown) if one of theirs is."""
     known = first.cost is not None and second.cost is not None
     return replace(
         first,

@@ -23,15 +23,11 @@ QUESTION = re.compile(
 UNWORDED: dict[str, frozenset[str]] = {
     "docstrings": frozenset(
         {
-            "events.py",
             "local/",
             "presentation/",
-            "protocols/",
             "recipes/",
             "running/",
-            "session.py",
             "settings/",
-            "spending.py",
             "sql/",
             "steps/retrieval/other_forms.py",
             "steps/retrieval/request.py",

@@ -1,8 +1,8 @@
-"""The verbs: what steps are handed and what they may call. Implementations live elsewhere.
+"""Protocols of everything a step is given and may call. Implementations live elsewhere.
 
-`models` has what is asked of models; all of it can be imported from here.
+`models` has the protocols of models; all of them can be imported from here.
 
-Internal: may change without notice. What others need of it, `sqlwright` exports.
+Internal: may change without notice. `sqlwright` exports the public part.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ __all__ = [
 ]
 
 EMBEDDER = "embedder"
-"""The role of the embedded embedder, and what roles of others begin with."""
+"""The role of the embedded embedder, and the first part of the roles of others."""
 
 
 @checked_fields
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one query may take. Every limit is on by default."""
+    """The most one query may take: seconds, rows, bytes. Every limit is on by default."""
 
     seconds: Positive = 10.0
     rows: Count = 1_000
@@ -97,7 +97,7 @@ R = TypeVar("R")
 
 @dataclass
 class _Made:
-    """What is, or is being, worked out once."""
+    """A value that is, or is being, made once."""
 
     inputs: tuple[object, ...]
     """Kept, because they are told apart by identity."""
@@ -107,7 +107,7 @@ class _Made:
 
 
 class Remembered:
-    """What a question's steps worked out once for all of them; safe to use from any thread."""
+    """Values made once for all steps of a question; safe to use from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -116,7 +116,7 @@ class Remembered:
     def once(
         self, make: Callable[[], R], what: str, inputs: tuple[object, ...], options: Hashable = None
     ) -> R:
-        """What `make` gave the first time, for the same inputs; see `Run.once`."""
+        """The value that `make` gave the first time for the same inputs; see `Run.once`."""
         key = (what, options, tuple(map(id, inputs)))
         with self._lock:
             made = self._made.setdefault(key, _Made(inputs))
@@ -132,8 +132,8 @@ class Run:
     """One question's budget, deadline, cancellation, seed, clock, day and event sink.
 
     Every model call and every SQL execution takes it, so limits and cancellation always belong to
-    the right question. It is frozen: who wants to hear what a part of it does, or to give a part
-    less time, hands that part a `fork`.
+    the right question. It is frozen: to hear the events of a part of it, or to give a part less
+    time, hand that part a `fork`.
     """
 
     id: str = ""
@@ -144,17 +144,17 @@ class Run:
     events: EventSink = no_events
     clock: Callable[[], float] = time.monotonic
     today: date = field(default_factory=date.today)
-    """What “last month” is reckoned from."""
+    """The day that “last month” is reckoned from."""
     cancelled: threading.Event = field(default_factory=threading.Event)
     spending: Spending = field(default_factory=Spending)
-    """What language models may cost and have cost."""
+    """Budget and cost of language models so far."""
     privacy: Privacy = "full"
-    """What requests that leave the machine may hold."""
+    """Limit on what requests that leave the machine may hold."""
     local_model_saw_values: threading.Event = field(default_factory=threading.Event)
     """Set once a model on this machine was shown values that mayn't leave it."""
     remembered: Remembered = field(default_factory=Remembered, repr=False, compare=False)
     started: float = math.nan
-    """When it began, by `clock`; by default now."""
+    """Start of the run in seconds of `clock`; by default now."""
 
     def __post_init__(self) -> None:
         if math.isnan(self.started):
@@ -181,11 +181,11 @@ class Run:
     def once(
         self, make: Callable[[], R], what: str, inputs: tuple[object, ...], options: Hashable = None
     ) -> R:
-        """What `make` gives, worked out once for this question however many samples and steps ask.
+        """The value of `make`, made once for this question however many samples and steps ask.
 
         `what` names it; it must depend on nothing but `inputs`, which are frozen and told apart by
-        identity, and `options`, told apart by equality. Who asks while it is worked out waits. When
-        `make` raises, that is raised and the next one who asks tries again.
+        identity, and `options`, told apart by equality. A caller waits while another makes it. An
+        error of `make` is raised, and the next caller tries again.
         """
         return self.remembered.once(make, what, inputs, options)
 
@@ -237,7 +237,7 @@ class ValueIndex(Protocol):
 
 @runtime_checkable
 class Catalog(Protocol):
-    """What was measured of a database. Implementation: `catalog.records.Catalog`."""
+    """The profile of a database. Implementation: `catalog.records.Catalog`."""
 
     @property
     def schema(self) -> Schema: ...
@@ -250,17 +250,17 @@ class Catalog(Protocol):
     def columns(self) -> Mapping[ColumnRef, ColumnProfile]: ...
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out or couldn't be read, in words."""
+        """Sentences on what was left out or couldn't be read."""
         ...
 
     @property
     def steady(self) -> Catalog | None:
-        """What of it doesn't depend on how much time there was to look; None: all of it."""
+        """The part that doesn't depend on how much time there was to look; None: all of it."""
         ...
 
     @property
     def dates(self) -> Mapping[ColumnRef, bool]:
-        """Of columns whose values are written alike: whether they are dates."""
+        """True for columns of dates, False for others whose values are all written alike."""
         ...
 
     def enumerations(self) -> Mapping[ColumnRef, tuple[str, ...]]:
@@ -279,11 +279,12 @@ class Workspace:
     catalog: Catalog | None
     """The profile of every column and table; None where nothing was measured."""
     notes: tuple[str, ...] = ()
-    """What isn't indexed yet and similar, shown to the user as warnings."""
+    """Sentences on what isn't indexed yet and similar, shown to the user as warnings."""
     descriptions: KeptDescriptions | None = None
     """None when nothing was prepared."""
     texts: KeptTexts | None = None
-    """Of what names and describes tables and columns; None when nothing was prepared."""
+    """Vectors of the names and descriptions of tables and columns; None when nothing was
+    prepared."""
 
 
 @dataclass(frozen=True)
@@ -302,7 +303,7 @@ class Context:
 
     def embedder(self, name: str = "") -> Embedder | EmbedderGate:
         """The embedder of that name, by default the embedded one; for `provider/model` a gate that
-        is first told who asks. Raises ConfigError."""
+        needs the run and the step first (`bound`). Raises ConfigError."""
         role = embedder_role(name)
         model = self.models[role]
         return model if isinstance(model, Embedder | EmbedderGate) else _misfit(role, "embed")
@@ -334,7 +335,7 @@ def _misfit(role: str, method: str) -> NoReturn:
 
 
 def embedder_role(name: str = "") -> str:
-    """Under which `Context.models` has the embedder of that name."""
+    """The role in `Context.models` of the embedder of that name."""
     return f"{EMBEDDER}/{name}" if name else EMBEDDER
 
 
@@ -374,9 +375,9 @@ class Step(ABC):
 
     def calls(self, state: State) -> int | None:  # noqa: ARG002 - for those that override it
         """Calls of language models it needs, those included that must be left for what comes after
-        it: with fewer left it doesn't begin. None where it may begin whatever is left."""
+        it: with fewer left it doesn't begin. None where it may begin with any number left."""
         return None
 
     @abstractmethod
     def __call__(self, state: State, context: Context) -> State:
-        """A new state with what the step found out; `state` stays as it is."""
+        """A new state with the step's findings; `state` stays as it is."""

@@ -1,4 +1,4 @@
-"""What steps ask of models, and what models give: one protocol and one result type for each role.
+"""Protocols of models and the types of their results, one of each for each role.
 
 `Context` hands them out by role. A stand-in for a model has the methods of its protocol and gives
 these results; nothing else is asked of it.
@@ -27,11 +27,11 @@ FloatArray = npt.NDArray[np.float32]
 
 
 class GroupLink(NamedTuple):
-    """A group of tables, and how much speaks for the question being about it."""
+    """A group of tables, with a score for the question being about it."""
 
     leader: str
     score: float
-    """A logit: beside another group's it says how much more probable the group is."""
+    """A logit; meaningful as a difference from another group's."""
 
 
 class Links(NamedTuple):
@@ -40,12 +40,12 @@ class Links(NamedTuple):
     columns: tuple[ColumnLink, ...]
     tables: tuple[TableLink, ...]
     groups: tuple[GroupLink, ...] = ()
-    """Where the schema is a crowd, its groups of tables, the likeliest first."""
+    """Groups of tables, the likeliest first; empty unless the schema has many groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """One query that a parser wrote, with what it rests on."""
+    """One query that a parser wrote, with the columns, tables and values it uses."""
 
     sql: str
     score: float
@@ -59,7 +59,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What a critic says of one question and its candidates."""
+    """A critic's judgement of one question and its candidates."""
 
     probabilities: tuple[float, ...]
     """Per candidate, that it is right, in their order; each in [0, 1]."""
@@ -84,8 +84,8 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class EmbedderGate(Protocol):
-    """An embedder that may be on another machine: told who asks and where texts come from, it gives
-    an `Embedder` for those. Implementation: `llm.embedding.GatedEmbedder`."""
+    """An embedder that may be on another machine: given the run, the step and the origin of texts,
+    it gives an `Embedder` for those. Implementation: `llm.embedding.GatedEmbedder`."""
 
     def bound(self, run: Run, *, step: str, origin: Origin) -> Embedder:
         """The embedder for one step of one question and texts of one origin."""
@@ -111,7 +111,7 @@ class KeptVectors(Protocol):
         ...
 
     def find(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        """The row of each key; -1 for one that isn't there."""
+        """The row of each key, shape (keys,); -1 for one that isn't there."""
         ...
 
 
@@ -123,13 +123,13 @@ class KeptDescriptions(Protocol):
     def path(self) -> Path: ...
 
     def load(self, embedder: Embedder) -> npt.NDArray[np.float16] | None:
-        """The vectors, one for each description; None when they aren't there or don't fit."""
+        """The vectors, (descriptions, dimension); None when they aren't there or don't fit."""
         ...
 
 
 @runtime_checkable
 class Linker(Protocol):
-    """Which tables and columns a question needs. The role 'linker'; implementation:
+    """A question to scores of tables and columns. The role 'linker'; implementation:
     `local.linker.Linker`."""
 
     def link(
@@ -140,7 +140,7 @@ class Linker(Protocol):
         prepared: KeptTexts | None = None,
     ) -> Links:
         """Every column and every table with the probability that the question needs it, best first;
-        of a crowd of tables its groups, too."""
+        its groups, too, where the schema has many."""
         ...
 
 
@@ -166,16 +166,17 @@ class Parser(Protocol):
 
 @runtime_checkable
 class Critic(Protocol):
-    """How right candidates are. The role 'critic'; implementation: `local.critic.Critic`."""
+    """Candidates to probabilities that they are right. The role 'critic'; implementation:
+    `local.critic.Critic`."""
 
     @property
     def caution(self) -> str:
-        """Why its judgement can't be relied on, and what to do; empty when it can."""
+        """The reason its judgement can't be relied on, and what to do; empty when it can."""
         ...
 
     @property
     def refuse_below(self) -> float:
-        """A question less probably answerable than this should be refused."""
+        """Probability: a question less probably answerable than this should be refused."""
         ...
 
     def assess(self, state: State, candidates: Sequence[Candidate]) -> Assessment:
@@ -200,8 +201,8 @@ class LanguageModel(Protocol):
     ) -> list[tuple[Sample, ...]]:
         """For each request its `n` samples, in order, whatever happened to each of them.
 
-        Blocks until all are there, the deadline passes or the run is cancelled; what is missing
-        then is a `Missing`. Never raises for what an endpoint does. `step` is who pays.
+        Blocks until all are there, the deadline passes or the run is cancelled; a reply missing
+        then is a `Missing`. Never raises for an endpoint's failures. The cost is booked on `step`.
         """
         ...
 
