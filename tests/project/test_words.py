@@ -25,8 +25,6 @@ UNWORDED: dict[str, frozenset[str]] = {
         {
             "local/",
             "presentation/",
-            "recipes/",
-            "running/",
             "settings/",
             "sql/",
             "steps/retrieval/other_forms.py",
@@ -37,7 +35,6 @@ UNWORDED: dict[str, frozenset[str]] = {
     "numbers": frozenset(
         {
             "local/",
-            "running/",
             "steps/retrieval/other_forms.py",
             "training/",
         }

@@ -1,6 +1,6 @@
-"""What stands in a recipe file: steps with their options, combinators with steps in them.
+"""Entries of a recipe file: steps with their options, combinators with steps in them.
 
-Only the form is looked at here; `config` makes steps of it.
+Only the form is checked here; `recipes.loading` makes steps of the entries.
 """
 
 from __future__ import annotations

@@ -51,13 +51,13 @@ from sqlwright.running.control_flow import Condition
 from sqlwright.running.fit import check_fit
 
 LARGEST = 64 * 1024
-"""Bytes a recipe file may have."""
+"""Bytes a recipe file may have; chosen."""
 LARGEST_NUMBER = 1_000_000
-"""The largest integer that an option takes."""
+"""The largest integer that an option takes; chosen."""
 MOST_TIMES = 1_000
-"""How often a combinator may run what is in it, and how many at once."""
+"""Runs of the steps in one combinator at most, and how many at once; chosen."""
 MOST_RUNS = 10_000
-"""How often all steps of a recipe together may run, each reply to a request counted."""
+"""Runs of all steps of a recipe together at most, each reply to a request counted; chosen."""
 
 _OVERRIDE = re.compile(r"^(?P<step>.+?)(?:\[(?P<place>\d+)\])?\.(?P<option>\w+)$")
 
@@ -88,7 +88,7 @@ class Recipe:
 
     @property
     def uses_history(self) -> bool:
-        """Whether earlier questions can matter: prompts show them to language models, and steps of
+        """True if earlier questions can matter: prompts show them to language models, and steps of
         others may do anything; the embedded models read each question on its own."""
         return any(
             step.language_models or not type(step).__module__.startswith("sqlwright.")
@@ -203,7 +203,7 @@ class _Builder:
     allow_code: bool
     seen: dict[str, int] = field(default_factory=dict)
     times: int = 1
-    """How often what is being built runs, by the combinators around it."""
+    """Number of runs of what is being built, by the combinators around it."""
     runs: int = 0
 
     def steps(self, entries: Sequence[RecipeEntry]) -> list[Step]:
@@ -238,7 +238,7 @@ class _Builder:
             self.times = before
 
     def _repeats(self, entry: RecipeEntry, options: Mapping[str, Any]) -> int:
-        """How often a combinator runs what is in it, as far as the recipe says."""
+        """Number of runs of the steps in a combinator, as far as the recipe says."""
         name, usual = _REPEATING.get(entry.name, ("", 1))
         if entry.name in _TIMES_OF_SEQUENCES:
             name = _TIMES_OF_SEQUENCES[entry.name]

@@ -73,7 +73,7 @@ ENTRY_POINTS = "sqlwright.steps"
 
 
 def default_recipe(model: str) -> str:
-    """The recipe where none was chosen: who names a language model wants it asked."""
+    """The recipe where none was chosen: one that asks the language model, where one is named."""
     return "chess-ir-ss-cg" if model else "local"
 
 

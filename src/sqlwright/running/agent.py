@@ -48,7 +48,7 @@ class Agent(combinators.Sequence, PromptStep):
     """Steps as tools of a model. As a sequence, it is what runs when the model is of no use."""
 
     task: str = ""
-    """What the agent is there for, in a sentence."""
+    """The agent's task, in a sentence."""
     goal: str = ""
     """The state's field that must hold something at the end, such as `candidates`."""
     turns: int = 10
@@ -78,7 +78,7 @@ class Agent(combinators.Sequence, PromptStep):
         return bool(getattr(state, self.goal)) if self.goal else True
 
     def _rest(self, state: State, context: Context, ran: Sequence[str]) -> State:
-        """What the model left out, in order."""
+        """Run the tools that the model left out, in order."""
         for tool in self.tools:
             if tool.name not in ran and state.refusal is None:
                 state = tool(state, context)
@@ -117,12 +117,12 @@ class Agent(combinators.Sequence, PromptStep):
 
 
 def summary(state: State) -> Text:
-    """What is known so far, in a few lines; what tells of the data is marked as such."""
+    """A few lines on what is known so far; spans that tell of the data are marked as such."""
     return Text.join("\n", [plain_text(f"{what}: ") + much for what, much in _known(state)])
 
 
 def changes(before: State, after: State) -> Text:
-    """What a tool changed, in a few words."""
+    """The changes a tool made, in a few words."""
     if after is before:
         return plain_text("changed nothing")
     changed = []
@@ -133,7 +133,7 @@ def changes(before: State, after: State) -> Text:
 
 
 def _known(state: State) -> list[tuple[str, Text]]:
-    """What there is to know, and how much of it."""
+    """The kinds of findings in a state, each with its amount."""
     shown = sum(1 for ref in state.view.schema.columns if state.view.detail(ref) != Detail.HIDDEN)
     selected = "yes" if state.selected is not None else "no"
     found, rough = str(len(state.values)), _few(len(state.values))
@@ -150,7 +150,7 @@ def _known(state: State) -> list[tuple[str, Text]]:
 
 
 def _few(number: int) -> str:
-    """A count as far as it may tell of the data."""
+    """A count that tells no more of the data than 0, 1 or many."""
     return "many" if number > 1 else str(number)
 
 

@@ -1,7 +1,6 @@
 """Building the answer from the state in which a recipe ended.
 
-What the answer is, how sure it is, why it isn't surer, what else was found, and what to know about
-it before relying on it.
+Sets the answer's status, rows, confidence, reason for doubt, alternatives and notes.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ from sqlwright.types import (
 )
 
 ALTERNATIVES = 4
-"""Other results shown at most."""
+"""Other results shown at most; chosen."""
 DOUBTFUL = 0.5
-"""Below this confidence the answer says so."""
+"""Confidence below which the answer says so; chosen: more likely wrong than right."""
 AS_LIKELY = 2 / 3
-"""Of the confidence: another result that has this much is told as a reason for doubt."""
+"""Share of the confidence from which another result is named as a reason for doubt; chosen."""
 UNJUDGED = 0.5
-"""Confidence at most of an answer that was cut short before anything judged it."""
+"""Confidence at most of an answer that was cut short before anything judged it; chosen."""
 
 
 def answer_from(state: State, workspace: Workspace, stopped: Note | None) -> Answer:
     """The answer in a state: refused, else answered, else failed.
 
-    `stopped` says what ended the steps early; None when nothing did.
+    `stopped` is the note on the error that ended the steps early; None when none did.
     """
     chosen = state.selected
     answer = Answer(
@@ -229,7 +228,7 @@ def _clipped(confidence: float | None) -> float:
 
 
 def _remarks(result: ExecutionResult) -> tuple[Note, ...]:
-    """What to know about the rows before relying on them. That they are cut, `truncated` says."""
+    """Notes on the rows. Rows left out have none: `truncated` says it."""
     return (*_shortened(result), *_nothing(result))
 
 

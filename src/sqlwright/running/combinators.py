@@ -42,7 +42,7 @@ class NamedStep(Step):
     name: str
     step: Step
     instead: NamedStep | None = None
-    """What runs where the budget doesn't reach; None leaves the step out."""
+    """The step that runs where the budget doesn't reach; None leaves the step out."""
 
     @property
     def reads(self) -> frozenset[str]:
@@ -67,7 +67,7 @@ class NamedStep(Step):
         return after
 
     def _affordable(self, state: State, context: Context) -> bool:
-        """Whether the budget has the calls that the step needs."""
+        """True if the budget has the calls that the step needs."""
         spending = context.run.spending
         needed = self.step.calls(state) if spending.budget.limited else None
         return needed is None or spending.affords(needed)

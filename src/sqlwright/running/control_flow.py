@@ -18,7 +18,7 @@ from sqlwright.types import State
 
 @dataclass(frozen=True)
 class Condition:
-    """A named question about a state; recipes refer to it by its name in the registry."""
+    """A test of a state; recipes refer to it by its name in the registry."""
 
     reads: frozenset[str]
     test: Callable[[State, Context], bool]
@@ -172,7 +172,7 @@ def parallel(*branches: Step, workers: int = 1) -> Parallel:
 
 
 def samples(count: int, body: Step, *, workers: int = 1) -> Samples:
-    """The body for so many samples, each a chain that begins without candidates."""
+    """The body for `count` samples, each a chain that begins without candidates."""
     return Samples(count, named(body), workers)
 
 

@@ -1,4 +1,4 @@
-"""What a session keeps between questions: its workspace, and the thread that loads its models.
+"""A session's workspace, kept between questions, and the thread that loads its models.
 
 The workspace is opened with the first question and shared by all that run at once. When the data
 has changed it is opened afresh; the old one is closed once no question uses it any more.
@@ -16,7 +16,7 @@ from sqlwright.errors import Cancelled, ConfigError, ModelUnavailable
 from sqlwright.protocols import Run, Workspace
 
 POLL = 0.02
-"""Seconds between looks at whether the run was cancelled while models load."""
+"""Seconds between checks for cancellation while models load; chosen."""
 
 
 class _Shared:
@@ -30,7 +30,7 @@ class _Shared:
         self.old = False
 
     def changed(self) -> bool:
-        """Whether the data has changed, looked at only when it would be opened afresh for it."""
+        """True if the data has changed; checked only once enough time has passed to reopen."""
         if time.monotonic() < self.again:
             return False
         return self.workspace.database.fingerprint() != self.fingerprint
@@ -59,7 +59,7 @@ class OpenedWorkspace:
 
     @contextmanager
     def using(self, run: Run) -> Iterator[Workspace]:
-        """`get`, and what is got isn't closed before the block ends."""
+        """`get`; the workspace isn't closed before the block ends."""
         with self._opening:
             shared = self._current(run)
             with self._counting:
@@ -82,7 +82,8 @@ class OpenedWorkspace:
             self._retire(shared)
 
     def _current(self, run: Run) -> _Shared:
-        """What is open, opened now if nothing is or the data has changed. Under `_opening`."""
+        """The open workspace, opened now if there is none or the data has changed. The caller holds
+        `_opening`. Raises Cancelled after `close`."""
         if self._closed:
             raise Cancelled("the session is closed")
         shared = self._shared

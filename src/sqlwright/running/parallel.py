@@ -2,7 +2,7 @@
 
 The outcome doesn't depend on how many run at once. Events of a branch wait until the branches
 before it are done and then follow in order, so that two runs leave the same trace;
-`BranchStepStarted` and `BranchesProgressed` go out at once, for whoever is watching. A branch that
+`BranchStepStarted` and `BranchesProgressed` go out at once, for displays of progress. A branch that
 fails costs its own part only, and one that is cancelled hands over what it has before the
 cancellation goes on.
 """
@@ -28,22 +28,22 @@ from sqlwright.protocols import Context
 from sqlwright.types import State
 
 ADDITIVE = frozenset(f.name for f in fields(State) if f.default == ())
-"""Fields that hold a tuple: what branches add to them can be merged."""
+"""Fields of a state that hold a tuple: additions of branches to them can be merged."""
 
 Branch = Callable[[Context], State]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a branch ended: its last state, and the error that ended it early."""
+    """The end of a branch: its last state, and the error that ended it early."""
 
     state: State
     error: SqlwrightError | None = None
 
 
 class _Count:
-    """Sends `BranchesProgressed` when a branch has ended. A branch that has branches itself counts
-    as those; a single branch isn't reported."""
+    """Sends `BranchesProgressed` (ended, total) when a branch has ended. Branches within a branch
+    count in its place; a single branch isn't reported."""
 
     def __init__(self, sink: EventSink, of: int) -> None:
         self._sink = sink
@@ -53,13 +53,13 @@ class _Count:
         self._send()
 
     def reached(self, place: int, ended: int, of: int) -> None:
-        """A branch itself has branches, and that many of them have ended."""
+        """Of the `of` branches within branch `place` (from 0), `ended` have ended."""
         with self._lock:
             self._parts[place] = (ended, of)
             self._send()
 
     def over(self, place: int) -> None:
-        """A branch has ended."""
+        """Branch `place` (from 0) has ended."""
         of = self._parts[place][1]
         self.reached(place, of, of)
 

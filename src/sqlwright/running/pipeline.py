@@ -1,8 +1,8 @@
 """Runs a recipe on a question: one error policy, times, events, and the answer at the end.
 
-The policy. What the user can put right (UserError) goes to the caller. Anything else of ours that
-a step raises, cancellation and deadline included, ends the steps but not the question: the best
-candidate at hand is the answer, with a warning that says what happened.
+The policy. An error that the user can put right (UserError) goes to the caller. Any other of ours
+that a step raises, cancellation and deadline included, ends the steps but not the question: the
+best candidate at hand is the answer, with a warning that tells of the error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sqlwright.schema import SchemaView
 from sqlwright.types import Answer, Note, Question, State, StepTime
 
 GRACE = 0.3
-"""Seconds a run that ran out of time gets to execute its best candidate, if none was."""
+"""Seconds a run that ran out of time gets to execute its best candidate, if none was; chosen."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class _Progress:
 
 
 def _explained(error: SqlwrightError, step: str) -> str:
-    """What ended the steps early, for the user."""
+    """The error that ended the steps early, in words for the user."""
     if isinstance(error, Cancelled):
         return f"stopped early: {error}"
     problem = f"{step} failed: {error}" if step else str(error)

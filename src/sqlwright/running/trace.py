@@ -1,4 +1,4 @@
-"""What a run did, on record: one JSON Lines file per question, and its reader.
+"""Records of runs: one JSON Lines file per question, and its reader.
 
 The first line names the format and its version and describes the run (question, recipe, versions,
 seed, limits, database); then one line per event: a step with what it changed, an execution with
@@ -41,13 +41,17 @@ from sqlwright.types import Answer, Candidate, ExecutionResult, Note, Question, 
 
 FORMAT = "sqlwright-trace"
 VERSION = 1
+"""Version of the format; grows when a reader has to tell old files from new ones."""
 KEPT = 500
-"""Traces kept per folder; the oldest go first."""
+"""Traces kept per folder; the oldest go first. Chosen, as the next four."""
 SHOWN_ROWS = 5
+"""Rows kept of a result."""
 SHOWN_ITEMS = 60
+"""Items kept of a list."""
 SHOWN_CHARACTERS = 4_000
+"""Characters kept of a text."""
 SHOWN_PROMPT = 20_000
-"""Of one message to a language model."""
+"""Characters kept of one message to a language model."""
 
 _NAME = re.compile(r"^[0-9A-Za-z_-]+$")
 
@@ -100,7 +104,7 @@ class TraceSummary:
     id: str
     path: Path
     time: str
-    """When it began, ISO 8601."""
+    """Start of the run, ISO 8601, UTC."""
     question: str
     database: str
     recipe: str
@@ -133,7 +137,8 @@ def list_traces(folder: Path, *, limit: int | None = None) -> list[TraceSummary]
 
 
 def find_trace(folder: Path, run_id: str = "") -> Path:
-    """The trace with that id or unique beginning of one; the newest without. WorkspaceError."""
+    """The trace with that id or unique beginning of one; the newest without. Raises
+    WorkspaceError."""
     if run_id and not _NAME.match(run_id):
         raise WorkspaceError(f"{run_id!r} is not a trace id", hint="`sqlwright trace` lists them.")
     found = sorted(folder.glob(f"{run_id}*.jsonl")) if folder.is_dir() else []
@@ -283,7 +288,7 @@ def _prune(folder: Path, kept: int) -> None:
 
 
 def _encoded(event: Event) -> dict[str, Any]:
-    """An event's fields; of states what has changed, of the answer what isn't in the steps."""
+    """An event's fields as JSON types: changed ones of states, of the answer those not in steps."""
     if isinstance(event, RunEnded):
         return {k: _item(value) for k, value in _outcome(event.answer, event.seconds).items()}
     values = {each.name: getattr(event, each.name) for each in fields(event)}
