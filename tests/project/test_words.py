@@ -24,8 +24,6 @@ UNWORDED: dict[str, frozenset[str]] = {
     "docstrings": frozenset(
         {
             "local/",
-            "presentation/",
-            "settings/",
             "sql/",
             "steps/retrieval/other_forms.py",
             "steps/retrieval/request.py",

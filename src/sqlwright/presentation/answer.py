@@ -1,4 +1,4 @@
-"""An answer as JSON and plain text; `presentation_csv` and `presentation_html` have the others.
+"""An answer as JSON and plain text; `as_csv` and `as_html` have the other formats.
 
 Everything an answer holds was written by somebody else: stored values, names, comments, questions.
 None of it may act on whatever shows it:
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 FORMAT = "sqlwright-answer"
 VERSION = 2
-"""Of the JSON form; grows when a key is renamed, removed or changes its meaning."""
+"""Version of the JSON form; grows when a key is renamed, removed or changes its meaning."""
 
 LONGEST = 2_000
-"""Characters of a message shown in text."""
+"""Characters of a message shown in text; chosen."""
 
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
@@ -95,7 +95,7 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
 
 
 def candidate_to_dict(candidate: Candidate, *, rows: int = 5) -> dict[str, Any]:
-    """A candidate as JSON types, with the first rows of its result and what it comes from."""
+    """A candidate as JSON types, with the first rows of its result and its parent."""
     return {
         "id": candidate.id,
         "sql": readable(candidate.sql),
@@ -218,16 +218,16 @@ def answer_to_text(answer: Answer, *, rows: int | None = None, width: int = 40) 
 
 NO_ROWS = "the query found no rows"
 DOUBTED_ROWS = 5
-"""Rows of an answer that is less than half sure, where a person looks at it."""
+"""Rows shown to a person of an answer whose confidence is below a half; chosen."""
 
 
 def shown_rows(answer: Answer, rows: int) -> int:
-    """Rows to show a person who would be shown `rows` of an answer that is likely right."""
+    """Number of rows to show a person: `rows`, but at most `DOUBTED_ROWS` of a doubted answer."""
     return min(rows, DOUBTED_ROWS) if answer.doubt else rows
 
 
 def doubt_words(answer: Answer) -> str:
-    """How unsure an answer is and why, in a sentence."""
+    """A sentence with the confidence in an answer and the main reason for doubt."""
     return f"Not sure ({percent(answer.confidence or 0.0)}): {answer.doubt}"
 
 
@@ -350,7 +350,7 @@ def _size(cell: Cell) -> int:
 
 
 def rows_words(condition: QueryCondition) -> str:
-    """How many rows hold the values that phrases stand for; empty when not counted."""
+    """The number of rows that hold the values of a condition, in words; empty when not counted."""
     counts = {match.value: match.row_count for match in condition.matches}
     rows = [count for count in counts.values() if count is not None]
     if not rows or len(rows) < len(counts):
@@ -363,7 +363,7 @@ def rows_words(condition: QueryCondition) -> str:
 
 
 def usage_words(usage: Usage) -> str:
-    """What language models took; empty when none was used."""
+    """Calls, tokens and cost of language models, in words; empty when none was used."""
     if not (usage.calls or usage.cached):
         return ""
     calls = f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}"

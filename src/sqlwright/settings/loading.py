@@ -114,8 +114,8 @@ def load_settings(
 
 
 def prepares(environ: Mapping[str, str]) -> bool:
-    """Whether small databases are prepared without being asked, where nothing else says so: the
-    variable alone. Raises ConfigError."""
+    """True if small databases are prepared without being asked, by the environment variable alone;
+    for callers without settings. Raises ConfigError."""
     text = environ.get(_variable("prepare"), "")
     return Settings.prepare if not text else bool(_read("prepare", text))
 
@@ -218,7 +218,7 @@ def _unfit(where: str, name: str, given: object) -> ConfigError:
 
 
 def _kind(annotation: Any) -> Any:
-    """What a field holds where it holds something: str, bool, float, int, Privacy or a list."""
+    """The type of a field other than None: str, bool, float, int, Privacy or a list."""
     for kind in get_args(annotation) if get_origin(annotation) in {Union, UnionType} else ():
         if kind is not NoneType:
             return _kind(kind)

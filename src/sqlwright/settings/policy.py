@@ -1,4 +1,4 @@
-"""What settings may mean: may this recipe be used with that model, and where prompts go."""
+"""Checks of settings: recipe and model fit, and the addresses prompts are sent to."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def check_model_is_asked(settings: Settings, *, allow_code: bool = False) -> Non
 
 
 def remote_destinations(settings: Settings, *, allow_code: bool = False) -> Iterator[str]:
-    """Where prompts go elsewhere when a file alone decides it, for a person to see before they do:
-    a project file by its address, a recipe file by its models. Raises ConfigError."""
+    """Sentences on the other machines that prompts go to because a file alone says so, for a person
+    to see first: a project file by its address, a recipe file by its models. Raises ConfigError."""
     url = settings.llm.base_url
     if not url and (settings.recipe in RECIPES or settings.llm.replay is not None):
         return

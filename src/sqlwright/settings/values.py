@@ -1,4 +1,4 @@
-"""What to use where nothing was said, and which of it applies to which database."""
+"""Values of settings, and which of them apply to which database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlwright.protocols import Limits
 
 @dataclass(frozen=True)
 class Settings:
-    """What to use where nothing was said, and where each value came from."""
+    """Values for arguments that a caller leaves out, and the origin of each."""
 
     database: str | None = None
     recipe: str = "local"
@@ -24,14 +24,14 @@ class Settings:
     """The only tables that may be known of and read; None for all."""
     home: Path | None = None
     prepare: bool = True
-    """Whether a small database is prepared without being asked."""
+    """True if a small database is prepared without being asked."""
     seconds: float | None = None
     limits: Limits = field(default_factory=Limits)
     llm: LlmOptions = field(default_factory=LlmOptions)
     file: Path | None = None
     """The project file that was read."""
     notes: tuple[str, ...] = ()
-    """Which project files were left alone, and why."""
+    """Sentences on project files that were left alone, with the reason."""
     origins: Mapping[str, str] = field(default_factory=dict)
     """Name of a setting to 'flag', the environment variable's name or the project file's path."""
 
@@ -61,12 +61,12 @@ class Settings:
         return self.tables if ours == theirs else None
 
     def prepared_folder(self, database: str) -> Path:
-        """The folder that holds what was prepared for a database."""
+        """The folder of a database's prepared indexes and profiles."""
         from sqlwright.prepare.storage.paths import prepared_folder
 
         folder = prepared_folder(database)
         return folder if self.home is None else self.home / "databases" / folder.name
 
     def replies_folder(self, database: str) -> Path:
-        """The folder that holds what language models replied about a database."""
+        """The folder of language models' replies about a database."""
         return self.home_folder / "replies" / self.prepared_folder(database).name
