@@ -24,7 +24,6 @@ UNWORDED: dict[str, frozenset[str]] = {
     "docstrings": frozenset(
         {
             "local/",
-            "sql/",
             "steps/retrieval/other_forms.py",
             "steps/retrieval/request.py",
             "steps/retrieval/values.py",

@@ -28,7 +28,7 @@ _INTERNAL_TABLE = re.compile(
 )
 """Tables that SQLite or its extensions provide without anybody having made them."""
 _ASK_EVERY = 512
-"""Nodes of a tree."""
+"""Nodes of a tree between two checks for cancellation; chosen."""
 _TABLE_FUNCTIONS = frozenset({"json_each", "json_tree", "jsonb_each", "jsonb_tree"})
 """Functions that may be read like tables."""
 
@@ -41,8 +41,9 @@ def check_query(
     hidden: Container[str] = frozenset(),
     stop: StopReading | None = None,
 ) -> frozenset[str]:
-    """Raise UnsafeQuery unless the text is exactly one query that only reads; what it reads by
-    name: tables, views and what is in them, its own common table expressions included.
+    """Raise UnsafeQuery unless the text is exactly one query that only reads. Returns the folded
+    names of the tables and views it reads, those within views and its common table expressions
+    included.
 
     `views` maps stored view names to their CREATE VIEW text; the bodies of the views the query
     reads, directly or through each other, are held to the same rules. `hidden` tables and views, by
@@ -93,7 +94,8 @@ def _check_text(sql: str, hidden: Container[str], stop: StopReading | None) -> s
 
 
 def _is_expression(node: exp.Expr, name: str) -> bool:
-    """Whether a name is a common table expression's there: of its own query or one around it."""
+    """True if the name is that of a common table expression of the node's query or of one around
+    it."""
     if "." in _written(node):
         return False
     above: exp.Expr | None = node
@@ -106,7 +108,7 @@ def _is_expression(node: exp.Expr, name: str) -> bool:
 
 
 def _written(node: exp.Expr) -> str:
-    """What a table node or `x IN table` reads, as SQLite repeats it."""
+    """The name of the table that a table node or `x IN table` reads, as SQLite repeats it."""
     source = source_read(node)
     assert source is not None
     place = str(source.args.get("db") or source.args.get("table") or "").strip('"')
@@ -163,7 +165,7 @@ def _nodes() -> tuple[tuple[type[exp.Expr], ...], tuple[type[exp.Expr], ...]]:
 
 
 def _stored_name(source: exp.Expr) -> str:
-    """The folded name of what is read. Raises UnsafeQuery for what nobody has stored."""
+    """The folded name of a source. Raises UnsafeQuery for tables that nobody has stored."""
     from sqlglot import exp
 
     call = source.this if isinstance(source, exp.Table) else source

@@ -1,4 +1,4 @@
-"""What the names in a query stand for: stored columns, columns of queries within it, texts.
+"""Meanings of the names in a query: stored columns, columns of subqueries, texts.
 
 SQLite takes a name in double quotes that names nothing for a text; so does this.
 """
@@ -16,15 +16,15 @@ from sqlwright.sql.tokens import quote_text
 from sqlwright.sql.tree import node_text
 
 Columns = Mapping[str, ColumnRef | None] | None
-"""Names in lower case, each with the stored column it passes on; None when they can't be told."""
+"""Names in lower case, each with the stored column it passes on; None when they aren't known."""
 
 
 UNNAMED = "a list"
-"""How a query in FROM without a name is called."""
+"""The name, for a reader, of a query in FROM without one."""
 
 
 class Source(NamedTuple):
-    """What a SELECT reads: a stored table, a query within it, or a function that gives rows."""
+    """A source of a SELECT: a stored table, a subquery, or a function that gives rows."""
 
     alias: str
     node: exp.Expr
@@ -33,7 +33,7 @@ class Source(NamedTuple):
 
 
 class Named(NamedTuple):
-    """What a name stands for, and how it is written for a reader."""
+    """The meaning of a name, and its text for a reader."""
 
     text: str
     column: ColumnRef | None = None
@@ -45,7 +45,7 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True)
 class Names:
-    """The names that can be used at one place of a query."""
+    """The names that can be used in one scope of a query."""
 
     schema: Schema
     sources: tuple[Source, ...] = ()
@@ -53,7 +53,7 @@ class Names:
     queries: Mapping[str, Columns] = field(default_factory=dict)
     """Common table expressions and their columns."""
     shown: Mapping[str, exp.Expr] = field(default_factory=dict)
-    """What is shown, by the names that were given to it."""
+    """Shown expressions by the names that were given to them."""
     doubled: frozenset[int] = frozenset()
     """Sources, by the identity of their nodes, that their table's name alone doesn't tell."""
 
@@ -75,11 +75,11 @@ class Names:
         return Names(self.schema, self.sources, self.outer, queries, self.shown, self.doubled)
 
     def stored(self) -> Names:
-        """These without the names that were given to what is shown."""
+        """These without the names that were given to shown expressions."""
         return Names(self.schema, self.sources, self.outer, self.queries, {}, self.doubled)
 
     def find(self, node: exp.Column) -> Named:
-        """What a column's name stands for; as it is written when that can't be told."""
+        """The meaning of a column's name; only its text, as it is written, where it isn't known."""
         name, alias = node.name.lower(), node.table.lower()
         at: Names | None = self
         vague = False
@@ -160,7 +160,7 @@ class Names:
 
 
 def is_star(node: exp.Expr) -> bool:
-    """Whether it is `*` or `t.*`."""
+    """True of `*` and `t.*`."""
     return isinstance(node, exp.Star) or (
         isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
     )
@@ -180,7 +180,7 @@ def first_select(node: exp.Expr) -> exp.Select | None:
 
 
 def read_from(select: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
-    """What a SELECT reads from, each with the join that brings it in."""
+    """The sources of a SELECT, each with the join that brings it in."""
     start = select.args.get("from_") or select.args.get("from")
     if start is not None:
         yield from _flat(start.this, None)
@@ -189,7 +189,7 @@ def read_from(select: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
 
 
 def source_nodes(select: exp.Expr) -> Iterator[exp.Expr]:
-    """What a SELECT reads from."""
+    """The sources of a SELECT."""
     return (node for node, _ in read_from(select))
 
 
@@ -208,7 +208,8 @@ def _flat(node: exp.Expr, join: exp.Join | None) -> Iterator[tuple[exp.Expr, exp
 
 
 def numbered_item(key: exp.Expr, select: exp.Select) -> exp.Expr:
-    """What the number of a shown column stands for in GROUP BY and ORDER BY."""
+    """The shown expression that a number in GROUP BY or ORDER BY stands for; other keys as they
+    are."""
     if isinstance(key, exp.Literal) and not key.is_string and key.name.isdigit():
         place = int(key.name) - 1
         if 0 <= place < len(select.expressions):

@@ -1,1 +1,1 @@
-"""What a query says, in words."""
+"""Queries put in words."""

@@ -1,4 +1,4 @@
-"""Conditions and expressions of a query in words, for `query_reading`.
+"""Conditions and expressions of a query in words, for `sql.in_words.query`.
 
 Negations are resolved: NOT (a = b) is told as a != b, NOT (a AND b) as either of both negated.
 """
@@ -54,11 +54,11 @@ _MOMENTS = {
     "%m-%d": "month and day",
     "%H:%M": "hour and minute",
 }
-"""What STRFTIME takes from a moment, by its format."""
+"""The part of a moment that STRFTIME takes, by its format."""
 
 
 class Told(NamedTuple):
-    """What a query within a query shows and reads, and all else that it says."""
+    """A subquery in words: what it shows, the tables it reads, and the rest of it."""
 
     head: str
     tables: str
@@ -66,7 +66,7 @@ class Told(NamedTuple):
 
 
 class Worded(NamedTuple):
-    """An expression as text, and what is said within it, one step deeper."""
+    """An expression as text, and the parts within it, one step deeper."""
 
     text: str
     columns: tuple[ColumnRef, ...] = ()
@@ -83,8 +83,8 @@ class Wording:
     """Reads a query within the query."""
 
     def worded(self, node: exp.Expr, names: Names) -> Worded:
-        """An expression as SQL whose columns have their stored names and whose queries are told
-        by what they show."""
+        """An expression as SQL whose columns have their stored names and whose subqueries are
+        replaced by words for the items they show."""
         if isinstance(node, exp.Literal):
             text = str(node.this)
             return Worded(quote_text(text) if node.is_string else text, (), (text,))
@@ -111,7 +111,7 @@ class Wording:
     def condition(
         self, node: exp.Expr, names: Names, place: Place, *, negated: bool = False
     ) -> list[QueryPart]:
-        """What a condition says: one part for each of those that must hold together, alternatives
+        """A condition in words: one part for each of those that must hold together, alternatives
         with `either` and `or` before them."""
         while isinstance(node, (exp.Paren, exp.Not)):
             negated ^= isinstance(node, exp.Not)
@@ -266,7 +266,7 @@ def deeper(parts: Iterable[QueryPart]) -> list[QueryPart]:
 
 
 def introducing(part: QueryPart, within: Sequence[QueryPart]) -> list[QueryPart]:
-    """A part and what is within it, told so by a colon."""
+    """A part and the parts within it; a colon after its text if there are any."""
     if not within:
         return [part]
     return [replace(part, text=f"{part.text}:"), *deeper(within)]
@@ -289,7 +289,7 @@ def _alternatives(told: Iterable[list[QueryPart]], place: Place) -> Iterator[Que
 
 
 def _has_names(node: exp.Expr, names: Names) -> bool:
-    """Whether there is anything in it but literals and what is worked out of them."""
+    """True if the expression has anything in it but literals and functions of them."""
     if isinstance(node, exp.Column):
         return names.find(node).literal is None
     return any(
@@ -299,7 +299,8 @@ def _has_names(node: exp.Expr, names: Names) -> bool:
 
 
 def _moment(node: exp.Expr) -> tuple[str, exp.Expr] | None:
-    """What part of which moment STRFTIME gives, as a text or cast to a number."""
+    """The part that STRFTIME takes from a moment, in words, and the moment; a cast around it is
+    skipped. None for any other expression."""
     while isinstance(node, exp.Cast):
         node = node.this
     if isinstance(node, exp.TimeToStr):

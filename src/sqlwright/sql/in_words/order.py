@@ -1,4 +1,4 @@
-"""In which order a query gives its rows, and how many of them, in words."""
+"""Order and number of a query's rows, in words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlwright.sql.names import Names
 from sqlwright.sql.tree import node_text
 
 _NUMBERS = ("INT", "REAL", "FLOA", "DOUB", "NUM", "DEC", "MONEY")
-"""What declared types of columns with numbers have in them."""
+"""Parts of the declared types of columns with numbers."""
 _COUNTED = (
     *(exp.Count, exp.Sum, exp.Avg, exp.Length, exp.Round, exp.Abs, exp.Neg),
     *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod),
@@ -30,7 +30,7 @@ def direction(key: exp.Expr, text: str, *, numeric: bool) -> str:
 
 
 def amount_words(limit: str, *, ordered: bool, later: bool) -> str:
-    """How many rows at most; `later`: after others were skipped."""
+    """The most rows that are given, in words; `later`: after others were skipped."""
     if limit.startswith("-"):
         return f"LIMIT {limit}"
     if later:
@@ -41,7 +41,7 @@ def amount_words(limit: str, *, ordered: bool, later: bool) -> str:
 
 
 def gives_numbers(node: exp.Expr, names: Names) -> bool:
-    """Whether an expression is known to give numbers."""
+    """True if an expression is known to give numbers."""
     while isinstance(node, (exp.Paren, exp.Min, exp.Max)):
         node = node.this
     if isinstance(node, exp.Column):

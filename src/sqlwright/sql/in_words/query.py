@@ -1,6 +1,6 @@
-"""What a query says, in words, for somebody who wants to know whether it says what was meant.
+"""A query in words, for somebody who wants to check that it says what was meant.
 
-Read from the parse tree of any query that the guard lets through. What has no words is told as
+Read from the parse tree of any query that the guard lets through. Parts without words are told as
 SQL; nothing is left out but plain columns that are shown, tables, joins over keys, and what an
 EXISTS selects.
 """
@@ -35,7 +35,7 @@ _READ = frozenset(
     {"expressions", "distinct", "joins", "where", "group", "having", "order", "limit", "offset"}
     | {"with", "with_", "from", "from_"}  # the names differ between versions of sqlglot
 )
-"""What of a SELECT is put in words."""
+"""The parts of a SELECT that are put in words."""
 
 _SETS = {
     ("union", True): "and also",
@@ -48,7 +48,7 @@ _SETS = {
 def read_query(
     sql: str, schema: Schema, matches: Sequence[ValueMatch] = ()
 ) -> tuple[QueryPart, ...]:
-    """What the query says, in reading order; empty when the text is no query.
+    """The query in words, in reading order; empty when the text is no query.
 
     `matches` are told with the conditions whose literals they are.
     """
@@ -64,14 +64,14 @@ def read_query(
 
 @dataclass
 class _Shown:
-    """What a SELECT shows."""
+    """The items that a SELECT shows."""
 
     items: list[str] = field(default_factory=list)
     worked_out: list[str] = field(default_factory=list)
     """Those that aren't plain columns."""
     within: list[QueryPart] = field(default_factory=list)
     plain: bool = True
-    """Whether there is nothing but columns and aggregates of them."""
+    """True if there is nothing but columns and aggregates of them."""
     distinct: bool = False
 
 
@@ -81,7 +81,7 @@ class _Reader:
         self._words = Wording(matches, self.within)
 
     def whole(self, tree: exp.Expr, names: Names) -> list[QueryPart]:
-        """What the query says that isn't within another one."""
+        """A query that isn't within another one, in words."""
         tree = _bare(tree)
         if isinstance(tree, exp.SetOperation):
             return [*self._queries(tree, names), *self._set(tree, names, outermost=True)[1]]
@@ -103,7 +103,7 @@ class _Reader:
         return [*parts, *after, *order]
 
     def within(self, query: exp.Expr, names: Names) -> Told:
-        """What a query within another one shows, reads and says."""
+        """A subquery in words."""
         query = _bare(query)
         if isinstance(query, exp.SetOperation):
             told, parts = self._set(query, names)
@@ -129,7 +129,7 @@ class _Reader:
     def _set(
         self, query: exp.SetOperation, names: Names, *, outermost: bool = False
     ) -> tuple[Told, list[QueryPart]]:
-        """What the first arm of a set operation shows, and what it and the other arms say."""
+        """The first arm of a set operation in words, and the parts of all arms."""
         names = names.with_queries(query)
         first = _bare(query.this)
         told = self.within(first, names)
@@ -156,7 +156,7 @@ class _Reader:
         return introducing(QueryPart("query", text), told.parts)
 
     def _before(self, select: exp.Select, names: Names) -> Iterator[QueryPart]:
-        """What is read from and by which conditions, before anything is grouped."""
+        """The sources, their joins and the WHERE, in words: all that comes before grouping."""
         for node, join in read_from(select):
             source = next((one for one in names.sources if one.node is node), None)
             if not isinstance(node, exp.Table):
@@ -218,7 +218,7 @@ class _Reader:
         return wanted <= keys
 
     def _shown(self, select: exp.Select, names: Names, *, renamed: bool) -> _Shown:
-        """`renamed`: the names that are given to what is shown are told."""
+        """The items of a SELECT; with their given names if `renamed`."""
         shown = _Shown(distinct=select.args.get("distinct") is not None)
         asked = not isinstance(select.parent, exp.Exists)
         for item in select.expressions if asked else ():
@@ -239,7 +239,7 @@ class _Reader:
         return shown
 
     def _per(self, select: exp.Select, names: Names) -> tuple[list[str], list[QueryPart]]:
-        """What the rows are grouped by, and what is said within that."""
+        """The keys that rows are grouped by, and the parts within them."""
         group = select.args.get("group")
         if group is None:
             return [], []
@@ -253,7 +253,7 @@ class _Reader:
             yield from self._words.condition(having.this, names, "having")
 
     def _rest(self, select: exp.Select, names: Names) -> Iterator[QueryPart]:
-        """What of the SELECT there are no words for."""
+        """The parts of the SELECT that have no words, as SQL."""
         for name, node in _given(select):
             if name not in _READ:
                 worded = self._words.worded(node, names)
@@ -261,7 +261,7 @@ class _Reader:
                 yield from introducing(QueryPart("other", told), worded.within)
 
     def _order(self, query: exp.Expr, select: exp.Select, names: Names) -> Iterator[QueryPart]:
-        """In which order, and how many."""
+        """The order of the rows and their number, in words."""
         said: list[str] = []
         keys: list[Worded] = []
         order = query.args.get("order")
@@ -322,7 +322,7 @@ def _doubled(names: Names) -> Iterator[QueryPart]:
 
 
 def _linked(join: exp.Join, source: Source) -> bool:
-    """Whether the rows of a source that is joined by no condition depend on others: another
+    """True if the rows of a source that is joined by no condition depend on others: another
     condition compares it, or it is a function of them."""
     select = join.parent_select
     if select is None or _is_function(source.node):
@@ -336,5 +336,5 @@ def _linked(join: exp.Join, source: Source) -> bool:
 
 
 def _is_function(node: exp.Expr) -> bool:
-    """Whether what is read from is a function that gives rows."""
+    """True of a source that is a function that gives rows."""
     return isinstance(node, exp.Table) and not isinstance(node.this, exp.Identifier)
