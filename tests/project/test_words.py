@@ -24,15 +24,11 @@ UNWORDED: dict[str, frozenset[str]] = {
     "docstrings": frozenset(
         {
             "local/",
-            "steps/retrieval/other_forms.py",
-            "steps/retrieval/request.py",
-            "steps/retrieval/values.py",
         }
     ),
     "numbers": frozenset(
         {
             "local/",
-            "steps/retrieval/other_forms.py",
             "training/",
         }
     ),

@@ -21,7 +21,7 @@ from sqlwright.schema import ColumnRef
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What sort of thing a form names, and how to know a column of such things."""
+    """A kind of thing that forms name, and the marks of a column of such things."""
 
     named: tuple[str, ...] = ()
     """Words of which one stands in the column's name."""
@@ -58,8 +58,9 @@ _PEOPLE = (
 )
 
 _LONGEST_CODE = 4
+"""Letters of a code at most; chosen."""
 _MOST_CHANGED = 3
-"""Abbreviated words of one phrase."""
+"""Words of one phrase at most that are abbreviated or written out; chosen."""
 _SAID = frozenset({"US", "UK", "USA", "UAE"})
 """Codes of countries that people say and store for names."""
 _COMMON = frozenset(
@@ -72,7 +73,7 @@ _WORDLIKE = frozenset("ID IN OR ME HI OK OH MA PA AL LA".split())  # noqa: SIM90
 
 
 def other_forms(phrase: str) -> tuple[OtherForm, ...]:
-    """What else a phrase of a question may be stored as; empty for nearly all phrases.
+    """Other forms that a phrase of a question may be stored in; empty for nearly all phrases.
 
     Codes are recognised in capitals only ("US", not "us").
     """
@@ -87,7 +88,7 @@ def other_forms(phrase: str) -> tuple[OtherForm, ...]:
 
 
 def is_of_kind(form: OtherForm, column: ColumnRef) -> bool:
-    """Whether a column's name says that it holds such things."""
+    """True if the names of a column and its table say that it holds things of the form's kind."""
     table, name = column.table.casefold(), column.column.casefold()
     if any(word in name for word in form.kind.named):
         return True

@@ -1,4 +1,4 @@
-"""Screening: what can't be a question is refused before anything else is done.
+"""Screening: a request that can't be a question is refused before anything else is done.
 
 Only what is certain is refused, in this order: nothing asked, too long, SQL that writes, an
 unmistakable order to change what is stored, and, where only English can be read, another
@@ -19,13 +19,14 @@ from sqlwright.sql.tokens import holds_change
 from sqlwright.types import Question, Refusal, State
 
 MAX_CHARACTERS = 10_000
-"""Longer questions are refused unread."""
+"""Characters of a question at most; longer ones are refused unread. Chosen."""
 LONGEST_SUGGESTION = 120
-"""Characters of a request that are repeated in a suggestion."""
+"""Characters of a request at most that are repeated in a suggestion; chosen."""
 
 
 def screen_request(question: Question, *, english_only: bool = False) -> Refusal | None:
-    """Why this request can't be answered by reading a database; None when it may be one.
+    """The refusal of a request that no reading of a database can answer; None when it may be a
+    question.
 
     `english_only` is for a parser that reads no other language.
     """
@@ -71,7 +72,7 @@ class ScreenRequest(Step):
     """The step: sets `refusal` where `screen_request` gives one and none is set yet."""
 
     english_only: bool = False
-    """Whether questions in other languages are refused, as where only the embedded parser writes
+    """True if questions in other languages are refused, as where only the embedded parser writes
     queries."""
 
     reads: ClassVar[frozenset[str]] = frozenset({"question", "refusal"})

@@ -1,4 +1,4 @@
-"""Which stored values a question names: every phrase of up to six words, looked up and weighed.
+"""Stored values that a question names: every phrase of up to six words, looked up and weighed.
 
 The papers ask a language model for keywords first (CHESS section 3.1, CHASE-SQL section 3.2); here
 all phrases are tried, because a lookup costs far less than a model call.
@@ -28,11 +28,13 @@ SKIPPED = STOP_WORDS | SHOWING
 # Hyphens, slashes and a possessive ending divide words; a phrase may still span them.
 _WORD = re.compile(r"[^\W_]+(?:(?:[.&]|['’](?!s\b))\w+)*[+#]*|[+#$€%]+")
 SAME = 0.98
-"""From this similarity on, phrase and value differ in punctuation and spaces at most."""
+"""Similarity, in [0, 1], from which phrase and value differ in punctuation and spaces at
+most; chosen."""
 OTHER_FORM = 0.97
-"""Similarity of a phrase and a value that is another form of it: meant, but not spelled so."""
+"""Similarity given to a value that is another form of a phrase; chosen: just below
+`SAME`."""
 _WIDE = 64
-"""Matches of a short form, which many columns may hold."""
+"""Matches looked up for a short form, which many columns may hold; chosen."""
 _ENDINGS = frozenset(
     "s es 's ed d ing ings er ers r y ly n an ian ans ians ese ish i".split()  # noqa: SIM905
 )
@@ -42,7 +44,7 @@ _CODES = re.compile(r"zip|post|phone|mobile|fax|code|number", re.IGNORECASE)
 """Names of columns of digits that nobody means by “in 2010”."""
 
 LIKE = 0.88
-"""Letter by letter similarity of a misspelling."""
+"""Letter by letter similarity, in [0, 1], of a misspelling at least; chosen."""
 
 _QUOTED = re.compile(
     r"(?<!\w)'([^'\n]+(?:'\w[^'\n]*)*)'(?!\w)|\"([^\"\n]+)\"|[“”]([^“”\n]+)[“”]|‘([^’\n]+)’(?!\w)|`([^`\n]+)`"
@@ -59,7 +61,7 @@ class Phrase:
 
     @property
     def capitalised(self) -> bool:
-        """Whether it starts as a name does."""
+        """True if the phrase begins with a capital, as names do."""
         return self.text[:1].isupper()
 
 
@@ -112,7 +114,7 @@ def retrieve_values(
     """Stored values that phrases of the question resemble, best first, each value once a column.
 
     A phrase must be at least `threshold` alike (`quoted_threshold` when it stands in quotes), or
-    another form of the value (`codes`), which then scores OTHER_FORM.
+    another form of the value (`other_forms`), which then scores OTHER_FORM.
     Of overlapping phrases, the longer one that equals a stored value beats the shorter ones.
     """
     phrases = phrases_of(question.text, longest)
@@ -136,14 +138,14 @@ def retrieve_values(
 
 
 def _is_year(text: str, phrase: Phrase) -> bool:
-    """Whether a question tells a time by a phrase: in 2010, since 1997."""
+    """True if the phrase is a year by which the question tells a time: in 2010, since 1997."""
     if phrase.quoted or not _YEAR.fullmatch(phrase.text):
         return False
     return bool(BEFORE_YEAR.search(text[: phrase.span[0]]))
 
 
 def _plausible(phrase: Phrase, match: ValueMatch, threshold: float) -> bool:
-    """Whether a match is near enough, by rules that differ with how the phrase is written."""
+    """True if a match is near enough, by rules that differ with how the phrase is written."""
     value = match.value.strip()
     if match.score >= SAME:
         if len(value) <= 3 and match.score < 1:
@@ -196,7 +198,7 @@ def _by_other_forms(
 
 
 def _inflected(word: str, value: str) -> bool:
-    """Whether one is a form of the other: a plural, a participle, an inhabitant of a place."""
+    """True if one is a form of the other: a plural, a participle, an inhabitant of a place."""
     if stem(word) == stem(value):
         return True
     shared = next(
