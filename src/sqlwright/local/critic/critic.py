@@ -1,4 +1,4 @@
-"""The critic: which candidate is right, how sure that is, and whether there is an answer at all.
+"""The critic: ranks candidates, gives their confidence, and refuses what the schema can't answer.
 
 Three small models over features that need no answer key (`features.py`; `measures.py` names them):
 one ranks the candidates of a question by their author's score and by how right each looks; one
@@ -36,10 +36,11 @@ from sqlwright.protocols import Assessment, Embedder, FloatArray
 from sqlwright.types import Candidate, State
 
 BELOW = 0.999
-"""At most this part of the best candidate's probability is another's."""
+"""Most of the best candidate's probability that another one may have, as a part of it; chosen."""
 
 NEAR = 60
-"""Columns, and tables, whose names are compared with the question's words by the encoder."""
+"""Most columns, and most tables, whose names the encoder compares with the question's words;
+chosen."""
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,11 @@ class Networks:
     """The critic's three models."""
 
     ranking: Network
-    """Which candidate of a question is best."""
+    """Ranks the candidates of a question."""
     right: Network
-    """How probable it is that a candidate is right."""
+    """Gives the probability that a candidate is right."""
     answerable: Network
-    """How probable it is that the schema holds what is asked."""
+    """Gives the probability that the schema holds what is asked."""
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Networks:
@@ -137,7 +138,7 @@ class Critic:
         self.refuse_below = refuse_below
         """A question less probably answerable than this should be refused."""
         self.caution = caution
-        """Why its judgement can't be relied on, and what to do; empty when it can."""
+        """The reason why its judgement can't be relied on, and a remedy; empty when it can."""
 
     @classmethod
     def load(
@@ -214,8 +215,8 @@ class Critic:
 
 
 def lenient(answerable: float | FloatArray, missing: bool | FloatArray) -> FloatArray:
-    """What is compared with the threshold: the probability of being answerable, 1 where every word
-    is explained."""
+    """The probability that is compared with the threshold: that of being answerable, 1 where every
+    word is explained."""
     return np.where(missing, answerable, 1.0)
 
 
@@ -235,6 +236,6 @@ def best_ranked(described: Sequence[Features]) -> int:
 
 
 def with_right(described: Sequence[Features], right: FloatArray) -> Features:
-    """What the last model sees: the best candidate's features and how right it is held to be."""
+    """The features of the last model: the best candidate's, and its probability of being right."""
     best = best_ranked(described)
     return described[best] | {"right": float(right[best])}

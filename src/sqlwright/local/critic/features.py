@@ -1,9 +1,9 @@
-"""What tells a right query from a wrong one without knowing the answer, as numbers.
+"""Features that tell a right query from a wrong one without knowing the answer.
 
 Five kinds: the author's own score, what running it gave and who else gets the same, how much of the
 question it uses, whether its form fits the question's form, and whether each column is used for
-what the question names it for. The last few are about the question alone: can the database hold
-what is asked?
+what the question names it for. The last few are about the question alone and say whether the
+database can hold what is asked.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MISSING = f"{QUESTION}missing"
 """Feature: whether nothing explains some word of the question."""
 
 LOWEST = -50.0
-"""Author's scores below this count as this."""
+"""Least score of an author (log probability); lower ones count as this. Chosen."""
 
 
 def candidate_features(
@@ -103,7 +103,7 @@ def _scores(candidates: Sequence[Candidate]) -> np.ndarray:
 
 
 def _sense_features(support: Support, senses: Senses) -> Features:
-    """Whether some name means what each word means."""
+    """Features of how near the encoder finds some name to each word."""
     best = np.maximum(support.strict, senses.best)
     ordered = np.sort(best)
     return {
@@ -117,7 +117,7 @@ def _sense_features(support: Support, senses: Senses) -> Features:
 
 
 def _sense_coverage(support: Support, senses: Senses, names: Sequence[ColumnRef | str]) -> Features:
-    """How much of the words' meaning the names a candidate uses catch, and how much they leave."""
+    """Features of how near the names that a candidate uses come to the words' meanings."""
     if not len(support.tokens):
         return {"sense used": 0.5, "sense left": 0.0, "sense most left": 0.0}
     # A word that a stored value explains needs no name.
@@ -132,7 +132,7 @@ def _sense_coverage(support: Support, senses: Senses, names: Sequence[ColumnRef 
 
 
 def result_features(result: ExecutionResult | None) -> Features:
-    """What running the query gave."""
+    """Features of the result of running the query."""
     rows = result.rows if result else ()
     cells = [cell for row in rows[:50] for cell in row]
     single = len(rows) == 1 and len(rows[0]) == 1
@@ -179,8 +179,8 @@ def _coverage(
     support: Support,
     loose: Sequence[ColumnLink],
 ) -> Features:
-    """How far a candidate uses what was found; `read` are its tables and facts, `loose` the links
-    that are no keys."""
+    """Features of how far a candidate uses the values and links that were found. `read` are its
+    tables and facts, `loose` the links that are no keys."""
     tables, facts = read
     used = dict.fromkeys(candidate.columns)
     schema = state.view.schema
@@ -265,8 +265,8 @@ def _mass(groups: Sequence[int], shares: np.ndarray) -> dict[int, float]:
 def question_features(
     state: State, scores: np.ndarray, mass: Mapping[int, float], support: Support
 ) -> Features:
-    """Whether the database can hold what is asked, from the candidates' scores and the probability
-    of each of their results; the same for every candidate."""
+    """Features that say if the database can hold what is asked, from the candidates' scores and the
+    probability of each of their results; the same for every candidate."""
     best = support.best
     names = support.by_name
     columns = sorted((link.score for link in state.columns), reverse=True) or [0.0]

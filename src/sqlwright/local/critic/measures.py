@@ -60,7 +60,7 @@ COVERAGE: Mapping[str, str] = {
     "sense left": "how much of it other names would catch",
     "sense most left": "the most that one word leaves so",
 }
-"""How much of the question a candidate uses."""
+"""Measures of how much of the question a candidate uses."""
 
 KINDS: Mapping[str, str] = {
     "count": "COUNT",
@@ -149,7 +149,7 @@ SCHEMA: Mapping[str, str] = {
     "key of another": "whether another table's key is used in its place",
     "joined by another role": "joins by a key while the question names another one between both",
 }
-"""What it shows, groups, orders and joins by, against the schema."""
+"""Measures of the columns that it shows, groups, orders and joins by, against the schema."""
 
 ZONES: Mapping[str, str] = {
     "shown as asked": "how well the columns shown fit the words that ask",
@@ -206,7 +206,7 @@ WORDS: Mapping[str, str] = {
     "text against number": "columns of texts compared with a number",
     "constant shown": "whether a column is shown that is set to one value",
 }
-"""What single words ask for."""
+"""Measures of how it heeds single words."""
 
 QUESTION: Mapping[str, str] = {
     "q words": "content words",
@@ -242,7 +242,7 @@ QUESTION: Mapping[str, str] = {
     "q sense doubtful": "words that no name means well",
     "q missing": "whether nothing explains some word",
 }
-"""Of the question alone: can the database hold what is asked?"""
+"""Measures of the question alone, which say if the database can hold what is asked."""
 
 RANKED: Mapping[str, str] = {
     "rank share": "its part of the probability by the ranking",
@@ -251,13 +251,13 @@ RANKED: Mapping[str, str] = {
     "rank mass": "probability by the ranking of all candidates with its result",
     "rank mass logit": "the log odds of that",
 }
-"""What the first model makes of the candidates together."""
+"""Outputs of the first model, over all candidates together."""
 
 JUDGED: Mapping[str, str] = {"right": "how probable it is that the best candidate is right"}
-"""What the second model says, for the last."""
+"""Output of the second model, for the last."""
 
 OF_QUERY: tuple[str, ...] = (*FORM, *SCHEMA, *ZONES, *WORDS)
-"""What is read from a query's facts; all 0 for a query that can't be read."""
+"""Measures that are read from a query's facts; all 0 for a query that can't be read."""
 
 MEASURED: Mapping[str, str] = {
     **AUTHOR, **RESULT, **COVERAGE, **FORM, **SCHEMA, **ZONES, **WORDS, **QUESTION,

@@ -39,7 +39,7 @@ class Parts:
     """With those whose highest or lowest value a query within the query looks for."""
     compared: tuple[Compared, ...]
     shown_constant: bool
-    """Whether a column is shown that a condition has set to one value."""
+    """True if a column is shown that a condition has set to one value."""
     operands: tuple[tuple[ColumnRef, ColumnRef], ...]
     """Columns that a set operation or IN holds against each other."""
 
@@ -50,7 +50,7 @@ class Parts:
 
     @property
     def grouping(self) -> tuple[Term, ...]:
-        """What the first SELECT that groups goes by."""
+        """The terms by which the first SELECT that groups does so."""
         return next((one.grouping for one in self.facts.selects if one.grouping), ())
 
     @property
@@ -99,7 +99,7 @@ def _columns(terms: Iterable[Term]) -> tuple[ColumnRef, ...]:
 
 
 def _inner_extremes(facts: QueryFacts) -> Iterator[Term]:
-    """What an inner query looks for the highest or lowest value of."""
+    """The terms whose highest or lowest value an inner query looks for."""
     for select in facts.selects[1:]:
         for term in select.shown:
             if term.aggregate is not None and term.aggregate.function in {"max", "min"}:

@@ -1,4 +1,4 @@
-"""Does a query order, rank, count and switch by the columns that the question names for it?"""
+"""Features that compare ORDER BY, MAX, MIN, COUNT and booleans with what the question names."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Keys:
         self._negated = bool(_NEGATED.search(question))
 
     def features(self, parts: Parts, used: Sequence[ColumnRef], tables: Set[str]) -> Features:
-        """What a query over these columns and tables (folded names) goes by."""
+        """The features of a query over these columns and tables (folded names)."""
         facts, ordered = parts.facts, [key.term for key in parts.last_order]
         keys = _key_words(ordered)
         limits = [call.argument for call in facts.aggregates if call.function in {"max", "min"}]
@@ -106,7 +106,7 @@ class Keys:
         return [table for table in self._schema.tables if says(self._stems, table.name)]
 
     def _is_subtype(self, table: Table, tables: Set[str]) -> bool:
-        """Whether an unused table's rows are some of those of a used one."""
+        """True if an unused table's rows are some of those of a used one."""
         return table.name.casefold() not in tables and any(
             key.table == table.name
             and set(key.columns) == set(table.primary_key)
@@ -134,7 +134,7 @@ def _switched(facts: QueryFacts, values: Set[str]) -> Iterator[str]:
 
 
 def _shown_twice(first: SelectFacts) -> bool:
-    """Whether a column is shown more than once, plainly and in an aggregate included."""
+    """True if a column is shown more than once, plainly and in an aggregate included."""
     told: list[str | Term] = []
     for term in first.shown:
         inner = term.aggregate.argument if term.aggregate is not None else term

@@ -1,4 +1,4 @@
-"""Does a query use the keys that the question names, and hold like against like?"""
+"""Features of key columns and of the operands of set operations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class References:
         self._stems = [stem(word) for word in self._words]
 
     def features(self, parts: Parts) -> Features:
-        """Whether keys meet as the question says."""
+        """The features of a query."""
         apart = sum(self._apart(left, right) for left, right in parts.operands)
         kinds = set(self._key_kinds(parts))
         identified = [any(self._identifies(ref, t) for ref in parts.grouped) for t in self._each]
@@ -52,20 +52,20 @@ class References:
         return bool(words) and words[-1] in {"name", "title", "fullname"}
 
     def _identifies(self, ref: ColumnRef, table: Table) -> bool:
-        """Whether a column tells a table's rows apart, or refers to them."""
+        """True if a column tells a table's rows apart, or refers to them."""
         if ref.table == table.name:
             return ref.column in table.primary_key or self._is_name(ref)
         return self._refers(ref, table.name)
 
     def _refers(self, ref: ColumnRef, table: str) -> bool:
-        """Whether a column refers to a table."""
+        """True if a column refers to a table."""
         return any(
             key.table == ref.table and ref.column in key.columns and key.target_table == table
             for key in self._schema.foreign_keys
         )
 
     def _apart(self, left: ColumnRef, right: ColumnRef) -> bool:
-        """Whether two columns neither share a name nor are joined by a key."""
+        """True if two columns neither share a name nor are joined by a key."""
         pairs = self._schema.key_pairs
         return left.column.casefold() != right.column.casefold() and not (
             (left, right) in pairs or (right, left) in pairs
@@ -73,7 +73,7 @@ class References:
 
     def _key_kinds(self, parts: Parts) -> Iterator[str]:
         """For each “manufacturer code” that the question says and each key that the query uses:
-        is it that table's key, or one that refers to it?"""
+        `own` if it is that table's key or one that refers to it, else `other`."""
         if not self._keys_said:
             return
         used = (*parts.shown, *parts.worked_out, *parts.counted, *parts.conditions, *parts.grouped)
@@ -127,7 +127,8 @@ class References:
         return found
 
     def _role(self, ref: ColumnRef) -> int:
-        """How many words of a referring column, tables' names aside, the question holds."""
+        """The number of words of a referring column, tables' names aside, that the question
+        holds."""
         own = stems(split_name(ref.column)) - stems(ENDS_OF_KEYS) - stems(split_name(ref.table))
         targets = (
             key.target_table for key in self._schema.foreign_keys

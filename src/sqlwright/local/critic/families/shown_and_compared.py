@@ -1,4 +1,4 @@
-"""Does what a query shows, groups and compares fit the question, given the schema?"""
+"""Features of how the columns that a query shows, groups and compares fit question and schema."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ class Shapes:
         self._numbers = _numbers_named(question, schema)
 
     def features(self, parts: Parts, used: Sequence[ColumnRef], tables: Set[str]) -> Features:
-        """What a query over these columns and tables (folded names) shows and groups, beside what
-        the question asks for."""
+        """The features of what a query over these columns and tables (folded names) shows and
+        groups, beside what the question asks for."""
         shown = [term.column for term in parts.facts.first.shown if term.column is not None]
         grouped = [term.column for term in parts.grouping if term.column is not None]
         near, keys = self._schema.foreign_key_columns, self._schema.all_keys
@@ -99,12 +99,12 @@ class Shapes:
         }
 
     def _names(self, ref: ColumnRef) -> bool:
-        """Whether the question holds any word of a column's name."""
+        """True if the question holds any word of a column's name."""
         return any(stem(word) in self._words for word in split_name(ref.column))
 
 
 def comparison_features(question: str, parts: Parts) -> Features:
-    """Does each number that the question names stand behind the comparison that is asked for?"""
+    """Features of the comparisons with the numbers that the question names."""
     wrong = unasked = lost = strict = 0
     if _BOUND.search(question):
         question = _WRITTEN.sub(lambda found: NUMBER_WORDS[found.group().casefold()], question)
@@ -133,7 +133,7 @@ def comparison_features(question: str, parts: Parts) -> Features:
 
 
 def _operator_before(number: str, parts: Parts) -> str | None:
-    """What the first comparison with a literal that begins with a number asks for."""
+    """The operator of the first comparison with a literal that begins with a number."""
     begins = re.compile(rf"{re.escape(number)}(?![\d.])")
     for one in parts.facts.comparisons:
         if one.operator in _ORDERING and one.constant and begins.match(one.constant.text):
@@ -177,6 +177,6 @@ def stems(words: Iterable[str]) -> set[str]:
 
 
 def says(words: Set[str], name: str) -> bool:
-    """Whether stems hold the whole of a name."""
+    """True if stems hold the whole of a name."""
     own = stems(split_name(name))
     return bool(own) and own <= words

@@ -1,5 +1,5 @@
-"""Does a query do what single words of the question ask for: an extreme, a direction, a part of a
-name, another entity's key?"""
+"""Features of how a query heeds single words of the question: an extreme, a direction, a part of a
+name, another entity's key."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Cues:
         self._different = stems(word for word in nouns if word not in FUNCTION_WORDS)
 
     def features(self, parts: Parts) -> Features:
-        """What a query does that is asked for, and what it does unasked."""
+        """The features of what a query does that is asked for, and of what it does unasked."""
         return (
             self._names(parts)
             | self._extremes(parts)
@@ -169,7 +169,8 @@ class Cues:
         } | self._name_order(parts)
 
     def _name_order(self, parts: Parts) -> Features:
-        """What part of a name the words behind “sorted” ask for, and what is sorted by."""
+        """Features of the part of a name that the words behind “sorted” ask for and that it sorts
+        by."""
         asked, by = self._names_sorted, _holds(parts.ordered)
         told = any(by) and asked in {(True, False), (False, True)}
         missed = any(wanted and not there for wanted, there in zip(asked, by, strict=True))
@@ -234,7 +235,7 @@ class Cues:
         }  # fmt: skip
 
     def _different_uncounted(self, parts: Parts) -> bool:
-        """Whether the number of different values of a column is asked for and not counted so."""
+        """True if the number of different values of a column is asked for and not counted so."""
         if not self._different:
             return False
         keys = self._schema.all_keys
@@ -301,18 +302,18 @@ class Cues:
 
 
 def _heard(text: str, *cues: re.Pattern[str]) -> tuple[bool, ...]:
-    """Whether each of the cues is in a text."""
+    """True for each of the cues that is in a text, else False."""
     return tuple(bool(cue.search(text)) for cue in cues)
 
 
 def _name_parts(text: str) -> tuple[bool, bool]:
-    """Whether a text asks for first names, and for last names."""
+    """True if a text asks for first names, then True if it asks for last names."""
     first, last = _heard(text, _FIRST_NAME, _LAST_NAME)
     return first, last
 
 
 def _holds(refs: Sequence[ColumnRef]) -> tuple[bool, bool]:
-    """Whether columns hold first names, and last names."""
+    """True if columns hold first names, then True if they hold last names."""
     return (
         any(_FIRST_COLUMN.search(ref.column) for ref in refs),
         any(_LAST_COLUMN.search(ref.column) for ref in refs),
@@ -325,12 +326,12 @@ def _names_in(term: Term) -> str:
 
 
 def _leading(order: Sequence[OrderKey]) -> tuple[bool, str]:
-    """Whether an ORDER BY puts the largest first, and of what."""
+    """True if an ORDER BY puts the largest first, with the names that it orders by."""
     return order[0].descending, _names_in(order[0].term)
 
 
 def _directed(parts: Parts) -> Iterator[tuple[bool, str]]:
-    """Each extreme that is taken: whether the largest comes first, and of what."""
+    """Each extreme that is taken: True if the largest comes first, and the names it is of."""
     yield from map(_leading, parts.facts.extremes)
     for call in parts.facts.aggregates:
         if call.function in {"max", "min"}:

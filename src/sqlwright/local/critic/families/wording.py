@@ -1,4 +1,4 @@
-"""Does a query's form fit the question's form? Cue words on one side, clauses on the other."""
+"""Features of how a query's clauses fit the cue words of the question."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _ASKED: dict[str, re.Pattern[str]] = {
         "like": (r"\bcontain|\bstart|\bbegin|\bend(?:s|ing)? with|\bsubstring|\bletter|\binclud"),
     }.items()
 }
-"""What a question says that asks for a kind of clause."""
+"""Cues of a question by the kind of clause that they ask for."""
 
 _ORDERED = re.compile(r"\b(?:order|sort)(?:ed)?\s+(?:\w+\s+){0,2}(?:by|in)\b", re.IGNORECASE)
 _ALPHABET = re.compile(r"\balphabet", re.IGNORECASE)
@@ -90,7 +90,7 @@ def form_features(question: str, parts: Parts) -> Features:
 
 
 def _clauses(parts: Parts) -> dict[str, bool]:
-    """Which of the kinds of clauses of `_ASKED` a query has."""
+    """True for each kind of clause of `_ASKED` that a query has."""
     facts = parts.facts
     operators = {one.operator for one in facts.comparisons}
     combined = {one.operator for one in facts.operations}
@@ -123,7 +123,7 @@ def _clauses(parts: Parts) -> dict[str, bool]:
 
 
 def _rising(keys: Sequence[OrderKey]) -> bool:
-    """Whether rows come from the lowest value of a column on. Of what is worked out, none does:
+    """True if rows come from the lowest value of a column on. Of what is worked out, none does:
     the weights were fitted so."""
     return all(key.term.column is not None and not key.descending for key in keys)
 

@@ -1,8 +1,9 @@
-"""Which part of the question asks for a column, and is it there that the query uses it?
+"""Splits the question into zones and checks that each column is used where its zone asks for it.
 
 The words of a question are divided into what is asked for, whose it is, conditions, groups and
 order; a query's columns into what it shows, compares, groups and orders by. Then one is held
-against the other, in both directions: is a column named where it is used, and is every word used?
+against the other in both directions: columns that aren't named where they are used, and words that
+no column uses there.
 """
 
 from __future__ import annotations
@@ -59,17 +60,18 @@ _COUNTED = re.compile(
 )
 
 FITS, ENOUGH = 0.6, 0.4
-"""How well a shown column fits the words that ask: the best one at least, another one."""
+"""Least match, in [0, 1], of the best shown column with the words that ask, and of others;
+chosen."""
 EXPLAINED = 0.5
-"""From here a word counts as used."""
+"""Least match, in [0, 1], of a word that counts as used; chosen."""
 HALF_KNOWN = 0.45
-"""Static similarity below which words have little to do with each other."""
+"""Static cosine below which words have little to do with each other; chosen."""
 WITHIN = 0.75
-"""What it counts that a word is part of a longer one of a name: date, createdate."""
+"""Match, in [0, 1], of a word that is part of a longer one of a name: date, createdate; chosen."""
 SURE = 0.9
-"""Score of a value match from which the value is held to be meant."""
+"""Least score, in [0, 1], of a value that is held to be meant; chosen."""
 BEFORE, AFTER = 6, 3
-"""Words before and after a literal among which its column is looked for."""
+"""Words before and after a literal among which its column is looked for; chosen."""
 
 
 def zones(asked: Sequence[Token], text: str) -> tuple[npt.NDArray[np.int64], Mask]:
@@ -115,7 +117,7 @@ def _next_zone(zone: int, word: str, before: str, gap: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Match:
-    """How well the words of a question match the words of names: (N, V)."""
+    """The match of each word of a question with each word of names: `words`, (N, V) in [0, 1]."""
 
     words: FloatArray
     schema: SchemaArrays
@@ -146,7 +148,7 @@ class _Match:
                    np.asarray(weights, dtype=np.float32))  # fmt: skip
 
     def columns(self, mask: Mask, rows: npt.NDArray[np.int64]) -> FloatArray:
-        """How well the masked words name each of the columns."""
+        """(len(rows),) how well the masked words name each of the columns, in [0, 1]."""
         if not mask.any() or not len(rows):
             return np.zeros(len(rows), dtype=np.float32)
         best = self.words[mask].max(axis=0)
@@ -196,7 +198,7 @@ class Zones:
                         self._in_value[row] = 1.0
 
     def features(self, parts: Parts) -> Features:
-        """How a query's columns fit where they are asked for."""
+        """The features of how a query's columns fit where they are asked for."""
         return self._shown(parts) | self._covered(parts) | self._pairs(parts) | self._other(parts)
 
     def _rows(self, *groups: Sequence[ColumnRef]) -> npt.NDArray[np.int64]:
@@ -320,7 +322,8 @@ class Zones:
         return token.is_number or token.text in {"and", "or"}
 
     def _said_at(self, literal: str) -> tuple[int, int] | None:
-        """Where the question says a literal: as a word, within one, or a number in letters."""
+        """First character and end of a literal in the question: a word, part of one, or a number in
+        letters; None where it isn't said."""
         if not literal:
             return None
         whole = rf"(?<!\w){re.escape(literal)}(?!\w)"
