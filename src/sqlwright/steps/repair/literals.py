@@ -110,7 +110,7 @@ def mend(
     candidate: Candidate, unknown: Sequence[UnknownText], state: State, context: Context
 ) -> Candidate:
     """The executed candidate with similar texts that are stored for those that aren't, if it is
-    hollow and finds something with them; else itself."""
+    an empty answer and finds something with them; else itself."""
     # A condition that excludes can't be why nothing was found.
     unknown = [one for one in unknown if one.similar is not None and not one.compared.negated]
     if not unknown or not is_empty_answer(candidate):
