@@ -9,7 +9,9 @@ then `compare`. After a change that is meant to alter answers, `compare --list` 
 
 `ask` adds to its file. One JSON object a line: set, id, question, status, sql, confidence, whether
 it is right (null where the gold query gives nothing to compare with), and every candidate's SQL.
-`compare` exits with 1 if any status, SQL or confidence differs.
+`compare` exits with 1 if any status, SQL or confidence differs. On a busy machine the first look at
+a large database is cut short at another row each time, and its answers differ: ask it again, with
+`--only`, when nothing else runs.
 """
 
 import argparse
@@ -37,6 +39,8 @@ def ask(arguments):
 
 def _spider(arguments):
     examples = load_spider(arguments.spider, split=arguments.split).examples
+    if arguments.only:
+        examples = [example for example in examples if example.db_id in arguments.only]
     by_database = sorted(examples, key=lambda e: e.db_id)
     for database, group in groupby(by_database, key=lambda e: e.database):
         if not database.exists():
@@ -128,6 +132,7 @@ if __name__ == "__main__":
     chosen.add_argument("--spider", type=Path, help="a folder in Spider's layout")
     chosen.add_argument("--demo", action="store_true")
     asking.add_argument("--split", default="dev")
+    asking.add_argument("--only", nargs="+", help="databases to ask, by name")
     comparing = commands.add_parser("compare")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
