@@ -43,11 +43,11 @@ from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, 
 from sqlwright.types import Question, ValueMatch
 from tests.form.notation import CASES, cases
 from tests.indexes.values_data import LetterEmbedder
+from tests.local.linker.test_groups import CROWD
+from tests.local.linker.test_linker import MUSIC
+from tests.local.parser.test_dating import SALES
 from tests.local.singers import MALE, SINGERS
 from tests.local.test_critic import candidate, described, state
-from tests.local.test_dating import SALES
-from tests.local.test_link_groups import CROWD
-from tests.local.test_linker import MUSIC
 
 BUSINESS = Schema(
     "business",

@@ -40,7 +40,7 @@ from sqlwright.types import (
     TableLink,
     ValueMatch,
 )
-from tests.local.test_linker import MUSIC
+from tests.local.linker.test_linker import MUSIC
 
 WEIGHTS = Path(sqlwright.__file__).parent / "local" / "weights"
 

@@ -9,7 +9,7 @@ from sqlwright.local.linker.groups import mass
 from sqlwright.local.linker.linker import WIDE, Linker
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.types import Question, ValueMatch
-from tests.local.test_linker import WEIGHTS
+from tests.local.linker.test_linker import WEIGHTS
 
 GROUPS = (
     (("airline", "name", "country"), ("flight", "airline", "origin", "destination", "price")),
