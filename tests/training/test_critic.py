@@ -42,7 +42,7 @@ def test_questions_of_more_weight_decide_the_ranking(
     labels = [np.array([1.0, 0.0]), np.array([0.0, 1.0])]
     order = Order(("one", "other"))
     ranking = fit_ranking([candidates, candidates], labels, weights, order, decay=0.01)
-    logits = ranking.logits([{"one": 1.0}, {"other": 1.0}])
+    logits = ranking.logits([{"one": 1.0, "other": 0.0}, {"one": 0.0, "other": 1.0}])
     assert int(np.argmax(logits)) == better
 
 
