@@ -18,6 +18,8 @@ import yaml
 from tokenizers import Tokenizer
 
 from sqlwright.english.as_trained import Word
+from sqlwright.form.read.sql import read_sql
+from sqlwright.form.sequence.grammar import KEYWORDS, linearize
 from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.local.linker.features import phrase_features, value_features, word_features
 from sqlwright.local.linker.groups import evidence
@@ -35,6 +37,7 @@ from sqlwright.local.parser.nodes import (
     WordPieces,
 )
 from sqlwright.local.parser.parser import Parser
+from sqlwright.local.parser.pointers import to_tokens
 from sqlwright.local.question.arrays import encode_question, match_words
 from sqlwright.local.question.schema import FLAGS, encode_schema
 from sqlwright.local.question.support import Support, senses, support
@@ -251,6 +254,19 @@ def shown_to_parser(case: dict[str, Any], pieces: WordPieces) -> dict[str, Any]:
         "relations": {name: relations[name] for name in sorted(relations)},
         "pieces": " ".join(layout),
     }
+
+
+def pointed_at(case: dict[str, Any], pieces: WordPieces) -> list[str] | None:
+    """What the decoder would have to point at to write the query of a case."""
+    question = Question(case["asked"])
+    values = found_values(case["asked"], case.get("values", []))
+    encoded = encode(question, BUSINESS, values, {}, pieces)
+    symbols = linearize(read_sql(case["sql"], BUSINESS))
+    tokens = to_tokens(symbols, encoded, question)
+    if tokens is None:
+        return None
+    names = [*KEYWORDS, "", *map(_named, encoded.nodes)]
+    return [" ".join(names[one] for one in token) for token in tokens]
 
 
 def _named(node: Node) -> str:

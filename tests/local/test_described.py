@@ -25,6 +25,7 @@ from tests.local.described import (
     link_features,
     linked,
     parsed,
+    pointed_at,
     schema_facts,
     shown_to_parser,
     supported,
@@ -59,6 +60,11 @@ def test_what_explains_the_words_of_a_question(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", cases("local/parser_input.yaml"), ids=lambda case: case["asked"])
 def test_what_the_parser_is_shown(case: dict[str, Any], pieces: WordPieces) -> None:
     assert shown_to_parser(case, pieces) == case["shown"]
+
+
+@pytest.mark.parametrize("case", cases("local/pointers.yaml"), ids=lambda case: case["sql"])
+def test_what_the_decoder_points_at(case: dict[str, Any], pieces: WordPieces) -> None:
+    assert pointed_at(case, pieces) == case["points"]
 
 
 @pytest.mark.parametrize("case", cases("local/asks.yaml"), ids=lambda case: case["asked"])
