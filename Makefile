@@ -49,7 +49,7 @@ lowest: $(TOOLS)/.installed
 	@$(TOOLS)/bin/uv venv --quiet --clear --python $(PYTHON) $(LOWEST)
 	@$(TOOLS)/bin/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct -e .
 	@$(TOOLS)/bin/uv pip install --quiet --python $(LOWEST) 'pytest<10' 'pytest-timeout<3' 'hypothesis<7'
-	@$(LOWEST)/bin/python -m pytest tests/cli tests/llm tests/database tests/indexes tests/running tests/recipes tests/prompts tests/sql tests/prepare tests/boundary tests/test_*.py
+	@$(LOWEST)/bin/python -m pytest tests/cli tests/llm tests/database tests/indexes tests/running tests/recipes tests/prompts tests/sql tests/prepare tests/boundary tests/settings tests/form tests/english tests/test_*.py
 
 $(VENV)/bin/python:
 	@$(PYTHON) scripts/make_venv.py $(VENV)
