@@ -15,6 +15,7 @@ from sqlwright.types import Answer, State, Turn
 
 if TYPE_CHECKING:
     from sqlwright.api import Session
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.settings.values import Settings
 
@@ -77,6 +78,14 @@ def models_ahead(settings: Settings) -> Mapping[str, Any] | None:
     models = EmbeddedModels()
     models.load_ahead()
     return models
+
+
+def note_destinations(screen: Screen, settings: Settings, *, allow_code: bool = False) -> None:
+    """Show where prompts go elsewhere when a file alone decides it. Raises ConfigError."""
+    from sqlwright.settings.policy import remote_destinations
+
+    for leaving in remote_destinations(settings, allow_code=allow_code):
+        screen.note(clean(leaving, 400), style="warning")
 
 
 def opener(

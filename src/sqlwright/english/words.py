@@ -12,10 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-# The critic takes FUNCTION_WORDS and vocabulary from here.
-from sqlwright.english.vocabulary import ABBREVIATIONS
-from sqlwright.english.vocabulary import FUNCTION_WORDS as FUNCTION_WORDS  # noqa: PLC0414
-from sqlwright.english.vocabulary import vocabulary as vocabulary  # noqa: PLC0414
+from sqlwright.english.vocabulary import ABBREVIATIONS, FUNCTION_WORDS, vocabulary
 
 _NAME_PART = re.compile(r"\d+|[^\W\d_]+")
 _TOKEN = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W_]+(?:['’][^\W_]+)?")

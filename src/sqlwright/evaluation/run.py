@@ -40,8 +40,6 @@ class EvaluationSettings:
     """The language model, and the budget of a question."""
     home: Path | None = None
     """The folder for replies, if not the usual one."""
-    extra: dict[str, Any] = field(default_factory=dict)
-    """Further facts that `run.json` keeps and that must agree when a run is resumed."""
 
 
 def evaluate(
@@ -111,7 +109,6 @@ def _claim(folder: Path, dataset: Dataset, settings: EvaluationSettings) -> None
         "overrides": list(settings.overrides),
         "version": sqlwright.__version__,
         **_language_model(settings.llm),
-        **settings.extra,
     }
     path = folder / "run.json"
     if path.exists():

@@ -104,21 +104,6 @@ def node_text(node: exp.Expr, dialect: str = "sqlite", *, pretty: bool = False) 
         return ""
 
 
-def enclosing_selects(tree: exp.Expr) -> dict[int, exp.Select | None]:
-    """The SELECT that each node of a tree stands in, a SELECT itself in the one around it, by the
-    identity of the node. In one walk: looking up from every node takes long in deep trees."""
-    from sqlglot import exp
-
-    found: dict[int, exp.Select | None] = {}
-    waiting: list[tuple[exp.Expr, exp.Select | None]] = [(tree, None)]
-    while waiting:
-        node, select = waiting.pop()
-        found[id(node)] = select
-        inner = node if isinstance(node, exp.Select) else select
-        waiting += [(child, inner) for child in node.iter_expressions()]
-    return found
-
-
 def source_read(node: exp.Expr) -> exp.Expr | None:
     """The node of the table or query that a table node or `x IN table` reads."""
     from sqlglot import exp

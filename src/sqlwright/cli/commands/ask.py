@@ -66,7 +66,7 @@ def command(
     form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, sql=sql_only)
     target = read_target(words or (), database)
 
-    from sqlwright.cli.opening import Asking, models_ahead, opener, settled
+    from sqlwright.cli.opening import Asking, models_ahead, note_destinations, opener, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
 
     settle_streams()
@@ -98,15 +98,14 @@ def command(
     from sqlwright.cli.views.ask import show_found
     from sqlwright.cli.views.sql import reads_as_sql
     from sqlwright.presentation.answer import readable
-    from sqlwright.settings.policy import check_model_is_asked, remote_destinations
+    from sqlwright.settings.policy import check_model_is_asked
 
     if target.note:
         screen.note(clean(target.note, 400))
     if reads_as_sql(target.text):
         screen.note("this looks like SQL and is read as a question; sqlwright sql runs a query")
     check_model_is_asked(chosen, allow_code=allow_code)
-    for leaving in remote_destinations(chosen, allow_code=allow_code):
-        screen.note(clean(leaving, 400), style="warning")
+    note_destinations(screen, chosen, allow_code=allow_code)
     asking = Asking(
         opener(target.database, chosen, allow_code=allow_code, models=models),
         target.text,

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.target import read_database
 from sqlwright.presentation.answer import readable
@@ -55,12 +54,12 @@ def command(
     """
     target = read_database(word, database)
 
-    from sqlwright.cli.opening import opener, settled, warm_session
+    from sqlwright.cli.opening import note_destinations, opener, settled, warm_session
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.typed.prompt import LineReader
     from sqlwright.cli.views.chat import Conversation
-    from sqlwright.settings.policy import check_model_is_asked, remote_destinations
+    from sqlwright.settings.policy import check_model_is_asked
 
     settle_streams()
     screen = Screen.open()
@@ -82,8 +81,7 @@ def command(
         ),
     )
     check_model_is_asked(chosen, allow_code=allow_code)
-    for leaving in remote_destinations(chosen, allow_code=allow_code):
-        screen.note(clean(leaving, 400), style="warning")
+    note_destinations(screen, chosen, allow_code=allow_code)
     open_session = opener(target, chosen, allow_code=allow_code)
     with Spinner(screen, "opening the database and loading the models") as spinner:
         session = warm_session(open_session, spinner)

@@ -71,11 +71,9 @@ def command(
     """
     dataset = _dataset(spider, bird, questions, split)
 
-    from sqlwright.cli.opening import settled
+    from sqlwright.cli.opening import note_destinations, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
-    from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.views.evaluate import measure
-    from sqlwright.settings.policy import remote_destinations
 
     settle_streams()
     screen = Screen.open()
@@ -93,8 +91,7 @@ def command(
             replay=replay,
         ),
     )
-    for leaving in remote_destinations(chosen, allow_code=allow_code):
-        screen.note(clean(leaving, 400), style="warning")
+    note_destinations(screen, chosen, allow_code=allow_code)
     return measure(
         screen,
         dataset,

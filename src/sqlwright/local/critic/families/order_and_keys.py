@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 
-from sqlwright.english.words import FUNCTION_WORDS, split_name, stem
+from sqlwright.english.vocabulary import FUNCTION_WORDS
+from sqlwright.english.words import split_name, stem
 from sqlwright.local.critic.families.shown_and_compared import number_columns, says, stems
 from sqlwright.local.critic.parts import Parts
 from sqlwright.schema import ColumnRef, Schema, Table

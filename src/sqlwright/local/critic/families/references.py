@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from sqlwright.english.words import FUNCTION_WORDS, split_name, stem, tokens
+from sqlwright.english.vocabulary import FUNCTION_WORDS
+from sqlwright.english.words import split_name, stem, tokens
 from sqlwright.local.critic.families.shown_and_compared import ENDS_OF_KEYS, stems
 from sqlwright.local.critic.parts import Parts
 from sqlwright.schema import ColumnRef, Schema, Table

@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sqlwright.english.words import FUNCTION_WORDS, split_name
+from sqlwright.english.vocabulary import FUNCTION_WORDS
+from sqlwright.english.words import split_name
 from sqlwright.local.critic.families.shown_and_compared import stems
 from sqlwright.local.critic.parts import Parts
 from sqlwright.schema import ColumnRef, Schema

@@ -16,7 +16,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sqlwright.english.words import FUNCTION_WORDS, Token, split_name, stem, vocabulary
+from sqlwright.english.vocabulary import FUNCTION_WORDS, vocabulary
+from sqlwright.english.words import Token, split_name, stem
 from sqlwright.local.critic.families.shown_and_compared import NUMBER_WORDS, stems
 from sqlwright.local.critic.parts import Parts
 from sqlwright.local.question.schema import SchemaArrays
