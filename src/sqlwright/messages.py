@@ -19,6 +19,12 @@ may quote them), what the user typed (question, evidence), an earlier reply of a
 Privacy = Literal["full", "schema-only"]
 """The parts of a prompt that may leave the machine: all of it, or all but stored values."""
 
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""The effort a model puts into reasoning before it replies, where its vendor has such a setting."""
+
+Verbosity = Literal["low", "medium", "high"]
+"""The length of a model's replies, where its vendor has such a setting."""
+
 LONGEST_REPLY = 40_000
 """Characters kept of a reply, from its end, where the answer stands; the rest is dropped.
 Chosen."""
@@ -165,6 +171,10 @@ class Capabilities:
     json_schema: bool = False
     tools: bool = False
     temperature: bool = True
+    reasoning: bool = False
+    """True if it thinks before it replies, which takes tokens of the reply's limit."""
     context_tokens: int = 128_000
+    reply_tokens: int = 0
+    """Tokens a reply may have at most, reasoning included; 0 is as many as the context has."""
     remote: bool = True
     """True if requests leave this machine."""

@@ -138,12 +138,16 @@ budget = "$0.05, 20 calls"
 privacy = "schema-only"
 cache = false
 prices = "prices.toml"
+reasoning = "low"
+reasoning_tokens = 2_000
 concurrency = 4
 timeout = 600
 
 [llm.capabilities]
 n = true
 context_tokens = 32_000
+reply_tokens = 4_096
+logprobs = false
 """
 
 
@@ -153,11 +157,23 @@ def test_what_is_said_about_language_models(tmp_path: Path) -> None:
     assert llm.model == "openai/gpt-4.1"
     assert llm.budget == Budget(calls=20, cost=0.05)
     assert (llm.privacy, llm.cache, llm.concurrency) == ("schema-only", False, 4)
-    assert dict(llm.capabilities) == {"n": True, "context_tokens": 32_000}
+    assert (llm.reasoning, llm.reasoning_tokens, llm.verbosity) == ("low", 2_000, None)
+    assert dict(llm.capabilities) == {
+        "n": True,
+        "context_tokens": 32_000,
+        "reply_tokens": 4_096,
+        "logprobs": False,
+    }
     assert llm.throttle.seconds == 600
     assert llm.prices == tmp_path / "prices.toml"
-    environ = {"SQLWRIGHT_LLM_CACHE": "yes", "SQLWRIGHT_LLM_BUDGET": "5k tokens"}
-    settings = load_settings({"llm.privacy": "full"}, environ=environ, folder=tmp_path)
+    environ = {
+        "SQLWRIGHT_LLM_CACHE": "yes",
+        "SQLWRIGHT_LLM_BUDGET": "5k tokens",
+        "SQLWRIGHT_LLM_VERBOSITY": "low",
+    }
+    flags = {"llm.privacy": "full", "llm.reasoning": "none"}
+    settings = load_settings(flags, environ=environ, folder=tmp_path)
+    assert (settings.llm.reasoning, settings.llm.verbosity) == ("none", "low")
     assert settings.llm.budget == Budget(tokens=5_000)
     assert (settings.llm.privacy, settings.llm.cache) == ("full", True)
     assert settings.origins["llm.budget"] == "SQLWRIGHT_LLM_BUDGET"
@@ -202,6 +218,8 @@ def test_a_variable_or_flag_about_language_models_that_does_not_fit_is_refused()
         load_settings(environ={"SQLWRIGHT_LLM_PRIVACY": "none"})
     with pytest.raises(ConfigError, match="--privacy takes 'full' or 'schema-only'"):
         load_settings({"llm.privacy": "none"})
+    with pytest.raises(ConfigError, match=r"--reasoning takes 'none' or .* 'max'"):
+        load_settings({"llm.reasoning": "much"})
     with pytest.raises(ConfigError, match="SQLWRIGHT_LLM_CACHE takes true or false"):
         load_settings(environ={"SQLWRIGHT_LLM_CACHE": "maybe"})
 

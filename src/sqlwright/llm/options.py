@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated
 
-from sqlwright.boundary.arguments import AnyPath, Count, Positive, Predicate, Words, checked_fields
+from sqlwright.boundary.arguments import (
+    AnyPath,
+    Count,
+    Natural,
+    Positive,
+    Predicate,
+    Words,
+    checked_fields,
+)
 from sqlwright.llm.endpoint import Throttle
-from sqlwright.messages import Capabilities, Privacy
+from sqlwright.messages import Capabilities, Effort, Privacy, Verbosity
 from sqlwright.spending import Budget
 
 
@@ -44,6 +52,13 @@ class LlmOptions:
     """A TOML file with prices of the user's own."""
     revision: str = ""
     """The model's, for the cache: another one is another model. Many servers report theirs."""
+    reasoning: Effort | None = None
+    """Effort of reasoning, where a recipe's step names none; None is the vendor's default."""
+    reasoning_tokens: Natural | None = None
+    """Tokens a reply may spend on reasoning, on top of those of its text; None goes by the model
+    and the effort."""
+    verbosity: Verbosity | None = None
+    """Length of replies, where a recipe's step names none; None is the vendor's default."""
     concurrency: Count = Throttle().concurrency
     """Requests in flight at once to one model."""
     timeout: Positive = Throttle().seconds

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlwright.boundary.arguments import shown
 from sqlwright.boundary.project_file import ProjectFile, find
 from sqlwright.errors import ConfigError
-from sqlwright.messages import Privacy
+from sqlwright.messages import Effort, Privacy, Verbosity
 from sqlwright.recipes.registry import default_recipe, unknown
 from sqlwright.settings.values import Settings
 from sqlwright.spending import parse_budget
@@ -43,7 +43,10 @@ class _CapabilityValues(BaseModel):
     json_schema: bool | None = None
     tools: bool | None = None
     temperature: bool | None = None
+    reasoning: bool | None = None
+    logprobs: bool | None = None
     context_tokens: Whole | None = None
+    reply_tokens: Whole | None = None
 
 
 class _LlmValues(BaseModel):
@@ -57,6 +60,9 @@ class _LlmValues(BaseModel):
     cache: bool | None = None
     prices: str | None = None
     revision: str | None = None
+    reasoning: Effort | None = None
+    reasoning_tokens: Whole | None = None
+    verbosity: Verbosity | None = None
     concurrency: Whole | None = None
     timeout: float | None = Field(default=None, gt=0)
     retrying: float | None = Field(default=None, gt=0)
@@ -209,7 +215,7 @@ def _unfit(where: str, name: str, given: object) -> ConfigError:
     elif name in _TABLES:
         takes = "a table of limits" if name == "limits" else "a table"
     elif kind in _CHOICES:
-        takes = " or ".join(map(repr, _CHOICES[kind])) if kind is Privacy else "true or false"
+        takes = "true or false" if kind is bool else " or ".join(map(repr, _CHOICES[kind]))
     else:
         takes = "a text in quotes" if kind is str else "a list of texts in quotes"
     if given == []:
@@ -218,7 +224,7 @@ def _unfit(where: str, name: str, given: object) -> ConfigError:
 
 
 def _kind(annotation: Any) -> Any:
-    """The type of a field other than None: str, bool, float, int, Privacy or a list."""
+    """The type of a field other than None: str, bool, float, int, a Literal or a list."""
     for kind in get_args(annotation) if get_origin(annotation) in {Union, UnionType} else ():
         if kind is not NoneType:
             return _kind(kind)
@@ -247,7 +253,7 @@ _KINDS: Mapping[str, Any] = {
 """Every setting by the name that flags and variables have, with the kind of its value."""
 
 _CHOICES: Mapping[Any, Mapping[str, Any]] = {
-    Privacy: {"full": "full", "schema-only": "schema-only"},
+    **{kind: {word: word for word in get_args(kind)} for kind in (Privacy, Effort, Verbosity)},
     bool: {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False},
 }
 

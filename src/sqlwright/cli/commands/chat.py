@@ -27,6 +27,7 @@ def command(
     budget: options.Budget = None,
     privacy: options.Privacy = None,
     remote: options.Remote = None,
+    reasoning: options.Reasoning = None,
     no_cache: options.NoCache = False,
     evidence: Annotated[
         str,
@@ -77,6 +78,7 @@ def command(
             budget=budget,
             privacy=privacy,
             remote=remote,
+            reasoning=reasoning,
             no_cache=no_cache,
         ),
     )

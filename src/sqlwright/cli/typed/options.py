@@ -122,6 +122,14 @@ Remote = Annotated[
         help="Whether a model is elsewhere, where its address doesn't tell (a gateway here).",
     ),
 ]
+Reasoning = Annotated[
+    str | None,
+    typer.Option(
+        "--reasoning",
+        metavar="EFFORT",
+        help="How much a model thinks: none, minimal, low, medium, high, xhigh or max.",
+    ),
+]
 NoCache = Annotated[
     bool, typer.Option("--no-cache", help="Neither use nor keep replies of language models.")
 ]
@@ -174,6 +182,7 @@ def llm_flags(
     budget: str | None = None,
     privacy: str | None = None,
     remote: bool | None = None,
+    reasoning: str | None = None,
     no_cache: bool = False,
     record: Path | None = None,
     replay: Path | None = None,
@@ -185,6 +194,7 @@ def llm_flags(
         "llm.budget": budget,
         "llm.privacy": privacy,
         "llm.remote": remote,
+        "llm.reasoning": reasoning,
         "llm.cache": False if no_cache else None,
         "llm.record": None if record is None else str(record),
         "llm.replay": None if replay is None else str(replay),
