@@ -67,6 +67,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     base_url: str = "",
     budget: AnyBudget | None = None,
     privacy: Privacy | None = None,
+    stand_in: bool = True,
     cache: bool | None = None,
     llm: Annotated[LlmOptions | None, Private()] = None,
     models: ByRole = None,
@@ -81,24 +82,24 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     where a language model is named. `overrides` change its options
     (`generation.embedded.beam=4`). `descriptions` is a folder of description files. With `tables`
     it is as if the database had no others: they are in no prompt, no value of theirs is found, no
-    query can read them. `limits` are those of one query, `seconds` is the time for one question in
-    all. Prepared data and traces are under `home`; `record=False` leaves no trace. `models` takes
-    the place of embedded models by role, and of language models by their names or `llm`.
+    query can read them. `limits` are those of one query, `seconds` is one question's in all.
+    Prepared data and traces are under `home`; `record=False` leaves no trace. `models` takes the
+    place of embedded models by role, and of language models by their names or `llm`.
 
     `model` is the language model (`openai/gpt-4.1`) of recipes that use one, `base_url` where it is
     if not at its vendor's. A question may cost `budget` at most (`"$0.05, 20 calls"`); under
     `privacy="schema-only"` no stored value leaves this machine. Replies are kept with `cache`, by
-    default where traces are. `llm` has all options of language models, the named ones come first.
-    Keys are looked up in `environ`, by default the process's environment.
+    default where traces are. With `stand_in=False` no embedded model answers where it wrote none.
+    `llm` has all options of language models, the named ones come first. Keys are looked up in
+    `environ`, else in the process's environment.
 
     A small database is prepared when it is opened, as `sqlwright prepare` does, and kept so when it
-    changes; what would take two seconds or more, or has no place to write to, isn't. With
-    `prepare=False`, or SQLWRIGHT_PREPARE=false where nothing is said, nothing is written for it.
-    It is logged as information, and `on_event` of a question is given `PreparationEnded`.
+    changes; what would take two seconds, or has no place to write to, isn't. It is logged, and
+    `on_event` is told. With `prepare=False`, or SQLWRIGHT_PREPARE=false, nothing is written.
 
-    Raises UserError for an argument that doesn't fit, of it ConfigError for a recipe, override or
-    model, DatabaseUnavailable for a file that isn't there or is no SQLite database, and
-    WorkspaceError for descriptions that aren't there.
+    Raises UserError for an argument that doesn't fit, of it ConfigError for recipe, override or
+    model, DatabaseUnavailable for a file that isn't there or isn't SQLite, and WorkspaceError for
+    descriptions that aren't there.
     """
     address = str(url)
     check_file(parse_address(address))
@@ -131,7 +132,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
         loaded,
         models=chosen_models,
         defaults=Defaults(
-            limits or Limits(), seconds, seed, budget=options.budget, privacy=options.privacy
+            limits or Limits(), seconds, seed, options.budget, options.privacy, stand_in
         ),
         traces=place / "traces" if record else None,
     )

@@ -89,6 +89,8 @@ class RunStarted(Event):
     """The version."""
     notes: tuple[str, ...]
     """Sentences on what isn't known of the database."""
+    stand_in: bool = True
+    """True if embedded models might answer in a language model's place."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,8 @@ class Defaults:
     budget: Budget = Budget()  # noqa: RUF009 - frozen
     """The most language models may cost per question."""
     privacy: Privacy = "full"
+    stand_in: bool = True
+    """True if embedded models may answer where a recipe's language model wrote no query."""
     reopening: int = 20
     """A database whose data changed is opened afresh when at least this many times as long has
     passed as opening it took: with 20, reopening takes at most a twentieth of the time. Chosen."""
@@ -227,6 +229,7 @@ class Session:
             cancelled=threading.Event() if cancelled is None else cancelled,
             spending=Spending(self._defaults.budget),
             privacy=self._defaults.privacy,
+            stand_in=self._defaults.stand_in,
         )
         with self._lock:
             self._runs[run.id] = run

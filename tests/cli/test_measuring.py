@@ -57,3 +57,12 @@ def test_a_report_says_what_language_models_took() -> None:
     assert "in all: 30 model calls and 20 cached replies, 2,000 tokens in, 200 out" in text
     assert "generation.direct: 20 model calls and 10 cached replies, 1,000 tokens in" in text
     assert summarize([record(1, right=True)])["usage"] == {}
+
+
+def test_a_report_says_how_many_answers_were_not_the_language_models() -> None:
+    ours = [record(i, right=i > 0, answered_by="stand_in") for i in range(3)]
+    theirs = [record(i, right=True, answered_by="language_model") for i in range(3, 10)]
+    text = rendered(summary_lines(summarize(ours + theirs), look(100)), 100)
+    assert "3 of them answered by embedded models" in text
+    assert "2 right: --no-stand-in" in text
+    assert "embedded" not in rendered(summary_lines(summarize(theirs), look(100)), 100)

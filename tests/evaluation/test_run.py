@@ -13,6 +13,7 @@ from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import calibration_error, summarize
 from sqlwright.evaluation.run import EvaluationSettings, evaluate
 from sqlwright.llm.options import LlmOptions
+from sqlwright.llm.scripted import Script, ScriptedModel
 from tests.llm.asking import RECIPE
 from tests.llm.server import ModelServer
 from tests.scripted import scripted_models
@@ -169,3 +170,23 @@ def test_a_language_model_is_part_of_what_a_run_is(spider_folder, tmp_path):
         "calls": 0, "prompt_tokens": 0, "reply_tokens": 0, "cost": 0.0, "cached": 6,
     }  # fmt: skip
     assert again["execution_accuracy"] == summary["execution_accuracy"]
+
+
+@pytest.mark.parametrize(
+    ("stand_in", "statuses", "stood_in"),
+    [(True, {"answered": 2}, (2, 1)), (False, {"failed": 2}, (0, 0))],
+)
+def test_answers_in_a_language_models_place_are_counted_or_forbidden(
+    spider_folder, tmp_path, stand_in, statuses, stood_in
+):
+    asked = EvaluationSettings(
+        recipe="chess-ir-ss-cg",
+        models=scripted_models(GERMAN) | {"llm": ScriptedModel(Script(otherwise="no query"))},
+        home=tmp_path / "home",
+        stand_in=stand_in,
+    )
+    summary = evaluate(load_spider(spider_folder), asked, tmp_path / "out")
+    assert summary["status"] == statuses
+    assert (summary["stood_in"]["total"], summary["stood_in"]["hits"]) == stood_in
+    kept = {one.answered_by for one in records.read(tmp_path / "out") if one.status != "gold"}
+    assert kept == ({"stand_in"} if stand_in else {None})

@@ -27,6 +27,8 @@ class Record:
     """answered, refused, failed, or 'gold' when the gold query itself doesn't run."""
     spider: bool = False
     bird: bool = False
+    answered_by: str | None = None
+    """A `types.Author`; None without a query."""
     gold_empty: bool = False
     oracle: bool = False
     """True if some candidate is right by Spider's rule."""

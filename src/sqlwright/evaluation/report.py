@@ -25,6 +25,7 @@ def summarize(records: Sequence[Record]) -> dict[str, Any]:
         "gold_does_not_run": len(records) - len(scored),
         "gold_returns_nothing": len(scored) - len(full),
         "status": dict(Counter(r.status for r in scored)),
+        "stood_in": _share([r for r in scored if r.answered_by == "stand_in"], lambda r: r.spider),
         "execution_accuracy": _share(scored, lambda r: r.spider),
         "execution_accuracy_gold_not_empty": _share(full, lambda r: r.spider),
         "bird_set_accuracy": _share(scored, lambda r: r.bird),

@@ -38,6 +38,9 @@ class EvaluationSettings:
     """Stand-ins for the embedded models."""
     llm: LlmOptions = field(default_factory=LlmOptions)
     """The language model, and the budget of a question."""
+    stand_in: bool = True
+    """False where a question fails that the language model wrote no query for, instead of being
+    answered by embedded models."""
     home: Path | None = None
     """The folder for replies, if not the usual one."""
 
@@ -88,6 +91,7 @@ def _answer(examples: Sequence[Example], settings: EvaluationSettings) -> Iterat
             allow_code=settings.allow_code,
             models=models,
             llm=settings.llm,
+            stand_in=settings.stand_in,
             home=settings.home,
             prepare=False,  # what is measured doesn't depend on what was measured before
             record=False,
@@ -108,7 +112,7 @@ def _claim(folder: Path, dataset: Dataset, settings: EvaluationSettings) -> None
         "recipe": settings.recipe,
         "overrides": list(settings.overrides),
         "version": sqlwright.__version__,
-        **_language_model(settings.llm),
+        **_language_model(settings),
     }
     path = folder / "run.json"
     if path.exists():
@@ -127,8 +131,9 @@ def _claim(folder: Path, dataset: Dataset, settings: EvaluationSettings) -> None
     _write(path, described | {"python": platform.python_version(), "machine": platform.machine()})
 
 
-def _language_model(options: LlmOptions) -> dict[str, Any]:
+def _language_model(settings: EvaluationSettings) -> dict[str, Any]:
     """Settings of a language model that make two runs comparable or not; nothing without one."""
+    options = settings.llm
     if not options.model and options.replay is None:
         return {}
     replay = None if options.replay is None else Path(options.replay).name
@@ -137,6 +142,7 @@ def _language_model(options: LlmOptions) -> dict[str, Any]:
         "budget": str(options.budget),
         "privacy": options.privacy,
         "replay": replay,
+        "stand_in": settings.stand_in,
     }
 
 

@@ -40,6 +40,7 @@ class Scorer:
             gold_sql=example.gold_sql,
             sql=answer.sql,
             status=answer.status,
+            answered_by=answer.answered_by,
             confidence=answer.confidence or 0.0,
             candidates=len(state.candidates),
             seconds=seconds,

@@ -64,6 +64,7 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "question": readable(answer.question),
         "sql": None if answer.sql is None else readable(answer.sql),
         "dialect": answer.dialect,
+        "answered_by": answer.answered_by,
         "columns": [readable(name) for name in answer.columns],
         "rows": [[cell_to_json(cell) for cell in row] for row in answer.rows[:rows]],
         "row_count": len(answer.rows),

@@ -150,6 +150,8 @@ class Run:
     """Budget and cost of language models so far."""
     privacy: Privacy = "full"
     """Limit on what requests that leave the machine may hold."""
+    stand_in: bool = True
+    """True if embedded models may answer where a recipe's language model wrote no query."""
     local_model_saw_values: threading.Event = field(default_factory=threading.Event)
     """Set once a model on this machine was shown values that mayn't leave it."""
     remembered: Remembered = field(default_factory=Remembered, repr=False, compare=False)

@@ -41,6 +41,7 @@ COMBINATORS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "when": (frozenset({"then", "otherwise"}), frozenset({"condition"})),
     "agent": (frozenset({"steps"}), frozenset({"task", "goal", "turns", "sampling", "prompt"})),
     "by_group": (frozenset({"steps"}), frozenset({"most", "share", "workers"})),
+    "stand_in": (frozenset({"steps"}), frozenset()),
 }
 _OPTIONAL = frozenset({
     "otherwise", "workers", "rounds", "enabled", "goal", "turns", "sampling", "prompt", "most",

@@ -13,6 +13,7 @@ nest:
       - repeat_until: {condition: has_rows, rounds: 2, steps: [repair.execution_guided]}
       - agent: {task: find values, goal: values, steps: [retrieval.values]}
       - by_group: {most: 3, steps: [schema_linking.embedded, generation.embedded]}
+      - stand_in: {steps: [schema_linking.embedded, generation.embedded]}
       - selection.critic
 
 Every step also has the option `enabled`; `false` leaves it out, which is how an ablation is an

@@ -41,6 +41,7 @@ STEPS: Mapping[str, str] = {
 SEQUENCES: Mapping[str, str] = {
     "agent": "sqlwright.running.agent:Agent",
     "by_group": "sqlwright.steps.schema_linking.by_group:ByGroup",
+    "stand_in": "sqlwright.running.stand_in:StandIn",
 }
 """Steps made of steps with options of their own."""
 

@@ -15,6 +15,7 @@ from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import (
     Answer,
+    Author,
     Candidate,
     ExecutionResult,
     Note,
@@ -46,6 +47,7 @@ def answer_from(state: State, workspace: Workspace, stopped: Note | None) -> Ans
         question=state.question.text,
         sql=None if chosen is None else chosen.sql,
         dialect=workspace.database.dialect,
+        answered_by=None if chosen is None else _author(chosen, state),
         alternatives=_alternatives(state),
     )
     told = (stopped,) if stopped else ()
@@ -55,6 +57,7 @@ def answer_from(state: State, workspace: Workspace, stopped: Note | None) -> Ans
             answer,
             status="refused",
             sql=None,
+            answered_by=None,
             message=state.refusal.message,
             suggestion=state.refusal.suggestion,
             confidence=_clipped(state.confidence),
@@ -65,7 +68,11 @@ def answer_from(state: State, workspace: Workspace, stopped: Note | None) -> Ans
         return _answered(answer, state, chosen, workspace, told)
     message, suggestion, cause = _failure(chosen, stopped, state.warnings)
     # What the message tells already isn't told again.
-    others = tuple(note for note in state.warnings if not cause or note.cause != cause)
+    others = tuple(
+        note
+        for note in state.warnings
+        if (not cause or note.cause != cause) and note.text not in message
+    )
     warnings = _once(others, known)
     return replace(answer, message=message, suggestion=suggestion, warnings=warnings)
 
@@ -172,6 +179,17 @@ def _doubt(
     return "no query that was tried fits the question well"
 
 
+def _author(chosen: Candidate, state: State) -> Author:
+    """The author of the query's first version, whatever repaired it."""
+    first = list(pool.history(chosen))[-1]
+    if first.by_model:
+        return "language_model"
+    if first.source != "generation.embedded":
+        return "other"
+    stood_in = any(note.kind == "stand_in" for note in state.warnings)
+    return "stand_in" if stood_in else "embedded"
+
+
 def _matches(part: QueryPart) -> tuple[ValueMatch, ...]:
     """The phrases behind a condition of the query."""
     return () if part.condition is None else part.condition.matches
@@ -188,6 +206,10 @@ def _failure(
         advice = "Ask in other words, or correct the query and run it yourself."
         return f"the query failed: {cause}", advice, cause
     lost = [note.cause for note in notes if note.kind == "left_out"]
+    absent = next((note.text for note in notes if note.kind == "stand_in"), "")
+    if absent:
+        last = lost[-1] if lost else ""
+        return f"{absent}: {last}" if last else absent, "", last
     if lost:  # other words wouldn't help against a model that doesn't reply, or replies no SQL
         return f"no query could be written: {lost[-1]}", "", lost[-1]
     return (

@@ -212,6 +212,7 @@ class Recording:
                 sqlwright=sqlwright.__version__,
                 python=platform.python_version(),
                 notes=workspace.notes,
+                stand_in=run.stand_in,
             )
         )
 
@@ -238,6 +239,7 @@ def _outcome(answer: Answer, seconds: float) -> dict[str, Any]:
     return {
         "status": answer.status,
         "sql": answer.sql,
+        "answered_by": answer.answered_by,
         "confidence": answer.confidence,
         "doubt": answer.doubt,
         "message": answer.message,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FINDINGS",
     "Answer",
+    "Author",
     "Candidate",
     "Cell",
     "ColumnLink",
@@ -226,6 +227,10 @@ class Candidate:
         return "" if self.parent is None else self.parent.id
 
 
+Author = Literal["language_model", "embedded", "stand_in", "other"]
+"""The author of a query: a language model; the embedded models of a recipe that asks no other; the
+same in place of a language model that wrote none; a step of somebody else's."""
+
 RefusalReason = Literal["write", "language", "empty", "too_long", "unanswerable", "unsure"]
 
 
@@ -352,6 +357,8 @@ class Answer:
     """The reason of a refusal; None otherwise."""
     error: ExecutionError | None = None
     """The error of a query of the user's own; None otherwise."""
+    answered_by: Author | None = None
+    """The author of the query; None without one and for a query of the user's own."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types under stable keys, with the version of the form."""

@@ -9,7 +9,7 @@ NoteKind = Literal[
     "stopped", "vetoed", "mended",
     "fan_out", "text_as_number", "order_by_digits", "replaced",
     "shortened", "only_null", "date", "second_question", "database",
-    "left_out", "budget", "model", "schema", "embedder", "critic", "record",
+    "left_out", "budget", "stand_in", "model", "schema", "embedder", "critic", "record",
 ]  # fmt: skip
 """The subject of a note: how the run ended, faults of the query, what machine checks found and
 replaced in it, its rows, the question, the database, and what went otherwise than planned."""

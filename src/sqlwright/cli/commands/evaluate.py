@@ -52,6 +52,14 @@ def command(
     no_cache: options.NoCache = False,
     record: options.Record = None,
     replay: options.Replay = None,
+    no_stand_in: Annotated[
+        bool,
+        typer.Option(
+            "--no-stand-in",
+            help="Questions that the language model writes no query for fail; embedded models "
+            "don't answer them.",
+        ),
+    ] = False,
     limit: Annotated[
         int | None,
         typer.Option("--limit", "-n", metavar="N", parser=options.count, help="Questions to ask."),
@@ -105,6 +113,7 @@ def command(
         folder=_folder(out, resume),
         allow_code=allow_code,
         as_json=as_json,
+        stand_in=not no_stand_in,
     )
 
 

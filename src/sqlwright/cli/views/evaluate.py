@@ -45,6 +45,7 @@ def measure(
     folder: Path | None,
     allow_code: bool,
     as_json: bool,
+    stand_in: bool = True,
 ) -> int:
     """Run, show, give the exit code. Without `folder` nothing is kept."""
     from sqlwright.evaluation.run import EvaluationSettings, evaluate
@@ -56,6 +57,7 @@ def measure(
         allow_code=allow_code,
         limit=limit,
         llm=llm,
+        stand_in=stand_in,
         home=home,
     )
     try:
@@ -116,6 +118,12 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
     )
     if summary["gold_does_not_run"]:
         yield Text(f"{summary['gold_does_not_run']} left out: their gold query doesn't run")
+    if stood_in := summary["stood_in"]["total"]:
+        yield Text(
+            f"{stood_in:,} of them answered by embedded models in place of the language model, "
+            f"{summary['stood_in']['hits']:,} right: --no-stand-in has them fail",
+            style="warning",
+        )
     yield Text()
     for key, name, meaning in SHARES:
         yield _share_line(name, summary[key], meaning, display)

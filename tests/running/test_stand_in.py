@@ -1,0 +1,102 @@
+"""Embedded models in place of a language model that wrote no query: said, counted, forbidden."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlwright import api
+from sqlwright.llm.scripted import Script, ScriptedModel, When
+from sqlwright.presentation.answer import answer_to_dict
+from sqlwright.running.trace import find_trace, read_trace
+from sqlwright.types import Answer
+from tests.scripted import scripted_models
+
+QUESTION = "How many customers live in Germany?"
+COUNTED = "SELECT count(*) FROM customers WHERE country = 'Germany'"
+NOTHING = "I would rather not write a query."
+RECIPES = ("chess-ir-ss-cg", "chess-ir-cg-ut", "chess-agents")
+SMALL = ("samples.count=2", "selection.generate_tests.tests=1")
+
+Ask = Callable[..., Answer]
+
+
+@pytest.fixture
+def ask(database_files: dict[str, Path], tmp_path: Path) -> Ask:
+    """Asks the shop by a recipe, a language model that says one thing, and the parser's queries."""
+
+    def asked(
+        recipe: str, said: str, *written: str, question: str = QUESTION, **options: Any
+    ) -> Answer:
+        model = ScriptedModel(Script([When("selection.generate_tests", '["It counts."]')], said))
+        known = SMALL if recipe in {"chess-ir-cg-ut", "chess-agents"} else ()
+        with api.open(
+            database_files["shop"],
+            recipe=recipe,
+            overrides=known,
+            models={**scripted_models(*written), "llm": model},
+            home=tmp_path / "home",
+            **options,
+        ) as session:
+            return session.ask(question)
+
+    return asked
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_an_answer_says_that_the_embedded_models_stood_in(
+    ask: Ask, recipe: str, tmp_path: Path
+) -> None:
+    answer = ask(recipe, NOTHING, COUNTED)
+    assert (answer.status, answer.sql, answer.answered_by) == ("answered", COUNTED, "stand_in")
+    (told,) = [note for note in answer.warnings if note.kind == "stand_in"]
+    assert "embedded" in told.text
+    assert answer_to_dict(answer)["answered_by"] == "stand_in"
+    assert "embedded" in str(answer)
+    trace = read_trace(find_trace(tmp_path / "home" / "traces", answer.trace_id))
+    assert trace.answer["answered_by"] == "stand_in"
+    assert trace.start["stand_in"] is True
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_without_a_stand_in_the_question_fails_and_says_why(
+    ask: Ask, recipe: str, tmp_path: Path
+) -> None:
+    answer = ask(recipe, NOTHING, COUNTED, stand_in=False)
+    assert (answer.status, answer.sql, answer.answered_by) == ("failed", None, None)
+    assert "language model" in answer.message
+    assert "stand in" in answer.message
+    trace = read_trace(find_trace(tmp_path / "home" / "traces", answer.trace_id))
+    assert trace.start["stand_in"] is False
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_what_a_language_model_wrote_is_its_own(ask: Ask, allowed: bool) -> None:
+    answer = ask("chess-ir-ss-cg", f"```sql\n{COUNTED}\n```", COUNTED, stand_in=allowed)
+    assert (answer.status, answer.answered_by) == ("answered", "language_model")
+    assert not [note for note in answer.warnings if note.kind == "stand_in"]
+
+
+def test_embedded_models_of_a_recipe_that_uses_no_others_stand_in_for_nobody(ask: Ask) -> None:
+    answer = ask("local-unscored", "", COUNTED, stand_in=False)
+    assert (answer.status, answer.answered_by) == ("answered", "embedded")
+    assert answer.sql == COUNTED
+
+
+def test_nothing_stands_in_for_a_language_that_the_parser_cannot_read(ask: Ask) -> None:
+    answer = ask(
+        "chess-ir-ss-cg", NOTHING, COUNTED, question="Wie viele Kunden wohnen in Deutschland?"
+    )
+    assert (answer.status, answer.sql) == ("failed", None)
+    assert "German" in answer.message
+
+
+def test_a_query_of_your_own_was_answered_by_nobody(database_files: dict[str, Path]) -> None:
+    with api.open(database_files["shop"], record=False) as session:
+        answer = session.run_sql(COUNTED)
+    assert answer.answered_by is None
+    assert json.loads(answer.to_json())["answered_by"] is None
