@@ -45,6 +45,12 @@ NOT = ("not", "never", "without", "no", "except", "neither")
 BOUND = ("more than", "less than", "greater", "above", "below", "over", "under", "at least")
 """Words that ask for a function, a kind of column, a group, a negation and a comparison."""
 
+SHARE = ("percent", "percentage", "share", "ratio", "rate", "proportion", "fraction")
+FEW = ("at most", "fewer than", "less than", "no more than", "not more than", "all", "none")
+RUN = ("consecutive", "consecutively", "in a row", "previous", "next", "running", "cumulative")
+"""Words that ask for a part of a whole, for things that may have no partners, and for neighbours
+in an order."""
+
 KINDS = (COUNT, HIGH_END, LOW_END, AVERAGE, TOTAL, TIME, NAME, KEY, EACH, NOT, BOUND)
 """The groups that the linker has an input for each, in the order of its weights."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,64 @@ def test_samples_differ_in_seed_and_order_and_the_first_has_the_stored_order(
     assert first[1:] != prompts(2)[1:]
 
 
+def test_orders_differ_between_samples_questions_and_generators(
+    shop_workspace: Workspace,
+) -> None:
+    def orders(prompt: str, text: str) -> list[str]:
+        model, models = answering(REPLY)
+        step = named(DirectGeneration(f"generation/{prompt}"))
+        samples(6, step)(state(shop_workspace, text), Context(shop_workspace, Run(seed=1), models))
+        schemas = [str(request.messages[-1].text) for _, request in model.requests]
+        return [text.split("Question:")[0] for text in schemas][1:]
+
+    seen = [
+        tuple(orders(prompt, text))
+        for prompt in ("divide_and_conquer", "query_plan")
+        for text in ("Who lives in Munich?", "Who has ordered a lamp?")
+    ]
+    assert all(len(set(one)) == len(one) for one in seen)
+    for place in range(5):
+        assert len({one[place] for one in seen}) > 2
+
+
+def test_the_worked_examples_that_fit_are_shown(shop_workspace: Workspace) -> None:
+    def shown(text: str, prompt: str = "divide_and_conquer", **options: Any) -> list[str]:
+        model, models = answering(REPLY)
+        step = DirectGeneration(f"generation/{prompt}", **options)
+        step(state(shop_workspace, text), Context(shop_workspace, Run(), models))
+        instructions = str(model.requests[0][1].messages[0].text)
+        return re.findall(r"^Question: (.+)$", instructions, re.MULTILINE)
+
+    each = "How many appointments has each patient kept?"
+    share = "What percentage of those invited to the hearing screening took part?"
+    run = "Which plots grew potatoes in at least three consecutive years?"
+    assert len(shown("Who lives in Munich?")) == 4
+    assert each in shown("How many orders has each customer?")
+    assert share in shown("What percentage of orders are open?")
+    assert share not in shown("How many orders has each customer?")
+    assert run in shown("Who ordered in consecutive months?")
+    assert shown("Wer wohnt in München?") == shown("Wer hat etwas bestellt?")
+    assert len(shown("Who lives in Munich?", shots=7)) == 7
+    assert len(shown("Who lives in Munich?", "query_plan", shots=6)) == 6
+    assert shown("Who lives in Munich?", shots=0) == []
+    few = shown("What percentage of orders are open?", shots=2)
+    assert few == shown("What percentage of orders are open?", shots=3)[:2]  # the last goes first
+
+
+@pytest.mark.parametrize(
+    ("reading", "said"), [("letter", "to the letter"), ("sense", "can't mean what it says")]
+)
+def test_evidence_is_followed_to_the_letter_or_by_its_sense(
+    reading: Any, said: str, shop_workspace: Workspace
+) -> None:
+    model, models = answering(REPLY)
+    step = DirectGeneration(evidence=reading)
+    step(state(shop_workspace), Context(shop_workspace, Run(), models))
+    rules = str(model.requests[0][1].messages[0].text)
+    told = [text for text in ("to the letter", "can't mean what it says") if text in rules]
+    assert told == [said]
+
+
 def test_several_replies_to_one_prompt_are_several_candidates(shop_workspace: Workspace) -> None:
     model = ScriptedModel(Script(otherwise=lambda asked: f"SELECT {asked.sample}"))
     step = DirectGeneration("generation/fine_tuned", sampling=Sampling(n=3, temperature=0.7))
@@ -186,7 +245,9 @@ def test_a_prompt_and_worked_examples_of_ones_own(
     )
     model, models = answering("SELECT 1")
     context = Context(shop_workspace, Run(), models)
-    DirectGeneration(str(path), demonstrations="query_plan")(state(shop_workspace), context)
+    DirectGeneration(str(path), demonstrations="query_plan", shots=9)(
+        state(shop_workspace), context
+    )
     text = str(model.requests[0][1].messages[0].text)
     assert "Who wrote the most recently published title" in text
     assert text.endswith("Who lives in Munich?")
@@ -199,6 +260,8 @@ def test_options_out_of_range_are_refused() -> None:
         DirectGeneration(demonstrations="chess")
     with pytest.raises(ValueError, match="examples"):
         DirectGeneration(examples=-1)
+    with pytest.raises(ValueError, match="shots"):
+        DirectGeneration(shots=-1)
 
 
 def test_nothing_is_asked_without_a_question_or_a_schema(shop_workspace: Workspace) -> None:

@@ -80,7 +80,6 @@ def test_clusters_are_shown_with_queries_and_results(shop_workspace: Workspace) 
     assert [test.text for test in state.tests] == [
         "It counts rows.",
         "It counts customers.",
-        GENERAL,
     ]
     (asked,) = script.asked
     assert asked.temperature == 0.8
@@ -137,6 +136,91 @@ def test_without_a_usable_reply_the_general_test_is_left(
     state, _ = written(shop_workspace, says, COUNT, CITIES)
     assert [test.text for test in state.tests] == [GENERAL]
     assert "wrote no tests" in state.warnings[0].text
+
+
+@pytest.mark.parametrize(
+    ("queries", "tests", "general", "expected"),
+    [
+        # Two clusters are told apart by one test; three need two.
+        ((COUNT, CITIES), ["It counts rows."], "auto", False),
+        ((COUNT, CITIES, ORDERS), ["It counts rows."], "auto", True),
+        ((COUNT, CITIES, ORDERS), ["It counts rows.", "It counts customers."], "auto", False),
+        ((COUNT, CITIES), ["It counts rows."], True, True),
+        ((COUNT, CITIES, ORDERS), ["It counts rows."], False, False),
+    ],
+)
+def test_the_general_test_is_added_where_the_others_do_not_tell_all_apart(
+    queries: tuple[str, ...],
+    tests: list[str],
+    general: Any,
+    expected: bool,
+    shop_workspace: Workspace,
+) -> None:
+    says = json.dumps({"reasoning": "x", "tests": tests})
+    state, _ = written(shop_workspace, says, *queries, general=general)
+    assert [test.text for test in state.tests] == tests + [GENERAL] * expected
+
+
+@pytest.mark.parametrize("arrangement", ["write", "per_test", "per_candidate"])
+def test_of_long_results_only_the_rows_that_differ_are_shown(
+    arrangement: str, shop_workspace: Workspace
+) -> None:
+    numbers = (
+        "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {end}) "
+        "SELECT 1000 + i FROM n{end_of}"
+    )
+    queries = [numbers.format(end=30, end_of=""), numbers.format(end=30, end_of=" WHERE i <> 27")]
+    if arrangement == "write":
+        _, script = written(shop_workspace, '["It counts rows."]', *queries)
+    else:
+        says = judge(lambda sql: True)
+        _, script = evaluated(
+            shop_workspace, says, *queries, tests=["one"], arrangement=arrangement
+        )
+    shown = "".join(asked.prompt for asked in script.asked)
+    assert "30 rows, 1 column; the 1 row that not every group has:" in shown
+    assert "29 rows, 1 column; every group has them all" in shown
+    assert set(re.findall(r"^10\d\d$", shown, re.MULTILINE)) == {"1027"}
+
+
+def test_results_are_shown_within_a_bound(shop_workspace: Workspace) -> None:
+    wide = "'" + "x" * 200 + "' || i"
+    numbers = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT "
+    queries = [f"{numbers}{', '.join([wide] * 30)}, {n} FROM n" for n in range(4)]
+    says = '["It counts rows."]'
+    _, script = written(shop_workspace, says, *queries, rows=500, characters=4_000)
+    (asked,) = script.asked
+    results = re.findall(r"Result of each query of the group:\n(.*?)\n\n", asked.prompt, re.DOTALL)
+    assert len(results) == 4
+    assert sum(map(len, results)) < 4_000 + 4 * 900  # names of columns and sizes on top
+
+
+def test_where_only_the_order_differs_the_first_rows_are_shown(shop_workspace: Workspace) -> None:
+    numbers = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30) SELECT i FROM n"
+    queries = [f"{numbers} ORDER BY i", f"{numbers} ORDER BY i DESC"]
+    _, script = written(shop_workspace, '["It orders rows."]', *queries, rows=3)
+    assert "the first 3 rows:\ni\n1\n2\n3\n" in script.asked[0].prompt
+    assert "the first 3 rows:\ni\n30\n29\n28\n" in script.asked[0].prompt
+
+
+LITERAL = "taken over to the letter"
+SENSE = "can't mean what it says"
+
+
+@pytest.mark.parametrize(("reading", "said"), [("letter", LITERAL), ("sense", SENSE)])
+def test_writer_and_judges_read_evidence_alike(
+    reading: str, said: str, shop_workspace: Workspace
+) -> None:
+    says = judge(lambda sql: True)
+    for arrangement in ("per_test", "per_candidate"):
+        _, script = evaluated(
+            shop_workspace, says, COUNT, CITIES, tests=["x"], arrangement=arrangement,
+            evidence=reading,
+        )  # fmt: skip
+        assert said in script.asked[0].prompt
+    _, script = written(shop_workspace, '["It counts."]', COUNT, CITIES, evidence=reading)
+    assert said in script.asked[0].prompt
+    assert (LITERAL in script.asked[0].prompt) is (reading == "letter")
 
 
 # Judging

@@ -43,15 +43,18 @@ class ColumnDemonstration:
     description: str = ""
     examples: tuple[str, ...] = ()
     """Stored values, as text."""
-    primary_key: bool = False
-    references: str = ""
-    """`table.column` that it points to; empty for none."""
-    referenced_by: tuple[str, ...] = ()
-    """`table.column` of each key that points to it."""
 
 
 @dataclass(frozen=True, slots=True)
-class RevisionDemonstration(Demonstration):
+class WorkedDemonstration(Demonstration):
+    """A worked example, and what it is for."""
+
+    fits: tuple[str, ...] = ()
+    """Features of the questions and faults it is for; `steps/demonstrating.py` has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionDemonstration(WorkedDemonstration):
     """A worked example that begins with a query that went wrong; `sql` is the one that is right."""
 
     faulty: str = ""
@@ -60,12 +63,12 @@ class RevisionDemonstration(Demonstration):
 
 
 @cache
-def load_demonstrations(name: str) -> tuple[Demonstration, ...]:
+def load_demonstrations(name: str) -> tuple[WorkedDemonstration, ...]:
     """The worked examples of a prompt, such as `divide_and_conquer` or `query_plan`.
 
     Raises FileNotFoundError for a name that isn't there.
     """
-    return tuple(Demonstration(**_worked(entry)) for entry in read_demonstrations(name))
+    return tuple(WorkedDemonstration(**_worked(entry)) for entry in read_demonstrations(name))
 
 
 @cache
@@ -130,8 +133,9 @@ def _text(value: str | bool | tuple[str, ...]) -> Text | list[Text]:
     return Text.of(value, "template")
 
 
-def _worked(entry: Mapping[str, Any]) -> dict[str, str]:
+def _worked(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {
+        "fits": tuple(entry["fits"]),
         "question": entry["question"],
         "evidence": entry.get("evidence", ""),
         "schema": _schema(entry),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from sqlwright.candidates import grounded
 from sqlwright.prompts.demonstrations import demonstration_names, load_demonstrations, texts
 from sqlwright.prompts.replies import plan_from, sql_from
 from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, render
 from sqlwright.protocols import Context
+from sqlwright.steps.demonstrating import chosen, features_of
 from sqlwright.steps.task import Style, task
 from sqlwright.types import Candidate, State
 
@@ -43,6 +44,11 @@ class DirectGeneration(PromptStep):
     """A name under `steps/`, or the path of a file that ends in .jinja."""
     demonstrations: str = ""
     """Name of the worked examples for the prompt; empty: those of the prompt's own name, if any."""
+    shots: int = 4
+    """Worked examples shown, those that fit the question best; the paper shows seven by divide and
+    conquer and six query plans."""
+    evidence: Literal["letter", "sense"] = "letter"
+    """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     style: Style = "ddl"
     """The schema as CREATE TABLE statements, or in one line per column."""
     shuffle: bool = True
@@ -58,17 +64,20 @@ class DirectGeneration(PromptStep):
         if self.demonstrations and self.demonstrations not in demonstration_names():
             known = ", ".join(sorted(demonstration_names()))
             raise ValueError(f"no demonstrations {self.demonstrations!r}; there are {known}")
-        if self.examples < 0:
-            raise ValueError(f"examples must not be negative, not {self.examples}")
+        for option in ("examples", "shots"):
+            if getattr(self, option) < 0:
+                raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
 
     def __call__(self, state: State, context: Context) -> State:
         if not state.question.text.strip() or not any(True for _ in state.view.visible):
             return state
         name = self.demonstrations or PurePath(self.prompt).stem
-        shown = load_demonstrations(name) if name in demonstration_names() else ()
+        known = load_demonstrations(name) if name in demonstration_names() else ()
+        shown = chosen(known, features_of(state, context), self.shots) if known else ()
         messages = render(
             self.prompt,
             demonstrations=[texts(demonstration) for demonstration in shown],
+            evidence_sense=self.evidence == "sense",
             **task(
                 state,
                 context,
@@ -97,10 +106,13 @@ class DirectGeneration(PromptStep):
         return state.evolve(candidates=(*state.candidates, *candidates))
 
     def _order(self, state: State, context: Context) -> random.Random | None:
-        """The first sample keeps the stored order, in which a prefix cache may know the prompt."""
+        """The order of a sample: another one for each question and each prompt, so that neither
+        samples nor generators see the same. The first keeps the stored order, in which a prefix
+        cache may know the prompt."""
         if not self.shuffle or state.sample <= 1:
             return None
-        return context.run.random(f"{SOURCE}/order/{state.sample}")
+        purpose = f"{SOURCE}/order/{self.prompt}/{state.sample}/{state.question.text}"
+        return context.run.random(purpose)
 
 
 def _written(text: str) -> QueryReply:

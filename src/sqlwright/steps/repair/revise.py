@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from sqlwright.candidates import (
     execute,
@@ -19,8 +19,18 @@ from sqlwright.messages import Text
 from sqlwright.prompts.demonstrations import load_revisions, texts
 from sqlwright.prompts.replies import plan_from, sql_from
 from sqlwright.prompts.schema import render_result, render_sql
-from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, plain_text, render
+from sqlwright.prompts.templates import (
+    Prompt,
+    PromptStep,
+    Sampling,
+    ask,
+    plain_text,
+    render,
+    schema_text,
+)
 from sqlwright.protocols import Context
+from sqlwright.steps.demonstrating import chosen, features_of
+from sqlwright.steps.repair.checks import findings
 from sqlwright.steps.repair.faults import (
     SIMILAR,
     Fault,
@@ -31,7 +41,7 @@ from sqlwright.steps.repair.faults import (
 )
 from sqlwright.steps.repair.literals import ALIKE, mend
 from sqlwright.steps.task import Style, task
-from sqlwright.types import Candidate, State
+from sqlwright.types import Candidate, Note, State
 
 SOURCE = "repair.revise"
 
@@ -81,6 +91,10 @@ class Revise(PromptStep):
     """
 
     prompt: str = "repair/revise"
+    shots: int = 3
+    """Worked examples shown, those that fit the fault and the question best."""
+    evidence: Literal["letter", "sense"] = "letter"
+    """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     style: Style = "ddl"
     """The schema as CREATE TABLE statements, or in one line per column."""
     examples: int = 3
@@ -113,7 +127,7 @@ class Revise(PromptStep):
             if not 0 < getattr(self, option) <= 1:
                 value = getattr(self, option)
                 raise ValueError(f"{option} must be above 0 and at most 1, not {value}")
-        for option in ("rows", "examples"):
+        for option in ("rows", "examples", "shots"):
             if getattr(self, option) < 0:
                 raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
 
@@ -206,14 +220,15 @@ class Revise(PromptStep):
         self, work: Sequence[_Looked], state: State, context: Context
     ) -> list[Prompt[Mended]]:
         shared = task(state, context, style=self.style, examples=self.examples)
-        demonstrations = [texts(one) for one in load_revisions()]
+        noticed = [findings(one.candidate, context.workspace) for one in work]
         return [
             Prompt(
                 render(
                     self.prompt,
-                    demonstrations=demonstrations,
+                    demonstrations=self._demonstrations(one, bool(notes), state, context),
+                    evidence_sense=self.evidence == "sense",
                     sql=render_sql(one.candidate, state.question),
-                    outcome=self._outcome(one.candidate, one.faults),
+                    outcome=[*self._outcome(one.candidate, one.faults), *map(_noticed, notes)],
                     tried=[
                         {
                             "sql": render_sql(tried, state.question),
@@ -227,8 +242,19 @@ class Revise(PromptStep):
                 ),
                 parse=_read,
             )
-            for one in work
+            for one, notes in zip(work, noticed, strict=True)
         ]
+
+    def _demonstrations(
+        self, looked: _Looked, noticed: bool, state: State, context: Context
+    ) -> list[Mapping[str, Any]]:
+        """Worked examples for the candidate's faults first, then for the question."""
+        features: set[str] = {fault.kind for fault in looked.faults}
+        features |= {"finding"} if noticed else set()
+        features |= features_of(state, context) & {"text_form"}
+        if not looked.faults:
+            features.add("rows")
+        return [texts(one) for one in chosen(load_revisions(), features, self.shots)]
 
     def _outcome(self, candidate: Candidate, faults: Sequence[Fault]) -> list[Text]:
         """The result, where there is one with rows, then the faults."""
@@ -238,6 +264,11 @@ class Revise(PromptStep):
             shown = render_result(result, rows=self.rows)
             outcome.insert(0, plain_text("It ran and gave:\n") + shown)
         return outcome
+
+
+def _noticed(note: Note) -> Text:
+    """A finding of the machine's own checks, which name tables and columns."""
+    return plain_text("Noticed by machine: ") + schema_text(f"{note.text}.")
 
 
 def _with_tried(candidate: Candidate, tried: Candidate) -> Candidate:

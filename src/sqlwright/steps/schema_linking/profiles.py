@@ -48,8 +48,6 @@ def column_profiles(
                 value_text(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
                 for text in list(dict.fromkeys(examples))[:EXAMPLES]
             ],
-            "references": Text(),
-            "referenced_by": [],
         }
 
 

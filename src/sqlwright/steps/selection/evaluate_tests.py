@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.prompts.schema import render_sql
@@ -13,7 +13,8 @@ from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, model
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
-from sqlwright.steps.selection.queries import Shown, laid_out, result_of, schema_of, shown
+from sqlwright.steps.selection.differences import CHARACTERS
+from sqlwright.steps.selection.queries import Shown, laid_out, schema_of, shown
 from sqlwright.steps.selection.verdicts import Verdicts, verdicts_from
 from sqlwright.types import State
 
@@ -35,7 +36,11 @@ class EvaluateTests(PromptStep):
 
     arrangement: Literal["per_test", "per_candidate"] = "per_test"
     rows: int = 20
-    """Rows of each result that are shown."""
+    """Most rows of each result that are shown."""
+    characters: int = CHARACTERS
+    """Most characters of the rows of all results together."""
+    evidence: Literal["letter", "sense"] = "letter"
+    """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     representatives: bool = False
     """Judge one query of each cluster instead of all that differ."""
     sampling: Sampling = field(default_factory=Sampling)
@@ -74,14 +79,18 @@ class EvaluateTests(PromptStep):
             state = state.warn("model", f"{lost} of {len(judged)} unit tests were not judged")
         return select(_recorded(state, listed, judged), groups, _shares(listed, judged))
 
+    def _groups(self, listed: Sequence[Sequence[Shown]], state: State) -> list[dict[str, Any]]:
+        return laid_out(listed, state, rows=self.rows, characters=self.characters)
+
     def _per_test(
         self, state: State, listed: Sequence[Sequence[Shown]], context: Context
     ) -> Judged:
         ones = [one for group in listed for one in group]
         common = {
             "schema": schema_of((one.candidate for one in ones), state, context),
-            "groups": laid_out(listed, state, self.rows),
+            "groups": self._groups(listed, state),
             "count": len(ones),
+            "evidence_sense": self.evidence == "sense",
             **asked(state),
         }
         template, form = self.prompt or "selection/evaluate_test", Verdicts.model_json_schema()
@@ -103,16 +112,21 @@ class EvaluateTests(PromptStep):
         common = {
             "tests": [model_text(test.text) for test in state.tests],
             "count": len(state.tests),
+            "evidence_sense": self.evidence == "sense",
             **asked(state),
         }
+        results = [group["result"] for group in self._groups(listed, state)]
         ones = [one for group in listed for one in group]
+        shown_of = {
+            one.number: text for group, text in zip(listed, results, strict=True) for one in group
+        }
         prompts = [
             Prompt(
                 render(
                     template,
                     schema=schema_of([one.candidate], state, context),
                     sql=render_sql(one.candidate, state.question),
-                    result=result_of(one.candidate, self.rows),
+                    result=shown_of[one.number],
                     **common,
                 ),
                 partial(verdicts_from, count=len(state.tests)),

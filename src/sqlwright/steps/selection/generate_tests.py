@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -13,6 +13,7 @@ from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, rende
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters
+from sqlwright.steps.selection.differences import CHARACTERS
 from sqlwright.steps.selection.queries import laid_out, schema_of, shown
 from sqlwright.types import State, UnitTest
 
@@ -50,16 +51,21 @@ class GenerateTests(PromptStep):
     """One call writes tests that separate the clusters of candidates with equal results.
 
     CHESS section 3.1, generate_unit_test. It sees the part of the schema that the queries use, and
-    each cluster with its queries and its result. Fewer than two clusters need no tests. Where the
-    reply can't be used the general test alone is left.
+    each cluster with its queries and the rows that not every cluster has. Fewer than two clusters
+    need no tests. Where the reply can't be used the general test alone is left.
     """
 
     tests: int = 10
     """Tests asked for; the paper's accuracy peaks at ten (figure 4)."""
-    general: bool = True
-    """Add the test whether the query answers the question as a whole, as the paper's code does."""
+    general: bool | Literal["auto"] = "auto"
+    """Add the test whether the query answers the question as a whole: always, as the paper's code
+    does, never, or where the tests written are too few to tell every cluster from the others."""
     rows: int = 20
-    """Rows of each result that are shown."""
+    """Most rows of each result that are shown."""
+    characters: int = CHARACTERS
+    """Most characters of the rows of all results together."""
+    evidence: Literal["letter", "sense"] = "letter"
+    """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     representatives: bool = False
     """Show one query of each cluster instead of all that differ."""
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.8))
@@ -70,11 +76,11 @@ class GenerateTests(PromptStep):
 
     def calls(self, state: State) -> int:
         """One, and those for judging by the tests: without them it would be in vain."""
-        return 1 + self.tests + self.general if len(clusters(state)) > 1 else 0
+        return 1 + self.tests + bool(self.general) if len(clusters(state)) > 1 else 0
 
     def __call__(self, state: State, context: Context) -> State:
         groups = clusters(state)
-        if len(groups) < 2 or self.tests + self.general < 1:
+        if len(groups) < 2 or (self.tests < 1 and not self.general):
             return state.evolve(tests=())
         general = (UnitTest(GENERAL),) if self.general else ()
         if self.tests < 1:
@@ -83,7 +89,8 @@ class GenerateTests(PromptStep):
         messages = render(
             self.prompt,
             schema=schema_of((one.candidate for group in listed for one in group), state, context),
-            groups=laid_out(listed, state, self.rows),
+            groups=laid_out(listed, state, rows=self.rows, characters=self.characters),
+            evidence_sense=self.evidence == "sense",
             tests=self.tests,
             **asked(state),
         )
@@ -96,7 +103,10 @@ class GenerateTests(PromptStep):
                 "model", f"the model wrote no tests, {left}: {error}", error
             )
         texts = dict.fromkeys(text for sample in samples if sample is not None for text in sample)
-        return state.evolve(tests=(*map(UnitTest, list(texts)[: self.tests]), *general))
+        kept = tuple(map(UnitTest, list(texts)[: self.tests]))
+        if self.general == "auto" and len(kept) >= len(groups) - 1:
+            general = ()
+        return state.evolve(tests=(*kept, *general))
 
 
 def _tests(text: str) -> tuple[str, ...]:

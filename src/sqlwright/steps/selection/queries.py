@@ -8,11 +8,12 @@ from typing import Any
 
 from sqlwright.candidates import ResultGroup, deduplicate
 from sqlwright.messages import Text
-from sqlwright.prompts.schema import render_result, render_schema, render_sql
+from sqlwright.prompts.schema import render_schema, render_sql
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.reading import columns_used, tables_used
-from sqlwright.types import Candidate, State
+from sqlwright.steps.selection.differences import render_differences
+from sqlwright.types import Candidate, ExecutionResult, State
 
 
 @dataclass(frozen=True)
@@ -39,23 +40,22 @@ def shown(groups: Sequence[ResultGroup], *, representatives: bool) -> list[list[
     return listed
 
 
-def laid_out(listed: Iterable[Sequence[Shown]], state: State, rows: int) -> list[dict[str, Any]]:
-    """The variable `groups` of `_queries.jinja`."""
+def laid_out(
+    listed: Sequence[Sequence[Shown]], state: State, *, rows: int, characters: int
+) -> list[dict[str, Any]]:
+    """The variable `groups` of `_queries.jinja`; of long results the rows that differ."""
+    results = [group[0].candidate.result or ExecutionResult() for group in listed]
+    differences = render_differences(results, rows=rows, characters=characters)
     return [
         {
             "candidates": [
                 {"number": one.number, "sql": render_sql(one.candidate, state.question)}
                 for one in group
             ],
-            "result": result_of(group[0].candidate, rows),
+            "result": result,
         }
-        for group in listed
+        for group, result in zip(listed, differences, strict=True)
     ]
-
-
-def result_of(candidate: Candidate, rows: int) -> Text:
-    """A candidate's result, so many rows of it."""
-    return Text() if candidate.result is None else render_result(candidate.result, rows=rows)
 
 
 def schema_of(candidates: Iterable[Candidate], state: State, context: Context) -> Text:

@@ -7,6 +7,7 @@ CREATE TABLE ports (
 CREATE TABLE boats (
     boat_id INTEGER PRIMARY KEY,
     boat_name TEXT NOT NULL, -- e.g. 'Grey Heron'
+    length TEXT NOT NULL, -- metres, e.g. '48.5'
     seats INTEGER NOT NULL,
     built INTEGER -- year
 );
@@ -25,9 +26,9 @@ INSERT INTO ports VALUES
     ('TOR', 'Torrin Pier', 'Great Linde'),
     ('MAR', 'Marrow Quay', NULL);
 INSERT INTO boats VALUES
-    (1, 'Grey Heron', 180, 1998),
-    (2, 'Tern', 60, 2015),
-    (3, 'Northern Light', 240, NULL);
+    (1, 'Grey Heron', '48.5', 180, 1998),
+    (2, 'Tern', '9.2', 60, 2015),
+    (3, 'Northern Light', '101.0', 240, NULL);
 INSERT INTO sailings VALUES
     (1, 1, 'SKV', 'LND', '2025-06-02 07:30', 'sailed', 120),
     (2, 1, 'LND', 'SKV', '2025-06-02 18:00', 'late', 95),
