@@ -34,9 +34,9 @@ from sqlwright.types import (
 GOLDEN = Path(__file__).parents[1] / "cases" / "prompts"
 STEPS: dict[str, Callable[[], Step]] = {
     "filter_column": lambda: FilterColumns(form="per_column"),
-    "filter_columns": FilterColumns,
+    "filter_columns": lambda: FilterColumns(least=0),
     "select_tables": SelectTables,
-    "select_columns": SelectColumns,
+    "select_columns": lambda: SelectColumns(least=0),
     "generate_tests": GenerateTests,
     "evaluate_test": EvaluateTests,
     "evaluate_candidate": lambda: EvaluateTests(arrangement="per_candidate"),

@@ -14,7 +14,7 @@ from sqlwright.messages import Capabilities, Missing
 from sqlwright.prompts.demonstrations import load_column_demonstrations
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.recipes.loading import parse_recipe
-from sqlwright.schema import ColumnRef, Schema, SchemaView
+from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
 from sqlwright.spending import Budget, Spending
 from sqlwright.steps.schema_linking.filter_columns import FilterColumns
 from sqlwright.types import ColumnLink, DescriptionMatch, Question, State, ValueMatch
@@ -118,7 +118,7 @@ def test_a_failed_call_keeps_its_column(bad: Any, shop_workspace: Workspace) -> 
 
 def test_many_columns_are_judged_in_one_call(shop_workspace: Workspace) -> None:
     schema = shop_workspace.schema
-    step = FilterColumns()
+    step = FilterColumns(least=0)
     reply = listing(orders=["Total", "status"])
     state, script = filtered(step, start(schema), shop_workspace, reply)
     assert visible(state) == keys(schema) | {"orders.total", "orders.status"}
@@ -128,13 +128,13 @@ def test_many_columns_are_judged_in_one_call(shop_workspace: Workspace) -> None:
 
 def test_tables_stay_together_until_one_alone_is_too_large() -> None:
     workspace: Any = Bare()
-    _, script = filtered(FilterColumns(columns=20), start(chain(6)), workspace, listing())
+    _, script = filtered(FilterColumns(least=0, columns=20), start(chain(6)), workspace, listing())
     shown = [sorted(set(re.findall(r"\bc(\d)_\d", asked.prompt))) for asked in script.asked]
     assert shown == [["0", "1"], ["2", "3"], ["4", "5"]]
-    _, script = filtered(FilterColumns(columns=5), start(chain(2)), workspace, listing())
+    _, script = filtered(FilterColumns(least=0, columns=5), start(chain(2)), workspace, listing())
     counts = [len(set(re.findall(r"\bc\d_\d", asked.prompt))) for asked in script.asked]
     assert counts == [4, 4, 5, 3]  # the first has another column, which is no key
-    _, script = filtered(FilterColumns(tokens=120), start(chain(2)), workspace, listing())
+    _, script = filtered(FilterColumns(least=0, tokens=120), start(chain(2)), workspace, listing())
     assert len(script.asked) == 5
 
 
@@ -148,7 +148,7 @@ def test_a_failed_call_keeps_its_columns(bad: Any) -> None:
     def says(asked: Asked) -> Any:
         return bad if "c1_3" in asked.prompt else listing(t0=["c0_1"], t2=[])
 
-    state, _ = filtered(FilterColumns(columns=9), start(schema), workspace, says)
+    state, _ = filtered(FilterColumns(least=0, columns=9), start(schema), workspace, says)
     kept = {f"t1.c1_{n}" for n in range(8)} | {"t0.c0_1"}
     assert visible(state) == keys(schema) | kept
     assert "1 of 3 calls failed" in state.warnings[0].text
@@ -158,22 +158,60 @@ def test_a_call_is_no_larger_than_the_model_can_read() -> None:
     script = Script(otherwise=listing())
     model = ScriptedModel(script, capabilities=Capabilities(context_tokens=6_000, remote=False))
     workspace: Any = Bare()
-    FilterColumns(columns=1_000)(start(chain(60)), Context(workspace, Run(), {"llm": model}))
+    FilterColumns(least=0, columns=1_000)(
+        start(chain(60)), Context(workspace, Run(), {"llm": model})
+    )
     assert len(script.asked) > 10
     assert max(len(asked.prompt) for asked in script.asked) < 3 * (6_000 - 4_096)
 
 
 def test_if_every_call_fails_every_column_is_kept(shop_workspace: Workspace) -> None:
     before = start(shop_workspace.schema)
-    state, _ = filtered(FilterColumns(), before, shop_workspace, Missing("unavailable", "down"))
+    state, _ = filtered(
+        FilterColumns(least=0), before, shop_workspace, Missing("unavailable", "down")
+    )
     assert state.view == before.view
     assert "kept every column" in state.warnings[0].text
 
 
 def test_an_empty_list_is_an_answer(shop_workspace: Workspace) -> None:
-    state, _ = filtered(FilterColumns(), start(shop_workspace.schema), shop_workspace, listing())
+    state, _ = filtered(
+        FilterColumns(least=0), start(shop_workspace.schema), shop_workspace, listing()
+    )
     assert visible(state) == keys(shop_workspace.schema)
     assert state.warnings == ()
+
+
+def test_a_small_view_is_not_judged(shop_workspace: Workspace) -> None:
+    schema = shop_workspace.schema
+    assert schema.column_count < 30
+    before = start(schema)
+    state, script = filtered(FilterColumns(), before, shop_workspace, listing())
+    assert (state, script.asked) == (before, [])
+    assert FilterColumns().calls(before) == 0
+    assert FilterColumns(form="per_column").calls(before) > 1
+    workspace: Any = Bare()
+    _, script = filtered(FilterColumns(), start(chain(4)), workspace, listing())
+    assert len(script.asked) == 1
+
+
+def test_inferred_keys_and_names_of_what_is_asked_about_are_kept_unasked() -> None:
+    schema = Schema(
+        "deals",
+        (
+            Table("customers", tuple(map(Column, ("nr", "full_name", "city"))), ("nr",)),
+            Table("deals", tuple(map(Column, ("TxId", "TxCustNo", "label", "amount"))), ("TxId",)),
+        ),
+        (ForeignKey("deals", ("TxCustNo",), "customers", ("nr",), inferred=True),),
+    )
+    workspace: Any = Bare()
+    before = start(schema, "Which customers live in Ostley?")
+    state, script = filtered(FilterColumns(least=0), before, workspace, listing())
+    (asked,) = script.asked
+    judged, kept = asked.prompt.split("Columns:\n")[1].split("Kept in any case:\n")
+    assert re.findall(r"^- (\w+)", judged, re.MULTILINE) == ["city", "label", "amount"]
+    assert kept.split("\n")[:2] == ["customers: nr, full_name", "deals: TxId, TxCustNo"]
+    assert visible(state) == {"customers.nr", "customers.full_name", "deals.TxId", "deals.TxCustNo"}
 
 
 # No call
@@ -201,10 +239,12 @@ def test_found_columns_are_kept_unasked_unless_told_otherwise(shop_workspace: Wo
         values=(ValueMatch("Munich", city, "München", 0.9),),
         similar_columns=(ColumnLink(name, 0.95),),
     )
-    after, script = filtered(FilterColumns(), state, shop_workspace, listing())
+    after, script = filtered(FilterColumns(least=0), state, shop_workspace, listing())
     assert {str(city), str(name)} <= visible(after)
-    assert "city" not in script.asked[0].prompt.split("Columns:")[1]
-    after, _ = filtered(FilterColumns(keep_found=False), state, shop_workspace, listing())
+    columns, kept = script.asked[0].prompt.split("Columns:\n")[1].split("Kept in any case:\n")
+    assert "city" not in columns
+    assert "customers: id, name, city\n" in kept
+    after, _ = filtered(FilterColumns(least=0, keep_found=False), state, shop_workspace, listing())
     assert visible(after) == keys(shop_workspace.schema)
 
 
@@ -223,7 +263,7 @@ def test_a_key_that_is_asked_for_is_judged_where_keys_may_go() -> None:
     state, _ = filtered(FilterColumns(form="embedded", keep=1), start(schema, "?"), workspace, "x")
     assert visible(state) == {"t0.id"}  # the linker's first, a key
     says = listing(t7=["before"])
-    state, script = filtered(FilterColumns(keys="between"), start(schema), workspace, says)
+    state, script = filtered(FilterColumns(least=0, keys="between"), start(schema), workspace, says)
     assert visible(state) == {"t7.id", "t7.before"}
     assert '"before"' in script.asked[0].prompt
 

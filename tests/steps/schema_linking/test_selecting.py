@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -88,7 +89,7 @@ def test_what_was_hidden_stays_hidden_and_retrieval_brings_no_table_back(
     hidden = {ColumnRef("customers", "country")}
     total = ColumnRef("orders", "total")
     state = State(
-        Question("Where do the customers live?"),
+        Question("Where do they live?"),
         SchemaView(schema).narrowed(set(schema.columns) - hidden),
         values=(ValueMatch("x", ColumnRef("lines", "product"), "Lamp", 1.0),),
         similar_columns=(ColumnLink(total, 1.0),),
@@ -96,7 +97,7 @@ def test_what_was_hidden_stays_hidden_and_retrieval_brings_no_table_back(
     state, _ = ask_for(SelectTables(), state, shop_workspace, tables("customers"))
     assert shown(state) == {"customers": ["id", "name", "city"]}
     state, _ = ask_for(
-        SelectColumns(), state, shop_workspace, columns(customers=["city", "country"])
+        SelectColumns(least=0), state, shop_workspace, columns(customers=["city", "country"])
     )
     assert shown(state) == {"customers": ["id", "city"]}
     assert "customers.country" in state.warnings[0].text
@@ -112,7 +113,7 @@ def test_samples_are_united(shop_workspace: Workspace) -> None:
 
 def test_columns_are_kept_with_the_keys_between_their_tables(shop_workspace: Workspace) -> None:
     state, script = ask_for(
-        SelectColumns(),
+        SelectColumns(least=0),
         start(shop_workspace.schema),
         shop_workspace,
         columns(customers=["name"], lines=["Quantity"]),
@@ -125,7 +126,9 @@ def test_columns_are_kept_with_the_keys_between_their_tables(shop_workspace: Wor
     assert "status" in script.asked[0].prompt
 
 
-@pytest.mark.parametrize("step", [SelectTables(), SelectColumns()], ids=["tables", "columns"])
+@pytest.mark.parametrize(
+    "step", [SelectTables(), SelectColumns(least=0)], ids=["tables", "columns"]
+)
 @pytest.mark.parametrize(
     "bad",
     ["", "orders, I think", '{"tables": ["invoices"]}', '{"tables": [', Missing("rejected", "no")],
@@ -152,7 +155,9 @@ def test_a_bad_reply_is_asked_for_again(shop_workspace: Workspace) -> None:
     assert "the schema has no 'vans'" in script.asked[1].prompt
 
 
-@pytest.mark.parametrize("step", [SelectTables(), SelectColumns()], ids=["tables", "columns"])
+@pytest.mark.parametrize(
+    "step", [SelectTables(), SelectColumns(least=0)], ids=["tables", "columns"]
+)
 def test_a_spent_budget_passes_through(step: Any, shop_workspace: Workspace) -> None:
     with pytest.raises(BudgetSpent):
         ask_for(step, start(shop_workspace.schema), shop_workspace, Missing("budget", "spent"))
@@ -161,7 +166,7 @@ def test_a_spent_budget_passes_through(step: Any, shop_workspace: Workspace) -> 
 @pytest.mark.parametrize("text", ["", "  "])
 def test_without_a_question_nothing_is_asked(text: str, shop_workspace: Workspace) -> None:
     before = start(shop_workspace.schema, text)
-    for step in (SelectTables(), SelectColumns()):
+    for step in (SelectTables(), SelectColumns(least=0)):
         state, script = ask_for(step, before, shop_workspace, "x")
         assert (state, script.asked) == (before, [])
         assert step.calls(before) == 0
@@ -200,4 +205,59 @@ def test_the_whole_schema_is_shown_where_it_fits() -> None:
     workspace: Any = Bare()
     state, script = ask_for(SelectTables(), start(schema), workspace, tables("t7"))
     assert all(table.name in script.asked[0].prompt for table in schema.tables)
+    assert state.warnings == ()
+
+
+def test_a_small_view_needs_no_choice_of_columns(shop_workspace: Workspace) -> None:
+    before = start(shop_workspace.schema)
+    state, script = ask_for(SelectColumns(), before, shop_workspace, columns(orders=["total"]))
+    assert (state, script.asked) == (before, [])
+    assert SelectColumns().calls(before) == 0
+    workspace: Any = Bare()
+    _, script = ask_for(SelectColumns(), start(chain(4)), workspace, columns(t1=["c1_2"]))
+    assert len(script.asked) == 1
+
+
+def test_the_name_of_what_is_asked_about_is_kept(shop_workspace: Workspace) -> None:
+    step = SelectColumns(least=0)
+    before = start(shop_workspace.schema, "Which customers live in Sweden?")
+    state, _ = ask_for(step, before, shop_workspace, columns(customers=["country"]))
+    assert shown(state) == {"customers": ["id", "name", "country"]}
+    before = start(shop_workspace.schema, "Who lives in Sweden?")
+    state, _ = ask_for(step, before, shop_workspace, columns(customers=["country"]))
+    assert shown(state) == {"customers": ["id", "country"]}
+
+
+def test_hidden_columns_of_the_tables_are_named(shop_workspace: Workspace) -> None:
+    schema = shop_workspace.schema
+    hidden = {ColumnRef("orders", "placed"), ColumnRef("orders", "total")}
+    before = State(
+        Question("How many orders are open?"),
+        SchemaView(schema).narrowed(set(schema.columns) - hidden),
+    )
+    state, script = ask_for(SelectTables(), before, shop_workspace, tables("orders"))
+    shown_part, others = script.asked[0].prompt.split("by their names alone:\n")
+    assert "- placed" not in shown_part
+    assert others.startswith("orders: placed, total\n")
+    assert shown(state) == {"orders": ["id", "customer_id", "status"]}  # still hidden
+
+
+def test_every_table_of_a_large_schema_is_named_the_nearest_first() -> None:
+    schema = chain(300)
+    kept = schema.all_keys | {ColumnRef("t7", "c7_1")}
+    view = SchemaView(schema).narrowed(ref for ref in kept if ref.table != "t9")
+    workspace: Any = Bare()
+    before = State(Question("What are the c7_1 of t250s?"), view)
+    state, script = ask_for(SelectTables(), before, workspace, tables("t7", "t9"))
+    prompt = script.asked[0].prompt
+    shown_part, others = prompt.split("by their names alone:\n")
+    assert re.findall(r"^table (\w+)", shown_part, re.MULTILINE) == ["t7"]
+    listed = re.search(r"^Tables: (.+)$", others, re.MULTILINE)
+    assert listed is not None
+    names = listed[1].split(", ")
+    assert set(names) == {table.name for table in schema.tables} - {"t7"}
+    assert names.index("t250") < 5
+    # A table that was hidden as a whole is there again with all its columns.
+    assert len(shown(state)["t9"]) == len(schema.table("t9").columns)  # type: ignore[union-attr]
+    assert "c7_2" not in shown(state)["t7"]
     assert state.warnings == ()

@@ -8,9 +8,11 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel
 
 from sqlwright.errors import MalformedReply, ModelFailed
+from sqlwright.messages import Text
 from sqlwright.prompts.replies import json_from
 from sqlwright.prompts.templates import Prompt, Sampling, ask, render
 from sqlwright.protocols import Context
+from sqlwright.schema import SchemaView
 from sqlwright.steps.asking import asked
 from sqlwright.steps.schema_linking.fitting import fitted
 from sqlwright.types import State
@@ -34,9 +36,12 @@ def choose(
     sampling: Sampling,
     form: type[R],
     resolve: Callable[[R], tuple[list[T], list[str]]],
+    view: SchemaView | None = None,
+    others: Text | None = None,
 ) -> tuple[State, set[T]]:
     """The state with warnings, and what any sample chose; nothing when no reply could be used.
 
+    The prompt shows `view`, by default the state's, and `others`, what is named beside it.
     `resolve` takes a reply apart into what is in the schema and the names that aren't. A reply of
     which nothing is counts as one that can't be parsed.
     """
@@ -49,8 +54,8 @@ def choose(
         return known, unknown
 
     shown = fitted(
-        lambda schema: render(template, schema=schema, **asked(state)),
-        state,
+        lambda schema: render(template, schema=schema, others=others or Text(), **asked(state)),
+        state if view is None else state.evolve(view=view),
         context,
         style=style,
         examples=examples,

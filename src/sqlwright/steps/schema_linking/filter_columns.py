@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar, Literal
 
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.llm.metering import estimated_tokens
+from sqlwright.messages import Text
 from sqlwright.prompts.demonstrations import load_column_demonstrations, texts
 from sqlwright.prompts.replies import json_from
 from sqlwright.prompts.schema import render_schema
-from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, plain_text, render
+from sqlwright.prompts.templates import (
+    Prompt,
+    PromptStep,
+    Sampling,
+    ask,
+    plain_text,
+    render,
+    schema_text,
+)
 from sqlwright.protocols import Context
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
+from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.asking import asked
-from sqlwright.steps.schema_linking.narrowing import found, narrowed
+from sqlwright.steps.schema_linking.narrowing import (
+    found,
+    named_tables,
+    naming_columns,
+    narrowed,
+)
 from sqlwright.steps.schema_linking.profiles import EXAMPLES, column_profiles
 from sqlwright.steps.schema_linking.replies import ColumnsReply, RelevanceReply, RepliedNames
 from sqlwright.types import State
@@ -33,10 +48,13 @@ class FilterColumns(PromptStep):
     CHESS section 3.1, filter_column, and appendix A.3. `per_column` is the paper's form, one call
     and sixteen demonstrations for each column; `batched` shows a model many columns per call;
     `embedded` asks no model and keeps the `keep` columns the linker scores best. Nothing is asked
-    about keys that stay in any case. A call that fails keeps its columns.
+    about keys that stay in any case, those of inferred joins included, nor about the columns that
+    hold the names of what the question speaks of. A call that fails keeps its columns.
     """
 
     form: Literal["batched", "per_column", "embedded"] = "batched"
+    least: int = 30
+    """Columns of a view from which they are judged, when batched; a smaller one stays whole."""
     columns: int = 80
     """Most columns of one call, when batched."""
     tokens: int = 6_000
@@ -84,6 +102,8 @@ class FilterColumns(PromptStep):
                 "the embedded model chose them"
             )
             return self._embedded(state.warn("model", warning), schema, context)
+        if self._small(schema):
+            return state
         asked_about = self._asked_about(state, schema)
         if not asked_about:
             return self._kept(state, schema, ())
@@ -96,7 +116,7 @@ class FilterColumns(PromptStep):
 
     def _calls(self, state: State) -> int:
         schema = state.view.visible_schema()
-        if self.form == "embedded" or not state.question.text.strip():
+        if self.form == "embedded" or not state.question.text.strip() or self._small(schema):
             return 0
         columns = self._asked_about(state, schema)
         return (
@@ -104,6 +124,9 @@ class FilterColumns(PromptStep):
             if self.form == "per_column"
             else len(self._batches(schema, columns, self.tokens))
         )
+
+    def _small(self, schema: Schema) -> bool:
+        return self.form == "batched" and schema.column_count < self.least
 
     def _asked_about(self, state: State, schema: Schema) -> list[ColumnRef]:
         """The columns a model has a say about, in the schema's order."""
@@ -114,6 +137,8 @@ class FilterColumns(PromptStep):
         """The columns that stay whatever is judged."""
         every = self.keys == "all" or (self.keys == "auto" and self.form != "embedded")
         kept = set(schema.all_keys) if every else set()
+        if self.form == "batched":
+            kept |= naming_columns(schema, named_tables(state))
         return kept | found(state) if self.keep_found else kept
 
     def _kept(self, state: State, schema: Schema, judged: Iterable[ColumnRef]) -> State:
@@ -155,6 +180,7 @@ class FilterColumns(PromptStep):
         names = RepliedNames(schema)
         full = self.profile == "full"
         schema_of_reply = ColumnsReply.model_json_schema()
+        always = self._always(state, schema)
         prompts = [
             Prompt(
                 render(
@@ -167,6 +193,7 @@ class FilterColumns(PromptStep):
                         catalog=context.workspace.catalog,
                         examples=EXAMPLES if full else 1,
                     ),
+                    kept=_names(schema, always, None if len(batches) == 1 else batch),
                     **asked(state),
                 ),
                 partial(_listed, names=names),
@@ -238,6 +265,17 @@ def _part(schema: Schema, columns: Sequence[ColumnRef]) -> SchemaView:
         if (table := schema.table(name)) is not None
     ]
     return SchemaView(Schema(schema.name, tuple(tables), (), schema.dialect))
+
+
+def _names(schema: Schema, kept: Collection[ColumnRef], batch: Sequence[ColumnRef] | None) -> Text:
+    """Names of the kept columns by table, on a line each; of many batches those of its tables."""
+    tables = None if batch is None else {ref.table for ref in batch}
+    names: dict[str, list[str]] = {}
+    for ref in schema.columns:
+        if ref in kept and (tables is None or ref.table in tables):
+            names.setdefault(ref.table, []).append(quote_name(ref.column))
+    lines = [f"{quote_name(table)}: {', '.join(columns)}" for table, columns in names.items()]
+    return schema_text("\n".join(lines))
 
 
 def _relevant(text: str) -> bool:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
+from sqlwright.english.vocabulary import NAMING_WORDS
+from sqlwright.english.words import singular, split_name, stem, tokens
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.types import State
+
+_NAMING = frozenset(NAMING_WORDS)
 
 
 def narrowed(state: State, chosen: Iterable[ColumnRef]) -> State:
@@ -21,6 +25,26 @@ def narrowed(state: State, chosen: Iterable[ColumnRef]) -> State:
     if len(kept) == schema.column_count:
         return state
     return state.evolve(view=state.view.narrowed(kept))
+
+
+def naming_columns(schema: Schema, tables: Collection[str]) -> set[ColumnRef]:
+    """The columns that hold names or titles of what stands in `tables`, by a word of their own
+    name."""
+    return {
+        ref
+        for ref in schema.columns
+        if ref.table in tables and not _NAMING.isdisjoint(map(singular, split_name(ref.column)))
+    }
+
+
+def named_tables(state: State) -> set[str]:
+    """The tables of the view that the question names: all words of their name are among its."""
+    said = {stem(token.text.casefold()) for token in tokens(state.question.text)}
+    return {
+        table.name
+        for table in state.view.visible_schema().tables
+        if (words := {stem(word.casefold()) for word in split_name(table.name)}) and words <= said
+    }
 
 
 def found(state: State) -> set[ColumnRef]:

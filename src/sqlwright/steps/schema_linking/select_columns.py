@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from sqlwright.prompts.templates import PromptStep, Sampling
 from sqlwright.protocols import Context
 from sqlwright.steps.schema_linking.choosing import choose
-from sqlwright.steps.schema_linking.narrowing import narrowed
+from sqlwright.steps.schema_linking.narrowing import named_tables, naming_columns, narrowed
 from sqlwright.steps.schema_linking.replies import ColumnsReply, RepliedNames
 from sqlwright.types import State
 
@@ -17,8 +17,9 @@ from sqlwright.types import State
 class SelectColumns(PromptStep):
     """Narrows the view to the columns that any sample names, and the keys that join their tables.
 
-    CHESS section 3.1, select_columns. A table named without columns keeps all it shows. Where the
-    model gives nothing usable the view stays as it is.
+    CHESS section 3.1, select_columns. A table named without columns keeps all it shows, and the
+    names of what the question speaks of are kept. Where the model gives nothing usable, and where
+    there is little to leave out, the view stays as it is.
     """
 
     style: Literal["ddl", "compact"] = "ddl"
@@ -26,6 +27,8 @@ class SelectColumns(PromptStep):
     lines, and one that is too large even so in the part nearest to the question."""
     examples: int = 3
     """Stored values shown of a column, those that retrieval found not counted."""
+    least: int = 20
+    """Columns of a view besides keys from which a model chooses; a smaller one stays as it is."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = "schema_linking/select_columns"
 
@@ -39,7 +42,8 @@ class SelectColumns(PromptStep):
     def __call__(self, state: State, context: Context) -> State:
         if not self._needed(state):
             return state
-        names = RepliedNames(state.view.visible_schema())
+        schema = state.view.visible_schema()
+        names = RepliedNames(schema)
         state, chosen = choose(
             state,
             context,
@@ -52,7 +56,12 @@ class SelectColumns(PromptStep):
             form=ColumnsReply,
             resolve=lambda reply: names.columns(reply.tables, whole=True),
         )
-        return narrowed(state, chosen) if chosen else state
+        if not chosen:
+            return state
+        tables = {ref.table for ref in chosen} & named_tables(state)
+        return narrowed(state, chosen | naming_columns(schema, tables))
 
     def _needed(self, state: State) -> bool:
-        return bool(state.question.text.strip()) and any(state.view.visible)
+        schema = state.view.visible_schema()
+        enough = schema.column_count - len(schema.all_keys) >= self.least
+        return bool(state.question.text.strip()) and schema.column_count > 0 and enough

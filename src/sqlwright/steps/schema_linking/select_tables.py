@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from sqlwright.prompts.templates import PromptStep, Sampling
+from sqlwright.messages import Text
+from sqlwright.prompts.templates import PromptStep, Sampling, schema_text
 from sqlwright.protocols import Context
+from sqlwright.schema import Column, Schema, SchemaView
+from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.schema_linking.choosing import choose
 from sqlwright.steps.schema_linking.narrowing import narrowed
 from sqlwright.steps.schema_linking.replies import RepliedNames, TablesReply
@@ -18,8 +22,10 @@ class SelectTables(PromptStep):
     """Narrows the view to the tables that any sample names, and the keys that join them.
 
     CHESS section 3.1, select_tables. What the chosen tables show stays as it was; a table that
-    isn't chosen is gone, whatever retrieval found in it. Where the model gives nothing usable the
-    view stays as it is.
+    isn't chosen is gone, whatever retrieval found in it. Columns that the view hides are listed by
+    name, and of a schema of many tables those of which it shows no more than keys, or nothing; such
+    a table that is chosen comes back whole. Where the model gives nothing usable the view stays as
+    it is.
     """
 
     style: Literal["ddl", "compact"] = "compact"
@@ -27,6 +33,11 @@ class SelectTables(PromptStep):
     lines, and one that is too large even so in the part nearest to the question."""
     examples: int = 1
     """Stored values shown of a column, those that retrieval found not counted."""
+    whole: int = 40
+    """Most tables of which all columns of the view are shown; of more, those that show no more than
+    keys are listed by name, the nearest to the question first."""
+    names: int = 300
+    """Most names of hidden columns, and most tables, that are listed by name alone."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = "schema_linking/select_tables"
 
@@ -40,8 +51,9 @@ class SelectTables(PromptStep):
     def __call__(self, state: State, context: Context) -> State:
         if not self._needed(state):
             return state
-        schema = state.view.visible_schema()
-        names = RepliedNames(schema)
+        everything, visible = state.view.schema, state.view.visible_schema()
+        view, by_name = self._shown(state, everything, visible)
+        names = RepliedNames(everything)
         state, chosen = choose(
             state,
             context,
@@ -53,10 +65,64 @@ class SelectTables(PromptStep):
             sampling=self.sampling,
             form=TablesReply,
             resolve=lambda reply: names.tables(reply.tables),
+            view=view,
+            others=self._others(state, view, by_name, context),
         )
         if not chosen:
             return state
-        return narrowed(state, (ref for ref in schema.columns if ref.table in chosen))
+        kept = {ref for ref in visible.columns if ref.table in chosen}
+        back = chosen - {ref.table for ref in kept}
+        if back:
+            returned = {ref for ref in everything.columns if ref.table in back}
+            state = state.evolve(view=state.view.narrowed({*state.view.visible, *returned}))
+            kept |= returned
+        return narrowed(state, kept)
 
     def _needed(self, state: State) -> bool:
         return bool(state.question.text.strip()) and len(state.view.visible_schema().tables) > 1
+
+    def _shown(
+        self, state: State, everything: Schema, visible: Schema
+    ) -> tuple[SchemaView, list[str]]:
+        """The view of the tables that are shown with columns, and the names of the others."""
+        shown = {table.name for table in visible.tables}
+        view = state.view
+        if len(shown) > self.whole:
+            keys = everything.all_keys
+            telling = {ref.table for ref in visible.columns if ref not in keys}
+            if telling:
+                shown &= telling
+                view = view.narrowed([ref for ref in visible.columns if ref.table in shown])
+        return view, [table.name for table in everything.tables if table.name not in shown]
+
+    def _others(self, state: State, view: SchemaView, by_name: list[str], context: Context) -> Text:
+        """Hidden columns of the tables that are shown, and tables by name alone, best first."""
+        visible = view.visible_schema()
+        lines = list(_hidden_columns(view.schema, visible, self.names))
+        if by_name:
+            ranked = self._ranked(state, by_name, context)
+            lines.append(f"Tables: {', '.join(map(quote_name, ranked[: self.names]))}")
+        return schema_text("\n".join(lines))
+
+    def _ranked(self, state: State, by_name: list[str], context: Context) -> Sequence[str]:
+        """The tables, those nearest to the question first."""
+        if len(by_name) < self.whole:
+            return by_name
+        links = state.tables or (
+            context.linker.link(
+                state.question, state.view.schema, state.values, context.workspace.texts
+            ).tables
+        )
+        score = {link.table: link.score for link in links}
+        return sorted(by_name, key=lambda name: -score.get(name, 0.0))
+
+
+def _hidden_columns(everything: Schema, visible: Schema, most: int) -> Iterator[str]:
+    """A line for each visible table that has hidden columns, `most` names in all."""
+    for table in visible.tables:
+        stored = everything.table(table.name)
+        columns: Sequence[Column] = () if stored is None else stored.columns
+        hidden = [column.name for column in columns if table.column(column.name) is None][:most]
+        most -= len(hidden)
+        if hidden:
+            yield f"{quote_name(table.name)}: {', '.join(map(quote_name, hidden))}"
