@@ -17,7 +17,7 @@ import pytest
 import sqlwright
 from sqlwright import Answer, Limits, Session, Turn, UserError
 from sqlwright.errors import ConfigError, DatabaseUnavailable, WorkspaceError
-from sqlwright.llm.options import LlmOptions
+from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.spending import Budget
 from tests.scripted import scripted_models
 
@@ -168,6 +168,23 @@ MADE: list[tuple[Callable[..., Any], Case]] = [
     (LlmOptions, ("capabilities", (("fly", True),), "such as (('seed', False),)", "of type tuple")),
     (LlmOptions, ("record", True, PATH, "not True")),
     (LlmOptions, ("replay", "", PATH, "not ''")),
+    (LlmOptions, ("models", {"small": "vllm/m"}, "a mapping from names to ModelOptions", "dict")),
+    (ModelOptions, ("model", None, "a text", "not None")),
+    (ModelOptions, ("base_url", 5, "a text", "not 5")),
+    (ModelOptions, ("key_env", 5, "a text", "not 5")),
+    (ModelOptions, ("context_tokens", 0, COUNTED, "not 0")),
+    (ModelOptions, ("reply_tokens", 1.5, COUNTED, "not 1.5")),
+    (ModelOptions, ("remote", "yes", f"{FLAG}, or None", "not 'yes'")),
+    (ModelOptions, ("prompt_price", -1.0, "a number of at least 0", "not -1.0")),
+    (ModelOptions, ("reply_price", "1", "a number of at least 0", "not '1'")),
+    (ModelOptions, ("revision", 2, "a text", "not 2")),
+    (ModelOptions, ("concurrency", 0, COUNTED, "not 0")),
+    (ModelOptions, ("timeout", "120", NUMBER, "not '120'")),
+    (ModelOptions, ("retrying", -1, NUMBER, "not -1")),
+    (ModelOptions, ("requests_per_minute", 0, f"{NUMBER}, or None", "not 0")),
+    (ModelOptions, ("tokens_per_minute", math.inf, f"{NUMBER}, or None", "not inf")),
+    (ModelOptions, ("capabilities", {"n": True}, "a tuple of capabilities", "of type dict")),
+    (ModelOptions, ("found", 1, FLAG, "not 1")),
     (Answer("answered", "q", None, "sqlite").to_json, ("indent", "x", NATURAL, "not 'x'")),
     (Answer("answered", "q", None, "sqlite").to_json, ("indent", -1, NATURAL, "not -1")),
 ]
@@ -220,6 +237,8 @@ def test_sql_says_what_does_not_fit(case: Case, shop: Session) -> None:
 @pytest.mark.parametrize(("made", "case"), MADE)
 def test_what_is_handed_over_says_what_does_not_fit(made: Callable[..., Any], case: Case) -> None:
     given = {"question": "q", "sql": "SELECT 1"} if made is Turn else {}
+    if made is ModelOptions and case[0] != "model":
+        given = {"model": "vllm/m"}
     refused(made, case, made.__name__, given)
 
 
@@ -231,7 +250,7 @@ def test_every_argument_has_a_case() -> None:
     assert names(sqlwright.open) == {case[0] for case in OPEN}
     assert names(Session.ask) == names(Session.run) == {case[0] for case in ASK}
     assert names(Session.sql) == {case[0] for case in SQL}
-    for kind in (Limits, Turn, Budget, LlmOptions):
+    for kind in (Limits, Turn, Budget, LlmOptions, ModelOptions):
         given = {case[0] for made, case in MADE if made is kind}
         assert set(kind.__dataclass_fields__) == given  # type: ignore[attr-defined]
 

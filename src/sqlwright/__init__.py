@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sqlwright.events import Event as Event
     from sqlwright.events import EventSink as EventSink
     from sqlwright.llm.options import LlmOptions as LlmOptions
+    from sqlwright.llm.options import ModelOptions as ModelOptions
     from sqlwright.local.models import EmbeddedModels as EmbeddedModels
     from sqlwright.protocols import Context as Context
     from sqlwright.protocols import Database as Database
@@ -91,6 +92,7 @@ _PLACES = {
     "LanguageModel": "sqlwright.protocols",
     "Limits": "sqlwright.protocols",
     "LlmOptions": "sqlwright.llm.options",
+    "ModelOptions": "sqlwright.llm.options",
     "ModelUnavailable": "sqlwright.errors",
     "Note": "sqlwright.types",
     "open": "sqlwright.api",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,13 @@ import yaml
 
 from sqlwright.errors import ConfigError
 from sqlwright.protocols import Step
-from sqlwright.recipes.loading import load_recipe, parse_override, parse_recipe, recipe_names
+from sqlwright.recipes.loading import load_recipe, parse_recipe, recipe_names
+from sqlwright.recipes.overrides import parse_override
 from sqlwright.running import combinators
-from sqlwright.running.combinators import NamedStep
+from sqlwright.running.combinators import NamedStep, leaves
+from sqlwright.steps.generation.direct import DirectGeneration
 from sqlwright.steps.generation.embedded import EmbeddedGeneration
+from sqlwright.steps.retrieval.extract_keywords import ExtractKeywords
 from sqlwright.steps.schema_linking.by_group import ByGroup
 
 STEPS = """
@@ -107,6 +111,42 @@ def test_override_values_are_typed() -> None:
     assert parse_override("a.b.c=null").value is None
     assert parse_override("a.b[3].c=x").place == 3
     assert str(parse_override("a.b[3].c=x")) == "a.b[3].c"
+
+
+def test_one_field_of_an_option_is_overridden_alone() -> None:
+    plain = load_recipe("chess-ir-cg-ut").step
+    changed = load_recipe(
+        "chess-ir-cg-ut",
+        ["generation.direct.sampling.model=a/b", "generation.direct[2].sampling.temperature=0.1"],
+    ).step
+    before, after = (
+        [each.sampling for each in leaves(step) if isinstance(each, DirectGeneration)]
+        for step in (plain, changed)
+    )
+    assert after[0] == replace(before[0], model="a/b")
+    assert after[1] == replace(before[1], model="a/b", temperature=0.1)
+
+
+def test_a_field_that_the_recipe_leaves_to_its_default_is_overridden_alone() -> None:
+    text = recipe_text().replace("schema_linking.embedded", "retrieval.extract_keywords")
+    recipe = parse_recipe(text, ["retrieval.extract_keywords.sampling.model=a/b"])
+    (step,) = (each for each in leaves(recipe.step) if isinstance(each, ExtractKeywords))
+    assert step.sampling == replace(ExtractKeywords().sampling, model="a/b")
+
+
+@pytest.mark.parametrize(
+    ("override", "says"),
+    [
+        ("generation.direct.sampling.modle=x", "modle"),
+        ("generation.direct.shuffle.x=1", "single value"),
+        ("samples.count.x=1", "single value"),
+        ("generation.direct..model=x", "not an override"),
+        ("generation.dirct.sampling.model=x", "no such step"),
+    ],
+)
+def test_a_field_that_is_not_there_is_refused(override: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        load_recipe("chess-ir-cg-ut", [override])
 
 
 REFUSED: list[dict[str, str]] = yaml.safe_load(

@@ -109,10 +109,13 @@ class GatedModel:
         recorder: Recorder | None = None,
         replay: Recording | None = None,
         key: str = "",
+        known_as: str = "",
     ) -> None:
         """`line` is None where there is only a replay. `revision` is the model's as configured.
-        `key` is the endpoint's, which is told nowhere; see `keys`."""
+        `key` is the endpoint's, which is told nowhere; see `keys`. `known_as` is the model's name
+        towards the cache, where that is another."""
         self._name = name
+        self._known_as = known_as or name
         self._capabilities = capabilities
         self._connection = line
         self._price = price
@@ -159,7 +162,9 @@ class GatedModel:
             ),
             n=request.n,
             temperature=request.temperature,
-            max_tokens=request.max_tokens,
+            max_tokens=min(
+                request.max_tokens, self.capabilities.reply_tokens or request.max_tokens
+            ),
             seed=request.seed,
             reply_schema=request.reply_schema if self.capabilities.json_schema else None,
             tools=request.tools if self.capabilities.tools else (),
@@ -200,7 +205,7 @@ class GatedModel:
     def _key(self, call: Call) -> str:
         """Key of a call in the cache; see `_of_sample`."""
         address = "" if self._connection is None else self._connection.address
-        form = call_form(call, self._name)
+        form = call_form(call, self._known_as)
         return digest(form | {"revision": self._revision, "address": address})
 
     def _send(

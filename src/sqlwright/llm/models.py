@@ -1,13 +1,14 @@
 """All models of a session by role or name: the embedded ones, and language models behind the gate.
 
-A language model is named `provider/model`; `provider:model` is understood too. `llm` is the one to
-use by default. Which service a name means and whose key it takes is in `vendors/services.py`.
+A language model is named `provider/model` (`provider:model` is understood too) or by the user's own
+name for it (`LlmOptions.models`); `llm` is the one to use by default. Which service a name means
+and whose key it takes is in `vendors/services.py`.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,19 +110,21 @@ class Models(Mapping[str, Model]):
         from sqlwright.llm.vendors.services import service_for
 
         if self._replay is not None:
+            name = _recorded_as(name, self._replay.models, self._options)
             known = self._replay.models.get(name) or Capabilities(remote=False)
             return GatedModel(name, known, None, replay=self._replay)
         service = service_for(name, self._options, self._environ)
         check(service)
         return GatedModel(
-            service.name,
+            service.title,
             service.can,
             Connection(partial(connect, service), self._engine, address=service.address),
             price=self._price(service),
-            revision=self._options.revision,
+            revision=service.revision,
             cache=self.cache,
             recorder=self._recorder,
             key=service.key or "",
+            known_as=service.name,
         )
 
     def _embedder(self, name: str) -> Model:
@@ -143,17 +146,18 @@ class Models(Mapping[str, Model]):
         from sqlwright.llm.vendors.services import service_for
 
         if self._replay is not None:
+            name = _recorded_as(name, self._replay.embedders, self._options)
             remote = self._replay.embedders.get(name, False)
             return GatedEmbedder(name, None, remote=remote, replay=self._replay)
         service = service_for(name, self._options, self._environ)
         check_embeds(service)
         connecting = partial(connect_embeddings, service)
         return GatedEmbedder(
-            service.name,
+            service.title,
             Connection(connecting, self._engine, address=service.address),
             remote=service.can.remote,
             price=self._price(service),
-            revision=self._options.revision if self._options.model == service.name else "",
+            revision=service.revision,
             cache=self.cache,
             recorder=self._recorder,
         )
@@ -167,12 +171,23 @@ class Models(Mapping[str, Model]):
         price = price_of(service, self._prices)
         if price is None and self._options.budget.cost is not None:
             raise ConfigError(
-                f"the price of {service.name} isn't known, so a budget in money can't be kept",
+                f"the price of {service.title} isn't known, so a budget in money can't be kept",
                 hint=f'Write [models."{service.name}"] with prompt = and reply = in dollars per '
                 "million tokens into a file, and name it with [llm] prices in the project file or "
                 "SQLWRIGHT_LLM_PRICES. Or give the budget in calls or tokens.",
             )
         return price
+
+
+def _recorded_as(name: str, recorded: Iterable[str], options: LlmOptions) -> str:
+    """The name by which a recording knows a model: an entry of `options.models` is recorded with
+    what it stood for then, whatever it stands for now."""
+    if "/" in name:
+        return name
+    entry = options.models.get(name)
+    titles = [each for each in recorded if each.startswith(f"{name} (")]
+    expected = f"{name} ({entry.model})" if entry else ""
+    return expected if expected in titles or not titles else titles[0]
 
 
 def _path(named: str | Path | None) -> Path | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Annotated
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any
 
 from sqlwright.boundary.arguments import (
+    Amount,
     AnyPath,
     Count,
     Natural,
@@ -27,13 +28,62 @@ def _are_capabilities(pairs: Sequence[tuple[str, bool | int]]) -> bool:
     )
 
 
+ToldCapabilities = Annotated[
+    tuple[tuple[str, bool | int], ...],
+    Predicate(_are_capabilities),
+    Words("a tuple of capabilities and what they are, such as (('seed', False),)"),
+]
+
+
+@checked_fields
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """One model of several, under a name of the user's: its address, key, price and limits.
+
+    What is None is as `LlmOptions` says for all."""
+
+    model: str
+    """`provider/model`."""
+    base_url: str = ""
+    """Another address for it; for `openai-compatible` without one."""
+    key_env: str = ""
+    """Name of the environment variable that holds its key, or `host=key`. Empty is the vendor's own
+    variable, for the vendor's own hosts."""
+    context_tokens: Count | None = None
+    """Tokens of prompt and reply together; None asks the server where it tells."""
+    reply_tokens: Count | None = None
+    """Tokens a reply may have at most, whatever a step asks for."""
+    remote: bool | None = None
+    """As in `LlmOptions`, of this model."""
+    prompt_price: Amount | None = None
+    """US dollars per million tokens."""
+    reply_price: Amount | None = None
+    """US dollars per million tokens."""
+    revision: str = ""
+    concurrency: Count | None = None
+    timeout: Positive | None = None
+    retrying: Positive | None = None
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+    capabilities: ToldCapabilities = ()
+    found: bool = False
+    """True if a project file says so that was found, not named: such a file can't say where a key
+    goes."""
+
+
+def _are_models(models: Mapping[str, Any]) -> bool:
+    return all(
+        isinstance(name, str) and isinstance(each, ModelOptions) for name, each in models.items()
+    )
+
+
 @checked_fields
 @dataclass(frozen=True, slots=True)
 class LlmOptions:
     """The language model's name, address, price and limits."""
 
     model: str = ""
-    """`provider/model`, used where a step names no other; empty is none."""
+    """`provider/model`, or a name of `models`, used where a step names no other; empty is none."""
     base_url: str = ""
     """Another address for the provider of `model`; for `openai-compatible` without one."""
     budget: Annotated[
@@ -68,17 +118,19 @@ class LlmOptions:
     requests_per_minute: Positive | None = None
     tokens_per_minute: Positive | None = None
     """Prompt and reply together."""
-    capabilities: Annotated[
-        tuple[tuple[str, bool | int], ...],
-        Predicate(_are_capabilities),
-        Words("a tuple of capabilities and what they are, such as (('seed', False),)"),
-    ] = ()
+    capabilities: ToldCapabilities = ()
     """Capabilities of the server of `model`, where they aren't known rightly: fields of
     `messages.Capabilities` by name."""
     record: AnyPath | None = None
     """A file to put requests and replies on record in."""
     replay: AnyPath | None = None
     """A recording to take replies from, with no model at all."""
+    models: Annotated[
+        Mapping[str, Any],
+        Predicate(_are_models),
+        Words("a mapping from names to ModelOptions"),
+    ] = field(default_factory=dict)
+    """Models by names of the user's, each a `ModelOptions`, which steps may name as theirs."""
 
     @property
     def throttle(self) -> Throttle:

@@ -18,7 +18,7 @@ nest:
 
 Every step also has the option `enabled`; `false` leaves it out, which is how an ablation is an
 override. Options of combinators are overridden alike: `samples.count=2`,
-`repeat_until[2].rounds=1`.
+`repeat_until[2].rounds=1` (`overrides` says how they are written).
 
 The same object can be built in Python with `running.combinators` and `running.control_flow`; YAML
 adds no power. Unknown names, keys and options are refused with the known ones. Numbers are bounded,
@@ -27,7 +27,6 @@ those that multiply one another together: a recipe may be somebody else's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from dataclasses import Field as DataclassField
@@ -46,6 +45,13 @@ from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import EMBEDDER, Step
 from sqlwright.recipes import registry
 from sqlwright.recipes.entries import COMBINATORS, RecipeEntry, read_entries, refuse_unknown
+from sqlwright.recipes.overrides import (
+    Override,
+    aimed,
+    changed_options,
+    parse_override,
+    with_whole_options,
+)
 from sqlwright.running import combinators, control_flow
 from sqlwright.running.combinators import NamedStep
 from sqlwright.running.control_flow import Condition
@@ -59,8 +65,6 @@ MOST_TIMES = 1_000
 """Runs of the steps in one combinator at most, and how many at once; chosen."""
 MOST_RUNS = 10_000
 """Runs of all steps of a recipe together at most, each reply to a request counted; chosen."""
-
-_OVERRIDE = re.compile(r"^(?P<step>.+?)(?:\[(?P<place>\d+)\])?\.(?P<option>\w+)$")
 
 
 @dataclass(frozen=True)
@@ -95,20 +99,6 @@ class Recipe:
             step.language_models or not type(step).__module__.startswith("sqlwright.")
             for step in combinators.leaves(self.step)
         )
-
-
-@dataclass(frozen=True)
-class Override:
-    """One `step.option=value`, or `step[2].option=value` for the second step of that name."""
-
-    step: str
-    option: str
-    value: Any
-    place: int | None = None
-
-    def __str__(self) -> str:
-        where = f"[{self.place}]" if self.place is not None else ""
-        return f"{self.step}{where}.{self.option}"
 
 
 class _RecipeFile(BaseModel):
@@ -159,8 +149,7 @@ def parse_recipe(
     except ValidationError as error:
         raise ConfigError(f"{origin}: {_explained(error)}") from None
     entries = read_entries(file.steps, origin)
-    changed = [parse_override(override) for override in overrides]
-    _check_aimed(changed, entries, origin)
+    changed = aimed([parse_override(override) for override in overrides], entries, origin)
     builder = _Builder(changed, allow_code=allow_code)
     step = combinators.sequence(*builder.steps(entries))
     try:
@@ -174,19 +163,6 @@ def parse_recipe(
         )
     source = {"name": file.name, "steps": file.steps, "overrides": list(overrides)}
     return Recipe(file.name, file.description, step, source)
-
-
-def parse_override(text: str) -> Override:
-    """`step.option=value`; the value is read as YAML. Raises ConfigError."""
-    key, equals, value = text.partition("=")
-    match = _OVERRIDE.match(key.strip())
-    if not equals or match is None:
-        raise ConfigError(
-            f"{text!r} is not an override",
-            hint="Write step.option=value, for example generation.embedded.beam=4.",
-        )
-    place = int(match["place"]) if match["place"] else None
-    return Override(match["step"], match["option"], read_yaml(value, f"override {key}"), place)
 
 
 def options_of(step_class: type[Any]) -> dict[str, DataclassField[Any]]:
@@ -222,15 +198,17 @@ class _Builder:
     def _options(self, entry: RecipeEntry) -> dict[str, Any]:
         """The entry's options with the overrides for it."""
         self.seen[entry.name] = place = self.seen.get(entry.name, 0) + 1
-        options = dict(entry.options)
-        for override in self.overrides:
-            if override.step == entry.name and override.place in {None, place}:
-                options[override.option] = override.value
-        return options
+        return changed_options(entry.options, self.overrides, entry.name, place)
 
     def _combinator(self, entry: RecipeEntry, options: Mapping[str, Any]) -> Step:
         known = {*COMBINATORS[entry.name][1], "enabled"}
         refuse_unknown(options, known, f"{entry.where}: option")
+        fields_of = (
+            options_of(registry.load_sequence(entry.name))
+            if entry.name in registry.SEQUENCES
+            else {}
+        )
+        options = with_whole_options(options, fields_of, entry.where)
         workers = _typed(options.get("workers", 1), _Times, entry, "workers")
         before, self.times = self.times, self.times * self._repeats(entry, options)
         try:
@@ -296,6 +274,7 @@ class _Builder:
             )
         known = options_of(step_class)
         refuse_unknown(options, known, f"{entry.where}: option")
+        options = with_whole_options(options, known, entry.where)
         required = [
             name
             for name, option in known.items()
@@ -347,26 +326,11 @@ def _read(name_or_path: str) -> tuple[str, str]:
         raise ConfigError(f"the recipe {path} can't be read: {problem}") from None
 
 
-def _check_aimed(
-    overrides: Sequence[Override], entries: Sequence[RecipeEntry], origin: str
-) -> None:
-    counts: dict[str, int] = {}
-    for entry in entries:
-        for one in entry.walk():
-            counts[one.name] = counts.get(one.name, 0) + 1
-    for override in overrides:
-        if override.step not in counts:
-            error = registry.unknown("step", override.step, counts)
-            raise ConfigError(f"override {override}: {origin} has no such step; {error}",
-                              hint=error.hint)  # fmt: skip
-        if override.place is not None and not 1 <= override.place <= counts[override.step]:
-            raise ConfigError(
-                f"override {override}: {origin} has {counts[override.step]} of that step",
-                hint="Positions count from 1.",
-            )
-
-
 def _typed(value: Any, hint: Any, entry: RecipeEntry, key: str) -> Any:
+    if isinstance(value, Mapping) and is_dataclass(hint):
+        refuse_unknown(
+            value, [option.name for option in fields(hint)], f"{entry.where}: {key}: field"
+        )
     try:
         read = TypeAdapter(hint).validate_python(value)
         if isinstance(read, int):

@@ -20,6 +20,10 @@ working folder or the nearest one above it (`boundary.project_file` says which a
     budget = "$0.05, 30 calls"
     privacy = "schema-only"
 
+    [models.small]
+    model = "openai-compatible/qwen3-4b"
+    base_url = "http://localhost:8001/v1"
+
 Paths are relative to the file. Every value is typed, unknown keys are refused. A project file can't
 allow code in recipes: only a flag can.
 

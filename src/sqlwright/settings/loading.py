@@ -12,17 +12,15 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sqlwright.boundary.arguments import shown
-from sqlwright.boundary.project_file import ProjectFile, find
+from sqlwright.boundary.project_file import NAMED, ProjectFile, find
 from sqlwright.errors import ConfigError
 from sqlwright.messages import Effort, Privacy, Verbosity
 from sqlwright.recipes.registry import default_recipe, unknown
+from sqlwright.settings.models import LARGEST, CapabilityValues, Whole, models_from
 from sqlwright.settings.values import Settings
 from sqlwright.spending import parse_budget
 
 PREFIX = "SQLWRIGHT_"
-LARGEST = 10**15
-"""The largest whole number that a setting takes: none means so much."""
-Whole = Annotated[int, Field(gt=0, le=LARGEST)]
 
 
 class _LimitValues(BaseModel):
@@ -33,20 +31,6 @@ class _LimitValues(BaseModel):
     result_bytes: Whole | None = None
     cell_bytes: Whole | None = None
     memory_bytes: Whole | None = None
-
-
-class _CapabilityValues(BaseModel):
-    model_config = ConfigDict(defer_build=True, extra="forbid", strict=True)
-
-    n: bool | None = None
-    seed: bool | None = None
-    json_schema: bool | None = None
-    tools: bool | None = None
-    temperature: bool | None = None
-    reasoning: bool | None = None
-    logprobs: bool | None = None
-    context_tokens: Whole | None = None
-    reply_tokens: Whole | None = None
 
 
 class _LlmValues(BaseModel):
@@ -68,7 +52,7 @@ class _LlmValues(BaseModel):
     retrying: float | None = Field(default=None, gt=0)
     requests_per_minute: float | None = Field(default=None, gt=0)
     tokens_per_minute: float | None = Field(default=None, gt=0)
-    capabilities: _CapabilityValues | None = None
+    capabilities: CapabilityValues | None = None
 
 
 class _ProjectFile(BaseModel):
@@ -100,7 +84,7 @@ def load_settings(
     """
     file, notes = find(folder, environ or {})
     layers = [
-        *([(str(file.path), _file_values(file))] if file is not None else []),
+        *([(str(file.path), _file_values(file, environ or {}))] if file is not None else []),
         ("environment", _environment_values(environ or {})),
         ("flag", _flag_values(flags or {})),
     ]
@@ -135,9 +119,10 @@ def _with(settings: Settings, name: str, value: Any) -> Settings:
     return changed
 
 
-def _file_values(file: ProjectFile) -> dict[str, Any]:
-    path, table = file.path, file.table
-    _refuse_unknown(path, table, list(_ProjectFile.model_fields))
+def _file_values(file: ProjectFile, environ: Mapping[str, str]) -> dict[str, Any]:
+    path, table = file.path, dict(file.table)
+    _refuse_unknown(path, table, [*_ProjectFile.model_fields, "models"])
+    models = models_from(table.pop("models", {}), path, found=not environ.get(NAMED))
     for name, form in _TABLES.items():
         if isinstance(table.get(name), dict):
             _refuse_unknown(path, table[name], list(form.model_fields))
@@ -153,6 +138,8 @@ def _file_values(file: ProjectFile) -> dict[str, Any]:
         inner = getattr(read, table_name).model_dump()
         values |= {f"{table_name}.{name}": value for name, value in inner.items()}
     given = {name: value for name, value in values.items() if value is not None}
+    if models:
+        given["llm.models"] = models
     return _placed(given, path.parent, str(path))
 
 
@@ -238,7 +225,7 @@ def _kinds(form: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Any]]
         kind = _kind(field.annotation)
         if kind in _TABLES.values():
             yield from _kinds(kind, f"{name}.")
-        elif kind is not _CapabilityValues:
+        elif kind is not CapabilityValues:
             yield prefix + name, kind
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from sqlwright.errors import ConfigError
 from sqlwright.presentation.answer import readable
 from sqlwright.protocols import EMBEDDER
-from sqlwright.recipes.loading import load_recipe
+from sqlwright.recipes.loading import Recipe, load_recipe
 from sqlwright.recipes.registry import RECIPES
 from sqlwright.running.combinators import leaves
 from sqlwright.settings.values import Settings
@@ -21,8 +21,7 @@ def check_model_is_asked(settings: Settings, *, allow_code: bool = False) -> Non
     if settings.origins.get("llm.model") != "flag":
         return
     recipe = load_recipe(settings.recipe, settings.overrides, allow_code=allow_code)
-    ours = all(type(step).__module__.startswith("sqlwright.") for step in leaves(recipe.step))
-    if "" in recipe.asks or not ours:
+    if "" in recipe.asks or settings.llm.model in recipe.asks or not _ours(recipe):
         return
     raise ConfigError(
         f"the recipe {readable(settings.recipe)} would not ask {readable(settings.llm.model)}",
@@ -34,22 +33,34 @@ def check_model_is_asked(settings: Settings, *, allow_code: bool = False) -> Non
 def remote_destinations(settings: Settings, *, allow_code: bool = False) -> Iterator[str]:
     """Sentences on the other machines that prompts go to because a file alone says so, for a person
     to see first: a project file by its address, a recipe file by its models. Raises ConfigError."""
-    url = settings.llm.base_url
-    if not url and (settings.recipe in RECIPES or settings.llm.replay is not None):
+    url, entries = settings.llm.base_url, settings.llm.models
+    shipped = settings.recipe in RECIPES
+    if settings.llm.replay is not None or (not url and not entries and shipped):
         return
     from sqlwright.llm.sending.transport import is_loopback
     from sqlwright.llm.vendors.services import service_for
 
     if url and settings.origins.get("llm.base_url") == str(settings.file) and not is_loopback(url):
         yield f"{settings.file} sends what models are asked to {url}"
-    if settings.recipe in RECIPES or settings.llm.replay is not None:
+    if shipped and not entries:
         return
     recipe = load_recipe(settings.recipe, settings.overrides, allow_code=allow_code)
+    names = [role.removeprefix(f"{EMBEDDER}/") or settings.llm.model for role in recipe.asks]
+    for name in entries if not _ours(recipe) else dict.fromkeys(names):
+        if name in entries and entries[name].base_url and not is_loopback(entries[name].base_url):
+            yield f"{settings.file} sends what {name} is asked to {entries[name].base_url}"
+    if shipped:
+        return
     for role in recipe.asks:
         name = role.removeprefix(f"{EMBEDDER}/")
-        if not name or any(name in override for override in settings.overrides):
+        if not name or name in entries or any(name in override for override in settings.overrides):
             continue
         with suppress(ConfigError):  # told when the session is opened
             service = service_for(name, settings.llm, os.environ)
             if service.address and not is_loopback(service.address):
                 yield f"the recipe {settings.recipe} asks {service.name} at {service.address}"
+
+
+def _ours(recipe: Recipe) -> bool:
+    """True if all steps are this package's, which say what models they ask."""
+    return all(type(step).__module__.startswith("sqlwright.") for step in leaves(recipe.step))

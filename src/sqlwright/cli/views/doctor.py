@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -51,6 +51,7 @@ def checks(database: str | None, settings: Settings) -> Iterator[Check]:
     yield from _libraries()
     yield _models()
     yield _language_models(settings, os.environ)
+    yield from (_entry(name, settings, os.environ) for name in settings.llm.models)
     yield _network(settings, os.environ)
     yield _folder(settings.home_folder)
     yield from _guard()
@@ -134,7 +135,6 @@ def _language_models(settings: Settings, environ: Mapping[str, str]) -> Check:
     """Language models that could be asked, by the keys that are there; never the keys. Nothing is
     sent."""
     from sqlwright.llm.vendors.providers import PROVIDERS
-    from sqlwright.llm.vendors.services import service_for
 
     name = "providers"
     keyed = [row.name for row in PROVIDERS.values() if environ.get(row.key_variable or " ")]
@@ -142,16 +142,36 @@ def _language_models(settings: Settings, environ: Mapping[str, str]) -> Check:
     chosen = settings.llm.model
     if not chosen:
         return Check(name, "good", f"{found}; none is used unless -m names one")
+    if chosen in settings.llm.models:
+        return Check(name, "good", f"{chosen} is asked where a step names no other; {found}")
+    where = _where(chosen, settings, environ)
+    return where if where.state == "bad" else Check(name, "good", f"{where.found}; {found}")
+
+
+def _entry(name: str, settings: Settings, environ: Mapping[str, str]) -> Check:
+    """One of several models of a project file."""
+    return replace(_where(name, settings, environ), name=f"model {name}")
+
+
+def _where(model: str, settings: Settings, environ: Mapping[str, str]) -> Check:
+    """The address of a language model and the state of its key. Nothing is sent."""
+    from sqlwright.llm.vendors.providers import check
+    from sqlwright.llm.vendors.services import service_for
+
     try:
-        service = service_for(chosen, settings.llm, environ)
+        service = service_for(model, settings.llm, environ)
         where = service.address
+        if service.label:
+            check(service)
     except ConfigError as error:
-        return Check(name, "bad", str(error), error.hint)
+        return Check("providers", "bad", str(error), error.hint)
     if service.provider.needs_key and not service.sendable_key:
         advice = f"Set {service.key_variable or service.provider.key_variable}."
-        return Check(name, "bad", f"{service.name} at {where}: there is no key for it", advice)
+        return Check(
+            "providers", "bad", f"{service.name} at {where}: there is no key for it", advice
+        )
     keyless = "" if service.sendable_key else ", without a key"
-    return Check(name, "good", f"{service.name} at {where}{keyless}; {found}")
+    return Check("providers", "good", f"{service.name} at {where}{keyless}")
 
 
 def _network(settings: Settings, environ: Mapping[str, str]) -> Check:
@@ -180,7 +200,7 @@ def _sent(settings: Settings, environ: Mapping[str, str]) -> str:
     services = [service_for(name, settings.llm, environ) for name in dict.fromkeys(named) if name]
     if not services:
         return f"nothing is sent: the recipe {recipe.name} asks a language model, and none is named"
-    asked = " and ".join(f"{service.name} at {service.address}" for service in services)
+    asked = " and ".join(f"{service.title} at {service.address}" for service in services)
     return f"only what is asked of {asked} is sent"
 
 

@@ -10,13 +10,16 @@ import fnmatch
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import EmbeddingEndpoint, Endpoint, Throttle
 from sqlwright.llm.sending.transport import ModelAddress, is_loopback
 from sqlwright.messages import Capabilities
+
+if TYPE_CHECKING:
+    from sqlwright.llm.prices import Price
 
 ALL = Capabilities(n=True, seed=True, json_schema=True, tools=True)
 
@@ -212,6 +215,15 @@ class Service:
     """Azure only."""
     vendor_headers: tuple[tuple[str, str], ...] = ()
     """Names and values for the provider's own hosts."""
+    label: str = ""
+    """The user's name for it; empty where it is named by its provider."""
+    revision: str = ""
+    """The model's, by the user's word."""
+    price: Price | None = None
+    """By the user's word; None goes by the tables."""
+    own_key: Literal["", "bound", "unbound"] = ""
+    """Set where the user named a variable for this model's key alone; `unbound` where that key may
+    not be sent to the address."""
 
     def __repr__(self) -> str:
         return f"Service({self.name})"  # no key in a traceback
@@ -222,6 +234,11 @@ class Service:
         return f"{self.provider.name}/{self.model}"
 
     @property
+    def title(self) -> str:
+        """`provider/model`, after the user's name for it if there is one."""
+        return f"{self.label} ({self.name})" if self.label else self.name
+
+    @property
     def address(self) -> str:
         """The base URL in effect. Raises ConfigError when there is none or it isn't HTTP."""
         address = self.base_url or self.provider.base_url
@@ -229,17 +246,22 @@ class Service:
             address = f"http://{address}"  # OLLAMA_HOST is often just host:port
         if not address:
             variable = self.provider.base_url_variable
+            place = (
+                f"base_url in [models.{self.label}]"
+                if self.label
+                else ("--base-url, base_url= in Python, or [llm] base_url in the project file")
+            )
             raise ConfigError(
-                f"{self.name} needs a base URL",
-                hint="Say where it is with --base-url, base_url= in Python, or [llm] base_url in "
-                f"the project file{f', or with the variable {variable}' if variable else ''}.",
+                f"{self.title} needs a base URL",
+                hint=f"Say where it is with {place}"
+                f"{f', or with the variable {variable}' if variable else ''}.",
             )
         parts = urlsplit(address)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ConfigError(f"the base URL of {self.name} is no http or https address")
+            raise ConfigError(f"the base URL of {self.title} is no http or https address")
         if parts.username or parts.password:
             raise ConfigError(
-                f"the base URL of {self.name} holds a user or password", hint="use a key instead"
+                f"the base URL of {self.title} holds a user or password", hint="use a key instead"
             )
         if self.provider.name == "ollama" and not parts.path.strip("/"):
             return f"{address.rstrip('/')}/v1"
@@ -249,7 +271,7 @@ class Service:
     def sendable_key(self) -> str | None:
         """The key, if it may be sent to the address."""
         belongs = key_belongs(self.provider, self.address, self.key_hosts)
-        return self.key if self.key and belongs else None
+        return self.key if self.key and belongs and self.own_key != "unbound" else None
 
     @property
     def sendable_headers(self) -> tuple[tuple[str, str], ...]:
@@ -265,7 +287,7 @@ class Service:
         except TypeError:
             names = ", ".join(Capabilities.__dataclass_fields__)
             raise ConfigError(
-                f"an unknown capability is set for {self.name}", hint=f"there are: {names}"
+                f"an unknown capability is set for {self.title}", hint=f"there are: {names}"
             ) from None
         return replace(capabilities_set, remote=self._leaves())
 
@@ -278,7 +300,7 @@ class Service:
             fnmatch.fnmatchcase(host, pattern) for pattern in self.provider.hosts
         ):
             raise ConfigError(
-                f"{self.name} is at its vendor's, {host}, which is not this machine",
+                f"{self.title} is at its vendor's, {host}, which is not this machine",
                 hint="Leave out remote = false; it is for a server of your own.",
             )
         return self.remote
@@ -286,10 +308,22 @@ class Service:
 
 def check(service: Service) -> None:
     """Raise ConfigError for a missing key or base URL. Nothing is loaded or sent."""
-    provider = service.provider
-    if provider.needs_key and not service.key and key_belongs(provider, service.address):
-        variable = service.key_variable or provider.key_variable
-        raise ConfigError(f"{service.name} needs a key", hint=f"set the variable {variable}")
+    provider, address = service.provider, service.address
+    variable = service.key_variable or provider.key_variable
+    if service.own_key and not service.key:
+        raise ConfigError(
+            f"{service.title} needs a key, and the variable {variable} isn't set",
+            hint=f"Set {variable}, or leave key_env out for a server that takes no key.",
+        )
+    if service.own_key == "unbound":
+        host = urlsplit(address).hostname
+        raise ConfigError(
+            f"the key in {variable} isn't bound to {host}, where {service.title} is",
+            hint=f"A project file alone can't say where a key goes. Write {variable}='{host}=KEY' "
+            "in the environment, or name the file in SQLWRIGHT_PROJECT if you trust it.",
+        )
+    if provider.needs_key and not service.key and key_belongs(provider, address):
+        raise ConfigError(f"{service.title} needs a key", hint=f"set the variable {variable}")
 
 
 def connect(service: Service) -> Endpoint:
@@ -317,7 +351,7 @@ def check_embeds(service: Service) -> None:
     if not service.provider.embeds:
         those = ", ".join(name for name, row in PROVIDERS.items() if row.embeds)
         raise ConfigError(
-            f"{service.name} can't be the embedder",
+            f"{service.title} can't be the embedder",
             hint=f"Providers that embed: {those}. Without `embedder` the embedded model does it.",
         )
     check(service)
@@ -327,7 +361,7 @@ def _site(service: Service) -> ModelAddress:
     provider, address = service.provider, service.address
     variable = service.key_variable or provider.key_variable
     return ModelAddress(
-        service.name,
+        service.title,
         service.model,
         address,
         capabilities=service.can,

@@ -4,6 +4,9 @@ Keys come from the vendors' own variables and go to the vendors' own hosts. To s
 else the user binds it to the host in the variable SQLWRIGHT_KEYS:
 
     SQLWRIGHT_KEYS="llm.example.com=... gateway.example.com=..."
+
+A model of `LlmOptions.models` may have a variable of its own. Whoever writes it in Python, or names
+the project file, says where its key goes; a project file that was merely found can't.
 """
 
 from __future__ import annotations
@@ -11,17 +14,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit
 
 from sqlwright.errors import ConfigError
-from sqlwright.llm.options import LlmOptions
+from sqlwright.llm.endpoint import Throttle
+from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.llm.prices import FREE, Price, Prices
 from sqlwright.llm.sending.transport import is_loopback
 from sqlwright.llm.vendors.providers import PROVIDERS, Provider, Service
+from sqlwright.protocols import EMBEDDER
 
 ANYWHERE = "openai-compatible"
 """The provider that has no address of its own."""
 KEYS_VARIABLE = "SQLWRIGHT_KEYS"
+RESERVED = frozenset({"llm", "linker", "parser", "critic", EMBEDDER})
+"""Roles of `Context.models`, which no entry can be called."""
+_ENTRY = re.compile(r"[\w.-]+")
 
 
 def split_name(name: str) -> tuple[Provider, str]:
@@ -40,39 +49,37 @@ def split_name(name: str) -> tuple[Provider, str]:
 
 
 def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> Service:
-    """A model as the options and the environment configure it. Raises ConfigError."""
-    provider, model = split_name(name)
-    chosen = split_name(options.model)[0].name if options.model else ANYWHERE
-    capabilities = options.capabilities if provider.name == chosen else ()
-    own_url = options.base_url if provider.name == chosen else ""
-    remote = options.remote if options.remote or provider.name == chosen else None
+    """A model, or an entry of `options.models`, as options and environment configure it. Raises
+    ConfigError."""
+    entry = options.models.get(name)
+    label = "" if entry is None else name
+    told = _of_no_entry(name, options) if entry is None else _checked(name, entry, options)
+    provider, model = split_name(told.model)
     vendors_url = environ.get(provider.base_url_variable, "") if provider.base_url_variable else ""
-    address = own_url or vendors_url
-    bound = bound_keys(environ)
-    host = urlsplit(address if "://" in address else f"http://{address}").hostname or ""
-    if host in bound:
-        return Service(
-            provider,
-            model,
-            base_url=address,
-            key=bound[host],
-            key_variable=KEYS_VARIABLE,
-            key_hosts=(host,),
-            capabilities=capabilities,
-            remote=remote,
-            throttle=options.throttle,
-        )
-    # A vendor's variable for the address comes from where its key does: they belong together.
+    address = told.base_url or vendors_url
     service = Service(
         provider,
         model,
         base_url=address,
+        capabilities=_capabilities(told),
+        remote=True if options.remote else told.remote,
+        throttle=_throttle(told, options.throttle),
+        label=label,
+        revision=told.revision,
+        price=_price(told),
+    )
+    bound = bound_keys(environ)
+    host = urlsplit(address if "://" in address else f"http://{address}").hostname or ""
+    if told.key_env:
+        return _with_own_key(service, told, environ)
+    if host in bound:
+        return replace(service, key=bound[host], key_variable=KEYS_VARIABLE, key_hosts=(host,))
+    # A vendor's variable for the address comes from where its key does: they belong together.
+    service = replace(
+        service,
         key=environ.get(provider.key_variable) or None if provider.key_variable else None,
-        key_variable="" if provider.key_variable and not own_url else KEYS_VARIABLE,
-        key_hosts=() if own_url or not host else (host,),
-        capabilities=capabilities,
-        remote=remote,
-        throttle=options.throttle,
+        key_variable="" if provider.key_variable and not told.base_url else KEYS_VARIABLE,
+        key_hosts=() if told.base_url or not host else (host,),
         vendor_headers=tuple(
             (header, environ[variable])
             for header, variable in provider.vendor_headers
@@ -81,6 +88,92 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
     )
     version = environ.get("OPENAI_API_VERSION")
     return replace(service, api_version=version) if version else service
+
+
+def _of_no_entry(name: str, options: LlmOptions) -> ModelOptions:
+    """The options that hold for a model named by its provider. The address, `remote = False`
+    and capabilities are those of the model to use by default, and of others of its provider."""
+    if options.models and not re.search("[/:]", name):
+        raise ConfigError(
+            f"no model is called {name!r}",
+            hint=f"There are: {', '.join(options.models)}. Add [models.{name}] to the project "
+            "file, or write provider/model.",
+        )
+    provider = split_name(name)[0].name
+    default = "" if options.model in options.models else options.model
+    chosen = split_name(default)[0].name if default else ANYWHERE
+    if provider != chosen:
+        return ModelOptions(name)
+    return ModelOptions(
+        name,
+        options.base_url,
+        remote=options.remote,
+        revision=options.revision if with_slash(name) == with_slash(default) else "",
+        capabilities=options.capabilities,
+    )
+
+
+def _checked(name: str, entry: ModelOptions, options: LlmOptions) -> ModelOptions:
+    """The entry. Raises ConfigError where its name can't be one or it doesn't say who serves it."""
+    place = f"[models.{name}]"
+    if not _ENTRY.fullmatch(name) or name in RESERVED:
+        raise ConfigError(
+            f"a model can't be called {name!r}",
+            hint="A name has letters, digits, '-', '_' and '.', and is none of "
+            f"{', '.join(sorted(RESERVED))}.",
+        )
+    if not re.search("[/:]", entry.model):
+        raise ConfigError(
+            f"{place} doesn't say who serves it: model = {entry.model!r}",
+            hint=f"There write provider/model, not the name of another entry. {known_providers()}",
+        )
+    if options.base_url and options.model == name:
+        raise ConfigError(
+            f"there is a base_url for all, and the model to use is {place}",
+            hint=f"Write base_url into {place} and leave the other one out.",
+        )
+    return entry
+
+
+def _with_own_key(service: Service, told: ModelOptions, environ: Mapping[str, str]) -> Service:
+    """The service with the key of the entry's own variable, bound to the host of its address where
+    the variable says so or whoever wrote the entry may."""
+    host = urlsplit(service.address).hostname or ""
+    value = environ.get(told.key_env, "")
+    binding = f"{host}="
+    said_here = value.lower().startswith(binding) and len(value) > len(binding)
+    vendors = told.key_env == service.provider.key_variable
+    goes = said_here or not told.found or is_loopback(service.address)
+    return replace(
+        service,
+        key=(value[len(binding) :] if said_here else value) or None,
+        key_variable=told.key_env,
+        key_hosts=(host,) if goes else (),
+        own_key="bound" if goes or vendors else "unbound",
+    )
+
+
+def _capabilities(told: ModelOptions) -> tuple[tuple[str, bool | int], ...]:
+    sizes = {"context_tokens": told.context_tokens, "reply_tokens": told.reply_tokens}
+    return (*told.capabilities, *((name, size) for name, size in sizes.items() if size is not None))
+
+
+def _throttle(told: ModelOptions, usual: Throttle) -> Throttle:
+    own = {
+        "concurrency": told.concurrency,
+        "seconds": told.timeout,
+        "retrying": told.retrying,
+        "requests_per_minute": told.requests_per_minute,
+        "tokens_per_minute": told.tokens_per_minute,
+    }
+    given: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
+    return replace(usual, **given)
+
+
+def _price(told: ModelOptions) -> Price | None:
+    if told.prompt_price is None or told.reply_price is None:
+        return None
+    return Price(told.prompt_price, told.reply_price)
 
 
 def bound_keys(environ: Mapping[str, str]) -> dict[str, str]:
@@ -98,8 +191,9 @@ def bound_keys(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def price_of(service: Service, prices: Prices) -> Price | None:
-    """Price of a model; None where the provider is a server on the user's own machine."""
-    listed = prices.of(service.name)
+    """Price of a model, its entry's before the tables'; None where nobody knows. A server on the
+    user's own machine costs nothing."""
+    listed = service.price or prices.of(service.name)
     own_server = is_loopback(service.provider.base_url) and is_loopback(service.address)
     return FREE if listed is None and own_server else listed
 
