@@ -4,7 +4,6 @@ its own."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlwright.boundary.arguments import shown
 from sqlwright.errors import ConfigError
 from sqlwright.llm.options import ModelOptions
-from sqlwright.messages import Capabilities
 from sqlwright.recipes.registry import unknown
 
 LARGEST = 10**15
