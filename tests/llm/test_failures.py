@@ -43,9 +43,38 @@ def test_refusals(case: dict[str, Any]) -> None:
         ({"error": {"message": "invalid value for temperature"}}, None),
         ("temperature not supported", "temperature"),
         (None, None),
+        # transformers serve 5.23
+        ({"detail": "Unexpected fields in the request: {'seed'}"}, "seed"),
+        # a validation says where it failed: what else it quotes, such as the prompt, isn't meant
+        ({"detail": [{"loc": ["body", "n"], "msg": "Input should be 1", "input": 2}]}, "n"),
+        (
+            {
+                "detail": [
+                    {"loc": ["body", "messages"], "msg": "unsupported", "input": "the 'seed' is"}
+                ]
+            },
+            None,
+        ),
     ],
 )
 def test_parameters_a_model_does_not_take(body: Any, parameter: str | None) -> None:
     sent = ["n", "seed", "temperature", "max_tokens"]
     assert unsupported(400, body, sent) == parameter
     assert unsupported(500, body, sent) is None
+
+
+# llama-cpp-python 0.3.36 calls a request that it can't read an error of its own.
+VALIDATION = (
+    "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', '%s', 'type'), "
+    "'msg': \"Input should be 'text' or 'json_object'\", 'input': 'json_schema'}"
+)
+
+
+@pytest.mark.parametrize(
+    ("named", "parameter"), [("response_format", "response_format"), ("messages", None)]
+)
+def test_a_failed_validation_may_come_as_an_error_of_the_server(
+    named: str, parameter: str | None
+) -> None:
+    body = {"error": {"message": VALIDATION % named, "type": "internal_server_error"}}
+    assert unsupported(500, body, ["n", "response_format", "text"]) == parameter

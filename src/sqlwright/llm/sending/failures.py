@@ -26,8 +26,16 @@ _TOO_LONG = (
 )
 _NO_CREDIT = ("insufficient_quota", "billing", "credit balance", "credits")
 _FILTERED = ("content_filter", "content policy", "responsibleaipolicy")
-_UNKNOWN = ("support", "unknown", "unrecognized", "permit", "extra input", "deprecated")
+_UNKNOWN = (
+    *("support", "unknown", "unrecognized", "unexpected", "permit", "extra input", "deprecated"),
+    "input should be",
+)
 """Words of servers that refuse a parameter."""
+_NO_MODEL = ("model_not_found", "model not found", "invalid model", "unknown model")
+_INVALID = ("validation error",)
+"""Words for a request that a server couldn't read; some call that an error of their own (500)."""
+_PLACE = re.compile(r"'loc': \('body', '(\w+)'")
+"""A place where a validation failed, in a message."""
 _DEEPEST = 10
 """Levels of an error's JSON that are searched for words; errors of servers have two to four."""
 _SLOW_DOWN = {429, 529}
@@ -63,7 +71,7 @@ def refused(
     spent = "insufficient_quota" in {_field(body, "code"), _field(body, "type")}
     if spent or (status in {400, 402, 403} and mentions(body, _NO_CREDIT)):
         return _final(address, status, "the account has no credit left; see the provider's billing")
-    if status in _PASSING or status >= 500:
+    if status in _PASSING or (status >= 500 and not mentions(body, _INVALID)):
         crowded = status in _SLOW_DOWN
         text = "it asks to slow down" if crowded else "it failed for the moment"
         return EndpointError(f"{text} ({status})", retry_after=wanted, crowded=crowded)
@@ -120,9 +128,12 @@ def compressed() -> EndpointError:
 
 def unsupported(status: int, body: Any, sent: Iterable[str]) -> str | None:
     """The sent parameter that the server says it doesn't take; None if none."""
-    if status not in {400, 422} or not mentions(body, _UNKNOWN):
+    refusing = status in {400, 422} or (status == 500 and mentions(body, _INVALID))
+    if not refusing or not mentions(body, _UNKNOWN):
         return None
     text = _text(body)
+    if places := {*_places(body), *_PLACE.findall(text)}:
+        return next((parameter for parameter in sent if parameter in places), None)
     for parameter in sent:
         name = re.escape(parameter)
         loose = rf"|\b{name}\b" if len(parameter) > 2 else ""
@@ -147,6 +158,17 @@ def _text(body: Any, depth: int = 0) -> str:
     return body.lower() if isinstance(body, str) else ""
 
 
+def _places(body: Any, depth: int = 0) -> Iterator[str]:
+    """The parameters at which a validation failed, where the server lists them as `loc`."""
+    if depth > _DEEPEST or not isinstance(body, Mapping | list):
+        return
+    if isinstance(body, Mapping) and isinstance(place := body.get("loc"), list):
+        yield from (str(part) for part in place[:2])
+        return
+    for part in body.values() if isinstance(body, Mapping) else body:
+        yield from _places(part, depth + 1)
+
+
 def _field(body: Any, name: str) -> Any:
     error = body.get("error", body) if isinstance(body, Mapping) else None
     return error.get(name) if isinstance(error, Mapping) else None
@@ -169,7 +191,15 @@ def _advice(address: Address, status: int, body: Any) -> str:
         return "the prompt is too long for this model"
     if mentions(body, _FILTERED):
         return "the provider's content filter refused the prompt"
+    if mentions(body, _NO_MODEL) or _quotes(body, address.name.partition("/")[2]):
+        return f"not found: check the model's name and the base URL {address.origin}"
     return "the request was refused; a capability may be set that the model doesn't have"
+
+
+def _quotes(body: Any, model: str) -> bool:
+    """True if an error has the model's name in quotes, as one does that doesn't know it."""
+    name = re.escape(model.lower())
+    return re.search(rf"['\"`]{name}['\"`]", _text(body)) is not None
 
 
 def _final(address: Address, status: int, advice: str) -> EndpointError:
