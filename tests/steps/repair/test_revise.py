@@ -127,6 +127,41 @@ def test_a_reason_can_be_switched_off(shop_workspace: Workspace, option: str) ->
     assert (model.requests, after.candidates[0].sql) == ([], query)
 
 
+def test_what_the_machine_noticed_is_shown(shop_workspace: Workspace) -> None:
+    fan_out = (
+        "SELECT sum(o.total) FROM orders AS o JOIN lines AS l ON l.order_id = o.id "
+        "WHERE l.quantity > 0"
+    )
+    model = answering(fenced(fan_out))
+    state = ExecuteCandidates()(start(shop_workspace, fan_out), Context(shop_workspace, Run()))
+    Revise(always=True)(state, Context(shop_workspace, Run(), {"llm": model}))
+    instructions, shown = (str(message.text) for message in model.requests[0][1].messages)
+    assert "Noticed by machine: sum may count rows of orders more than once" in shown
+    assert instructions.count("=== Example") == 3
+    assert "Noticed by machine" in instructions.split("=== Example 2")[0].split("=== Example 1")[1]
+
+
+@pytest.mark.parametrize("query", [EMPTY, NULL, ROWS])
+def test_a_right_query_that_is_kept_is_among_the_examples(
+    query: str, shop_workspace: Workspace
+) -> None:
+    model = answering(fenced(query))
+    state = ExecuteCandidates()(start(shop_workspace, query), Context(shop_workspace, Run()))
+    Revise(always=True)(state, Context(shop_workspace, Run(), {"llm": model}))
+    assert "The query stays as it is." in str(model.requests[0][1].messages[0].text)
+
+
+@pytest.mark.parametrize(
+    ("reading", "said"), [("letter", "to the letter"), ("sense", "can't mean what it says")]
+)
+def test_evidence_is_followed_to_the_letter_or_by_its_sense(
+    reading: Any, said: str, shop_workspace: Workspace
+) -> None:
+    model = answering(fenced(ROWS))
+    revised(shop_workspace, model, start(shop_workspace, ERROR), evidence=reading)
+    assert said in str(model.requests[0][1].messages[0].text)
+
+
 def test_what_was_tried_is_shown_and_a_repetition_ends_it(shop_workspace: Workspace) -> None:
     second = "SELECT name FROM customers WHERE id = 98"
     model = answering(fenced(second), fenced(EMPTY))

@@ -261,3 +261,15 @@ def test_every_table_of_a_large_schema_is_named_the_nearest_first() -> None:
     assert len(shown(state)["t9"]) == len(schema.table("t9").columns)  # type: ignore[union-attr]
     assert "c7_2" not in shown(state)["t7"]
     assert state.warnings == ()
+
+
+def test_a_model_that_reads_little_is_shown_fewer_names() -> None:
+    schema = chain(300)
+    view = SchemaView(schema).narrowed(schema.all_keys | {ColumnRef("t7", "c7_1")})
+    before = State(Question("What are the c7_1?"), view)
+    workspace: Any = Bare()
+    step = SelectTables(sampling=Sampling(max_tokens=500))
+    _, script = ask_for(step, before, workspace, tables("t7"), context_tokens=4_800)
+    listed = re.search(r"^Tables: (.+) and 199 more$", script.asked[0].prompt, re.MULTILINE)
+    assert listed is not None
+    assert len(listed[1].split(", ")) == 100

@@ -16,6 +16,10 @@ from sqlwright.steps.schema_linking.narrowing import narrowed
 from sqlwright.steps.schema_linking.replies import RepliedNames, TablesReply
 from sqlwright.types import State
 
+PER_NAME = 48
+"""Tokens a model must read for each name that is listed alone: an eighth of its context at six
+tokens a name. Chosen."""
+
 
 @dataclass(frozen=True)
 class SelectTables(PromptStep):
@@ -37,7 +41,8 @@ class SelectTables(PromptStep):
     """Most tables of which all columns of the view are shown; of more, those that show no more than
     keys are listed by name, the nearest to the question first."""
     names: int = 300
-    """Most names of hidden columns, and most tables, that are listed by name alone."""
+    """Most tables and hidden columns that are listed by name alone; fewer for a model that reads
+    little."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = "schema_linking/select_tables"
 
@@ -97,11 +102,14 @@ class SelectTables(PromptStep):
 
     def _others(self, state: State, view: SchemaView, by_name: list[str], context: Context) -> Text:
         """Hidden columns of the tables that are shown, and tables by name alone, best first."""
-        visible = view.visible_schema()
-        lines = list(_hidden_columns(view.schema, visible, self.names))
-        if by_name:
-            ranked = self._ranked(state, by_name, context)
-            lines.append(f"Tables: {', '.join(map(quote_name, ranked[: self.names]))}")
+        reads = context.llm(self.sampling.model).capabilities.context_tokens
+        most = min(self.names, reads // PER_NAME)
+        ranked = self._ranked(state, by_name, context)
+        shown, left_out = ranked[:most], len(ranked[most:])
+        lines = list(_hidden_columns(view.schema, view.visible_schema(), most - len(shown)))
+        if shown:
+            more = f" and {left_out:,} more" if left_out else ""
+            lines.append(f"Tables: {', '.join(map(quote_name, shown))}{more}")
         return schema_text("\n".join(lines))
 
     def _ranked(self, state: State, by_name: list[str], context: Context) -> Sequence[str]:
