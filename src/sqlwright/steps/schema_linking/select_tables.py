@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from sqlwright.messages import Text
 from sqlwright.prompts.templates import PromptStep, Sampling, schema_text
 from sqlwright.protocols import Context
-from sqlwright.schema import Column, Schema, SchemaView
+from sqlwright.schema import Schema, SchemaView
 from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.schema_linking.choosing import choose
 from sqlwright.steps.schema_linking.narrowing import narrowed
@@ -105,11 +105,13 @@ class SelectTables(PromptStep):
         reads = context.llm(self.sampling.model).capabilities.context_tokens
         most = min(self.names, reads // PER_NAME)
         ranked = self._ranked(state, by_name, context)
-        shown, left_out = ranked[:most], len(ranked[most:])
-        lines = list(_hidden_columns(view.schema, view.visible_schema(), most - len(shown)))
-        if shown:
+        named, left_out = ranked[:most], len(ranked[most:])
+        listed = _columns_by_name(view, named, most - len(named))
+        lines = [f"{quote_name(name)}: {', '.join(columns)}" for name, columns in listed.items()]
+        bare = [quote_name(name) for name in named if name not in listed]
+        if bare:
             more = f" and {left_out:,} more" if left_out else ""
-            lines.append(f"Tables: {', '.join(map(quote_name, shown))}{more}")
+            lines.append(f"Tables: {', '.join(bare)}{more}")
         return schema_text("\n".join(lines))
 
     def _ranked(self, state: State, by_name: list[str], context: Context) -> Sequence[str]:
@@ -125,12 +127,23 @@ class SelectTables(PromptStep):
         return sorted(by_name, key=lambda name: -score.get(name, 0.0))
 
 
-def _hidden_columns(everything: Schema, visible: Schema, most: int) -> Iterator[str]:
-    """A line for each visible table that has hidden columns, `most` names in all."""
-    for table in visible.tables:
-        stored = everything.table(table.name)
-        columns: Sequence[Column] = () if stored is None else stored.columns
-        hidden = [column.name for column in columns if table.column(column.name) is None][:most]
-        most -= len(hidden)
-        if hidden:
-            yield f"{quote_name(table.name)}: {', '.join(map(quote_name, hidden))}"
+def _columns_by_name(
+    view: SchemaView, further: Sequence[str], most: int
+) -> Mapping[str, Sequence[str]]:
+    """Hidden columns of the tables that a view shows, then all of `further` tables, by table;
+    `most` in all. A further table has all of its columns or isn't there."""
+    visible = view.visible_schema()
+    listed: dict[str, list[str]] = {}
+    for name in (*(table.name for table in visible.tables), *further):
+        stored, shown = view.schema.table(name), visible.table(name)
+        columns = [
+            quote_name(column.name)
+            for column in (() if stored is None else stored.columns)
+            if shown is None or shown.column(column.name) is None
+        ]
+        if shown is None and len(columns) > most:
+            break
+        if columns and most > 0:
+            listed[name] = columns[:most]
+            most -= len(listed[name])
+    return listed
