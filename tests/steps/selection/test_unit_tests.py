@@ -178,9 +178,23 @@ def test_of_long_results_only_the_rows_that_differ_are_shown(
             shop_workspace, says, *queries, tests=["one"], arrangement=arrangement
         )
     shown = "".join(asked.prompt for asked in script.asked)
-    assert "30 rows, 1 column; the 1 row that not every group has:" in shown
+    assert "30 rows, 1 column; the 1 row that not every group has, the rarest first:" in shown
     assert "29 rows, 1 column; every group has them all" in shown
     assert set(re.findall(r"^10\d\d$", shown, re.MULTILINE)) == {"1027"}
+
+
+def test_rows_that_fewest_results_have_come_first(shop_workspace: Workspace) -> None:
+    numbers = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30) "
+    queries = [
+        f"{numbers} SELECT 1000 + i FROM n",
+        f"{numbers} SELECT 1000 + i FROM n WHERE i <> 27",
+        "SELECT 'another thing'",
+    ]
+    _, script = written(shop_workspace, '["It counts."]', *queries, rows=3)
+    shown = script.asked[0].prompt
+    assert "3 of the 30 rows that not every group has, the rarest first:" in shown
+    first = shown.split("the rarest first:\n")[1].split("\n")
+    assert first[1:4] == ["1027", "1001", "1002"]
 
 
 def test_results_are_shown_within_a_bound(shop_workspace: Workspace) -> None:

@@ -135,7 +135,7 @@ def _text(value: str | bool | tuple[str, ...]) -> Text | list[Text]:
 
 def _worked(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "fits": tuple(entry["fits"]),
+        "fits": tuple(entry.get("fits", ())),
         "question": entry["question"],
         "evidence": entry.get("evidence", ""),
         "schema": _schema(entry),

@@ -28,7 +28,7 @@ def render_differences(
     results: Sequence[ExecutionResult], *, rows: int, characters: int
 ) -> list[Text]:
     """A text for each result: its size, the names of its columns, and the rows that not every one
-    of the results has.
+    of the results has, those that fewest have first.
 
     A result of few rows is shown whole, and so are the first rows where results differ in nothing
     but order. At most `rows` rows are shown of each; `characters` is for the rows of all results
@@ -40,28 +40,25 @@ def render_differences(
 
 
 def _apart(results: Sequence[ExecutionResult]) -> list[Rows | None]:
-    """Of each result the rows that not every one has; None where the first rows are to be shown:
-    of all results if only order tells them apart, and of short ones."""
+    """Of each result the rows that not every one has, those that fewest have first; None where the
+    first rows are to be shown: of all results if only order tells them apart, and of short ones."""
     keys = [[_key(row) for row in result.rows] for result in results]
     counts = [Counter(listed) for listed in keys]
-    common = counts[0].copy() if counts else Counter[Hashable]()
-    for count in counts[1:]:
-        common &= count
-    if all(count == common for count in counts):
+    if all(count == counts[0] for count in counts):
         return [None] * len(results)
     apart: list[Rows | None] = []
     for result, listed in zip(results, keys, strict=True):
         if len(result.rows) <= WHOLE:
             apart.append(None)
             continue
-        shared = common.copy()
-        own: Rows = []
+        seen: Counter[Hashable] = Counter()
+        own: list[tuple[int, tuple[Cell, ...]]] = []
         for row, key in zip(result.rows, listed, strict=True):
-            if shared[key] > 0:
-                shared[key] -= 1
-            else:
-                own.append(tuple(row))
-        apart.append(own)
+            seen[key] += 1  # a row that comes twice is in those results that have it twice
+            having = sum(count[key] >= seen[key] for count in counts)
+            if having < len(results):
+                own.append((having, tuple(row)))
+        apart.append([row for _, row in sorted(own, key=lambda pair: pair[0])])
     return apart
 
 
@@ -87,9 +84,9 @@ def _rendered(result: ExecutionResult, own: Rows | None, rows: int, characters: 
     if own is not None and not own:
         writer.add("; every group has them all", "value", instead="")
     elif own is not None:
-        cut = "" if len(lines) == len(own) else f"the first {len(lines)} of "
-        told = f"; {cut}the {counted(len(own), 'row')} that not every group has:"
-        writer.add(told, "value", instead="; rows that not every group has:")
+        cut = "" if len(lines) == len(own) else f"{len(lines)} of "
+        told = f"; {cut}the {counted(len(own), 'row')} that not every group has, the rarest first:"
+        writer.add(told, "value", instead="; rows that not every group has, the rarest first:")
     elif len(lines) < count:
         writer.add(f"; the first {counted(len(lines), 'row')}:", "value", instead="")
     if width > COLUMNS:
