@@ -186,6 +186,8 @@ class ModelCalled(Event):
     replies: tuple[Sample, ...]
     prompt_tokens: int
     reply_tokens: int
+    reasoning_tokens: int
+    """The part of `reply_tokens` that was reasoning, as far as the endpoint says."""
     cached: int
     """Replies that weren't asked for again."""
     cut: int

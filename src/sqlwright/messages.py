@@ -7,7 +7,7 @@ value by forgetting to ask.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -95,6 +95,8 @@ class ToolCall:
     id: str
     name: str
     arguments: str = "{}"
+    signature: str = ""
+    """Given back with the call where the vendor wants that (Gemini); opaque."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,14 @@ class Message:
     text: Text
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+    thought: str = ""
+    """`Reply.thought` of the reply that this message repeats, given back with its tool calls."""
+
+    @classmethod
+    def of(cls, reply: Reply) -> Message:
+        """The model's own turn, to be followed by the results of its tool calls."""
+        text = Text.of(reply.text, "model")
+        return cls("assistant", text, reply.tool_calls, thought=reply.thought)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +135,31 @@ class Request:
     """Replies wanted."""
     temperature: float = 0.0
     max_tokens: int = 4_096
-    """Reply tokens at most, reasoning included."""
+    """Tokens of a reply's text at first. What a model spends on reasoning comes on top; a reply
+    that ends for length is asked for again with twice as many, as far as model and context go."""
     seed: int = 0
     """Of the first reply; reply k has `seed + k`."""
+    reasoning: Effort | None = None
+    """Effort of reasoning; None is as the model is configured."""
+    verbosity: Verbosity | None = None
+    """Length of the reply; None is as the model is configured."""
+    logprobs: int | None = None
+    """Likeliest tokens wanted for each token of a reply, up to 20, with their log probabilities, 0
+    for those of the reply alone; None asks for none. See `Capabilities.logprobs`."""
     reply_schema: Mapping[str, Any] | None = None
     """JSON schema of the reply, where the model offers that; the parser checks it all the same."""
     tools: tuple[Tool, ...] = ()
+    is_whole: Callable[[str], bool] | None = field(default=None, compare=False)
+    """True for a text that can be used though the reply ended for length; None is never."""
+
+
+class TokenLogprob(NamedTuple):
+    """A token of a reply and the natural logarithm of its probability."""
+
+    token: str
+    logprob: float
+    likeliest: tuple[tuple[str, float], ...] = ()
+    """The likeliest tokens at its place and theirs, as many as were wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +173,13 @@ class Reply:
     prompt_tokens: int = 0
     """For the first reply of a request; 0 for the others of an endpoint that gives n at once."""
     reply_tokens: int = 0
+    """Reasoning included."""
+    reasoning_tokens: int = 0
+    """The part of `reply_tokens` that was reasoning, as far as the endpoint says."""
+    logprobs: tuple[TokenLogprob, ...] = ()
+    """The text's tokens, where they were wanted and the endpoint gave them."""
+    thought: str = ""
+    """The vendor's record of its reasoning, opaque; given back with the reply's tool calls."""
     cached: bool = False
     """Taken from the cache or a recording: it cost nothing."""
 

@@ -198,4 +198,7 @@ def plus(first: Usage, second: Usage) -> Usage:
         reply_tokens=first.reply_tokens + second.reply_tokens,
         cost=(first.cost or 0.0) + (second.cost or 0.0) if known else None,
         cached=first.cached + second.cached,
+        reasoning_tokens=first.reasoning_tokens + second.reasoning_tokens,
+        cached_prompt_tokens=first.cached_prompt_tokens + second.cached_prompt_tokens,
+        written_prompt_tokens=first.written_prompt_tokens + second.written_prompt_tokens,
     )

@@ -50,9 +50,8 @@ def test_a_report_says_what_language_models_took() -> None:
     usage = {"generation.direct": used, "selection.evaluate_tests": unknown}
     summary = summarize([record(i, right=True, usage=usage) for i in range(10)])
     assert summary["usage"]["generation.direct"]["prompt_tokens"] == 1_000
-    assert summary["usage"]["in all"] == used | {
-        "calls": 30, "prompt_tokens": 2_000, "reply_tokens": 200, "cost": None, "cached": 20,
-    }  # fmt: skip
+    total = {"calls": 30, "prompt_tokens": 2_000, "reply_tokens": 200, "cost": None, "cached": 20}
+    assert summary["usage"]["in all"].items() >= total.items()
     text = rendered(summary_lines(summary, look(100)), 100)
     assert "in all: 30 model calls and 20 cached replies, 2,000 tokens in, 200 out" in text
     assert "generation.direct: 20 model calls and 10 cached replies, 1,000 tokens in" in text

@@ -149,8 +149,12 @@ class Served:
     dropped: bool
 
 
-Answerer = Callable[[Asked], str | Sequence[str] | Mapping[str, Any]]
-"""The reply's text; one per choice; or a whole message in OpenAI's form."""
+Answerer = Callable[[Asked], str | Sequence[str | Mapping[str, Any]] | Mapping[str, Any]]
+"""The reply's text; one per choice; or a whole message in OpenAI's form. Beside its parts a message
+may say `finish_reason`, `reasoning_tokens` (spent unseen; told of unless `untold`), `logprobs`."""
+
+
+BESIDE = ("finish_reason", "reasoning_tokens", "logprobs", "untold")
 
 
 def echo(asked: Asked) -> str:
@@ -332,7 +336,7 @@ class ModelServer:
         n = asked.n if self.gives_n else 1
         n += {"few": -1, "many": 1}.get(fault, 0)
         given = self.answer(asked)
-        texts = [given] * n if isinstance(given, str | Mapping) else [*given][:n]
+        texts: list[Any] = [given] * n if isinstance(given, str | Mapping) else [*given][:n]
         if fault == "empty":
             texts = [""] * n
         if fault == "prose":
@@ -340,7 +344,9 @@ class ModelServer:
         return [{"content": each} if isinstance(each, str) else dict(each) for each in texts]
 
     def _form(self, asked: Asked, messages: list[dict[str, Any]]) -> dict[str, Any]:
-        counts = (len(json.dumps(asked.body)) // 4, sum(len(str(m)) // 4 + 1 for m in messages))
+        hidden = sum(int(m.get("reasoning_tokens", 0)) for m in messages)
+        written = sum(len(str(m.get("content", m))) // 4 + 1 for m in messages)
+        counts = (len(json.dumps(asked.body)) // 4, written + hidden)
         if asked.path.partition("?")[0].endswith("/embeddings"):
             return _embeddings(asked, self.vector, surplus=len(messages) - 1)
         if "/messages" in asked.path:
@@ -373,8 +379,11 @@ def _openai(
     choices = [
         {
             "index": place,
-            "message": {"role": "assistant", **message},
-            "finish_reason": "tool_calls" if message.get("tool_calls") else "stop",
+            "message": {"role": "assistant"}
+            | {name: part for name, part in message.items() if name not in BESIDE},
+            "finish_reason": message.get("finish_reason")
+            or ("tool_calls" if message.get("tool_calls") else "stop"),
+            "logprobs": message.get("logprobs"),
         }
         for place, message in enumerate(messages)
     ]
@@ -393,6 +402,9 @@ def _openai(
             "completion_tokens": reply,
             "total_tokens": prompt + reply,
         }
+        hidden = sum(int(message.get("reasoning_tokens", 0)) for message in messages)
+        if hidden and not messages[0].get("untold"):
+            form["usage"]["completion_tokens_details"] = {"reasoning_tokens": hidden}
     return form
 
 

@@ -221,7 +221,7 @@ def test_what_is_missing_is_not_kept(tmp_path: Path) -> None:
     assert files(tmp_path) == []
 
 
-def test_a_reply_cut_short_by_the_budget_is_not_kept(tmp_path: Path) -> None:
+def test_a_reply_that_was_cut_is_not_kept_unless_it_is_whole(tmp_path: Path) -> None:
     def cut(asked: Asked) -> Reply:
         return Reply("SELECT", finish="length", reply_tokens=asked.max_tokens)
 
@@ -229,7 +229,10 @@ def test_a_reply_cut_short_by_the_budget_is_not_kept(tmp_path: Path) -> None:
         model.complete([request("q")], a_run(Budget(tokens=500)), step="s")
         assert endpoint.calls[0].max_tokens < 500
         assert files(tmp_path) == []
-        model.complete([request("q")], a_run(), step="s")
+        model.complete([request("q")], a_run(Budget(calls=1)), step="s")
+        assert files(tmp_path) == []
+        whole = request("q", is_whole=lambda text: text == "SELECT")
+        model.complete([whole], a_run(Budget(calls=1)), step="s")
     assert len(files(tmp_path)) == 1
 
 

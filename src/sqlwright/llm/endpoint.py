@@ -13,14 +13,26 @@ An endpoint is built once per session by `providers.connect`, or is the scripted
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
-from sqlwright.messages import Capabilities, Missing, Reply, Sample, Tool, ToolCall
+from sqlwright.messages import (
+    Capabilities,
+    Effort,
+    Missing,
+    Reply,
+    Sample,
+    Tool,
+    ToolCall,
+    Verbosity,
+)
 
 THREAD = "sqlwright-llm"
 """Name of the engine's thread, the only one that endpoints are used from."""
+
+WORTHWHILE = 1.25
+"""Factor by which the limit of a reply must grow at least for it to be asked for again."""
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -35,6 +47,10 @@ class PlainMessage:
     """Tools that the assistant called, in its own messages."""
     tool_call_id: str = ""
     """Id of the call that a tool message answers."""
+    thought: str = ""
+    """The reasoning behind an assistant's message, as its vendor gave it."""
+    fixed: bool = False
+    """True if all of it comes from templates: the next request may begin with the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +67,35 @@ class Call:
     """Replies wanted. The engine makes up for endpoints that give one at a time."""
     temperature: float = 0.0
     max_tokens: int = 4_096
-    """Reply tokens at most, reasoning included."""
+    """Tokens of the reply's text."""
+    reasoning_tokens: int = 0
+    """Tokens for reasoning, on top."""
+    room: int = 0
+    """Tokens of reply that model and context have room for; 0 isn't known, so that a reply that
+    ends for length isn't asked for again."""
     seed: int = 0
     """Seed of the first reply; reply k has `seed + k`."""
+    reasoning: Effort | None = None
+    verbosity: Verbosity | None = None
+    logprobs: int | None = None
     reply_schema: Mapping[str, Any] | None = None
     tools: tuple[Tool, ...] = ()
+    is_whole: Callable[[str], bool] | None = field(default=None, compare=False)
+    """True for a text that can be used though its reply ended for length."""
+
+    @property
+    def limit(self) -> int:
+        """Reply tokens at most, reasoning included."""
+        wanted = self.max_tokens + self.reasoning_tokens
+        return min(wanted, self.room) if self.room else wanted
+
+    def longer(self) -> Call | None:
+        """The call with twice the limit; None where there is no room for more."""
+        if self.room < WORTHWHILE * self.limit:
+            return None
+        return replace(
+            self, max_tokens=2 * self.max_tokens, reasoning_tokens=2 * self.reasoning_tokens
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +111,10 @@ class Completion:
     """Tokens of all replies together, reasoning included; None when the endpoint didn't say."""
     cached_prompt_tokens: int = 0
     """The part of `prompt_tokens` the endpoint had in its own prefix cache."""
+    written_prompt_tokens: int = 0
+    """The part of `prompt_tokens` it put into its prefix cache, where it says so."""
+    reasoning_tokens: int = 0
+    """The part of `reply_tokens` that was reasoning, where it says so."""
     cost: float | None = None
     """US dollars, where the endpoint itself names its price (OpenRouter does); else None."""
 

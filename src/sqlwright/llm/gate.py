@@ -29,6 +29,8 @@ from sqlwright.llm.keeping.recording import Recorder, Recording
 from sqlwright.llm.keys import error_without_key, reply_without_key
 from sqlwright.llm.metering import SpendingMeter
 from sqlwright.llm.prices import Price
+from sqlwright.llm.reply_limits import ReplyLimits
+from sqlwright.llm.sending.attempts import is_cut
 from sqlwright.llm.sending.budget_batches import Rule, SampleRange, missing_ranges, next_batch
 from sqlwright.llm.sending.engine import Engine
 from sqlwright.messages import LONGEST_REPLY, Capabilities, Message, Missing, Reply, Request, Sample
@@ -108,12 +110,13 @@ class GatedModel:
         cache: ReplyCache | None = None,
         recorder: Recorder | None = None,
         replay: Recording | None = None,
+        limits: ReplyLimits | None = None,
         key: str = "",
         known_as: str = "",
     ) -> None:
-        """`line` is None where there is only a replay. `revision` is the model's as configured.
-        `key` is the endpoint's, which is told nowhere; see `keys`. `known_as` is the model's name
-        towards the cache, where that is another."""
+        """`line` is None where there is only a replay. `revision` is the model's as configured,
+        `limits` what it is to reply like. `key` is the endpoint's, which is told nowhere; see
+        `keys`. `known_as` is the model's name towards the cache, where that is another."""
         self._name = name
         self._known_as = known_as or name
         self._capabilities = capabilities
@@ -124,6 +127,7 @@ class GatedModel:
         self._cache = cache
         self._recorder = recorder
         self._replay = replay or Recording({}, {})
+        self._limits = limits or ReplyLimits()
         self._key_sent = key
 
     @property
@@ -155,20 +159,21 @@ class GatedModel:
 
     def _at_hand(self, request: Request, run: Run) -> _PendingRequest:
         """The request as it may be sent, with the samples that needn't be."""
-        messages = self._permitted(request.messages, run)
+        messages, can = self._permitted(request.messages, run), self.capabilities
         call = Call(
-            tuple(
-                PlainMessage(m.role, str(m.text), m.tool_calls, m.tool_call_id) for m in messages
-            ),
+            tuple(map(_plain, messages)),
             n=request.n,
             temperature=request.temperature,
-            max_tokens=min(
-                request.max_tokens, self.capabilities.reply_tokens or request.max_tokens
-            ),
+            max_tokens=request.max_tokens,
             seed=request.seed,
-            reply_schema=request.reply_schema if self.capabilities.json_schema else None,
-            tools=request.tools if self.capabilities.tools else (),
+            reasoning=self._limits.effort(request),
+            verbosity=request.verbosity or self._limits.verbosity,
+            logprobs=request.logprobs if can.logprobs else None,
+            reply_schema=request.reply_schema if can.json_schema else None,
+            tools=request.tools if can.tools else (),
+            is_whole=request.is_whole,
         )
+        call = self._limits.limited(call, can)
         samples: list[Sample | None]
         key = ""
         if self._connection is None:
@@ -196,6 +201,7 @@ class GatedModel:
                 replace(
                     message,
                     text=message.text.without("model"),
+                    thought="",
                     tool_calls=tuple(replace(call, arguments="{}") for call in message.tool_calls),
                 )
                 for message in kept
@@ -268,10 +274,8 @@ class GatedModel:
             pending.cut += len(text) > LONGEST_REPLY
             reply = replace(sample, text=text[-LONGEST_REPLY:], tool_calls=calls)
             pending.samples[number] = reply
-            cut_by_budget = (
-                reply.finish == "length" and part.call.max_tokens < pending.call.max_tokens
-            )
-            if self._cache is not None and not cut_by_budget:
+            self._limits.note(pending.call, reply)
+            if self._cache is not None and not is_cut(reply, pending.call):
                 self._cache.put(_of_sample(pending.key, number), reply, revision=revision)
 
     def _report(self, pending: _PendingRequest, run: Run, meter: SpendingMeter) -> None:
@@ -294,12 +298,24 @@ class GatedModel:
                 replies=samples,
                 prompt_tokens=sum(reply.prompt_tokens for reply in replies),
                 reply_tokens=sum(reply.reply_tokens for reply in replies),
+                reasoning_tokens=sum(reply.reasoning_tokens for reply in replies),
                 cached=sum(reply.cached for reply in replies),
                 cut=pending.cut,
                 cost=meter.costs.get(id(pending.call.messages), 0.0),
                 seconds=pending.seconds,
             )
         )
+
+
+def _plain(message: Message) -> PlainMessage:
+    return PlainMessage(
+        message.role,
+        str(message.text),
+        message.tool_calls,
+        message.tool_call_id,
+        message.thought,
+        fixed=message.text.own,
+    )
 
 
 def _of_sample(key: str, number: int) -> str:

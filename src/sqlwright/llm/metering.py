@@ -59,8 +59,8 @@ def prompt_tokens(call: Call) -> int:
 
 def largest_cost(call: Call, price: Price | None) -> Reservation:
     """The most that one request for this call can cost."""
-    prompt, replies = prompt_tokens(call), call.n * call.max_tokens
-    cost = None if price is None else price.cost(prompt, replies)
+    prompt, replies = prompt_tokens(call), call.n * call.limit
+    cost = None if price is None else price.highest(prompt, replies)
     return Reservation(1, prompt + replies, cost)
 
 
@@ -104,10 +104,20 @@ class SpendingMeter:
             prompt = prompt_tokens(call)
             return Usage(1, prompt, 0, None if self.price is None else self.price.cost(prompt, 0))
         prompt, replies = completion_tokens(call, outcome)
+        read = min(outcome.cached_prompt_tokens, prompt)
+        written = min(outcome.written_prompt_tokens, prompt - read)
         cost = outcome.cost
         if cost is None and self.price is not None:
-            cost = self.price.cost(prompt, replies, outcome.cached_prompt_tokens)
-        return Usage(1, prompt, replies, cost)
+            cost = self.price.cost(prompt, replies, read, written)
+        return Usage(
+            1,
+            prompt,
+            replies,
+            cost,
+            reasoning_tokens=min(outcome.reasoning_tokens, replies),
+            cached_prompt_tokens=read,
+            written_prompt_tokens=written,
+        )
 
 
 def completion_tokens(call: Call, completion: Completion) -> tuple[int, int]:
@@ -115,7 +125,7 @@ def completion_tokens(call: Call, completion: Completion) -> tuple[int, int]:
     be. Nothing is what an endpoint says that counts nothing; a prompt has some, a reply may."""
     estimated = prompt_tokens(call)
     written = sum(estimated_tokens(_reply_texts(reply)) for reply in completion.replies)
-    longest = max(written, call.n * call.max_tokens)
+    longest = max(written, call.n * call.limit)
     prompt = _plausible(completion.prompt_tokens, estimated, most=estimated)
     if not call.max_tokens:
         return prompt, 0  # vectors, which aren't paid by their length

@@ -106,6 +106,7 @@ class Models(Mapping[str, Model]):
 
     def _make(self, name: str) -> GatedModel:
         from sqlwright.llm.gate import Connection, GatedModel
+        from sqlwright.llm.reply_limits import ReplyLimits
         from sqlwright.llm.vendors.providers import check, connect
         from sqlwright.llm.vendors.services import service_for
 
@@ -113,7 +114,8 @@ class Models(Mapping[str, Model]):
             name = _recorded_as(name, self._replay.models, self._options)
             known = self._replay.models.get(name) or Capabilities(remote=False)
             return GatedModel(name, known, None, replay=self._replay)
-        service = service_for(name, self._options, self._environ)
+        options = self._options
+        service = service_for(name, options, self._environ)
         check(service)
         return GatedModel(
             service.title,
@@ -123,6 +125,7 @@ class Models(Mapping[str, Model]):
             revision=service.revision,
             cache=self.cache,
             recorder=self._recorder,
+            limits=ReplyLimits(options.reasoning, options.reasoning_tokens, options.verbosity),
             key=service.key or "",
             known_as=service.name,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -31,18 +31,31 @@ class Price:
     cached: float | None = None
     """Price of the part of a prompt that the vendor had in its prefix cache; None is as
     `prompt`."""
+    written: float | None = None
+    """Price of the part that the vendor put there with this request; None is as `prompt`."""
     above: int = 0
     """Prompts with more tokens than that cost `long`; without one it doesn't matter."""
     long: Price | None = None
 
-    def cost(self, prompt_tokens: int, reply_tokens: int, cached_tokens: int = 0) -> float:
-        """US dollars of one request; `cached_tokens` is a part of `prompt_tokens`."""
+    def cost(
+        self, prompt_tokens: int, reply_tokens: int, cached_tokens: int = 0, written_tokens: int = 0
+    ) -> float:
+        """US dollars of one request; cached and written tokens are parts of `prompt_tokens`."""
         if self.long is not None and prompt_tokens > self.above:
-            return self.long.cost(prompt_tokens, reply_tokens, cached_tokens)
+            return self.long.cost(prompt_tokens, reply_tokens, cached_tokens, written_tokens)
         held = min(max(cached_tokens, 0), prompt_tokens)
+        put = min(max(written_tokens, 0), prompt_tokens - held)
         cached = self.prompt if self.cached is None else self.cached
-        paid = (prompt_tokens - held) * self.prompt + held * cached + reply_tokens * self.reply
-        return paid / MILLION
+        written = self.prompt if self.written is None else self.written
+        paid = (prompt_tokens - held - put) * self.prompt + held * cached + put * written
+        return (paid + reply_tokens * self.reply) / MILLION
+
+    def highest(self, prompt_tokens: int, reply_tokens: int) -> float:
+        """US dollars of one request at most, whatever the prefix cache does."""
+        return max(
+            self.cost(prompt_tokens, reply_tokens),
+            self.cost(prompt_tokens, reply_tokens, written_tokens=prompt_tokens),
+        )
 
     @property
     def free(self) -> bool:
@@ -60,6 +73,7 @@ class _Long(BaseModel):
     prompt: float = Field(ge=0, allow_inf_nan=False)
     reply: float = Field(ge=0, allow_inf_nan=False)
     cached: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    written: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
 
 class _Price(BaseModel):
@@ -68,6 +82,7 @@ class _Price(BaseModel):
     prompt: float = Field(ge=0, allow_inf_nan=False)
     reply: float = Field(ge=0, allow_inf_nan=False)
     cached: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    written: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     long: _Long | None = None
 
 
@@ -127,7 +142,8 @@ def _read(text: str, origin: str) -> Prices:
 
 
 def _price(read: _Price) -> Price:
+    usual = Price(read.prompt, read.reply, read.cached, read.written)
     if read.long is None:
-        return Price(read.prompt, read.reply, read.cached)
-    beyond = Price(read.long.prompt, read.long.reply, read.long.cached)
-    return Price(read.prompt, read.reply, read.cached, read.long.above, beyond)
+        return usual
+    beyond = Price(read.long.prompt, read.long.reply, read.long.cached, read.long.written)
+    return replace(usual, above=read.long.above, long=beyond)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, Throttle
 from sqlwright.llm.metering import estimated_tokens, prompt_tokens
@@ -219,7 +219,7 @@ class ScriptedEndpoint:
         replies: list[Reply] = []
         for number in range(call.n if self.capabilities.n else 1):
             reply = self.script.reply(
-                Asked(prompt, "", number, call.seed + number, call.temperature, call.max_tokens)
+                Asked(prompt, "", number, call.seed + number, call.temperature, call.limit)
             )
             if isinstance(reply, Missing):
                 if reply.kind == "rejected":
@@ -228,15 +228,13 @@ class ScriptedEndpoint:
             replies.append(reply)
         tokens = prompt_tokens(call)
         if replies and not replies[0].prompt_tokens:
-            first = replies[0]
-            replies[0] = Reply(
-                first.text, first.tool_calls, first.finish, tokens, first.reply_tokens
-            )
+            replies[0] = replace(replies[0], prompt_tokens=tokens)
         return Completion(
             tuple(replies),
             revision=self.revision,
             prompt_tokens=tokens if self.reports_tokens else None,
             reply_tokens=sum(r.reply_tokens for r in replies) if self.reports_tokens else None,
+            reasoning_tokens=sum(r.reasoning_tokens for r in replies),
         )
 
     async def aclose(self) -> None:

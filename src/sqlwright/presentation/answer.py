@@ -373,6 +373,8 @@ def usage_words(usage: Usage) -> str:
     if not usage.calls:
         return calls
     tokens = f"{usage.prompt_tokens:,} tokens in, {usage.reply_tokens:,} out"
+    if usage.reasoning_tokens:
+        tokens += f" ({usage.reasoning_tokens:,} of them reasoning)"
     return f"{calls}, {tokens}, {money(usage.cost)}"
 
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cast
@@ -32,7 +32,17 @@ from sqlwright.errors import (
     SqlwrightError,
 )
 from sqlwright.events import ReplyUnreadable
-from sqlwright.messages import Message, Missing, Reply, Request, Sample, Span, Text
+from sqlwright.messages import (
+    Effort,
+    Message,
+    Missing,
+    Reply,
+    Request,
+    Sample,
+    Span,
+    Text,
+    Verbosity,
+)
 from sqlwright.protocols import Context, Run, Step
 
 if TYPE_CHECKING:
@@ -59,6 +69,22 @@ _ERRORS: Mapping[str, type[SqlwrightError]] = {
     "unrecorded": ModelFailed,
 }
 
+MOST_REPLY_TOKENS = 4_096
+"""Tokens of a reply's text for a step that isn't in `REPLY_TOKENS`."""
+REPLY_TOKENS: Mapping[str, int] = {
+    "agent": 512,
+    "retrieval.extract_keywords": 1_024,
+    "schema_linking.filter_columns": 2_048,
+    "schema_linking.select_tables": 2_048,
+    "schema_linking.select_columns": 2_048,
+    "selection.generate_tests": 2_048,
+}
+"""By step. Chosen: several times the length of usual replies, so that few are asked for again, and
+small enough to leave the context and the budget to the prompt."""
+
+_TAIL = " AND more_of_it"
+"""A text that is continued by this and reads the same was whole: no SQL or JSON was open."""
+
 AGAIN = "That reply could not be used: {problem}. Reply again, in exactly the form asked for."
 
 
@@ -81,9 +107,19 @@ class Sampling:
     """`provider/model`; empty is the run's own."""
     temperature: Annotated[float, Ge(0), Le(5)] = 0.0
     n: Annotated[int, Ge(1), Le(256)] = 1
-    max_tokens: Annotated[int, Ge(1), Le(1_000_000)] = 4_096
+    max_tokens: Annotated[int, Ge(1), Le(1_000_000)] | None = None
+    """Tokens of a reply's text at first; None is the step's own limit. See `reply_limit`."""
+    reasoning: Effort | None = None
+    """Effort of reasoning; None is as the model is configured."""
+    verbosity: Verbosity | None = None
+    """Length of replies; None is as the model is configured."""
     again: Annotated[int, Ge(0), Le(20)] = 1
     """Attempts to get a reply that can be parsed, after the first."""
+
+    def reply_limit(self, step: str) -> int:
+        """Tokens of a reply's text that a step by that name asks for at first. Reasoning isn't
+        counted, and a reply that ends there is asked for again with more; see `Request`."""
+        return self.max_tokens or REPLY_TOKENS.get(step, MOST_REPLY_TOKENS)
 
 
 class PromptStep(Step):
@@ -160,9 +196,12 @@ def ask(
             messages=prompt.messages,
             n=sampling.n,
             temperature=sampling.temperature,
-            max_tokens=sampling.max_tokens,
+            max_tokens=sampling.reply_limit(step),
             seed=_seed(run, step, state.sample, index),
+            reasoning=sampling.reasoning,
+            verbosity=sampling.verbosity,
             reply_schema=prompt.reply_schema if model.capabilities.json_schema else None,
+            is_whole=partial(_is_whole, prompt.parse),
         )
         for index, prompt in enumerate(prompts)
     ]
@@ -244,13 +283,21 @@ def _again(request: Request, sample: Sample, k: int, problem: str, again: int) -
         Message("assistant", reply),
         Message("user", plain_text(AGAIN.format(problem=problem))),
     )
-    return Request(
+    return replace(
+        request,
         messages=(*request.messages, *follow),
-        temperature=request.temperature,
-        max_tokens=request.max_tokens,
+        n=1,
         seed=(request.seed + k + 1_000 * again) & 0x7FFFFFFF,
-        reply_schema=request.reply_schema,
     )
+
+
+def _is_whole(parse: Callable[[str], object], text: str) -> bool:
+    """True for a text that was broken off after all that is wanted of it: what it would have gone
+    on with changes nothing."""
+    try:
+        return parse(text) == parse(text + _TAIL)
+    except MalformedReply:
+        return False
 
 
 def _seed(run: Run, step: str, sample: int, index: int) -> int:

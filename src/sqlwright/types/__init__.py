@@ -265,6 +265,12 @@ class Usage:
     """In US dollars; None is 'unknown'."""
     cached: int = 0
     """Replies taken from the cache or a recording; they cost nothing and are in no other number."""
+    reasoning_tokens: int = 0
+    """The part of `reply_tokens` that was reasoning, as far as endpoints say."""
+    cached_prompt_tokens: int = 0
+    """The part of `prompt_tokens` that endpoints had in their own prefix caches."""
+    written_prompt_tokens: int = 0
+    """The part of `prompt_tokens` that they put there, as far as they say."""
 
 
 @dataclass(frozen=True, slots=True)

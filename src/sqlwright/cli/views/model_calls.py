@@ -106,9 +106,10 @@ def _taken(event: Mapping[str, Any], display: DisplayOptions) -> str:
     if isinstance(seconds, int | float) and seconds:
         parts.append(duration(float(seconds)))
     parts.append(f"temperature {event.get('temperature', 0)}")
-    parts.append(
-        f"{event.get('prompt_tokens', 0):,} tokens in, {event.get('reply_tokens', 0):,} out"
-    )
+    tokens = f"{event.get('prompt_tokens', 0):,} tokens in, {event.get('reply_tokens', 0):,} out"
+    if event.get("reasoning_tokens"):
+        tokens += f" ({event['reasoning_tokens']:,} of them reasoning)"
+    parts.append(tokens)
     if event.get("cached"):
         parts.append(f"{event['cached']} cached")
     if cost is None or cost:

@@ -52,7 +52,9 @@ def _setting(value: object) -> str:
     """A value as `--set` takes it."""
     if is_dataclass(value):
         inner = ((part.name, getattr(value, part.name)) for part in fields(value))
-        return "{" + ", ".join(f"{name}: {each!r}" for name, each in inner) + "}"
+        return (
+            "{" + ", ".join(f"{name}: {each!r}" for name, each in inner if each is not None) + "}"
+        )
     return str(value)
 
 

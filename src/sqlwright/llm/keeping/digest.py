@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from sqlwright.llm.endpoint import Call
-from sqlwright.messages import Reply, ToolCall
+from sqlwright.messages import Reply, TokenLogprob, ToolCall
 from sqlwright.presentation.answer import plain
 
 FORM = 1
@@ -25,6 +25,9 @@ def call_form(call: Call, model: str) -> dict[str, Any]:
         "seed": call.seed,
         "max_tokens": call.max_tokens,
     }
+    for name in ("reasoning", "verbosity", "logprobs"):
+        if getattr(call, name) is not None:
+            form[name] = getattr(call, name)
     if call.reply_schema is not None:
         form["reply_schema"] = plain(call.reply_schema)
     if call.tools:
@@ -42,10 +45,16 @@ def reply_form(reply: Reply) -> dict[str, Any]:
     """A reply as JSON types; `reply_from` reads it back."""
     form: dict[str, Any] = {"text": reply.text}
     if reply.tool_calls:
-        form["tool_calls"] = [asdict(call) for call in reply.tool_calls]
+        form["tool_calls"] = list(map(_call_form, reply.tool_calls))
     form["finish"] = reply.finish
     form["prompt_tokens"] = reply.prompt_tokens
     form["reply_tokens"] = reply.reply_tokens
+    if reply.reasoning_tokens:
+        form["reasoning_tokens"] = reply.reasoning_tokens
+    if reply.logprobs:
+        form["logprobs"] = plain([list(each) for each in reply.logprobs])
+    if reply.thought:
+        form["thought"] = reply.thought
     return form
 
 
@@ -54,9 +63,11 @@ def reply_from(form: Any) -> Reply | None:
     if not isinstance(form, dict):
         return None
     text, finish = form.get("text"), form.get("finish", "stop")
-    tokens = [form.get("prompt_tokens", 0), form.get("reply_tokens", 0)]
-    calls = form.get("tool_calls", [])
-    if not isinstance(text, str) or not isinstance(finish, str) or not isinstance(calls, list):
+    tokens = [form.get(f"{kind}_tokens", 0) for kind in ("prompt", "reply", "reasoning")]
+    calls, thought = form.get("tool_calls", []), form.get("thought", "")
+    if not isinstance(text, str) or not isinstance(finish, str) or not isinstance(thought, str):
+        return None
+    if not isinstance(calls, list):
         return None
     if not all(type(count) is int and count >= 0 for count in tokens):
         return None
@@ -64,15 +75,38 @@ def reply_from(form: Any) -> Reply | None:
     known = tuple(call for call in tool_calls if call is not None)
     if len(known) < len(tool_calls):
         return None
-    return Reply(text, known, finish, tokens[0], tokens[1], cached=True)
+    logprobs = _logprobs(form.get("logprobs", []))
+    if logprobs is None:
+        return None
+    prompt, written, reasoning = tokens
+    return Reply(text, known, finish, prompt, written, reasoning, logprobs, thought, cached=True)
+
+
+def _logprobs(form: Any) -> tuple[TokenLogprob, ...] | None:
+    """Tokens with their log probabilities; None when the form is another."""
+    try:
+        return tuple(
+            TokenLogprob(str(token), float(number), tuple((str(t), float(n)) for t, n in likeliest))
+            for token, number, likeliest in form
+        )
+    except (TypeError, ValueError):
+        return None
 
 
 def _message(message: Any) -> dict[str, Any]:
     form: dict[str, Any] = {"role": message.role, "text": message.text}
     if message.tool_calls:
-        form["tool_calls"] = [asdict(call) for call in message.tool_calls]
+        form["tool_calls"] = list(map(_call_form, message.tool_calls))
     if message.tool_call_id:
         form["tool_call_id"] = message.tool_call_id
+    return form
+
+
+def _call_form(call: ToolCall) -> dict[str, Any]:
+    """A tool call as JSON types, without what it doesn't have."""
+    form = asdict(call)
+    if not call.signature:
+        del form["signature"]
     return form
 
 
@@ -80,4 +114,5 @@ def _tool_call(form: Any) -> ToolCall | None:
     if not isinstance(form, dict):
         return None
     parts = [form.get("id"), form.get("name"), form.get("arguments", "{}")]
+    parts.append(form.get("signature", ""))
     return ToolCall(*parts) if all(isinstance(part, str) for part in parts) else None

@@ -1,7 +1,9 @@
 """Attempts at one call, until each of its samples is there or another attempt is pointless.
 
 Samples an endpoint doesn't give at once are asked for one by one, side by side. What failed for a
-passing reason is asked again after a pause; a reply without content is one of those reasons.
+passing reason is asked again after a pause; a reply without content is one of those reasons. A
+reply that ended for length is asked for again with twice the limit, as long as there is room: it
+is kept until a longer one is there.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from sqlwright.llm.endpoint import Call, CallOutcome, Completion, Endpoint, EndpointError, Meter
 from sqlwright.llm.sending.backoff import delay
 from sqlwright.llm.sending.rate_limit import RateLimiter
-from sqlwright.messages import Missing, Reply, Sample
+from sqlwright.messages import LONGEST_REPLY, Missing, Reply, Sample
 from sqlwright.protocols import Run
 
 CHARACTERS_PER_TOKEN = 4
@@ -50,20 +52,20 @@ class CallAttempts:
         self._limiter = limiter
         numbers = range(self.call.n)
         if self.endpoint.capabilities.n or self.call.n == 1:
-            await self._fetch(numbers, _Trouble())
+            await self._fetch(self.call, numbers, _Trouble())
         else:
-            await self._fetch_each(numbers, _Trouble())
+            await self._fetch_each([(self.call, number, _Trouble()) for number in numbers])
 
-    async def _fetch_each(self, numbers: Sequence[int], trouble: _Trouble) -> None:
+    async def _fetch_each(self, wanted: Sequence[tuple[Call, int, _Trouble]]) -> None:
         async with asyncio.TaskGroup() as group:
-            for number in numbers:
-                group.create_task(self._fetch([number], replace(trouble)))
+            for call, number, trouble in wanted:
+                group.create_task(self._fetch(call, [number], trouble))
 
-    async def _fetch(self, numbers: Sequence[int], trouble: _Trouble) -> None:
+    async def _fetch(self, call: Call, numbers: Sequence[int], trouble: _Trouble) -> None:
         """Ask for neighbouring samples with one request until it succeeds or can't."""
         while True:
             seed = self.call.seed + numbers[0] + SEED_STEP * trouble.empty
-            request = replace(self.call, n=len(numbers), seed=seed)
+            request = replace(call, n=len(numbers), seed=seed)
             answer = await self._attempt(request, again=trouble.tries > 0)
             if isinstance(answer, Missing):
                 return self._give_up(numbers, answer)
@@ -73,11 +75,16 @@ class CallAttempts:
                 trouble.add(answer)
             else:
                 left = self._keep(numbers, answer)
-                if not left:
-                    return None
                 trouble.empty += not all(map(_has_content, answer.replies))
                 if len(left) < len(numbers):
-                    return await self._fetch_each(left, trouble)
+                    cut, longer = self._cut(numbers[: len(numbers) - len(left)]), self._longer(call)
+                    if longer is not None and len(cut) == len(numbers):
+                        call, trouble = longer, _Trouble()
+                        continue
+                    again = [(call, number, replace(trouble)) for number in left]
+                    if longer is not None:
+                        again += [(longer, number, _Trouble()) for number in cut]
+                    return await self._fetch_each(again)
                 trouble.add(EndpointError("the reply was empty"))
             wait = self._delay(request, trouble)
             if (missing := self._reason_to_stop(trouble, wait)) is not None:
@@ -92,6 +99,20 @@ class CallAttempts:
         for number, reply in zip(numbers, good, strict=False):
             self._samples[number] = reply
         return numbers[len(good) :]
+
+    def _cut(self, numbers: Sequence[int]) -> list[int]:
+        """Those whose reply ended for length before all that is wanted was there."""
+        return [
+            number
+            for number in numbers
+            if isinstance(reply := self._samples[number], Reply) and is_cut(reply, self.call)
+        ]
+
+    def _longer(self, call: Call) -> Call | None:
+        """The call with twice the limit; None where model or context have no room for more."""
+        most = self.endpoint.capabilities.reply_tokens
+        room = min(call.room, most) if most else call.room
+        return replace(call, room=room).longer()
 
     async def _attempt(self, request: Call, *, again: bool) -> Completion | EndpointError | Missing:
         tokens = _tokens_at_most(request)
@@ -143,7 +164,8 @@ class CallAttempts:
 
     def _give_up(self, numbers: Sequence[int], missing: Missing) -> None:
         for number in numbers:
-            self._samples[number] = missing
+            if self._samples[number] is None:  # a reply that was cut is better than none
+                self._samples[number] = missing
 
 
 @dataclass
@@ -172,13 +194,20 @@ class _Trouble:
         self.retry_after = error.retry_after
 
 
+def is_cut(reply: Reply, call: Call) -> bool:
+    """True for a reply that ended for length and isn't whole."""
+    if reply.finish != "length" or len(reply.text) >= LONGEST_REPLY:
+        return False  # more of it than is read wouldn't help
+    return call.is_whole is None or not call.is_whole(reply.text)
+
+
 def _has_content(reply: Reply) -> bool:
     """False for a reply that claims to be finished and says nothing.
 
-    One cut short by the token limit or a filter is what it is: asking again doesn't help."""
+    One cut short by a filter is what it is: asking again doesn't help."""
     return bool(reply.text.strip() or reply.tool_calls) or reply.finish not in {"stop", ""}
 
 
 def _tokens_at_most(call: Call) -> float:
     characters = sum(len(message.text) for message in call.messages)
-    return characters / CHARACTERS_PER_TOKEN + call.n * call.max_tokens
+    return characters / CHARACTERS_PER_TOKEN + call.n * call.limit

@@ -11,7 +11,8 @@ from sqlwright.llm.prices import Price
 from sqlwright.spending import Budget, Reservation, Spending
 
 SHORTEST = 256
-"""Reply tokens at least. With less room no request is made: a reply cut off is money lost."""
+"""Reply tokens at least, and a quarter of those for reasoning. With less room no request is made: a
+reply cut off is money lost."""
 
 
 @dataclass(frozen=True)
@@ -109,22 +110,23 @@ def _shortened(part: SampleRange, left: Budget, rule: Rule) -> SampleRange | Non
     """One sample with as long a reply as there is room for; None when that is too short."""
     if left.calls == 0:
         return None
-    room = float(part.call.max_tokens)
+    room = float(part.call.limit)
     prompt = prompt_tokens(part.call)
     if left.tokens is not None:
         room = min(room, left.tokens - prompt)
     if left.cost is not None:
         if rule.price is None:
             return None
-        least = rule.price.cost(prompt, 0)
-        each = rule.price.cost(prompt, 1) - least
+        least = rule.price.highest(prompt, 0)
+        each = rule.price.highest(prompt, 1) - least
         if each > 0:
             room = min(room, (left.cost - least) / each * (1 - 1e-9))
         elif least > left.cost:
             return None
-    if room < SHORTEST:
+    if room < SHORTEST + part.call.reasoning_tokens // 4:
         return None
-    return replace(part, count=1, call=replace(part.call, max_tokens=int(room)))
+    shorter = replace(part.call, max_tokens=int(room), reasoning_tokens=0)
+    return replace(part, count=1, call=shorter)
 
 
 def _less(left: Budget, used: Reservation) -> Budget:

@@ -22,6 +22,7 @@ FINISH = {
     "end_turn": "stop",
     "stop_sequence": "stop",
     "max_tokens": "length",
+    "model_context_window_exceeded": "length",
     "tool_use": "tool_calls",
 }
 OLDER_VERSION = "2023-06-01"
@@ -62,7 +63,7 @@ class AnthropicEndpoint(AtSite):
         can = self.capabilities
         body: dict[str, Any] = {
             "model": self._site.model,
-            "max_tokens": call.max_tokens,
+            "max_tokens": call.limit,
             "messages": _messages(call.messages),
             "timeout": self.throttle.seconds,
         }
@@ -138,8 +139,10 @@ def _read(form: Mapping[str, Any]) -> Completion:
     usage = form.get("usage") or {}
     cached = count(usage.get("cache_read_input_tokens")) or 0
     prompt, written = count(usage.get("input_tokens")), count(usage.get("output_tokens"))
+    put = count(usage.get("cache_creation_input_tokens")) or 0
+    hidden = count((usage.get("output_tokens_details") or {}).get("thinking_tokens")) or 0
     if prompt is not None:
-        prompt += cached + (count(usage.get("cache_creation_input_tokens")) or 0)
+        prompt += cached + put
     blocks = form["content"]
     text = "".join(well_formed(block["text"]) for block in blocks if block["type"] == "text")
     calls = tuple(
@@ -149,13 +152,22 @@ def _read(form: Mapping[str, Any]) -> Completion:
         for block in blocks
         if block["type"] == "tool_use"
     )
-    reply = Reply(text, calls, finish(form.get("stop_reason"), FINISH), prompt or 0, written or 0)
+    reply = Reply(
+        text,
+        calls,
+        finish(form.get("stop_reason"), FINISH),
+        prompt or 0,
+        written or 0,
+        reasoning_tokens=hidden,
+    )
     return Completion(
         (reply,),
         revision=well_formed(form.get("model")),
         prompt_tokens=prompt,
         reply_tokens=written,
         cached_prompt_tokens=cached,
+        written_prompt_tokens=put,
+        reasoning_tokens=hidden,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlwright.errors import ConfigError
@@ -68,7 +69,7 @@ class GoogleEndpoint(AtSite):
     def _config(self, call: Call) -> dict[str, Any]:
         can = self.capabilities
         config: dict[str, Any] = {
-            "max_output_tokens": call.max_tokens,
+            "max_output_tokens": call.limit,
             "should_return_http_response": True,  # read here, so that a bad body is ours to judge
             "automatic_function_calling": {"disable": True},
         }
@@ -148,10 +149,17 @@ def _read(form: Mapping[str, Any]) -> Completion:
         written = (written or 0) + thought
     blocked = (form.get("promptFeedback") or {}).get("blockReason")
     candidates = form.get("candidates") or ([{"finishReason": "blocked"}] if blocked else [])
-    parts = shares(written or 0, len(candidates))
+    parts = zip(
+        shares(written or 0, len(candidates)), shares(thought or 0, len(candidates)), strict=True
+    )
     replies = tuple(
-        _reply(candidate, (prompt or 0) if index == 0 else 0, tokens)
-        for index, (candidate, tokens) in enumerate(zip(candidates, parts, strict=True))
+        replace(
+            _reply(candidate),
+            prompt_tokens=(prompt or 0) if index == 0 else 0,
+            reply_tokens=tokens,
+            reasoning_tokens=hidden,
+        )
+        for index, (candidate, (tokens, hidden)) in enumerate(zip(candidates, parts, strict=True))
     )
     return Completion(
         replies,
@@ -159,10 +167,11 @@ def _read(form: Mapping[str, Any]) -> Completion:
         prompt_tokens=prompt,
         reply_tokens=written,
         cached_prompt_tokens=count(usage.get("cachedContentTokenCount")) or 0,
+        reasoning_tokens=thought or 0,
     )
 
 
-def _reply(candidate: Mapping[str, Any], prompt_tokens: int, reply_tokens: int) -> Reply:
+def _reply(candidate: Mapping[str, Any]) -> Reply:
     parts = (candidate.get("content") or {}).get("parts") or []
     text = "".join(well_formed(part.get("text")) for part in parts if not part.get("thought"))
     asked = [part["functionCall"] for part in parts if part.get("functionCall")]
@@ -175,7 +184,7 @@ def _reply(candidate: Mapping[str, Any], prompt_tokens: int, reply_tokens: int) 
         for index, each in enumerate(asked)
     )
     ended = "tool_calls" if calls else finish(candidate.get("finishReason"), FINISH)
-    return Reply(text, calls, ended, prompt_tokens, reply_tokens)
+    return Reply(text, calls, ended)
 
 
 def _client(site: ModelAddress) -> tuple[Any, Any]:

@@ -81,7 +81,7 @@ class OpenAIEndpoint(AtSite):
         body: dict[str, Any] = {
             "model": self._site.model,
             "messages": [_message(message) for message in call.messages],
-            self._length: call.max_tokens,
+            self._length: call.limit,
         }
         if can.n and call.n > 1:
             body["n"] = call.n
@@ -192,11 +192,17 @@ def _read(form: Mapping[str, Any]) -> Completion:
     usage = form.get("usage") or {}
     prompt, written = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
     details = usage.get("prompt_tokens_details") or {}
+    hidden = count((usage.get("completion_tokens_details") or {}).get("reasoning_tokens")) or 0
     choices = sorted(form["choices"], key=lambda choice: int(choice.get("index") or 0))
-    parts = shares(written or 0, len(choices))
+    parts = zip(shares(written or 0, len(choices)), shares(hidden, len(choices)), strict=True)
     replies = tuple(
-        _reply(choice, (prompt or 0) if index == 0 else 0, tokens)
-        for index, (choice, tokens) in enumerate(zip(choices, parts, strict=True))
+        replace(
+            _reply(choice),
+            prompt_tokens=(prompt or 0) if index == 0 else 0,
+            reply_tokens=tokens,
+            reasoning_tokens=thought,
+        )
+        for index, (choice, (tokens, thought)) in enumerate(zip(choices, parts, strict=True))
     )
     revision = (form.get("model") or "", form.get("system_fingerprint") or "")
     return Completion(
@@ -205,11 +211,13 @@ def _read(form: Mapping[str, Any]) -> Completion:
         prompt_tokens=prompt,
         reply_tokens=written,
         cached_prompt_tokens=count(details.get("cached_tokens")) or 0,
+        written_prompt_tokens=count(details.get("cache_write_tokens")) or 0,
+        reasoning_tokens=hidden,
         cost=price(usage.get("cost")),
     )
 
 
-def _reply(choice: Mapping[str, Any], prompt_tokens: int, reply_tokens: int) -> Reply:
+def _reply(choice: Mapping[str, Any]) -> Reply:
     message = choice["message"]
     calls = tuple(
         ToolCall(
@@ -223,7 +231,7 @@ def _reply(choice: Mapping[str, Any], prompt_tokens: int, reply_tokens: int) -> 
     text = _plain(message.get("content"))
     if not text and message.get("refusal"):
         text, ended = well_formed(message["refusal"]), "refusal"
-    return Reply(text, calls, ended, prompt_tokens, reply_tokens)
+    return Reply(text, calls, ended)
 
 
 def _plain(content: Any) -> str:

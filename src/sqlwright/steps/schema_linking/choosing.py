@@ -60,6 +60,7 @@ def choose(
         style=style,
         examples=examples,
         sampling=sampling,
+        step=step,
     )
     if shown.columns is not None:
         state = state.warn(

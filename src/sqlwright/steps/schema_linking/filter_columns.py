@@ -211,7 +211,7 @@ class FilterColumns(PromptStep):
     def _room(self, context: Context) -> int:
         """Tokens for the columns of one call: no more than half of what the model can read."""
         most = context.llm(self.sampling.model).capabilities.context_tokens
-        return min(self.tokens, max(most - self.sampling.max_tokens, 0) // 2)
+        return min(self.tokens, max(most - self.sampling.reply_limit(NAME), 0) // 2)
 
     def _batches(
         self, schema: Schema, columns: Sequence[ColumnRef], tokens: int

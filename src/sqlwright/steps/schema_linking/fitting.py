@@ -35,6 +35,7 @@ def fitted(
     style: Literal["ddl", "compact"],
     examples: int,
     sampling: Sampling,
+    step: str,
 ) -> Fitted:
     """The prompt with the view's schema in it, `style` permitting whole.
 
@@ -42,7 +43,8 @@ def fitted(
     only the columns that the linker finds nearest to the question, with the keys among their
     tables. Tables in between aren't shown; narrowing brings back the keys that lead through them.
     """
-    room = context.llm(sampling.model).capabilities.context_tokens * MARGIN - sampling.max_tokens
+    most = context.llm(sampling.model).capabilities.context_tokens
+    room = most * MARGIN - sampling.reply_limit(step)
     messages: tuple[Message, ...] = ()
     for tried in dict.fromkeys((style, "compact")):
         messages = laid_out(_rendered(state.view, tried, examples, state, context))
