@@ -174,6 +174,10 @@ class ModelServer:
     gives_n: bool = True
     """Whether `n` is understood; otherwise there is one choice whatever was asked."""
     redirect_to: str = ""
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """What it tells of itself, by path; a function is given the request's body. 404 elsewhere."""
+    looked_up: list[Asked] = field(default_factory=list)
+    """Requests about the server itself, which ask for no reply."""
     vector: Callable[[str], Sequence[float]] = lambda text: drawn(text)  # noqa: PLW0108
     """Of a text, for those who ask for embeddings."""
     served: list[Served] = field(default_factory=list)
@@ -247,6 +251,8 @@ class ModelServer:
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Serve one request; False when the connection is over."""
         asked = await self._read(reader)
+        if asked is None:
+            return await self._tell(reader, writer)
         began = time.monotonic()
         fault, latency = self.faults(asked), self.latency(asked)
         self.in_flight += 1
@@ -263,12 +269,28 @@ class ModelServer:
             self.dropped += dropped
             self.served.append(Served(asked, fault, latency, began, time.monotonic(), dropped))
 
-    async def _read(self, reader: asyncio.StreamReader) -> Asked:
+    async def _tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer a request about the server itself."""
+        asked = self.looked_up[-1]
+        told = self.told.get(asked.path)
+        form = told(asked.body) if callable(told) else told
+        if form == "redirect":
+            location = {"location": self.redirect_to + asked.path}
+            return await self._answer((307, location, b"{}"), "", reader, writer)
+        found = (200, {}, json.dumps(form).encode())
+        missing: tuple[int, dict[str, str], bytes] = (404, {}, b"{}")
+        return await self._answer(missing if form is None else found, "", reader, writer)
+
+    async def _read(self, reader: asyncio.StreamReader) -> Asked | None:
+        """The request; None for one about the server itself."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         lines = (line.split(":", 1) for line in head[1:] if ":" in line)
         headers = {name.strip().lower(): value.strip() for name, value in lines}
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
         body = json.loads(raw or b"{}")
+        if "messages" not in body and "contents" not in body and "input" not in body:
+            self.looked_up.append(Asked(head[0].split(" ")[1], headers, body, 0, 0))
+            return None
         key = json.dumps(body, sort_keys=True)
         asked = Asked(head[0].split(" ")[1], headers, body, len(self._seen), self._asked[key])
         self._asked[key] += 1

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 from sqlwright.events import ModelCalled
-from sqlwright.llm.endpoint import Call, CallOutcome, Endpoint, PlainMessage
+from sqlwright.llm.endpoint import Call, CallOutcome, Endpoint, EndpointError, PlainMessage
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.keeping.digest import call_form, digest
 from sqlwright.llm.keeping.recording import Recorder, Recording
@@ -53,10 +54,18 @@ class Connection(Generic[E_co]):
     A vendor's package takes a third of a second to load, which stored replies needn't wait for.
     """
 
-    def __init__(self, connect: Callable[[], E_co], engine: Engine, *, address: str = "") -> None:
+    def __init__(
+        self,
+        connect: Callable[[], E_co],
+        engine: Engine,
+        *,
+        address: str = "",
+        context: Callable[[], Coroutine[Any, Any, int]] | None = None,
+    ) -> None:
         """`address` is where the endpoint is, without secrets: the same name elsewhere is another
-        model."""
+        model. `context` asks it for the model's context size; None where that is known."""
         self.engine = engine
+        self._context = context
         self.address = address
         self._connect = connect
         self._lock = threading.Lock()
@@ -69,6 +78,16 @@ class Connection(Generic[E_co]):
             if self._endpoint is None:
                 self._endpoint = self._connect()
             return self._endpoint
+
+    def context_tokens(self, run: Run) -> int | None:
+        """Tokens of prompt and reply together as the server tells; 0 where it doesn't, None where
+        it didn't answer this time."""
+        if self._context is None:
+            return 0
+        try:
+            return self.engine.fetch(self._context, run)
+        except EndpointError:
+            return None
 
     @property
     def capabilities(self) -> Capabilities | None:
@@ -129,6 +148,8 @@ class GatedModel:
         self._replay = replay or Recording({}, {})
         self._limits = limits or ReplyLimits()
         self._key_sent = key
+        self._context: int | None = None
+        """The size of the context as the server told it; 0 if it doesn't, None before."""
 
     @property
     def name(self) -> str:
@@ -139,7 +160,18 @@ class GatedModel:
     def capabilities(self) -> Capabilities:
         """Capabilities of the endpoint; some are found to lack something only later."""
         found = None if self._connection is None else self._connection.capabilities
-        return found or self._capabilities
+        can = found or self._capabilities
+        return replace(can, context_tokens=self._context) if self._context else can
+
+    def context_tokens(self, run: Run) -> int:
+        """Tokens of prompt and reply together: asked of the server once, where it tells, else as
+        the capabilities say."""
+        if self._context is None and self._connection is not None:
+            # Who doesn't answer isn't asked again for the same question.
+            self._context = run.once(
+                partial(self._connection.context_tokens, run), "llm/context", (self,)
+            )
+        return self.capabilities.context_tokens
 
     def complete(
         self, requests: Sequence[Request], run: Run, *, step: str

@@ -107,6 +107,7 @@ class Models(Mapping[str, Model]):
     def _make(self, name: str) -> GatedModel:
         from sqlwright.llm.gate import Connection, GatedModel
         from sqlwright.llm.reply_limits import ReplyLimits
+        from sqlwright.llm.vendors.context_size import context_of
         from sqlwright.llm.vendors.providers import check, connect
         from sqlwright.llm.vendors.services import service_for
 
@@ -117,10 +118,16 @@ class Models(Mapping[str, Model]):
         options = self._options
         service = service_for(name, options, self._environ)
         check(service)
+        told = "context_tokens" in dict(service.capabilities)
         return GatedModel(
             service.title,
             service.can,
-            Connection(partial(connect, service), self._engine, address=service.address),
+            Connection(
+                partial(connect, service),
+                self._engine,
+                address=service.address,
+                context=None if told else partial(context_of, service),
+            ),
             price=self._price(service),
             revision=service.revision,
             cache=self.cache,

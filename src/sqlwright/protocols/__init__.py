@@ -38,6 +38,8 @@ from sqlwright.protocols.models import (
     ModelsByRole,
     Parsed,
     Parser,
+    TellsContext,
+    context_tokens,
 )
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.spending import Spending
@@ -71,8 +73,10 @@ __all__ = [
     "Remembered",
     "Run",
     "Step",
+    "TellsContext",
     "ValueIndex",
     "Workspace",
+    "context_tokens",
     "embedder_role",
 ]
 

@@ -207,6 +207,24 @@ class LanguageModel(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsContext(Protocol):
+    """A language model that can ask its server for the size of its context. Implementation:
+    `llm.gate.GatedModel`."""
+
+    def context_tokens(self, run: Run) -> int:
+        """Tokens of prompt and reply together."""
+        ...
+
+
+def context_tokens(model: LanguageModel, run: Run) -> int:
+    """Tokens that a prompt to a model and its reply may have together: by its server's word where
+    that tells, else by its capabilities."""
+    if isinstance(model, TellsContext):
+        return model.context_tokens(run)
+    return model.capabilities.context_tokens
+
+
 Model = Linker | Parser | Critic | Embedder | EmbedderGate | LanguageModel
 """Whatever stands under a role or a name."""
 ModelsByRole = Mapping[str, Model]

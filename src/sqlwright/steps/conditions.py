@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlwright.candidates import group_by_result, is_empty_answer, valid
 from sqlwright.llm.metering import estimated_tokens
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, context_tokens
 from sqlwright.running.control_flow import Condition
 from sqlwright.steps.repair.faults import FaultRule, settled
 from sqlwright.types import State
@@ -55,7 +55,7 @@ def _large_schema(state: State, context: Context) -> bool:
     )
     most = WHOLE_TOKENS
     if "llm" in context.models:
-        most = min(most, int(WHOLE_SHARE * context.llm().capabilities.context_tokens))
+        most = min(most, int(WHOLE_SHARE * context_tokens(context.llm(), context.run)))
     return size > most
 
 

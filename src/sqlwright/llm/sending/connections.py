@@ -65,11 +65,17 @@ class Connections:
     async def post(self, form: Mapping[str, Any]) -> HttpAnswer:
         """The answer to one request. Raises EndpointError when there is none; cancelling it closes
         its connection."""
+        body = json.dumps(form, ensure_ascii=False, separators=(",", ":"))
+        return await self._exchange("POST", body.encode("utf-8", "replace"))
+
+    async def get(self) -> HttpAnswer:
+        """The answer to a request for what is there. Raises EndpointError when there is none."""
+        return await self._exchange("GET", b"")
+
+    async def _exchange(self, method: str, content: bytes) -> HttpAnswer:
         import httpx2
 
-        body = json.dumps(form, ensure_ascii=False, separators=(",", ":"))
-        content = body.encode("utf-8", "replace")
-        request = httpx2.Request("POST", self._url, headers=self._headers, content=content)
+        request = httpx2.Request(method, self._url, headers=self._headers, content=content)
         client = self._take()
         try:
             answer = await client.send(request)

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlwright.errors import Cancelled
 from sqlwright.llm.endpoint import THREAD, Call, CallOutcome, Endpoint, Meter
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import asyncio
 
     from sqlwright.llm.sending.rate_limit import RateLimiter
+
+R = TypeVar("R")
 
 WATCH = 0.05
 """Seconds between two looks at whether a run was cancelled: an event of another thread can't wake
@@ -66,6 +68,24 @@ class Engine:
             self._drop(job)
             raise
 
+    def fetch(self, make: Callable[[], Coroutine[Any, Any, R]], run: Run) -> R | None:
+        """The result of one coroutine, on the loop with the endpoints; None where the run ends, or
+        the engine is closed, before it is there. Raises what the coroutine raises."""
+        import asyncio
+
+        with self._lock:
+            if self._closed or os.getpid() != self._process:
+                return None
+            result = asyncio.run_coroutine_threadsafe(make(), self._running())
+        while not self._closed and not run.cancelled.is_set() and run.remaining() > 0:
+            try:
+                return result.result(WATCH)
+            except TimeoutError:
+                if result.done():
+                    raise
+        result.cancel()
+        return None
+
     def in_flight(self, endpoint: Endpoint) -> int:
         """Requests that are under way to an endpoint."""
         entry = self._limiters.get(id(endpoint))
@@ -95,16 +115,20 @@ class Engine:
         with self._lock:
             if self._closed:
                 return False
-            if self._loop is None:
-                import asyncio
-
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_turn, args=(self._loop,), name=THREAD, daemon=True
-                )
-                self._thread.start()
-            self._loop.call_soon_threadsafe(self._start, job)
+            self._running().call_soon_threadsafe(self._start, job)
             return True
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        """The loop, in its thread; called with the lock."""
+        if self._loop is None:
+            import asyncio
+
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(
+                target=_turn, args=(self._loop,), name=THREAD, daemon=True
+            )
+            self._thread.start()
+        return self._loop
 
     def _drop(self, job: _Job) -> None:
         with self._lock:

@@ -331,7 +331,7 @@ def connect(service: Service) -> Endpoint:
 
     Raises ConfigError for a missing key, base URL or package."""
     check(service)
-    return _endpoint(service, _site(service))
+    return _endpoint(service, site_of(service))
 
 
 def connect_embeddings(service: Service) -> EmbeddingEndpoint:
@@ -342,7 +342,7 @@ def connect_embeddings(service: Service) -> EmbeddingEndpoint:
     from sqlwright.llm.vendors.openai import OpenAIEmbeddings
 
     return OpenAIEmbeddings(
-        _site(service), batch=service.provider.embeds, api_version=_api_version(service)
+        site_of(service), batch=service.provider.embeds, api_version=_api_version(service)
     )
 
 
@@ -357,7 +357,8 @@ def check_embeds(service: Service) -> None:
     check(service)
 
 
-def _site(service: Service) -> ModelAddress:
+def site_of(service: Service) -> ModelAddress:
+    """The address of a configured model, with all that is needed to call it."""
     provider, address = service.provider, service.address
     variable = service.key_variable or provider.key_variable
     return ModelAddress(

@@ -22,7 +22,7 @@ from sqlwright.prompts.templates import (
     render,
     schema_text,
 )
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, context_tokens
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.asking import asked
@@ -210,7 +210,7 @@ class FilterColumns(PromptStep):
 
     def _room(self, context: Context) -> int:
         """Tokens for the columns of one call: no more than half of what the model can read."""
-        most = context.llm(self.sampling.model).capabilities.context_tokens
+        most = context_tokens(context.llm(self.sampling.model), context.run)
         return min(self.tokens, max(most - self.sampling.reply_limit(NAME), 0) // 2)
 
     def _batches(

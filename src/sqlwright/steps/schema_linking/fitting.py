@@ -9,7 +9,7 @@ from sqlwright.llm.metering import estimated_tokens
 from sqlwright.messages import Message, Text
 from sqlwright.prompts.schema import render_schema
 from sqlwright.prompts.templates import Sampling
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, context_tokens
 from sqlwright.schema import SchemaView
 from sqlwright.types import State
 
@@ -43,7 +43,7 @@ def fitted(
     only the columns that the linker finds nearest to the question, with the keys among their
     tables. Tables in between aren't shown; narrowing brings back the keys that lead through them.
     """
-    most = context.llm(sampling.model).capabilities.context_tokens
+    most = context_tokens(context.llm(sampling.model), context.run)
     room = most * MARGIN - sampling.reply_limit(step)
     messages: tuple[Message, ...] = ()
     for tried in dict.fromkeys((style, "compact")):

@@ -1,0 +1,144 @@
+"""Asks a server how many tokens prompt and reply may have together, where it tells.
+
+Local servers give a model less than it could take, and differ in what they do with a longer prompt:
+Ollama drops its beginning without a word. Every request goes to the host of the model's base URL,
+with that model's key, and follows no redirect, as prompts do.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+from sqlwright.llm.sending.connections import Connections
+from sqlwright.llm.sending.transport import ModelAddress
+from sqlwright.llm.vendors.providers import Service, site_of
+
+SECONDS = 5.0
+"""Time-out of a request."""
+LEAST = 4_096
+"""Tokens Ollama gives a model that asks for no number, where memory is short; 32k or more where it
+isn't."""
+
+_NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
+
+
+async def context_of(service: Service) -> int:
+    """Tokens of prompt and reply together, as the model's server tells; 0 where it doesn't. Raises
+    EndpointError where there is no answer."""
+    asking = _ASKED.get(service.provider.name)
+    return 0 if asking is None else await asking(_Server(site_of(service)))
+
+
+class _Server:
+    """The server of a model, asked about itself."""
+
+    def __init__(self, site: ModelAddress) -> None:
+        self._site = site
+        self.model = site.model
+        self.root = site.base_url.removesuffix("/v1")
+
+    async def ask(
+        self, url: str, form: Mapping[str, Any] | None = None, *, seconds: float = SECONDS
+    ) -> Any:
+        """The JSON at an address, empty where there is none. Raises EndpointError."""
+        throttle = self._site.throttle
+        quick = replace(throttle, seconds=min(seconds, throttle.seconds))
+        site = replace(self._site, throttle=quick)
+        connections = Connections(site, url, "authorization", "Bearer")
+        try:
+            answer = await (connections.get() if form is None else connections.post(form))
+        finally:
+            await connections.aclose()
+        try:
+            return json.loads(answer.content) if answer.ok else {}
+        except (ValueError, RecursionError):
+            return {}
+
+    async def listed(self) -> Any:
+        """The model's entry in OpenAI's list; the only one where the server has just one."""
+        data = _inner(await self.ask(f"{self._site.base_url}/models"), "data")
+        entries = data if isinstance(data, list) else []
+        named = [each for each in entries if _inner(each, "id") == self.model]
+        return next(iter(named or (entries if len(entries) == 1 else [])), {})
+
+
+async def _of_list(server: _Server) -> int:
+    """vLLM, and whoever else adds the size to OpenAI's list."""
+    entry = await server.listed()
+    told = _size(_inner(entry, "max_model_len")) or _size(_inner(entry, "meta", "n_ctx"))
+    if not told and _inner(entry, "owned_by") == "llamacpp":
+        return await _of_llamacpp(server)
+    return told
+
+
+async def _of_llamacpp(server: _Server) -> int:
+    """The size of one slot: what the server was given is shared among them."""
+    told = await server.ask(f"{server.root}/props")
+    return _size(_inner(told, "default_generation_settings", "n_ctx")) or _size(
+        _inner(told, "n_ctx")
+    )
+
+
+async def _of_ollama(server: _Server) -> int:
+    """The size that Ollama gave the model, else the one the model asks for or the least that is
+    given. Ollama tells it of a loaded model only, so the model is loaded now, as the first prompt
+    would have it; the OpenAI form takes no size with a request."""
+    if given := await _given_by_ollama(server):
+        return given
+    shown = await server.ask(f"{server.root}/api/show", {"model": server.model})
+    about = _inner(shown, "model_info")
+    if not isinstance(about, dict):
+        return 0
+    parameters = _inner(shown, "parameters")
+    wanted = _NUM_CTX.search(parameters if isinstance(parameters, str) else "")
+    if wanted is None:
+        await server.ask(f"{server.root}/api/generate", {"model": server.model}, seconds=math.inf)
+        if given := await _given_by_ollama(server):
+            return given
+    sizes = (_size(each) for key, each in about.items() if key.endswith(".context_length"))
+    largest = next((size for size in sizes if size), 0)
+    size = int(wanted[1]) if wanted else LEAST
+    return min(size, largest) if largest else size
+
+
+async def _given_by_ollama(server: _Server) -> int:
+    """Tokens of the model as it is loaded; 0 where it isn't."""
+    loaded = _inner(await server.ask(f"{server.root}/api/ps"), "models")
+    names = {server.model, f"{server.model}:latest"}
+    for each in loaded if isinstance(loaded, list) else []:
+        if names & {str(_inner(each, "model")), str(_inner(each, "name"))}:
+            return _size(_inner(each, "context_length"))
+    return 0
+
+
+async def _of_lmstudio(server: _Server) -> int:
+    told = await server.ask(f"{server.root}/api/v0/models/{quote(server.model)}")
+    return _size(_inner(told, "loaded_context_length"))
+
+
+_ASKED: Mapping[str, Callable[[_Server], Awaitable[int]]] = {
+    "vllm": _of_list,
+    "openai-compatible": _of_list,
+    "llamacpp": _of_llamacpp,
+    "ollama": _of_ollama,
+    "lmstudio": _of_lmstudio,
+}
+"""Providers whose servers tell; the others are vendors, whose models all have large contexts."""
+
+
+def _inner(form: Any, *keys: str) -> Any:
+    """The value under nested keys; None where there is none."""
+    for key in keys:
+        form = form.get(key) if isinstance(form, dict) else None
+    return form
+
+
+def _size(value: Any) -> int:
+    """A number of tokens; 0 for what is none."""
+    return value if type(value) is int and 0 < value <= 10**9 else 0
