@@ -33,7 +33,7 @@ def walk(step: Any) -> Iterator[tuple[str, Any]]:
     names = {
         "Sequence": "sequence", "Parallel": "parallel", "Samples": "samples",
         "ForEach": "for_each", "RepeatUntil": "repeat_until", "When": "when", "Agent": "agent",
-        "StandIn": "stand_in",
+        "StandIn": "stand_in", "AgentTool": "tool",
     }  # fmt: skip
     if isinstance(step, NamedStep):
         if not isinstance(step.step, Combinator):

@@ -12,6 +12,7 @@ The doorway to jinja2.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,7 @@ from sqlwright.errors import (
 )
 from sqlwright.events import ReplyUnreadable
 from sqlwright.messages import (
+    Capabilities,
     Effort,
     Message,
     Missing,
@@ -41,6 +43,7 @@ from sqlwright.messages import (
     Sample,
     Span,
     Text,
+    Tool,
     Verbosity,
 )
 from sqlwright.protocols import Context, Run, Step
@@ -97,6 +100,9 @@ class Prompt(Generic[T]):
     """Raises MalformedReply saying what is wrong with a reply."""
     reply_schema: dict[str, Any] | None = field(default=None, compare=False)
     """JSON schema of the reply, for models that can be held to one."""
+    tools: tuple[Tool, ...] = field(default=(), compare=False)
+    """Tools that a reply may call, for models that can. `parse` is given a call as the JSON object
+    that other models write: {"tool": its name, "arguments": the JSON text}."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +206,8 @@ def ask(
             seed=_seed(run, step, state.sample, index),
             reasoning=sampling.reasoning,
             verbosity=sampling.verbosity,
-            reply_schema=prompt.reply_schema if model.capabilities.json_schema else None,
+            reply_schema=_schema(prompt, model.capabilities),
+            tools=prompt.tools if model.capabilities.tools else (),
             is_whole=partial(_is_whole, prompt.parse),
         )
         for index, prompt in enumerate(prompts)
@@ -260,7 +267,7 @@ class _Results(Generic[T]):
         if isinstance(sample, Missing):
             return sample
         try:
-            return self._prompts[index].parse(sample.text)
+            return self._prompts[index].parse(_said(sample))
         except MalformedReply as error:
             self._run.events(ReplyUnreadable(self._step, index, str(error)))
             return error
@@ -278,7 +285,7 @@ class _Results(Generic[T]):
 
 def _again(request: Request, sample: Sample, k: int, problem: str, again: int) -> Request:
     """The same request with the reply that was wrong and what was wrong with it."""
-    reply = model_text(sample.text if isinstance(sample, Reply) else "")
+    reply = model_text(_said(sample) if isinstance(sample, Reply) else "")
     follow = (
         Message("assistant", reply),
         Message("user", plain_text(AGAIN.format(problem=problem))),
@@ -298,6 +305,20 @@ def _is_whole(parse: Callable[[str], object], text: str) -> bool:
         return parse(text) == parse(text + _TAIL)
     except MalformedReply:
         return False
+
+
+def _schema(prompt: Prompt[Any], capabilities: Capabilities) -> dict[str, Any] | None:
+    """The schema that a reply is held to: none where it may call tools."""
+    calls = prompt.tools and capabilities.tools
+    return prompt.reply_schema if capabilities.json_schema and not calls else None
+
+
+def _said(reply: Reply) -> str:
+    """The text of a reply; of one that calls a tool, the call as text."""
+    if not reply.tool_calls:
+        return reply.text
+    call = reply.tool_calls[0]
+    return json.dumps({"tool": call.name, "arguments": call.arguments}, ensure_ascii=False)
 
 
 def _seed(run: Run, step: str, sample: int, index: int) -> int:

@@ -374,6 +374,12 @@ class Step(ABC):
         return ()
 
     @property
+    def purpose(self) -> str:
+        """Told to a language model that chooses among steps: what it does, when to use it, what it
+        costs. By default the first line of what is written about the class."""
+        return (type(self).__doc__ or type(self).__name__).strip().split("\n")[0]
+
+    @property
     def cheaper(self) -> str:
         """The registered step that runs in its place where the budget doesn't reach; without one,
         the step is left out."""

@@ -40,6 +40,7 @@ COMBINATORS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "repeat_until": (frozenset({"steps"}), frozenset({"condition", "rounds"})),
     "when": (frozenset({"then", "otherwise"}), frozenset({"condition"})),
     "agent": (frozenset({"steps"}), frozenset({"task", "goal", "turns", "sampling", "prompt"})),
+    "tool": (frozenset({"steps"}), frozenset({"name", "purpose"})),
     "by_group": (frozenset({"steps"}), frozenset({"most", "share", "workers"})),
     "stand_in": (frozenset({"steps"}), frozenset()),
 }

@@ -12,6 +12,7 @@ nest:
       - for_each: {field: candidates, steps: [repair.execution_guided]}
       - repeat_until: {condition: has_rows, rounds: 2, steps: [repair.execution_guided]}
       - agent: {task: find values, goal: values, steps: [retrieval.values]}
+      - agent: {task: T, steps: [tool: {name: N, purpose: P, steps: [generation.direct]}]}
       - by_group: {most: 3, steps: [schema_linking.embedded, generation.embedded]}
       - stand_in: {steps: [schema_linking.embedded, generation.embedded]}
       - selection.critic

@@ -39,7 +39,8 @@ STEPS: Mapping[str, str] = {
 }
 
 SEQUENCES: Mapping[str, str] = {
-    "agent": "sqlwright.running.agent:Agent",
+    "agent": "sqlwright.running.agent.steering:Agent",
+    "tool": "sqlwright.running.agent.tools:AgentTool",
     "by_group": "sqlwright.steps.schema_linking.by_group:ByGroup",
     "stand_in": "sqlwright.running.stand_in:StandIn",
 }

@@ -34,6 +34,11 @@ class Combinator(Step):
         """State fields it may change: those of its children."""
         return frozenset().union(*(child.writes for child in self.children))
 
+    @property
+    def purpose(self) -> str:
+        """Those of its children, in order."""
+        return " Then: ".join(dict.fromkeys(child.purpose for child in self.children))
+
 
 @dataclass(frozen=True)
 class NamedStep(Step):
@@ -51,6 +56,10 @@ class NamedStep(Step):
     @property
     def writes(self) -> frozenset[str]:
         return self.step.writes | (self.instead.writes if self.instead else frozenset())
+
+    @property
+    def purpose(self) -> str:
+        return self.step.purpose
 
     def __call__(self, state: State, context: Context) -> State:
         run = context.run

@@ -55,9 +55,9 @@ class Parallel(Combinator):
 class Samples(Combinator):
     """The body several times from the same state, for as many samples of a model.
 
-    Each time `state.sample` is another number, from 1, on which seeds depend, and the candidates
-    begin empty: writing one and repairing it become a chain of its own. What the chains add is
-    merged in the order of the numbers. With `workers` above 1 they run in threads. Chains that
+    Each time `state.sample`, on which seeds depend, is the next number, and the candidates begin
+    empty: writing one and repairing it become a chain of its own. What the chains add is merged in
+    the order of the numbers. With `workers` above 1 they run in threads. Chains that
     fail are left out with a warning, all of them if need be: what comes next may do without.
     """
 
@@ -74,7 +74,8 @@ class Samples(Combinator):
         return self.body.reads - {"candidates"}
 
     def __call__(self, state: State, context: Context) -> State:
-        starts = [state.evolve(sample=n, candidates=()) for n in range(1, self.count + 1)]
+        numbers = range(state.sample + 1, state.sample + self.count + 1)
+        starts = [state.evolve(sample=n, candidates=()) for n in numbers]
         tasks = [(start, partial(self.body, start)) for start in starts]
         outcomes = run_branches(tasks, context, self.workers)
         ended = [

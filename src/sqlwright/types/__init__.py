@@ -300,7 +300,8 @@ class State:
     candidates: tuple[Candidate, ...] = ()
     tests: tuple[UnitTest, ...] = ()
     sample: int = 0
-    """Number of the sample this branch is, from 1; 0 if there is only one. Seeds depend on it."""
+    """Number of the sample this branch is, from 1; 0 if there is only one. Seeds depend on it, and
+    a step that runs again for more begins behind the last one."""
     selected: Candidate | None = None
     confidence: float | None = None
     """Calibrated probability that `selected` is right, where a step has set it."""

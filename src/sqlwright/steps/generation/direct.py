@@ -57,6 +57,10 @@ class DirectGeneration(PromptStep):
     """Stored values shown beside a column at most."""
     sampling: Sampling = field(default_factory=Sampling)
 
+    purpose: ClassVar[str] = (
+        "Writes a query for the question from the view, the stored values and the descriptions. "
+        "Run it once these are found. One call for each query."
+    )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
 

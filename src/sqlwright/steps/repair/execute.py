@@ -17,6 +17,7 @@ class ExecuteCandidates(Step):
     Does nothing without candidates. When time runs out, the rest stays unexecuted.
     """
 
+    purpose: ClassVar[str] = "Runs each query that hasn't run yet. No call."
     reads: ClassVar[frozenset[str]] = frozenset({"candidates"})
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
 

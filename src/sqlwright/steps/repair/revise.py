@@ -118,6 +118,11 @@ class Revise(PromptStep):
     """Rows of a result shown at most."""
     sampling: Sampling = field(default_factory=Sampling)
 
+    purpose: ClassVar[str] = (
+        "Mends queries that failed, found nothing or compare with texts that aren't stored; a "
+        "new query is kept only if it is better. Run it where a query has such a fault, again "
+        "while it helps. One call for each of them."
+    )
     cheaper: ClassVar[str] = "repair.literals"
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})

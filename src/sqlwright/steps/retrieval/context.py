@@ -51,6 +51,10 @@ class RetrieveContext(Step):
         default_factory=DescribedSchemas, init=False, repr=False, compare=False, hash=False
     )
 
+    purpose: ClassVar[str] = (
+        "Finds descriptions of columns that fit the keywords: what a column means and what its "
+        "codes stand for. Run it once there are keywords. No call."
+    )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "keywords"})
     writes: ClassVar[frozenset[str]] = frozenset({"descriptions"})
 

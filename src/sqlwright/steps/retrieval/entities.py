@@ -88,6 +88,11 @@ class RetrieveEntities(Step):
         default_factory=PublishedIndexes, init=False, repr=False, compare=False, hash=False
     )
 
+    purpose: ClassVar[str] = (
+        "Looks up each keyword among the stored values and the names of columns, spelling "
+        "mistakes included, so that queries compare with values as they are stored. Run it once "
+        "there are keywords. No call."
+    )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "keywords"})
     writes: ClassVar[frozenset[str]] = frozenset({"values", "similar_columns"})
 

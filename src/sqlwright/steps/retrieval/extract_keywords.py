@@ -38,6 +38,10 @@ class ExtractKeywords(PromptStep):
     """The published configuration has temperature 0.2; the paper doesn't say."""
     prompt: str = "retrieval/extract_keywords"
 
+    purpose: ClassVar[str] = (
+        "Lists the words and phrases of the question that may be stored values or names of "
+        "columns. The other retrieval tools look up what it finds, so it comes first. One call."
+    )
     cheaper: ClassVar[str] = "retrieval.question_words"
     reads: ClassVar[frozenset[str]] = frozenset({"question"})
     writes: ClassVar[frozenset[str]] = frozenset({"keywords"})

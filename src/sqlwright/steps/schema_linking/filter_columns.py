@@ -76,6 +76,11 @@ class FilterColumns(PromptStep):
     prompt: str = ""
     """A template of your own; empty is the form's."""
 
+    purpose: ClassVar[str] = (
+        "Hides the columns that plainly have nothing to do with the question. Worth it on a "
+        "large schema; run it before tables and columns are selected. One call for many "
+        "columns."
+    )
     cheaper: ClassVar[str] = "schema_linking.embedded"
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
     writes: ClassVar[frozenset[str]] = frozenset({"view", "columns", "tables"})

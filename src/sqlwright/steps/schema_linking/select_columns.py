@@ -32,6 +32,10 @@ class SelectColumns(PromptStep):
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = "schema_linking/select_columns"
 
+    purpose: ClassVar[str] = (
+        "Keeps only the columns that the question needs, and the keys that join their tables. "
+        "Run it last, on tables that are selected. One call."
+    )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
     writes: ClassVar[frozenset[str]] = frozenset({"view"})
 

@@ -46,6 +46,10 @@ class SelectTables(PromptStep):
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = "schema_linking/select_tables"
 
+    purpose: ClassVar[str] = (
+        "Keeps only the tables that the question needs, and what joins them. Worth it where "
+        "many tables are in view. One call."
+    )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
     writes: ClassVar[frozenset[str]] = frozenset({"view"})
 

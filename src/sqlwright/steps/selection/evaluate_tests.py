@@ -47,6 +47,11 @@ class EvaluateTests(PromptStep):
     prompt: str = ""
     """A template of your own; empty is the arrangement's."""
 
+    purpose: ClassVar[str] = (
+        "Judges each query by the unit tests and selects the one that passes most; selects by "
+        "the most frequent result where there are no tests. Run it last: it ends the choice. "
+        "One call for each test."
+    )
     cheaper: ClassVar[str] = "selection.largest_cluster"
     # Tests are read where there are some: without a step that writes them this is a vote.
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})

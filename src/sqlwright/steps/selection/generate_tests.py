@@ -71,6 +71,11 @@ class GenerateTests(PromptStep):
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.8))
     prompt: str = "selection/generate_tests"
 
+    purpose: ClassVar[str] = (
+        "Writes unit tests: statements on what a right query does, made to tell apart queries "
+        "with different results. Run it once, where there are at least two different results. "
+        "One call."
+    )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})
     writes: ClassVar[frozenset[str]] = frozenset({"tests"})
 

@@ -1,0 +1,1 @@
+"""Agents: a language model chooses among steps, turn by turn, and sees what they did."""
