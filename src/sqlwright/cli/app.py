@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from sqlwright.cli.commands import (
+    ablate,
     ask,
     chat,
     demo,
@@ -40,6 +41,7 @@ for _name, _module in (
     ("trace", trace),
     ("demo", demo),
     ("evaluate", evaluate),
+    ("ablate", ablate),
 ):
     app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 

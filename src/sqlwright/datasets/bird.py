@@ -36,4 +36,4 @@ def load_bird(folder: Path, *, questions: Path | None = None) -> Dataset:
                 difficulty=str(row.get("difficulty") or ""),
             )
         )
-    return Dataset(path.stem, tuple(examples))
+    return Dataset(path.stem, tuple(examples), rule="bird")

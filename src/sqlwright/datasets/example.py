@@ -6,9 +6,12 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sqlwright.errors import DatasetError
+
+Rule = Literal["spider", "bird"]
+"""The published rule by which a result is right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class Dataset:
 
     name: str
     examples: tuple[Example, ...]
+    rule: Rule = "spider"
+    """The rule that its figures go by."""
 
     @property
     def db_ids(self) -> tuple[str, ...]:
@@ -39,7 +44,7 @@ class Dataset:
     def only(self, db_ids: Iterable[str], name: str) -> Dataset:
         """The examples over some databases."""
         kept = set(db_ids)
-        return Dataset(name, tuple(e for e in self.examples if e.db_id in kept))
+        return Dataset(name, tuple(e for e in self.examples if e.db_id in kept), self.rule)
 
 
 def read_json(path: Path) -> Any:

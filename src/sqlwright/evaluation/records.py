@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sqlwright.datasets.example import Rule
 from sqlwright.errors import DatasetError
 
 PREDICTIONS = "predictions.jsonl"
@@ -31,9 +32,9 @@ class Record:
     """A `types.Author`; None without a query."""
     gold_empty: bool = False
     oracle: bool = False
-    """True if some candidate is right by Spider's rule."""
+    """True if some candidate is right by the data set's rule."""
     first: bool = False
-    """The generator's first candidate is right by Spider's rule."""
+    """The generator's first candidate is right by the data set's rule."""
     candidates: int = 0
     confidence: float = 0.0
     needed_columns: int = 0
@@ -42,6 +43,9 @@ class Record:
     kept_columns: int = 0
     needed_tables: int = 0
     found_tables: int = 0
+    views: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Counts of the whole schema and of what is left after each step that may narrow it: `columns`,
+    `tables`, and of the needed ones `found_columns`, `found_tables`."""
     seconds: float = 0.0
     times: Mapping[str, float] = field(default_factory=dict)
     usage: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -49,13 +53,25 @@ class Record:
     message: str = ""
     difficulty: str = ""
 
+    def right(self, rule: Rule) -> bool:
+        """True if the answer is right by that rule."""
+        return self.spider if rule == "spider" else self.bird
+
 
 def append(folder: Path, record: Record) -> None:
     """Add one record, on disk before this returns."""
     with (folder / PREDICTIONS).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(record), ensure_ascii=False) + "\n")
+        file.write(_line(record))
         file.flush()
         os.fsync(file.fileno())
+
+
+def rewrite(folder: Path, records: Sequence[Record]) -> None:
+    """Put the records in this order."""
+    path = folder / PREDICTIONS
+    aside = path.with_name(path.name + ".part")
+    aside.write_text("".join(map(_line, records)), encoding="utf-8")
+    aside.replace(path)
 
 
 def read(folder: Path) -> list[Record]:
@@ -64,6 +80,10 @@ def read(folder: Path) -> list[Record]:
     if not path.exists():
         return []
     return [Record(**row) for row in _rows(path)]
+
+
+def _line(record: Record) -> str:
+    return json.dumps(asdict(record), ensure_ascii=False) + "\n"
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -3,53 +3,119 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from sqlwright.datasets.example import Rule
 from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.records import Record
 from sqlwright.spending import plus
 from sqlwright.types import Usage
 
 
-def summarize(records: Sequence[Record]) -> dict[str, Any]:
+def summarize(
+    records: Sequence[Record],
+    rule: Rule = "spider",
+    skipped: Mapping[str, tuple[int, str]] | None = None,
+) -> dict[str, Any]:
     """The figures of a run as plain data: shares as {value, low, high, hits, total}, times in
-    seconds. Questions whose gold query doesn't run are left out and counted."""
+    seconds. What is right goes by `rule`, but for the two shares named by a rule of their own.
+
+    Questions whose gold query doesn't run are left out and counted; so are those of `skipped`
+    databases, given with their numbers of questions and the reasons.
+    """
     scored = [r for r in records if r.status != "gold"]
     full = [r for r in scored if not r.gold_empty]
     linked = [r for r in scored if r.needed_columns and r.kept_columns]
     confident = sorted(scored, key=lambda r: -r.confidence)[: len(scored) // 2]
+
+    def right(record: Record) -> bool:
+        return record.right(rule)
+
     return {
+        "rule": rule,
         "questions": len(records),
         "gold_does_not_run": len(records) - len(scored),
         "gold_returns_nothing": len(scored) - len(full),
+        "skipped": {
+            db_id: {"questions": count, "reason": reason}
+            for db_id, (count, reason) in (skipped or {}).items()
+        },
         "status": dict(Counter(r.status for r in scored)),
-        "stood_in": _share([r for r in scored if r.answered_by == "stand_in"], lambda r: r.spider),
-        "execution_accuracy": _share(scored, lambda r: r.spider),
-        "execution_accuracy_gold_not_empty": _share(full, lambda r: r.spider),
+        "stood_in": _share([r for r in scored if r.answered_by == "stand_in"], right),
+        "execution_accuracy": _share(scored, right),
+        "execution_accuracy_gold_not_empty": _share(full, right),
+        "spider_accuracy": _share(scored, lambda r: r.spider),
         "bird_set_accuracy": _share(scored, lambda r: r.bird),
         "first_candidate": _share(scored, lambda r: r.first),
         "oracle_over_candidates": _share(scored, lambda r: r.oracle),
-        "most_confident_half": _share(confident, lambda r: r.spider),
-        "expected_calibration_error": calibration_error(scored),
+        "most_confident_half": _share(confident, right),
+        "expected_calibration_error": calibration_error(scored, rule=rule),
         "linker": {
             "column_recall": _ratio(linked, lambda r: (r.found_columns, r.needed_columns)),
             "column_precision": _ratio(linked, lambda r: (r.found_columns, r.kept_columns)),
             "table_recall": _ratio(linked, lambda r: (r.found_tables, r.needed_tables)),
             "all_columns_found": _share(linked, lambda r: r.found_columns == r.needed_columns),
         },
+        "views": view_figures(scored),
         "by_difficulty": {
-            level: _share([r for r in scored if r.difficulty == level], lambda r: r.spider)
+            level: _share([r for r in scored if r.difficulty == level], right)
             for level in sorted({r.difficulty for r in scored if r.difficulty})
         },
         "by_database": {
-            db_id: _share([r for r in scored if r.db_id == db_id], lambda r: r.spider)
+            db_id: _share([r for r in scored if r.db_id == db_id], right)
             for db_id in sorted({r.db_id for r in scored})
         },
         "seconds": quantiles([r.seconds for r in scored]),
         "seconds_per_step": _per_step(scored),
         "usage": usage_totals(records),
+    }
+
+
+def view_figures(records: Sequence[Record]) -> dict[str, dict[str, Any]]:
+    """Of the whole schema and after each step that may narrow it: recall and precision of what is
+    shown over all questions together, columns and tables left at the mean, the columns by database,
+    and how often all that a question needs is still there. Empty if no step narrows.
+
+    Each step over the questions for which it ran, `questions`; those whose gold query names no
+    column, such as count(*), aren't among them.
+    """
+    by_step: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        for step in record.views if record.needed_columns else ():
+            by_step[step].append(record)
+    return {step: _view(step, asked) for step, asked in by_step.items()}
+
+
+def _view(step: str, records: Sequence[Record]) -> dict[str, Any]:
+    def counted(what: str) -> list[int]:
+        return [record.views[step][what] for record in records]
+
+    by_database: dict[str, list[int]] = defaultdict(list)
+    for record in records:
+        by_database[record.db_id].append(record.views[step]["columns"])
+    columns, found_columns = counted("columns"), counted("found_columns")
+    tables, found_tables = counted("tables"), counted("found_tables")
+    needed_columns = sum(record.needed_columns for record in records)
+    needed_tables = sum(record.needed_tables for record in records)
+    return {
+        "questions": len(records),
+        "column_recall": sum(found_columns) / needed_columns,
+        "column_precision": sum(found_columns) / max(1, sum(columns)),
+        "table_recall": sum(found_tables) / max(1, needed_tables),
+        "table_precision": sum(found_tables) / max(1, sum(tables)),
+        "all_columns_shown": _share(
+            records, lambda r: r.views[step]["found_columns"] == r.needed_columns
+        ),
+        "all_tables_shown": _share(
+            records, lambda r: r.views[step]["found_tables"] == r.needed_tables
+        ),
+        "columns": sum(columns) / len(records),
+        "tables": sum(tables) / len(records),
+        "columns_by_database": {
+            db_id: sum(counts) / len(counts) for db_id, counts in sorted(by_database.items())
+        },
     }
 
 
@@ -69,14 +135,14 @@ def usage_totals(records: Sequence[Record]) -> dict[str, dict[str, Any]]:
     return {"in all": asdict(total)} | {step: asdict(by_step[step]) for step in sorted(by_step)}
 
 
-def calibration_error(records: Sequence[Record], bins: int = 10) -> float:
+def calibration_error(records: Sequence[Record], bins: int = 10, *, rule: Rule = "spider") -> float:
     """Expected calibration error (Naeini et al. 2015): the mean gap between confidence and
     accuracy over equal-width bins, weighted by their sizes."""
     grouped: dict[int, list[Record]] = defaultdict(list)
     for record in records:
         grouped[min(bins - 1, int(record.confidence * bins))].append(record)
     gaps = (
-        abs(sum(r.confidence for r in group) - sum(r.spider for r in group))
+        abs(sum(r.confidence for r in group) - sum(r.right(rule) for r in group))
         for group in grouped.values()
     )
     return sum(gaps) / len(records) if records else 0.0

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import platform
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import sqlwright
-from sqlwright import api
-from sqlwright.datasets.example import Dataset, Example
+from sqlwright.datasets.example import Dataset
 from sqlwright.errors import DatasetError
 from sqlwright.evaluation import records
+from sqlwright.evaluation.asking import Asker, in_order
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import summarize
-from sqlwright.evaluation.scoring import Scorer
 from sqlwright.llm.options import LlmOptions
-from sqlwright.local.models import EmbeddedModels
 from sqlwright.protocols import ModelsByRole
 
 Progress = Callable[[int, int, Record | None], None]
@@ -42,7 +38,14 @@ class EvaluationSettings:
     """False where a question fails that the language model wrote no query for, instead of being
     answered by embedded models."""
     home: Path | None = None
-    """The folder for replies, if not the usual one."""
+    """The folder for replies and for what is prepared, if not the usual one."""
+    prepare: bool = False
+    """True if each database is prepared before it is asked; else each is taken as it is, and of one
+    that nobody prepared is known what can be read in seconds, which differs with the machine."""
+    jobs: int = 1
+    """Questions side by side. Answers don't depend on it; times do."""
+    ablation: str = ""
+    """The name under which recipe and overrides are known, for `run.json`."""
 
 
 def evaluate(
@@ -51,66 +54,66 @@ def evaluate(
     folder: Path,
     *,
     progress: Progress | None = None,
+    notice: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """Ask, score, record; return the summary, which is also written to `report.json`.
 
     Questions that the folder already holds are not asked again; a folder made with other settings
-    is refused. Raises DatasetError, and whatever UserError opening a database raises.
+    is refused. Records are on disk as soon as a question has ended, and in the order of the
+    questions by databases at the end. A database that can't be opened is left out, which `notice`
+    is told in one line and the summary says. Raises DatasetError, DatabaseUnavailable if no
+    database can be opened, and whatever other UserError opening and asking raise.
     """
     examples = list(dataset.examples[: settings.limit])
     if not examples:
         raise DatasetError(f"{dataset.name} has no questions")
+    if settings.jobs < 1:
+        raise DatasetError(f"jobs must be at least 1, not {settings.jobs}")
     _claim(folder, dataset, settings)
-    done = {record.id: record for record in records.read(folder)}
+    found = records.read(folder)
+    done = {record.id: record for record in found}
     tell = progress or _silent
     tell(len(done), len(examples), None)
-    waiting = [example for example in examples if example.id not in done]
-    for record in _answer(waiting, settings):
+
+    def keep(record: Record) -> None:
         records.append(folder, record)
+        found.append(record)
         done[record.id] = record
         tell(len(done), len(examples), record)
-    summary = summarize([done[example.id] for example in examples])
-    _write(folder / "report.json", summary)
+
+    asker = Asker(settings, dataset.rule, notice or _unsaid)
+    asker.ask([example for example in examples if example.id not in done], keep)
+    if not done and asker.skipped:
+        raise asker.skipped[-1].error
+    ordered = [done[example.id] for example in in_order(examples) if example.id in done]
+    if ordered != found:
+        records.rewrite(folder, ordered)
+    summary = summarize(
+        [done[example.id] for example in examples if example.id in done],
+        dataset.rule,
+        {skipped.db_id: (skipped.questions, str(skipped.error)) for skipped in asker.skipped},
+    )
+    write_json(folder / "report.json", summary)
     return summary
+
+
+def _unsaid(line: str) -> None:
+    del line
 
 
 def _silent(done: int, total: int, record: Record | None) -> None:
     del done, total, record
 
 
-def _answer(examples: Sequence[Example], settings: EvaluationSettings) -> Iterator[Record]:
-    by_database = sorted(examples, key=lambda e: e.db_id)
-    # The embedded models are the same for every database: they are loaded once.
-    models = EmbeddedModels() if settings.models is None else settings.models
-    for _, group in groupby(by_database, key=lambda e: e.database):
-        listed = list(group)
-        with api.open(
-            str(listed[0].database),
-            recipe=settings.recipe,
-            overrides=settings.overrides,
-            allow_code=settings.allow_code,
-            models=models,
-            llm=settings.llm,
-            stand_in=settings.stand_in,
-            home=settings.home,
-            prepare=False,  # what is measured doesn't depend on what was measured before
-            record=False,
-        ) as session:
-            session.warm()
-            scorer = Scorer(session.workspace.database, session.workspace.schema)
-            for example in listed:
-                started = time.perf_counter()
-                answer, state = session.run(example.question, evidence=example.evidence)
-                yield scorer.score(example, answer, state, time.perf_counter() - started)
-
-
 def _claim(folder: Path, dataset: Dataset, settings: EvaluationSettings) -> None:
     """Describe the run in `run.json`, or check that what is there describes the same one."""
     described = {
-        "format": 1,
+        "format": 2,
         "dataset": dataset.name,
+        "rule": dataset.rule,
         "recipe": settings.recipe,
         "overrides": list(settings.overrides),
+        "prepare": settings.prepare,
         "version": sqlwright.__version__,
         **_language_model(settings),
     }
@@ -128,7 +131,13 @@ def _claim(folder: Path, dataset: Dataset, settings: EvaluationSettings) -> None
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DatasetError(f"{folder} can't be made: {error.strerror}") from None
-    _write(path, described | {"python": platform.python_version(), "machine": platform.machine()})
+    besides = {
+        "ablation": settings.ablation,
+        "jobs": settings.jobs,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+    }
+    write_json(path, described | {name: value for name, value in besides.items() if value})
 
 
 def _language_model(settings: EvaluationSettings) -> dict[str, Any]:
@@ -146,7 +155,8 @@ def _language_model(settings: EvaluationSettings) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, content: dict[str, Any]) -> None:
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a file that is whole or isn't there."""
     aside = path.with_name(path.name + ".part")
     aside.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     aside.replace(path)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sqlwright.datasets.example import Example
+from sqlwright.datasets.example import Example, Rule
 from sqlwright.evaluation.metrics import bird_match, orders, spider_match
 from sqlwright.evaluation.records import Record
+from sqlwright.evaluation.views import Needed, ViewListener
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.reading import columns_used, tables_used
@@ -30,9 +31,20 @@ class Scorer:
 
     database: Database
     schema: Schema
+    rule: Rule = "spider"
+    """By which candidates are right; an answer is judged by both."""
 
-    def score(self, example: Example, answer: Answer, state: State, seconds: float) -> Record:
-        """One record. A gold query that doesn't run gives status 'gold'."""
+    def score(
+        self,
+        example: Example,
+        answer: Answer,
+        state: State,
+        seconds: float,
+        *,
+        views: ViewListener | None = None,
+    ) -> Record:
+        """One record. A gold query that doesn't run gives status 'gold'. `views` has listened to
+        the run."""
         record = Record(
             id=example.id,
             db_id=example.db_id,
@@ -55,59 +67,81 @@ class Scorer:
             return replace(record, status="gold", message=problem)
         ordered = orders(example.gold_sql)
         verdicts = _Verdicts(self, gold, ordered)
-        spider, bird = verdicts.of(answer.sql) if answer.status == "answered" else (False, False)
+        verdict = verdicts.of(answer.sql if answer.status == "answered" else None)
+        proposed = [candidate.sql for candidate in state.candidates]
+        needed = self._needed(example.gold_sql)
         return replace(
             record,
-            spider=spider,
-            bird=bird,
+            spider=verdict.spider,
+            bird=verdict.bird,
             gold_empty=not gold.rows,
-            first=verdicts.of(_first(state.candidates))[0],
-            oracle=spider or any(verdicts.of(c.sql)[0] for c in state.candidates),
-            **self._linking(example.gold_sql, state),
+            first=verdicts.of(_first(state.candidates)).by(self.rule),
+            oracle=any(one.by(self.rule) for one in (verdict, *map(verdicts.of, proposed))),
+            views={} if views is None else views.counts(self.schema, needed),
+            **_linking(needed, state),
         )
 
     def execute(self, sql: str) -> ExecutionResult:
         """Run a query for comparison: under the same guard, with room for whole results."""
         return self.database.execute(sql, Run(), limits=GENEROUS)
 
-    def _linking(self, gold_sql: str, state: State) -> dict[str, Any]:
-        needed = set(columns_used(gold_sql, self.schema))
-        tables = {self._stored(name) for name in tables_used(gold_sql)} - {None}
-        kept: set[ColumnRef] = {link.column for link in state.columns[:LINKER_KEEPS]}
-        return {
-            "needed_columns": len(needed),
-            "found_columns": len(needed & kept),
-            "kept_columns": len(kept),
-            "needed_tables": len(tables),
-            "found_tables": len(tables & {ref.table for ref in kept}),
-        }
+    def _needed(self, gold_sql: str) -> Needed:
+        tables = (self._stored(name) for name in tables_used(gold_sql))
+        return Needed(
+            frozenset(columns_used(gold_sql, self.schema)),
+            frozenset(name for name in tables if name is not None),
+        )
 
     def _stored(self, name: str) -> str | None:
         table = self.schema.table(name)
         return table.name if table else None
 
 
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """True by each rule that says a query gives the gold result."""
+
+    spider: bool = False
+    bird: bool = False
+
+    def by(self, rule: Rule) -> bool:
+        return self.spider if rule == "spider" else self.bird
+
+
 class _Verdicts:
-    """Both rules' verdicts for queries against one gold result; equal text is judged once."""
+    """Verdicts on queries against one gold result; equal text is judged once."""
 
     def __init__(self, scorer: Scorer, gold: ExecutionResult, ordered: bool) -> None:
         self._scorer, self._gold, self._ordered = scorer, gold, ordered
-        self._known: dict[str, tuple[bool, bool]] = {}
+        self._known: dict[str, Verdict] = {}
 
-    def of(self, sql: str | None) -> tuple[bool, bool]:
+    def of(self, sql: str | None) -> Verdict:
         if sql is None:
-            return (False, False)
+            return Verdict()
         if sql not in self._known:
             self._known[sql] = self._judge(self._scorer.execute(sql))
         return self._known[sql]
 
-    def _judge(self, result: ExecutionResult) -> tuple[bool, bool]:
+    def _judge(self, result: ExecutionResult) -> Verdict:
         if not result.ok or result.truncated or result.shortened:
-            return (False, False)
-        return (
+            return Verdict()
+        return Verdict(
             spider_match(result.rows, self._gold.rows, ordered=self._ordered),
             bird_match(result.rows, self._gold.rows),
         )
+
+
+def _linking(needed: Needed, state: State) -> dict[str, Any]:
+    """The needed among the linker's best, apart from what the view shows."""
+    kept: set[ColumnRef] = {link.column for link in state.columns[:LINKER_KEEPS]}
+    found = needed.counts(kept)
+    return {
+        "needed_columns": len(needed.columns),
+        "found_columns": found["found_columns"],
+        "kept_columns": len(kept),
+        "needed_tables": len(needed.tables),
+        "found_tables": found["found_tables"],
+    }
 
 
 def _by_step(times: Sequence[StepTime]) -> dict[str, float]:

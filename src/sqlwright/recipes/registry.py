@@ -71,6 +71,9 @@ RECIPES: Mapping[str, str] = {
     "baseline": "recipes/baseline.yaml",
 }
 
+ABLATIONS: Mapping[str, str] = {"chess": "recipes/ablations/chess.yaml"}
+"""Lists of overrides by the paper that they are from."""
+
 ENTRY_POINTS = "sqlwright.steps"
 
 

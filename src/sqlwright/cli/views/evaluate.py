@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +19,16 @@ from sqlwright.presentation.answer import usage_words
 from sqlwright.types import Usage
 
 if TYPE_CHECKING:
-    from sqlwright.datasets.example import Dataset
+    from sqlwright.datasets.example import Dataset, Rule
     from sqlwright.evaluation.records import Record
-    from sqlwright.llm.options import LlmOptions
+    from sqlwright.evaluation.run import EvaluationSettings
 
+RULES = {
+    "spider": ("spider_accuracy", "by Spider's rule", "Spider's rule, DISTINCT kept"),
+    "bird": ("bird_set_accuracy", "by BIRD's rule", "BIRD's rule, rows as a set"),
+}
 SHARES = (
-    ("execution_accuracy", "execution accuracy", "Spider's rule, DISTINCT kept"),
     ("execution_accuracy_gold_not_empty", "gold not empty", "the same where the gold has rows"),
-    ("bird_set_accuracy", "set accuracy", "BIRD's rule"),
     ("oracle_over_candidates", "oracle", "some candidate was right"),
     ("first_candidate", "first candidate", "before selection"),
     ("most_confident_half", "confident half", "the surest half of the answers"),
@@ -36,30 +38,15 @@ SHARES = (
 def measure(
     screen: Screen,
     dataset: Dataset,
+    settings: EvaluationSettings,
     *,
-    recipe: str,
-    overrides: Sequence[str],
-    llm: LlmOptions,
-    home: Path | None,
-    limit: int | None,
     folder: Path | None,
-    allow_code: bool,
     as_json: bool,
-    stand_in: bool = True,
 ) -> int:
     """Run, show, give the exit code. Without `folder` nothing is kept."""
-    from sqlwright.evaluation.run import EvaluationSettings, evaluate
+    from sqlwright.evaluation.run import evaluate
     from sqlwright.presentation.answer import to_json
 
-    settings = EvaluationSettings(
-        recipe=recipe,
-        overrides=overrides,
-        allow_code=allow_code,
-        limit=limit,
-        llm=llm,
-        stand_in=stand_in,
-        home=home,
-    )
     try:
         with (
             tempfile.TemporaryDirectory(prefix="sqlwright-") as temporary,
@@ -69,7 +56,8 @@ def measure(
                 dataset,
                 settings,
                 folder if folder is not None else Path(temporary),
-                progress=_Counter(screen, spinner),
+                progress=Counter(screen, spinner, dataset.rule),
+                notice=lambda line: screen.note(clean(line, 400), style="warning"),
             )
     except KeyboardInterrupt:
         if folder is not None:
@@ -84,12 +72,14 @@ def measure(
     return 0
 
 
-class _Counter:
+class Counter:
     """Questions done, right so far, time left; on a terminal as it happens, else every 50."""
 
-    def __init__(self, screen: Screen, spinner: Spinner) -> None:
+    def __init__(self, screen: Screen, spinner: Spinner, rule: Rule, name: str = "") -> None:
         self._screen = screen
         self._spinner = spinner
+        self._rule: Rule = rule
+        self._lead = f"{name}: " if name else ""
         self._started = time.monotonic()
         self._before = 0
         self._right = 0
@@ -98,11 +88,11 @@ class _Counter:
         if record is None:
             self._before = done
             return
-        self._right += record.spider
+        self._right += record.right(self._rule)
         fresh = done - self._before
         left = (time.monotonic() - self._started) / fresh * (total - done)
         words = (
-            f"{done:,} of {total:,} questions, {self._right / fresh:.1%} right so far, "
+            f"{self._lead}{done:,} of {total:,} questions, {self._right / fresh:.1%} right so far, "
             f"{duration(left)} left"
         )
         self._spinner.tell(words)
@@ -124,8 +114,13 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
             f"{summary['stood_in']['hits']:,} right: --no-stand-in has them fail",
             style="warning",
         )
+    for db_id, left_out in summary["skipped"].items():
+        yield Text(
+            f"{clean(db_id, 60)} and its {left_out['questions']:,} questions left out: "
+            f"{clean(left_out['reason'], 200)}"
+        )
     yield Text()
-    for key, name, meaning in SHARES:
+    for key, name, meaning in _shares(summary["rule"]):
         yield _share_line(name, summary[key], meaning, display)
     yield Text()
     linker = summary["linker"]
@@ -135,6 +130,7 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
             f"{linker['column_precision']:.1%}; tables: recall {linker['table_recall']:.1%}"
         )
         yield from labelled("linker", [Text(recalls)], display.width)
+    yield from labelled("views", _view_entries(summary), display.width)
     yield from labelled(
         "calibration",
         [Text(f"expected error {summary['expected_calibration_error']:.3f}")],
@@ -142,12 +138,36 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
     )
     if summary["by_difficulty"]:
         entries = [
-            Text(f"{clean(level, 40)} {share['value']:.1%} of {share['total']}")
+            Text(
+                f"{clean(level, 40)} {share['value']:.1%} of {share['total']}, "
+                f"{share['low']:.1%} to {share['high']:.1%}"
+            )
             for level, share in summary["by_difficulty"].items()
         ]
         yield from labelled("difficulty", entries, display.width)
     yield from labelled("time", _time_entries(summary), display.width)
     yield from labelled("models", _usage_entries(summary), display.width)
+
+
+def _shares(rule: str) -> Iterator[tuple[str, str, str]]:
+    """The keys, names and meanings of the shares that are shown, by the set's own rule first."""
+    yield "execution_accuracy", "execution accuracy", RULES[rule][2]
+    yield from (line for other, line in RULES.items() if other != rule)
+    yield from SHARES
+
+
+def _view_entries(summary: Mapping[str, Any]) -> list[Text]:
+    """A line for each step that narrows the schema, over the questions for which it ran."""
+    return [
+        Text(
+            f"{clean(step, 60)}: {view['columns']:.1f} columns, "
+            f"recall {view['column_recall']:.1%}, precision {view['column_precision']:.1%}; "
+            f"tables: recall {view['table_recall']:.1%}, precision {view['table_precision']:.1%}; "
+            f"all that is needed left in {view['all_columns_shown']['hits']:,} "
+            f"of {view['questions']:,}"
+        )
+        for step, view in summary["views"].items()
+    ]
 
 
 def _usage_entries(summary: Mapping[str, Any]) -> list[Text]:

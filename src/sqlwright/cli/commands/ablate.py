@@ -1,0 +1,104 @@
+"""`sqlwright ablate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sqlwright.cli.failure import UsageError
+from sqlwright.cli.typed import measuring, options
+
+EXAMPLES = """\
+sqlwright ablate --list
+sqlwright ablate without-revise one-revision --bird data/bird -m openai/gpt-4.1 --out runs/table4
+sqlwright ablate --all --bird data/bird --prepare --jobs 8 -m vllm/qwen3 --out runs/chess
+"""
+
+
+def command(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Ablations, or recipes as they are."),
+    ] = None,
+    *,
+    every: Annotated[bool, typer.Option("--all", help="All ablations that ship.")] = False,
+    listing: Annotated[
+        bool, typer.Option("--list", help="Say what there is, and ask nothing.")
+    ] = False,
+    spider: measuring.Spider = None,
+    bird: measuring.Bird = None,
+    questions: measuring.Questions = None,
+    split: measuring.Split = None,
+    settings: options.Settings = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    budget: options.Budget = None,
+    privacy: options.Privacy = None,
+    remote: options.Remote = None,
+    no_cache: options.NoCache = False,
+    no_stand_in: measuring.NoStandIn = False,
+    limit: measuring.Limit = None,
+    jobs: measuring.Jobs = 1,
+    prepare: measuring.Prepare = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="A folder in it for each of them."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the runs that the folder holds.")
+    ] = False,
+    as_json: options.AsJson = False,
+) -> int:
+    """Measure ablations of a recipe on a benchmark, and compare them question by question.
+
+    What each is compared with is measured, too. Every --set changes all of them.
+    """
+    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.recipes.ablation_lists import ablations, with_compared
+
+    settle_streams()
+    screen = Screen.open()
+    if listing:
+        from sqlwright.cli.views.ablate import show_ablations
+
+        return show_ablations(screen, as_json=as_json)
+    chosen_names = [*ablations()] if every else [*(names or ())]
+    with_compared(chosen_names)
+    if out is None:
+        raise UsageError("the runs need a folder", hint="Name it with --out.")
+    dataset = measuring.data_set(spider, bird, questions, split)
+
+    from sqlwright.cli.opening import note_destinations, settled
+    from sqlwright.cli.views.ablate import compare
+    from sqlwright.evaluation.run import EvaluationSettings
+
+    chosen = settled(
+        overrides=settings,
+        llm=options.llm_flags(
+            model=model,
+            base_url=base_url,
+            budget=budget,
+            privacy=privacy,
+            remote=remote,
+            no_cache=no_cache,
+        ),
+    )
+    note_destinations(screen, chosen)
+    return compare(
+        screen,
+        dataset,
+        chosen_names,
+        EvaluationSettings(
+            overrides=settings or (),
+            limit=limit,
+            llm=chosen.llm,
+            home=chosen.home,
+            prepare=prepare,
+            jobs=jobs,
+            stand_in=not no_stand_in,
+        ),
+        folder=measuring.check_folder(out, resume=resume),
+        as_json=as_json,
+    )
