@@ -57,6 +57,8 @@ class Table:
     kind: Literal["table", "view"] = "table"
     description: str = ""
     label: str = ""
+    definition: str = ""
+    """The query of a view, as written; empty where it may name tables that mayn't be known."""
 
     def column(self, name: str) -> Column | None:
         """The column of that name, whatever its case; None when there is none."""
@@ -112,7 +114,12 @@ class Schema:
 
     def only(self, names: Collection[str]) -> Schema:
         """The schema with these tables, by their stored names, and the keys among them."""
-        tables = tuple(table for table in self.tables if table.name in names)
+        # What a view reads may be hidden, so its query isn't told.
+        tables = tuple(
+            replace(table, definition="") if table.definition else table
+            for table in self.tables
+            if table.name in names
+        )
         keys = tuple(
             key for key in self.foreign_keys if key.table in names and key.target_table in names
         )

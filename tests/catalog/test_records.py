@@ -81,6 +81,7 @@ catalogs = st.builds(
     ),
     st.dictionaries(st.builds(ColumnRef, names, names), profiles, max_size=3),
     st.lists(st.text(), max_size=2).map(tuple),
+    st.dictionaries(keys, st.text(), max_size=2),
 )
 
 
@@ -92,6 +93,7 @@ def test_round_trip(catalog: Catalog) -> None:
     assert dict(read.tables) == dict(catalog.tables)
     assert dict(read.columns) == dict(catalog.columns)
     assert read.notes == catalog.notes
+    assert read.unmatched == catalog.unmatched
 
 
 SMALL = Catalog(
@@ -103,8 +105,8 @@ SMALL = Catalog(
 
 def test_json_is_plain() -> None:
     data = json.loads(catalog_to_json(SMALL))
-    assert data["version"] == 1
-    assert set(data) == {"version", "schema", "tables", "columns", "notes"}
+    assert data["version"] == 2
+    assert set(data) == {"version", "schema", "tables", "columns", "notes", "unmatched"}
 
 
 def changed(path: list[Any], value: Any) -> bytes:

@@ -20,7 +20,6 @@ from sqlwright.prompts.schema import (
     render_result,
     render_schema,
     render_sql,
-    render_values,
 )
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Detail, SchemaView
@@ -207,17 +206,6 @@ def test_a_schema_without_tables_is_empty(shop_workspace: Workspace) -> None:
     nothing = SchemaView(replace(shop_workspace.schema, tables=(), foreign_keys=()))
     assert not render_schema(nothing)
     assert not render_schema(SchemaView(shop_workspace.schema).narrowed([]))
-
-
-def test_values_are_literals_by_column() -> None:
-    matches = [
-        ValueMatch("a", CITY, "O'Hare", 1.0),
-        ValueMatch("b", STATUS, "open", 0.9),
-        ValueMatch("c", CITY, "Ohara", 0.8),
-    ]
-    text = "customers.city: 'O''Hare', 'Ohara'\norders.status: 'open'"
-    assert str(render_values(matches)) == text
-    assert str(render_values(matches).without("value")).count(HIDDEN) == 2
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sqlwright.errors import WorkspaceError
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.types import Cell
 
-VERSION = 1
+VERSION = 2
 """Version of the JSON form; a catalog of another version is prepared again."""
 _PROFILE = tuple(field.name for field in fields(ColumnProfile))
 _TABLE_PROFILE = tuple(field.name for field in fields(TableProfile))
@@ -37,6 +37,7 @@ def catalog_to_json(catalog: Catalog) -> bytes:
                 for ref, profile in catalog.columns.items()
             ],
             "notes": list(catalog.notes),
+            "unmatched": [[_key_to_data(key), told] for key, told in catalog.unmatched.items()],
         }
     )
 
@@ -57,6 +58,7 @@ def catalog_from_json(content: bytes) -> Catalog:
                 {ColumnRef(table, column): values for table, column, *values in data["columns"]}
             ),
             tuple(map(str, data["notes"])),
+            {_key_from_data(key): str(told) for key, told in data["unmatched"]},
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise _damaged(str(error)) from error
@@ -104,23 +106,14 @@ def schema_to_data(schema: Schema) -> dict[str, Any]:
                 "primary_key": list(table.primary_key),
                 "label": table.label,
                 "description": table.description,
+                "definition": table.definition,
                 "columns": [
                     [getattr(column, field) for field in _COLUMN] for column in table.columns
                 ],
             }
             for table in schema.tables
         ],
-        "foreign_keys": [
-            [
-                key.table,
-                list(key.columns),
-                key.target_table,
-                list(key.target_columns),
-                key.inferred,
-                key.evidence,
-            ]
-            for key in schema.foreign_keys
-        ],
+        "foreign_keys": [_key_to_data(key) for key in schema.foreign_keys],
     }
 
 
@@ -137,21 +130,35 @@ def schema_from_data(data: Mapping[str, Any]) -> Schema:
             kind="view" if table["kind"] == "view" else "table",
             description=str(table["description"]),
             label=str(table["label"]),
+            definition=str(table["definition"]),
         )
         for table in data["tables"]
     )
-    keys = tuple(
-        ForeignKey(
-            str(table),
-            tuple(map(str, columns)),
-            str(target),
-            tuple(map(str, target_columns)),
-            bool(inferred),
-            str(evidence),
-        )
-        for table, columns, target, target_columns, inferred, evidence in data["foreign_keys"]
-    )
+    keys = tuple(map(_key_from_data, data["foreign_keys"]))
     return Schema(str(data["name"]), tables, keys, str(data["dialect"]))
+
+
+def _key_to_data(key: ForeignKey) -> list[Any]:
+    return [
+        key.table,
+        list(key.columns),
+        key.target_table,
+        list(key.target_columns),
+        key.inferred,
+        key.evidence,
+    ]
+
+
+def _key_from_data(values: Sequence[Any]) -> ForeignKey:
+    table, columns, target, target_columns, inferred, evidence = values
+    return ForeignKey(
+        str(table),
+        tuple(map(str, columns)),
+        str(target),
+        tuple(map(str, target_columns)),
+        bool(inferred),
+        str(evidence),
+    )
 
 
 def profile_to_data(profile: ColumnProfile) -> list[Any]:
@@ -162,13 +169,14 @@ def profile_to_data(profile: ColumnProfile) -> list[Any]:
     values["maximum"] = _cell_to_data(profile.maximum)
     values["formats"] = [list(form) for form in profile.formats]
     values["frequent"] = [[_cell_to_data(value), count] for value, count in profile.frequent]
+    values["odd"] = [[_cell_to_data(value), count] for value, count in profile.odd]
     return [values[name] for name in _PROFILE]
 
 
 def profile_from_data(values: Sequence[Any]) -> ColumnProfile:
     """Raises ValueError or TypeError when the data doesn't fit."""
     storage, rows, nulls, distinct, exact, low, high, formats, frequent, *rest = values
-    sampled, length, indexing = rest
+    sampled, length, indexing, missing, odd = rest
     for count in (rows, nulls, distinct, *storage.values()):
         if type(count) is not int:
             raise TypeError("a count is not a whole number")
@@ -185,6 +193,8 @@ def profile_from_data(values: Sequence[Any]) -> ColumnProfile:
         bool(sampled),
         float(length),
         indexing,
+        tuple((str(text), int(count)) for text, count in missing),
+        tuple((_cell_from_data(value), int(count)) for value, count in odd),
     )
 
 

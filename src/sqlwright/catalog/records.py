@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from sqlwright.catalog.formats import Format
-from sqlwright.schema import ColumnRef, Schema
+from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.types import Cell
 
 Indexing = Literal["whole", "part", "none", "free_text", "identifier", "blank", "waiting"]
@@ -48,6 +48,11 @@ class ColumnProfile:
     mean_length: float = 0.0
     """Characters per text value, averaged over distinct ones."""
     indexing: Indexing = "waiting"
+    missing: tuple[tuple[str, int], ...] = ()
+    """Texts that stand for no value, the empty one first, with their rows among those looked at."""
+    odd: tuple[tuple[Cell, int], ...] = ()
+    """The most frequent values of the rarer kind, of a column with both numbers and texts, without
+    `missing`, with their rows."""
 
     @property
     def unique(self) -> bool:
@@ -92,6 +97,8 @@ class Catalog:
     columns: Mapping[ColumnRef, ColumnProfile] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     """Sentences about what was left out or couldn't be read."""
+    unmatched: Mapping[ForeignKey, str] = field(default_factory=dict)
+    """Declared keys of which few values are found where they lead, and how few, in words."""
     steady: Catalog | None = field(default=None, compare=False)
     """The part that doesn't depend on how much time there was to read, where that is less: prompts
     show this, so that the same question makes the same prompt. None: all of it."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from heapq import nlargest
 from itertools import islice
+from operator import itemgetter
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -19,6 +21,13 @@ FREQUENT = 20
 """Values kept in a column's profile at most."""
 FREQUENT_LENGTH = 200
 """Characters of such a value at most."""
+ODD = 5
+"""Values kept of the rarer kind, where numbers and texts are mixed."""
+PLACEHOLDERS = (
+    " ", "-", "--", "?", "N/A", "n/a", "#N/A", "NULL", "null", "Null", "(null)", "None", "none",
+    "NaN", "nan", "nil",
+)  # fmt: skip
+"""Texts that programs write where there is no value."""
 FORMAT_SAMPLE = 1_000
 """Different values by which a column's formats are recognised."""
 T = TypeVar("T")
@@ -73,6 +82,7 @@ class ColumnTally:
         self._cap = cap
         self._room = cap + texts
         self._types: Counter[type] = Counter()
+        self._empty = 0
         self._sketch: Sketch | None = None
         self._numbers: tuple[Cell, Cell] = (None, None)
         self._texts: tuple[Cell, Cell] = (None, None)
@@ -86,6 +96,8 @@ class ColumnTally:
             self._types[next(iter(kinds))] += len(cells)
         else:
             self._types.update(map(type, cells))
+        if str in kinds:
+            self._empty += cells.count("")
         if self._sketch is None:
             self.counts.update(cells)
             if len(self.counts) > self._cap:
@@ -135,7 +147,27 @@ class ColumnTally:
             sampled=sampled,
             mean_length=round(sum(map(len, texts)) / len(texts), 1) if texts else 0.0,
             indexing=indexing,
+            missing=self._missing(),
+            odd=self._odd(storage),
         )
+
+    def _missing(self) -> tuple[tuple[str, int], ...]:
+        found = [("", self._empty), *((text, self.counts.get(text, 0)) for text in PLACEHOLDERS)]
+        return tuple((text, rows) for text, rows in found if rows)
+
+    def _odd(self, storage: dict[str, int]) -> tuple[tuple[Cell, int], ...]:
+        """The most frequent values of the rarer kind."""
+        numbers, texts = storage.get("integer", 0) + storage.get("real", 0), storage.get("text", 0)
+        if not numbers or not texts:
+            return ()
+        rarer: type | tuple[type, ...] = str if numbers > texts else (int, float)
+        placeholders = {"", *PLACEHOLDERS}
+        found = [
+            (_cut(value), rows)
+            for value, rows in self.counts.items()
+            if isinstance(value, rarer) and value not in placeholders
+        ]
+        return tuple(nlargest(ODD, found, key=itemgetter(1)))
 
     def _notice(self, values: Iterable[Cell]) -> None:
         """Let the estimate and the ranges know some values."""

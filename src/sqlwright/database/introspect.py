@@ -8,10 +8,12 @@ from typing import Any
 
 from sqlwright.database.failures import FAILURES, explain_failure
 from sqlwright.database.reader import DatabaseReader
+from sqlwright.errors import UnsafeQuery
 from sqlwright.schema import Column, ForeignKey, Schema, Table
+from sqlwright.sql.tokens import view_body
 
 _TABLES = """
-    SELECT s.name, l.type, l.wr
+    SELECT s.name, l.type, s.sql
     FROM sqlite_schema AS s JOIN pragma_table_list AS l ON l.name = s.name AND l.schema = 'main'
     WHERE s.type IN ('table', 'view') AND l.type <> 'shadow'
         AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -30,11 +32,15 @@ _KEYS = """
     ORDER BY s.rowid, k.id DESC, k.seq
 """
 _HIDDEN, _GENERATED = 1, {2, 3}
+LONGEST_DEFINITION = 4_000
+"""Characters of a view's query that is kept; a longer one isn't, since half of one misleads."""
 
 
 def read_schema(connection: DatabaseReader, name: str) -> Schema:
     """The whole schema in stored order. Raises the binding's errors when the file is damaged."""
-    kinds = {str(n): str(kind) for n, kind, _ in connection.rows(_TABLES)}
+    listed = [(str(n), str(kind), str(sql)) for n, kind, sql in connection.rows(_TABLES)]
+    kinds = {table: kind for table, kind, _ in listed}
+    definitions = {table: _view_query(sql) for table, kind, sql in listed if kind == "view"}
     columns: dict[str, list[tuple[Column, int]]] = defaultdict(list)
     for table, column, declared, required, key, hidden in _each(connection, _COLUMNS, kinds):
         if table in kinds and hidden != _HIDDEN:
@@ -53,12 +59,22 @@ def read_schema(connection: DatabaseReader, name: str) -> Schema:
                 c.name for c, _ in sorted((p for p in columns[table] if p[1]), key=lambda p: p[1])
             ),
             kind="view" if kind == "view" else "table",
+            definition=definitions.get(table, ""),
         )
         for table, kind in kinds.items()
         if columns[table]
     )
     schema = Schema(name, tables)
     return Schema(name, tables, tuple(_foreign_keys(_each(connection, _KEYS, kinds), schema)))
+
+
+def _view_query(create: str) -> str:
+    """The query of a view; empty where it can't be read or is too long."""
+    try:
+        query = view_body(create).strip()
+    except UnsafeQuery:
+        return ""
+    return query if len(query) <= LONGEST_DEFINITION else ""
 
 
 def _each(connection: DatabaseReader, sql: str, names: Iterable[str]) -> list[tuple[Any, ...]]:

@@ -126,6 +126,24 @@ def moments(text: str, today: date | None = None) -> tuple[Moment, ...]:
     return tuple(sorted(found, key=lambda moment: moment.span))
 
 
+_NOW = re.compile(
+    r"""\b(?:
+        now|today|yesterday|tomorrow|currently|presently|recently|lately|nowadays|ago|overdue
+      | upcoming|so\ far|to\ date|until\ now|at\ present
+      | how\ old|years?\ old|(?:younger|older)\ than|of\ age
+      | (?:this|current|last|past|previous|next|coming)\s(?:(?:\w+|\d+)\s)?
+        (?:day|week|month|quarter|year|season|decade|hour)s?
+    )\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def speaks_of_now(text: str) -> bool:
+    """True if a text may mean a time as seen from the day it is said: last month, so far, how
+    old."""
+    return bool(_NOW.search(text))
+
+
 def with_dates(text: str) -> str:
     """A text with its moments as queries write them."""
     for moment in reversed(moments(text)):

@@ -27,6 +27,7 @@ from sqlwright.catalog.scan import (
     scan_columns,
     unread,
 )
+from sqlwright.catalog.unmatched import unmatched_keys
 from sqlwright.database import open_database
 from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.errors import WorkspaceError
@@ -57,7 +58,7 @@ from sqlwright.prepare.storage.paths import (
 from sqlwright.prepare.storage.stages import load_stage, save_stage
 from sqlwright.prepare.texts import embed_texts
 from sqlwright.protocols import Run
-from sqlwright.schema import ColumnRef, Schema, Table
+from sqlwright.schema import ColumnRef, ForeignKey, Schema, Table
 
 MOST_TEXTS = 5_000_000
 """Texts indexed in all; beyond it the columns with most have to share what is left."""
@@ -194,6 +195,7 @@ class _Build:
     used_stages: list[str] = field(default_factory=list)
     sample: TableSample | None = None
     values: int = 0
+    unmatched: Mapping[ForeignKey, str] = field(default_factory=dict)
     catalog: Catalog = field(default_factory=lambda: Catalog(Schema("", ())))
 
     def run_all(self) -> _Build:
@@ -219,6 +221,7 @@ class _Build:
     ) -> Schema:
         self.progress(Progress("joins", "", 0, schema.column_count))
         with TimedReader(reader, self.run, JOIN_SECONDS) as reading:
+            self.unmatched = unmatched_keys(schema.foreign_keys, reading)
             return with_joins(schema, infer_joins(schema, profiles, reading))
 
     def _table_keys(self, schema: Schema, fingerprint: str, reading: TimedReader) -> dict[str, str]:
@@ -310,7 +313,7 @@ class _Build:
         notes = (*notes, *catalog_notes(tables, profiles))
         if self.database.fingerprint() != identity[0]:
             notes = (*notes, "The database was changed while it was being prepared.")
-        self.catalog = Catalog(schema, tables, profiles, notes)
+        self.catalog = Catalog(schema, tables, profiles, notes, self.unmatched)
         content = catalog_to_json(self.catalog)
         manifest = Manifest(
             url=self.database.url,

@@ -154,7 +154,9 @@ def _whole(
     seen = frozenset(schema.columns)
     profiles = {ref: profile for ref, profile in catalog.columns.items() if ref in seen}
     about = {name: profile for name, profile in catalog.tables.items() if schema.table(name)}
-    known = Catalog(schema, about, profiles)
+    among = set(schema.foreign_keys)
+    unmatched = {key: told for key, told in catalog.unmatched.items() if key in among}
+    known = Catalog(schema, about, profiles, unmatched=unmatched)
     return Workspace(
         database, schema, FilteredIndex(index, seen), known, pressing_notes(known, sampled=False)
     )
@@ -191,7 +193,7 @@ def _stale(
         _marked_sampled(catalog, exists),
         # What was noted then may be of tables that aren't to be known of now.
         notes if database.tables is not None else (*notes, *catalog.notes),
-    )
+    )  # which keys don't match may have changed
     added = [ref for ref in schema.columns if ref not in catalog.columns]
     more = f", {len(added)} column{' is' if len(added) == 1 else 's are'} new" if added else ""
     changed = (

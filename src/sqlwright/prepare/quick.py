@@ -23,6 +23,7 @@ from sqlwright.catalog.scan import (
     scan_table,
     unread,
 )
+from sqlwright.catalog.unmatched import unmatched_keys
 from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
@@ -77,6 +78,16 @@ def scan_quickly(database: SqliteDatabase, schema: Schema, run: Run, seconds: fl
         scans = rounds.scans
         columns = {column.ref: column for scan in scans.values() for column in scan.columns}
         profiles = {ref: column.profile for ref, column in columns.items()}
+        small = [
+            key
+            for key in schema.foreign_keys
+            if not any(
+                table not in rounds.first or rounds.first[table].profile.sampled
+                for table in (key.table, key.target_table)
+            )
+        ]
+        with TimedReader(reader, run, seconds * 0.05) as reading:
+            unmatched = unmatched_keys(small, reading)
         with TimedReader(reader, run, seconds * 0.15) as reading:
             schema = with_joins(
                 schema, infer_joins(schema, profiles, reading, seconds_each=seconds * 0.03)
@@ -93,7 +104,8 @@ def scan_quickly(database: SqliteDatabase, schema: Schema, run: Run, seconds: fl
         profile.indexing not in {"part", "waiting"} for profile in profiles.values()
     )
     uncounted = frozenset(ref for ref, profile in profiles.items() if profile.sampled)
-    catalog = Catalog(schema, tables, profiles, notes, _steady(schema, rounds))
+    steady = replace(_steady(schema, rounds), unmatched=unmatched)
+    catalog = Catalog(schema, tables, profiles, notes, unmatched, steady)
     return QuickScan(catalog, values, uncounted, whole)
 
 

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from sqlwright.messages import HIDDEN, Origin, Span, Text
-from sqlwright.schema import ColumnRef
-from sqlwright.sql.tokens import Piece, pieces, quote_name, quote_text
-from sqlwright.types import Candidate, Cell, ExecutionResult, Question, ValueMatch
-
-if TYPE_CHECKING:
-    from sqlwright.catalog.records import ColumnProfile
+from sqlwright.sql.tokens import Piece, pieces, quote_text
+from sqlwright.types import Candidate, Cell, ExecutionResult, Question
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)?")
@@ -57,19 +52,6 @@ class SpanWriter:
         """The text so far."""
         self._flush()
         return Text(tuple(self._spans))
-
-
-def render_values(matches: Iterable[ValueMatch]) -> Text:
-    """Stored values as literals, a line per column, in the order of the matches."""
-    columns: dict[ColumnRef, dict[str, None]] = {}
-    for match in matches:
-        columns.setdefault(match.column, {})[literal(match.value)] = None
-    writer = SpanWriter()
-    for number, (ref, literals) in enumerate(columns.items()):
-        writer.add("\n" if number else "")
-        writer.add(f"{quote_name(ref.table)}.{quote_name(ref.column)}: ")
-        writer.add(", ".join(literals), "value")
-    return writer.text()
 
 
 def render_result(
@@ -186,32 +168,6 @@ def literal(cell: Cell, limit: int | None = None) -> str:
     text = cell if cell.isprintable() else _CONTROL.sub(" ", cell)
     cut = limit is not None and len(text) > limit
     return quote_text(text[:limit]) + "…" if cut else quote_text(text)
-
-
-def mixture(profile: ColumnProfile, *, rough: bool = False) -> str:
-    """A column's mixture of values in words, where it isn't all numbers or all texts that say
-    something: "120 numbers, 3 empty texts", or without numbers where `rough`. Empty for the
-    others."""
-    storage = profile.storage
-    empty = next((rows for cell, rows in profile.frequent if cell == ""), 0)
-    vague = profile.sampled
-    if not empty and profile.minimum == "":
-        empty, vague = 1, True  # not among the most frequent
-    held = {
-        "number": storage.get("integer", 0) + storage.get("real", 0),
-        "text": storage.get("text", 0) - empty,
-        "empty text": empty,
-        "blob": storage.get("blob", 0),
-    }
-    parts = [(rows, noun) for noun, rows in held.items() if rows]
-    if not held["number"] and not held["blob"]:
-        parts = [part for part in parts if part[1] == "empty text"]
-    elif len(parts) < 2:
-        return ""
-    if not vague and not rough:
-        return ", ".join(counted(rows, noun) for rows, noun in parts)
-    most = max(parts, default=None) if len(parts) > 1 else None
-    return ", ".join(f"{'mostly' if part == most else 'some'} {part[1]}s" for part in parts)
 
 
 def flat(text: str) -> str:

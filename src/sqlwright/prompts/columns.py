@@ -1,14 +1,18 @@
-"""Text about single columns in prompts: descriptions, counts, stored values as examples."""
+"""Text about single columns in prompts: descriptions, stored values as examples."""
 
 from __future__ import annotations
 
 import math
+import random
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlwright.prompts.cells import flat, literal, shortened
+from sqlwright.messages import HIDDEN
+from sqlwright.prompts.cells import literal
+from sqlwright.prompts.descriptions import essential
+from sqlwright.prompts.measures import NUMERIC, least_and_greatest, number
 from sqlwright.schema import Column, ColumnRef, ForeignKey
 from sqlwright.types import Cell, DescriptionMatch, ValueMatch
 
@@ -17,33 +21,58 @@ if TYPE_CHECKING:
     from sqlwright.protocols import Catalog
 
 FEW_VALUES = 20
-"""Columns with fewer different values show up to MORE_EXAMPLES of them (CHESS's code)."""
-MORE_EXAMPLES = 5
-"""Examples at most, likewise."""
+"""Texts up to which a column is listed whole, as far as its profile has them all."""
+FEW_NUMBERS = 5
+"""Numbers likewise."""
+LISTED = 400
+"""Characters of such a list at most."""
+LISTED_ONCE = 200
+"""The same where every row has a text of its own: a list of few things, or names of many."""
+LONGEST_LISTED = 50
+"""Characters of a value in a list."""
+LONGEST_EXAMPLE = 30
+"""Characters shown of an example, and those of what is taken for one first."""
+FEW_LONG = 2
+"""Examples of texts that are long or all different."""
 MOST_RETRIEVED = 10
 """Retrieved values shown of one column."""
-LONGEST_TEXT = 1_000
-"""Characters of a description shown."""
+LONGEST_RETRIEVED = 200
+"""Characters shown of one."""
 
-_DATE_FORMATS = frozenset(
-    "iso_date iso_datetime date_mdy date_dmy date_ambiguous date_words date_compact year_month "  # noqa: SIM905
-    "time".split()
-)
-_DATE_NAME = re.compile(r"date|time", re.IGNORECASE)
+_OPAQUE = frozenset({"url", "email", "phone", "ip", "uuid", "hash", "json"})
+"""Formats of which one example says it all."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_RESEMBLE = f"{HIDDEN} (some resemble words of the question)"
+
+
+class Listed(NamedTuple):
+    """Values to show of a column."""
+
+    literals: Sequence[str]
+    every: bool = False
+    """True if these are all there are, missing ones apart."""
+    instead: str = HIDDEN
+    """Stands for them where they may not leave the machine."""
 
 
 @dataclass(frozen=True)
 class ColumnKnowledge:
-    """Descriptions, counts and values of columns."""
+    """Descriptions and values of columns."""
 
-    descriptions: Mapping[ColumnRef, Mapping[str, str]] | None
-    values: Mapping[ColumnRef, list[str]]
+    descriptions: Mapping[ColumnRef, Mapping[str, str]]
+    """Parts of descriptions that were found; a column with any of them is described whole."""
+    every: bool
+    """True describes the other columns, too."""
+    values: Mapping[ColumnRef, Mapping[str, str]]
+    """Retrieved values and what in the question each resembles."""
     catalog: Catalog | None
     examples: int
-    limit: int
     joined: frozenset[ColumnRef]
     """Columns that refer to others."""
+    names: frozenset[str]
+    """Names of all tables and columns, folded."""
+    drawn: Callable[[ColumnRef], random.Random] | None = None
+    """Draws the one example of a column that is shown; None shows frequent ones."""
 
     def profile(self, ref: ColumnRef) -> ColumnProfile | None:
         """The catalog's profile of a column."""
@@ -52,78 +81,62 @@ class ColumnKnowledge:
     def described(self, table: str, column: Column) -> tuple[str, str]:
         """The column's label and description in one line, and what is said of its values; empty
         where none is shown."""
-        if self.descriptions is None:
-            parts = [column.label, column.description, column.value_description]
-        else:
-            texts = self.descriptions.get(ColumnRef(table, column.name))
-            if texts is None:
+        found = self.descriptions.get(ColumnRef(table, column.name))
+        if found is None:
+            if not self.every:
                 return "", ""
-            parts = [texts.get(part, "") for part in ("label", "description", "value_description")]
+            found = {}
+        parts = [
+            column.label or found.get("label", ""),
+            column.description or found.get("description", ""),
+            column.value_description or found.get("value_description", ""),
+        ]
         name = bare(column.name)
         label = bare(parts[0]) if parts[0] else ""
         if label == name:
             parts[0] = ""
         if len(parts[1]) < 2 * max(len(label), len(name)) and bare(parts[1]) in {label, name}:
             parts[1] = ""
-        *about, of_values = (shortened(flat(part), LONGEST_TEXT) for part in parts)
+        *about, of_values = map(essential, parts)
         return "; ".join(filter(None, about)), of_values
-
-    def counts(self, profile: ColumnProfile | None, *, key: bool, rough: bool = False) -> str:
-        """Numbers of different values and NULLs of a column, in words; empty when not known.
-
-        A primary key's are all different, whatever a sample had; of other columns a sample tells
-        no more than a least number. Where `rough`, whether there are one or many.
-        """
-        if profile is None or not profile.rows:
-            return ""
-        if key or profile.unique:
-            return "all different"
-        if rough:
-            different = "many" if profile.distinct > 1 else f"{profile.distinct}"
-            return f"{different} different{', some NULL' if profile.nulls else ''}"
-        if profile.sampled:
-            return f"at least {profile.distinct:,} different" if profile.distinct > 1 else ""
-        about = "" if profile.distinct_exact else "about "
-        nulls = f", {profile.nulls:,} NULL" if profile.nulls else ""
-        return f"{about}{profile.distinct:,} different{nulls}"
 
     def guessed(self, key: ForeignKey) -> bool:
         """True if an inferred key had no values that could have confirmed it."""
         ends = [self.profile(near) for near, _ in key.pairs]
         return any(end is not None and end.rows == end.nulls for end in ends)
 
-    def literals(
-        self, ref: ColumnRef, column: Column, profile: ColumnProfile | None, *, key: bool
-    ) -> tuple[list[str], bool]:
-        """Values to show as literals, retrieved ones first, and whether they are all there are."""
-        storage = "" if profile is None else profile.main_storage
-        number = storage in {"integer", "real"}
-        retrieved = list(dict.fromkeys(self.values.get(ref, ())))[:MOST_RETRIEVED]
-        shown = [
-            value if number and _NUMBER.fullmatch(value) else literal(value, 4 * self.limit)
-            for value in retrieved
-        ]
-        if profile is None or not self.examples or (number and (key or ref in self.joined)):
-            return shown, False
-        if shown and not _holds_dates(column, profile):
-            return shown, False
-        wanted = self.examples
-        if profile.distinct < FEW_VALUES and not number:
-            wanted = max(wanted, MORE_EXAMPLES)
-        if shown:
-            wanted = 1  # a date's format shows beside what was retrieved
-        for cell, _ in profile.frequent:
-            if wanted <= 0:
-                break
-            if _fits(cell, self.limit) and (text := literal(cell)) not in shown:
-                shown.append(text)
-                wanted -= 1
-        textual = storage == "text"
-        odd = (cell for cell, _ in profile.frequent if isinstance(cell, str) != textual)
-        other = next((literal(cell) for cell in odd if _fits(cell, self.limit)), "")
-        if other and other not in shown:
-            shown.append(other)  # what text there is among the numbers, or the other way
-        return shown, profile.complete and len(shown) >= profile.distinct
+    def unmatched(self, key: ForeignKey) -> str:
+        """In words, how few values of a declared key are found where it leads; empty for others."""
+        return "" if self.catalog is None else self.catalog.unmatched.get(key, "")
+
+    def listed(self, ref: ColumnRef, profile: ColumnProfile | None, *, key: bool) -> Listed:
+        """A small column's values, all of them, with what was retrieved marked; of others, what
+        was retrieved beside usual examples."""
+        found = self.values.get(ref, {})
+        numeric = profile is not None and profile.main_storage in NUMERIC
+        marked = {
+            value if numeric and _NUMBER.fullmatch(value) else literal(value, LONGEST_RETRIEVED): (
+                f' (like "{phrase}")' if phrase else ""
+            )
+            for value, phrase in list(found.items())[:MOST_RETRIEVED]
+        }
+        instead = _RESEMBLE if marked else HIDDEN
+        shown = [f"{text}{mark}" for text, mark in marked.items()]
+        if profile is None or not self.examples or (numeric and (key or ref in self.joined)):
+            return Listed(shown, instead=instead)
+        usual = _usual(profile)
+        textual = profile.main_storage == "text"
+        main = [cell for cell in usual if isinstance(cell, str) == textual]
+        if self.drawn is not None and main:
+            one = self.drawn(ref).choice(main)
+            return Listed([*shown, _example(one)], instead=instead)
+        whole = [literal(cell) for cell in usual]
+        if _is_small(profile, usual, whole) and marked.keys() <= set(whole):
+            return Listed([f"{text}{marked.get(text, '')}" for text in whole], True, instead)
+        wanted = min(self.examples, _examples(profile))
+        texts = [_example(cell) for cell in _best(main)]
+        more = [text for text in texts if text not in marked]
+        return Listed([*shown, *more[: 1 if shown else wanted]], instead=instead)
 
 
 def described_parts(
@@ -136,25 +149,61 @@ def described_parts(
     return texts
 
 
-def values_by_column(values: Iterable[ValueMatch]) -> dict[ColumnRef, list[str]]:
-    """Stored values found, by their column."""
-    found: dict[ColumnRef, list[str]] = {}
+def values_by_column(values: Iterable[ValueMatch]) -> dict[ColumnRef, dict[str, str]]:
+    """Stored values found, by their column, each with the words that it resembles."""
+    found: dict[ColumnRef, dict[str, str]] = {}
     for match in values:
-        found.setdefault(match.column, []).append(match.value)
+        phrase = " ".join(match.phrase.replace('"', " ").split())
+        found.setdefault(match.column, {}).setdefault(match.value, phrase)
     return found
 
 
-def _holds_dates(column: Column, profile: ColumnProfile) -> bool:
-    if any(form.name in _DATE_FORMATS for form in profile.formats):
-        return True
-    return bool(_DATE_NAME.search(column.type) or _DATE_NAME.search(column.name))
+def _usual(profile: ColumnProfile) -> list[Cell]:
+    """Frequent values but those that stand for a missing one, of any kind."""
+    absent = {text for text, _ in profile.missing}
+    return [cell for cell, _ in profile.frequent if cell not in absent and _is_worth_it(cell)]
 
 
-def _fits(cell: Cell, limit: int) -> bool:
-    """True if a cell is worth showing as an example."""
+def _is_worth_it(cell: Cell) -> bool:
     if isinstance(cell, str):
-        return 0 < len(cell) <= limit and bool(cell.strip())
+        return bool(cell.strip())
     return isinstance(cell, int | float) and math.isfinite(cell)
+
+
+def _is_small(profile: ColumnProfile, usual: Sequence[Cell], whole: Sequence[str]) -> bool:
+    """True if a column's values are few and short enough to list them all."""
+    absent = len(profile.missing)
+    if not profile.complete or not usual or len(usual) + absent < profile.distinct:
+        return False
+    if profile.main_storage != "text":
+        return len(usual) <= FEW_NUMBERS
+    if len(usual) > FEW_NUMBERS and any(form.name in _OPAQUE for form in profile.formats):
+        return False
+    size = sum(map(len, whole))
+    most = LISTED_ONCE if profile.unique and len(usual) > FEW_NUMBERS else LISTED
+    return len(usual) <= FEW_VALUES and size <= most and max(map(len, whole)) <= LONGEST_LISTED + 2
+
+
+def _examples(profile: ColumnProfile) -> int:
+    """Examples that are enough for a column."""
+    if any(form.name in _OPAQUE for form in profile.formats):
+        return 1
+    if profile.main_storage in NUMERIC:
+        return 1 if least_and_greatest(profile) else FEW_NUMBERS
+    if least_and_greatest(profile):
+        return 0  # the range shows how dates are written
+    return FEW_LONG if profile.unique or profile.mean_length > LONGEST_EXAMPLE else FEW_NUMBERS
+
+
+def _best(usual: Sequence[Cell]) -> list[Cell]:
+    """Values as examples: short ones where there are any, and numbers but zero."""
+    short = [cell for cell in usual if not isinstance(cell, str) or len(cell) <= LONGEST_EXAMPLE]
+    telling = [cell for cell in short if cell != 0]
+    return telling or short or list(usual[:1])
+
+
+def _example(cell: Cell) -> str:
+    return literal(cell, LONGEST_EXAMPLE) if isinstance(cell, str) else number(cell)
 
 
 def bare(text: str) -> str:

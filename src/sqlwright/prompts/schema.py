@@ -10,37 +10,34 @@ was to look into a database (`Catalog.steady`) isn't shown.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sqlwright.messages import Span, Text
 from sqlwright.prompts.cells import (
     SpanWriter,
-    counted,
     flat,
-    mixture,
     render_result,
     render_sql,
-    render_values,
-    roughly,
-    shortened,
 )
 from sqlwright.prompts.columns import (
-    LONGEST_TEXT,
     ColumnKnowledge,
-    bare,
     described_parts,
     values_by_column,
 )
-from sqlwright.schema import Column, ColumnRef, Detail, ForeignKey, SchemaView, Table
+from sqlwright.prompts.measures import counts, least_and_greatest, missing, mixture, written
+from sqlwright.prompts.tables import about_table, table_opening
+from sqlwright.prompts.views import view_query
+from sqlwright.schema import Column, ColumnRef, Detail, ForeignKey, SchemaView, Table, fold_name
 from sqlwright.sql.tokens import quote_name
 from sqlwright.types import DescriptionMatch, ValueMatch
 
 if TYPE_CHECKING:
+    from sqlwright.catalog.records import ColumnProfile
     from sqlwright.protocols import Catalog
 
-__all__ = ["SchemaLayout", "render_result", "render_schema", "render_sql", "render_values"]
+__all__ = ["SchemaLayout", "render_result", "render_schema", "render_sql"]
 
 
 def render_schema(
@@ -52,16 +49,16 @@ def render_schema(
     catalog: Catalog | None = None,
     examples: int = 3,
     shuffle: random.Random | None = None,
-    limit_cell: int = 50,
+    drawn: Callable[[ColumnRef], random.Random] | None = None,
 ) -> Text:
     """The tables and columns that a view shows, with their keys.
 
-    A column in full comes with its descriptions (those given; None stands for all there are),
-    counts and values of the catalog and up to `examples` values, of which retrieved ones
-    (`values`) stand first and whole; a brief one with name and type only. Of a table that is shown
-    the primary key and the keys that join it to others shown are there even where the view hides
-    them. Examples longer than `limit_cell` characters are passed over. A database without tables
-    gives an empty text.
+    A column in full comes with its descriptions (of the columns given; None stands for all),
+    counts and range of the catalog and its values: all of a small column, else up to `examples`
+    (one, drawn at random, where `drawn` is given) beside those retrieved (`values`), which are
+    marked. A brief one has name and type only. Of a table that is shown the primary key and the
+    keys that join it to others shown are there even where the view hides them. A database without
+    tables gives an empty text.
     """
     layout = SchemaLayout(
         view,
@@ -70,7 +67,7 @@ def render_schema(
         descriptions=descriptions,
         catalog=catalog,
         examples=examples,
-        limit_cell=limit_cell,
+        drawn=drawn,
     )
     return layout.text(shuffle)
 
@@ -89,17 +86,20 @@ class SchemaLayout:
         descriptions: Sequence[DescriptionMatch] | None = (),
         catalog: Catalog | None = None,
         examples: int = 3,
-        limit_cell: int = 50,
+        drawn: Callable[[ColumnRef], random.Random] | None = None,
+        every_description: bool = False,
     ) -> None:
         if catalog is not None:
             catalog = catalog.steady or catalog
         known = ColumnKnowledge(
-            None if descriptions is None else described_parts(descriptions),
+            described_parts(descriptions or ()),
+            every_description or descriptions is None,
             values_by_column(values),
             catalog,
             examples,
-            limit_cell,
             view.schema.foreign_key_columns,
+            frozenset(fold_name(name) for ref in view.schema.columns for name in ref),
+            drawn,
         )
         laid_out = _ddl if style == "ddl" else _compact
         self._tables = [laid_out(shown, known) for shown in _shown(view)]
@@ -152,7 +152,7 @@ class _Laid:
 
     opening: tuple[Span, ...]
     lines: list[_Line]
-    closing: str
+    closing: tuple[Span, ...]
     separator: str
     """Behind what is declared of each column but the last, which has it if more than columns
     follows."""
@@ -181,7 +181,7 @@ def _joined(tables: Iterable[tuple[_Laid, Sequence[_Line]]]) -> Text:
         for number, line in enumerate(lines, start=1):
             schema.append(line.declared + table.separator if number <= last else line.declared)
             put(line.about)
-        schema.append(table.closing)
+        put(table.closing)
     if any(schema):
         spans.append(Span("".join(schema), "schema"))
     return Text(tuple(spans))
@@ -204,7 +204,10 @@ def _shown(view: SchemaView) -> Iterator[_Table]:
     keys: dict[str, list[ForeignKey]] = {}
     joining: set[ColumnRef] = set()
     elsewhere: dict[str, dict[str, str]] = {}
+    views = {table.name for table in schema.tables if table.definition}
     for key in schema.foreign_keys:
+        if not views.isdisjoint((key.table, key.target_table)):
+            continue  # its query says what a view joins
         if key.table in names and key.target_table in names:
             keys.setdefault(key.table, []).append(key)
             joining.update(ref for pair in key.pairs for ref in pair)
@@ -225,7 +228,7 @@ def _shown(view: SchemaView) -> Iterator[_Table]:
 
 def _ddl(shown: _Table, known: ColumnKnowledge) -> _Laid:
     table = shown.table
-    about = _about_table(table, known)
+    about = about_table(table, known)
     simple_key = table.primary_key[0] if len(table.primary_key) == 1 else ""
     lines = []
     for column, full in shown.columns:
@@ -236,32 +239,49 @@ def _ddl(shown: _Table, known: ColumnKnowledge) -> _Laid:
             _write_about(writer, shown, column, known, key=key, opening=" -- ")
         declared = f"\n  {_declared(column)}{rule}"
         lines.append(_Line(shown.group(column.name), declared, writer.text().spans))
-    closing = []
+    closing = _ddl_closing(shown, known)
+    return _Laid(
+        table_opening(f"CREATE {table.kind.upper()} {quote_name(table.name)} (", " -- ", about, ""),
+        lines,
+        tuple(closing),
+        ",",
+        separated=len(table.primary_key) > 1 or bool(shown.keys),
+    )
+
+
+def _ddl_closing(shown: _Table, known: ColumnKnowledge) -> list[Span]:
+    """Keys, each with what is to be known of it, and the query of a view."""
+    table = shown.table
+    ends: list[tuple[str, str, str]] = []  # the clause, its comment, and what may be told of that
     if len(table.primary_key) > 1:
-        closing.append((f"\n  PRIMARY KEY ({_names(table.primary_key)})", ""))
+        ends.append((f"PRIMARY KEY ({_names(table.primary_key)})", "", ""))
     for reference in shown.keys:
         target = f"{quote_name(reference.target_table)} ({_names(reference.target_columns)})"
-        how = ""
+        clause = f"FOREIGN KEY ({_names(reference.columns)}) REFERENCES {target}"
+        comment = rough = known.unmatched(reference)
         if reference.inferred:
-            why = "guessed from the names" if known.guessed(reference) else "seen in the data"
-            how = f" -- not declared, {why}"
-        closing.append((f"\n  FOREIGN KEY ({_names(reference.columns)}) REFERENCES {target}", how))
-    return _Laid(
-        _opening(f"CREATE {table.kind.upper()} {quote_name(table.name)} (", " -- ", about, ""),
-        lines,
-        "".join(
-            f"{line}{',' if number < len(closing) else ''}{how}"
-            for number, (line, how) in enumerate(closing, start=1)
-        )
-        + "\n);",
-        ",",
-        separated=bool(closing),
-    )
+            comment = rough = (
+                "not declared, "
+                f"{'guessed from the names' if known.guessed(reference) else 'seen in the data'}"
+            )
+        elif comment:
+            rough = "its values are seldom found there"
+        ends.append((clause, comment, rough))
+    spans: list[Span] = []
+    for number, (clause, comment, rough) in enumerate(ends, start=1):
+        comma = "," if number < len(ends) else ""
+        spans.append(Span(f"\n  {clause}{comma}{' -- ' if comment else ''}", "schema"))
+        if comment:
+            spans.append(Span(comment, "schema" if comment == rough else "value", rough))
+    query = view_query(table, known.names)
+    if query:
+        return [*spans, Span("\n) AS\n", "schema"), *query, Span(";", "schema")]
+    return [*spans, Span("\n);", "schema")]
 
 
 def _compact(shown: _Table, known: ColumnKnowledge) -> _Laid:
     table = shown.table
-    about = _about_table(table, known)
+    about = about_table(table, known)
     targets: dict[str, list[str]] = {}
     wide = []
     for reference in shown.keys:
@@ -278,7 +298,7 @@ def _compact(shown: _Table, known: ColumnKnowledge) -> _Laid:
         declared += "".join(f" = {target}" for target in targets.get(column.name, ()))
         writer = SpanWriter()
         if full:
-            _write_about(writer, shown, column, known, key=key, opening=": ", counts=False)
+            _write_about(writer, shown, column, known, key=key, opening=": ", counts_too=False)
         lines.append(_Line(shown.group(column.name), declared, writer.text().spans))
     closing = ""
     if len(table.primary_key) > 1:
@@ -286,9 +306,13 @@ def _compact(shown: _Table, known: ColumnKnowledge) -> _Laid:
     for reference in wide:
         target = f"{quote_name(reference.target_table)} ({_names(reference.target_columns)})"
         closing += f"\n- ({_names(reference.columns)}) = {target}"
-    opening = _opening(f"{table.kind} {quote_name(table.name)}", " (", about, ")")
+    spans = [Span(closing, "schema")] if closing else []
+    query = view_query(table, known.names)
+    if query:
+        spans += [Span("\n- it is: ", "schema"), *query]
+    opening = table_opening(f"{table.kind} {quote_name(table.name)}", " (", about, ")")
     opening += (Span(":", "schema"),)
-    return _Laid(opening, lines, closing, "", separated=True)
+    return _Laid(opening, lines, tuple(spans), "", separated=True)
 
 
 def _write_about(
@@ -299,60 +323,53 @@ def _write_about(
     *,
     key: bool,
     opening: str,
-    counts: bool = True,
+    counts_too: bool = True,
 ) -> None:
     """Descriptions, counts and values of a column behind it."""
     table = shown.table.name
     ref = ColumnRef(table, column.name)
     profile = known.profile(ref)
-    literals, every = known.literals(ref, column, profile, key=key)
-    always = every and len(literals) == 1
+    listed = known.listed(ref, profile, key=key)
+    always = listed.every and len(listed.literals) == 1
     target = shown.elsewhere.get(column.name, "")
     about, of_values = known.described(table, column)
-    counts = counts and not always
     spans = [
         Span(about, "schema"),
         Span(of_values, "value"),
         Span(f"refers to {target}, not shown" if target else "", "schema"),
     ]
     if profile is not None:
-        few = known.counts(profile, key=key, rough=True)
-        spans += [
-            Span(known.counts(profile, key=key) if counts else "", "value", few),
-            Span(mixture(profile), "value", mixture(profile, rough=True)),
-        ]
+        spans += _measured(profile, key=key, always=always, all_of_it=counts_too)
+        if not key and ref not in known.joined:
+            ranged = counts_too and not listed.every
+            kind = written(profile, ranged=ranged)
+            span = least_and_greatest(profile) if ranged else ""
+            spans.append(Span(" ".join(filter(None, (kind, span))), "value", kind))
     for part in spans:
         if part.text:
             writer.add(opening)
             writer.add(*part)
             opening = "; "
-    if literals:
-        word = "always " if always else "one of " if every else "e.g. "
+    if listed.literals:
+        absent = always and profile is not None and bool(missing(profile))
+        word = "one of " if listed.every else "e.g. "
+        if always:
+            word = "otherwise always " if absent else "always "
         writer.add(f"{opening}{word}")
-        writer.add(", ".join(literals), "value")
-        writer.add(" or NULL" if always and profile is not None and profile.nulls else "")
+        writer.add(", ".join(listed.literals), "value", listed.instead)
 
 
-def _opening(name: str, before: str, about: Sequence[Span], after: str) -> tuple[Span, ...]:
-    """A table's name and, where anything is known of it, what."""
-    if not about:
-        return (Span(name, "schema"),)
-    return (Span(f"{name}{before}", "schema"), *about, Span(after, "schema"))
-
-
-def _about_table(table: Table, known: ColumnKnowledge) -> list[Span]:
-    """A table's size and description."""
-    profile = known.catalog.tables.get(table.name) if known.catalog is not None else None
-    about: list[Span] = []
-    if profile is not None and table.kind == "table" and (profile.rows or profile.rows_exact):
-        size = f"{'' if profile.rows_exact else 'about '}{counted(profile.rows, 'row')}"
-        about.append(Span(size, "value", roughly(profile.rows, "row")))
-    label = "" if bare(table.label) == bare(table.name) else table.label
-    for text in (label, table.description):
-        if text:
-            shown = shortened(flat(text), LONGEST_TEXT)
-            about.append(Span(f"{'; ' if about else ''}{shown}", "schema"))
-    return about
+def _measured(
+    profile: ColumnProfile, *, key: bool, always: bool, all_of_it: bool
+) -> Iterator[Span]:
+    """Numbers of values, and the kinds of them where they are several."""
+    if always or not all_of_it:
+        told = missing(profile, nulls=always)
+        yield Span(told, "value", missing(profile, nulls=always, rough=True))
+    elif all_of_it:
+        few = counts(profile, key=key, rough=True)
+        yield Span(counts(profile, key=key), "value", few)
+    yield Span(mixture(profile), "value", mixture(profile, rough=True))
 
 
 def _declared(column: Column) -> str:

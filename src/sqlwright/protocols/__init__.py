@@ -41,7 +41,7 @@ from sqlwright.protocols.models import (
     TellsContext,
     context_tokens,
 )
-from sqlwright.schema import ColumnRef, Schema
+from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.spending import Spending
 from sqlwright.types import ExecutionResult, State, ValueMatch
 
@@ -257,6 +257,11 @@ class Catalog(Protocol):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what was left out or couldn't be read."""
+        ...
+
+    @property
+    def unmatched(self) -> Mapping[ForeignKey, str]:
+        """Declared keys of which few values are found where they lead, and how few, in words."""
         ...
 
     @property

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
-from sqlwright.messages import Text
+from sqlwright.english.dates import speaks_of_now
+from sqlwright.english.languages import foreign_language
+from sqlwright.messages import Span, Text
 from sqlwright.prompts.cells import WORDS, SpanWriter, sql_pieces, typed, words_typed
+from sqlwright.prompts.measures import newest
 from sqlwright.prompts.templates import plain_text, question_text
+from sqlwright.protocols import Context
 from sqlwright.types import State, Turn
 
 DIALECTS = {"sqlite": "SQLite"}
 """Names as people write them."""
 
 
-def asked(state: State) -> dict[str, Any]:
-    """The variables `question`, `evidence`, `history` and `dialect` of a template."""
+NEWEST = 3
+"""Columns whose newest date is told."""
+
+
+def asked(state: State, context: Context | None = None) -> dict[str, Any]:
+    """The variables `question`, `evidence`, `history`, `dialect` and `today` of a template. The
+    last is only filled with a context, and where the question may depend on the day."""
     dialect = state.view.schema.dialect
     return {
         "question": question_text(state.question.text),
@@ -24,7 +34,34 @@ def asked(state: State) -> dict[str, Any]:
             for turn in state.question.history
         ],
         "dialect": plain_text(DIALECTS.get(dialect, dialect)),
+        "today": Text() if context is None else _today(state, context),
     }
+
+
+def _today(state: State, context: Context) -> Text:
+    """Today's date and how far the data goes, where the question speaks of time as seen from now,
+    or may do so in a language that isn't read here, and something shown has dates."""
+    catalog = context.workspace.catalog
+    if catalog is None:
+        return Text()
+    said = words_typed(state.question)
+    if not speaks_of_now(said) and not foreign_language(state.question.text):
+        return Text()
+    known = (catalog.steady or catalog).columns
+    dates = {ref: newest(known[ref]) for ref in state.view.visible if ref in known}
+    dates = {ref: day for ref, day in dates.items() if day is not None}
+    if not dates:
+        return Text()
+    told = plain_text(f"Today is {_day(context.run.today)}.")
+    latest = sorted(((day, ref) for ref, day in dates.items() if day), reverse=True)[:NEWEST]
+    if not latest:
+        return told
+    listed = ", ".join(f"{day} ({ref})" for day, ref in latest)
+    return told + Text((Span(f" The newest dates stored: {listed}.", "value", ""),))
+
+
+def _day(day: date) -> str:
+    return f"{day.isoformat()}, a {day:%A}"
 
 
 def _earlier(turn: Turn, state: State) -> Text:

@@ -4,20 +4,19 @@ it."""
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Iterable
-from functools import partial
-from typing import Any, Literal
+from typing import Any
 
-from sqlwright.prompts.schema import SchemaLayout, render_values
-from sqlwright.protocols import Catalog, Context
+from sqlwright.english.words import singular, split_name
+from sqlwright.messages import Span, Text
+from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
-from sqlwright.types import State, ValueMatch
+from sqlwright.steps.showing import Shown, Style, found_values
+from sqlwright.types import State
 
-PER_PHRASE = 5
-"""Stored values shown of one phrase; more only where they are as near as the nearest."""
+__all__ = ["Style", "task"]
 
-Style = Literal["ddl", "compact"]
+MOST_UNFOUND = 10
+"""Phrases named at most of which nothing was found."""
 
 
 def task(
@@ -27,50 +26,45 @@ def task(
     style: Style = "ddl",
     examples: int = 3,
     shuffle: random.Random | None = None,
+    shown: Shown | None = None,
 ) -> dict[str, Any]:
-    """The variables of `asked`, and `schema` and `values`; `generation/_task.jinja` lays them out.
+    """The variables of `asked`, and `schema`, `found` and `unfound`; `generation/_task.jinja` lays
+    them out.
 
     The schema is what the state's view shows, with what the catalog knows and what was found for
     the question in it; `shuffle` puts its tables and columns in another order.
     """
-    catalog = context.workspace.catalog
-    found = context.run.once(
-        partial(_found, state, catalog), "task/values", (state.view, state.values, catalog)
-    )
-    layout = context.run.once(
-        lambda: SchemaLayout(
-            state.view,
-            style=style,
-            values=found,
-            descriptions=state.descriptions,
-            catalog=catalog,
-            examples=examples,
-        ),
-        "task/schema",
-        (state.view, found, state.descriptions, catalog),
-        (style, examples),
-    )
-    return {**asked(state), "schema": layout.text(shuffle), "values": render_values(found)}
+    shown = shown or Shown()
+    layout = shown.layout(state.view, state, context, style=style, examples=examples)
+    return {
+        **asked(state, context),
+        "schema": layout.text(shuffle),
+        "found": len(found_values(state, context)),
+        "unfound": _unfound(state),
+    }
 
 
-def _found(state: State, catalog: Catalog | None) -> tuple[ValueMatch, ...]:
-    """The stored values that are shown."""
-    visible = set(state.view.visible)
-    if catalog is not None and catalog.steady is not None:
-        # Whether a view's values were found in time differs; its tables have them anyway.
-        visible &= set(catalog.steady.columns)
-    return _nearest(match for match in state.values if match.column in visible)
+def _unfound(state: State) -> Text:
+    """The phrases looked up among the stored values that look like one and that nothing resembles:
+    those with a capital or a digit in them, numbers and words of the schema apart."""
+    if not state.searched:
+        return Text()
+    hits = {match.phrase.casefold() for match in state.values}
+    known = {word for ref in state.view.schema.columns for name in ref for word in _words(name)}
+    phrases = [
+        phrase
+        for phrase in dict.fromkeys(state.searched)
+        if any(char.isupper() or char.isdigit() for char in phrase)
+        and any(map(str.isalpha, phrase))
+        and not any(hit in phrase.casefold() for hit in hits)
+        and not _words(phrase) <= known
+    ]
+    if not phrases:
+        return Text()
+    told = ", ".join(f'"{" ".join(phrase.split())}"' for phrase in phrases[:MOST_UNFOUND])
+    text = f"Looked up among the stored values, and nothing like it found: {told}"
+    return Text((Span(text, "value", ""),))
 
 
-def _nearest(matches: Iterable[ValueMatch]) -> tuple[ValueMatch, ...]:
-    """The matches, best first, without what is far from its phrase and one of many."""
-    ranked = sorted(matches, key=lambda match: -match.score)
-    best: dict[str, float] = {}
-    counts: Counter[str] = Counter()
-    kept = []
-    for match in ranked:
-        counts[match.phrase] += 1
-        nearest = best.setdefault(match.phrase, match.score)
-        if counts[match.phrase] <= PER_PHRASE or match.score == nearest:
-            kept.append(match)
-    return tuple(kept)
+def _words(text: str) -> set[str]:
+    return {singular(word.casefold()) for part in text.split() for word in split_name(part)}

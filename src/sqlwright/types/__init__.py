@@ -288,6 +288,8 @@ class State:
     question: Question
     view: SchemaView
     keywords: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
+    """Phrases that were looked up among the stored values, by a step that says so."""
     values: tuple[ValueMatch, ...] = ()
     columns: tuple[ColumnLink, ...] = ()
     """Linker's scores, best first."""

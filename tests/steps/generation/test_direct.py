@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +12,14 @@ import pytest
 
 from sqlwright.errors import BudgetSpent, ConfigError, MalformedReply, ModelFailed
 from sqlwright.llm.scripted import Script, ScriptedModel, When
-from sqlwright.messages import Missing
+from sqlwright.messages import Capabilities, Missing
 from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.running.combinators import named
 from sqlwright.running.control_flow import samples
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.steps.generation.direct import DirectGeneration
-from sqlwright.types import Question, State, Turn, ValueMatch
+from sqlwright.types import DescriptionMatch, Question, State, Turn, ValueMatch
 from tests.golden import assert_prompt
 
 REPLY = "Customers by city.\n\n```sql\nSELECT name FROM customers\nWHERE city = 'München'\n```"
@@ -74,6 +76,11 @@ def test_no_stored_value_is_left_where_values_stay_home(
         assert stored not in shown
 
 
+def told(model: ScriptedModel) -> str:
+    """The last part of the first prompt."""
+    return str(model.requests[0][1].messages[-1].text)
+
+
 def test_values_are_shown_nearest_first_and_few_of_a_phrase(shop_workspace: Workspace) -> None:
     model, models = answering(REPLY)
     city, name = ColumnRef("customers", "city"), ColumnRef("customers", "name")
@@ -82,13 +89,95 @@ def test_values_are_shown_nearest_first_and_few_of_a_phrase(shop_workspace: Work
     asked = state(shop_workspace, values=(*far, MUNICH, ValueMatch("x", city, "Xi", 0.2), *same))
     step = DirectGeneration("generation/zero_shot")
     step(asked, Context(shop_workspace, Run(), models))
-    shown = str(model.requests[0][1].messages[-1].text).split("nothing to do with it:\n")[1]
-    assert shown.split("\n\n")[0].split("\n") == [
-        "orders.status: 'open'",
-        "orders.placed: 'open'",
-        "customers.city: 'München', 'Xi'",
-        "customers.name: 'Ada 0', 'Ada 1', 'Ada 2', 'Ada 3', 'Ada 4'",
-    ]
+    shown = told(model)
+    few = ", ".join(f"'Ada {n}' (like \"Ada\")" for n in range(5))
+    assert f"e.g. {few}, 'Ada Brandt'" in shown
+    assert "e.g. 'München' (like \"Munich\"), 'Xi' (like \"x\"), 'Copenhagen'" in shown
+    assert "one of 'open' (like \"open\"), 'shipped', 'cancelled'" in shown
+    assert shown.count("'München'") == 1
+    assert 'marked (like "...")' in shown
+
+
+def test_what_was_looked_up_in_vain_is_told(shop_workspace: Workspace) -> None:
+    model, models = answering(REPLY)
+    searched = ("Munich", "Germny", "Customers", "2026", "who", "AB-12")
+    asked = state(shop_workspace, values=(MUNICH,)).evolve(searched=searched)
+    DirectGeneration("generation/zero_shot")(asked, Context(shop_workspace, Run(), models))
+    said = 'Looked up among the stored values, and nothing like it found: "Germny", "AB-12"\n'
+    assert said in told(model)
+    kept = str(model.requests[0][1].messages[-1].text.without("value"))
+    assert "Germny" not in kept
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            "Who ordered last month?",
+            "Today is 2026-03-20, a Friday. The newest dates stored: 2026-03-01 (orders.placed).",
+        ),
+        ("Who has ordered so far?", "Today is 2026-03-20"),
+        ("Wer hat im letzten Monat bestellt und wie viele sind es?", "Today is 2026-03-20"),
+        ("Who ordered in March 2026?", ""),
+    ],
+)
+def test_today_is_told_where_it_matters(
+    shop_workspace: Workspace, question: str, said: str
+) -> None:
+    model, models = answering(REPLY)
+    asked = State(Question(question), SchemaView(shop_workspace.schema))
+    run = Run(today=date(2026, 3, 20))
+    DirectGeneration("generation/zero_shot")(asked, Context(shop_workspace, run, models))
+    assert said in told(model) if said else "Today" not in told(model)
+    assert "2026-03-01" not in str(model.requests[0][1].messages[-1].text.without("value"))
+
+
+def described(shop: Workspace, words: str) -> Workspace:
+    """The shop with a description of every column."""
+    tables = tuple(
+        replace(
+            table,
+            columns=tuple(replace(c, description=f"{c.name}: {words}") for c in table.columns),
+        )
+        for table in shop.schema.tables
+    )
+    return replace(shop, schema=replace(shop.schema, tables=tables))
+
+
+@pytest.mark.parametrize(
+    ("option", "words", "shown"),
+    [
+        ("all", "what it is", {"city", "status"}),
+        ("retrieved", "what it is", {"city"}),
+        ("auto", "what it is", {"city", "status"}),
+        ("auto", "what it means " * 60, {"city"}),  # more than a tenth of the context
+    ],
+)
+def test_descriptions_are_all_shown_while_they_fit(
+    shop_workspace: Workspace, option: Any, words: str, shown: set[str]
+) -> None:
+    workspace = described(shop_workspace, words)
+    model = ScriptedModel(
+        Script(otherwise=REPLY), capabilities=Capabilities(remote=False, context_tokens=8_192)
+    )
+    city = DescriptionMatch(ColumnRef("customers", "city"), "label", "city", 0.9)
+    asked = State(Question("Who?"), SchemaView(workspace.schema), descriptions=(city,))
+    step = DirectGeneration("generation/zero_shot", descriptions=option)
+    step(asked, Context(workspace, Run(), {"llm": model}))
+    assert {name for name in ("city", "status") if f"{name}: what it" in told(model)} == shown
+
+
+def test_a_random_value_of_each_column_is_the_same_for_a_seed(shop_workspace: Workspace) -> None:
+    def shown(seed: int) -> str:
+        model, models = answering(REPLY)
+        step = DirectGeneration("generation/zero_shot", values="random")
+        step(state(shop_workspace), Context(shop_workspace, Run(seed=seed), models))
+        return told(model)
+
+    assert shown(1) == shown(1)
+    assert len({shown(seed) for seed in range(5)}) > 1
+    assert "one of" not in shown(1)
+    assert shown(1).count("'open'") + shown(1).count("'shipped'") <= 1
 
 
 def test_what_the_view_hides_is_not_shown(shop_workspace: Workspace) -> None:

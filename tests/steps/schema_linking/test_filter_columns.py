@@ -82,12 +82,13 @@ def test_a_column_is_shown_with_what_retrieval_found_after_sixteen_demonstration
     )
     step = FilterColumns(form="per_column", keep_found=False)
     _, script = filtered(step, state, shop_workspace, yes_for())
-    (prompt,) = [a.prompt for a in script.asked if a.prompt.endswith("Example values: open")]
+    about = "\n\nTable: orders\nColumn: status\n"
+    (prompt,) = [a.prompt for a in script.asked if about in a.prompt.rsplit("Evidence:", 1)[1]]
     assert prompt.count("Reply: {") == len(load_column_demonstrations()) == 16
     shown = prompt.rsplit("Evidence:", 1)[1]
     assert shown == (
         f" open is a status\nQuestion: {QUESTION}\n\nTable: orders\nColumn: status\nType: TEXT\n"
-        "Description: How far the order is\nExample values: open"
+        "Description: How far the order is\nExample values: open, shipped, cancelled"
     )
 
 

@@ -14,6 +14,7 @@ from sqlwright.messages import Capabilities, Missing
 from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
+from sqlwright.steps.schema_linking.narrowing import narrowed
 from sqlwright.steps.schema_linking.select_columns import SelectColumns
 from sqlwright.steps.schema_linking.select_tables import SelectTables
 from sqlwright.types import ColumnLink, Question, State, ValueMatch
@@ -273,3 +274,11 @@ def test_a_model_that_reads_little_is_shown_fewer_names() -> None:
     listed = re.search(r"^Tables: (.+) and 199 more$", script.asked[0].prompt, re.MULTILINE)
     assert listed is not None
     assert len(listed[1].split(", ")) == 100
+
+
+def test_keys_of_chosen_tables_stay_also_those_into_tables_that_were_not(
+    shop_workspace: Workspace,
+) -> None:
+    state = State(Question("Which orders are open?"), SchemaView(shop_workspace.schema))
+    kept = set(narrowed(state, [ColumnRef("orders", "status")]).view.visible)
+    assert kept == {ColumnRef("orders", name) for name in ("id", "customer_id", "status")}

@@ -14,7 +14,7 @@ from sqlwright.errors import WorkspaceError
 from sqlwright.prepare.storage.paths import MANIFEST, write_private
 
 KIND = "sqlwright prepared database"
-VERSION = 1
+VERSION = 2
 """Version of the layout of a prepared folder; one of another version is prepared again."""
 _HINT = "Prepare the database again."
 

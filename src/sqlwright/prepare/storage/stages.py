@@ -22,7 +22,7 @@ from sqlwright.catalog.scan import ColumnScan, TableScan
 from sqlwright.prepare.storage.paths import write_private
 from sqlwright.schema import ColumnRef
 
-_MAGIC = b"sqlwright stage 1\n"
+_MAGIC = b"sqlwright stage 2\n"
 _HASH = 32
 """Bytes of a SHA-256 at the end of a stage's file."""
 

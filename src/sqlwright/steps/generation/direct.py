@@ -13,7 +13,8 @@ from sqlwright.prompts.replies import plan_from, sql_from
 from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, render
 from sqlwright.protocols import Context
 from sqlwright.steps.demonstrating import chosen, features_of
-from sqlwright.steps.task import Style, task
+from sqlwright.steps.showing import Descriptions, Shown, Style, Values
+from sqlwright.steps.task import task
 from sqlwright.types import Candidate, State
 
 SOURCE = "generation.direct"
@@ -55,6 +56,12 @@ class DirectGeneration(PromptStep):
     """True shows every sample but the first tables and columns in another order, by the seed."""
     examples: int = 3
     """Stored values shown beside a column at most."""
+    descriptions: Descriptions = "auto"
+    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
+    take at most a tenth of what the model can read."""
+    values: Values = "retrieved"
+    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
+    `random`."""
     sampling: Sampling = field(default_factory=Sampling)
 
     purpose: ClassVar[str] = (
@@ -88,6 +95,7 @@ class DirectGeneration(PromptStep):
                 style=self.style,
                 examples=self.examples,
                 shuffle=self._order(state, context),
+                shown=Shown(self.descriptions, self.values, self.sampling.model),
             ),
         )
         prompt = Prompt(messages, parse=_written)

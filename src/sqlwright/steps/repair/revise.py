@@ -40,7 +40,8 @@ from sqlwright.steps.repair.faults import (
     unknown_texts,
 )
 from sqlwright.steps.repair.literals import ALIKE, mend
-from sqlwright.steps.task import Style, task
+from sqlwright.steps.showing import Descriptions, Shown, Style, Values
+from sqlwright.steps.task import task
 from sqlwright.types import Candidate, Note, State
 
 SOURCE = "repair.revise"
@@ -99,6 +100,12 @@ class Revise(PromptStep):
     """The schema as CREATE TABLE statements, or in one line per column."""
     examples: int = 3
     """Stored values shown beside a column at most."""
+    descriptions: Descriptions = "auto"
+    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
+    take at most a tenth of what the model can read."""
+    values: Values = "retrieved"
+    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
+    `random`."""
     empty: bool = True
     """Look again at queries that find no rows."""
     nulls: bool = True
@@ -224,7 +231,8 @@ class Revise(PromptStep):
     def _prompts(
         self, work: Sequence[_Looked], state: State, context: Context
     ) -> list[Prompt[Mended]]:
-        shared = task(state, context, style=self.style, examples=self.examples)
+        shown = Shown(self.descriptions, self.values, self.sampling.model)
+        shared = task(state, context, style=self.style, examples=self.examples, shown=shown)
         noticed = [findings(one.candidate, context.workspace) for one in work]
         return [
             Prompt(

@@ -94,7 +94,7 @@ class RetrieveEntities(Step):
         "there are keywords. No call."
     )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "keywords"})
-    writes: ClassVar[frozenset[str]] = frozenset({"values", "similar_columns"})
+    writes: ClassVar[frozenset[str]] = frozenset({"values", "similar_columns", "searched"})
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -127,7 +127,9 @@ class RetrieveEntities(Step):
         named = similar_columns(
             state.keywords, state.view, least=self.least_name, most=self.columns
         )
-        return state.evolve(values=(*state.values, *new), similar_columns=named)
+        return state.evolve(
+            values=(*state.values, *new), similar_columns=named, searched=state.keywords
+        )
 
     def _paper(self, near: Sequence[Near], embedder: Embedder) -> list[Near]:
         kept: list[Near] = []

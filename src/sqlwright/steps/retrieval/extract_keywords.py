@@ -53,7 +53,7 @@ class ExtractKeywords(PromptStep):
     def __call__(self, state: State, context: Context) -> State:
         if not state.question.text.strip():
             return state
-        prompt = Prompt(render(self.prompt, **asked(state)), _keywords, REPLY)
+        prompt = Prompt(render(self.prompt, **asked(state, context)), _keywords, REPLY)
         try:
             (replies,) = ask([prompt], state, context, step=NAME, sampling=self.sampling)
         except (MalformedReply, ModelFailed) as error:

@@ -15,6 +15,7 @@ from sqlwright.protocols import Context
 from sqlwright.schema import SchemaView
 from sqlwright.steps.asking import asked
 from sqlwright.steps.schema_linking.fitting import fitted
+from sqlwright.steps.showing import Shown
 from sqlwright.types import State
 
 R = TypeVar("R", bound=BaseModel)
@@ -33,6 +34,7 @@ def choose(
     template: str,
     style: Literal["ddl", "compact"],
     examples: int,
+    shown: Shown,
     sampling: Sampling,
     form: type[R],
     resolve: Callable[[R], tuple[list[T], list[str]]],
@@ -53,22 +55,25 @@ def choose(
             raise MalformedReply(named)
         return known, unknown
 
-    shown = fitted(
-        lambda schema: render(template, schema=schema, others=others or Text(), **asked(state)),
+    fit = fitted(
+        lambda schema: render(
+            template, schema=schema, others=others or Text(), **asked(state, context)
+        ),
         state if view is None else state.evolve(view=view),
         context,
         style=style,
         examples=examples,
+        shown=shown,
         sampling=sampling,
         step=step,
     )
-    if shown.columns is not None:
+    if fit.columns is not None:
         state = state.warn(
             "schema",
             f"the schema is too large for the model; to choose {what}, it saw the "
-            f"{shown.columns:,} columns nearest to the question",
+            f"{fit.columns:,} columns nearest to the question",
         )
-    prompt = Prompt(shown.messages, parsed, form.model_json_schema())
+    prompt = Prompt(fit.messages, parsed, form.model_json_schema())
     try:
         (samples,) = ask([prompt], state, context, step=step, sampling=sampling)
     except (MalformedReply, ModelFailed) as error:

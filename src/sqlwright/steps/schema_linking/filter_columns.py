@@ -163,7 +163,7 @@ class FilterColumns(PromptStep):
         # What all prompts have in common is laid out once: there may be thousands of them.
         judged = [texts(demonstration) for demonstration in load_column_demonstrations()]
         (laid_out,) = render("schema_linking/_judged_columns", demonstrations=judged)
-        shown = {**asked(state), "demonstrations": plain_text(str(laid_out.text))}
+        shown = {**asked(state, context), "demonstrations": plain_text(str(laid_out.text))}
         profiles = column_profiles(columns, state, context, full=self.profile == "full")
         schema_of_reply = RelevanceReply.model_json_schema()
         prompts = [
@@ -199,7 +199,7 @@ class FilterColumns(PromptStep):
                         examples=EXAMPLES if full else 1,
                     ),
                     kept=_names(schema, always, None if len(batches) == 1 else batch),
-                    **asked(state),
+                    **asked(state, context),
                 ),
                 partial(_listed, names=names),
                 schema_of_reply,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from sqlwright.llm.metering import estimated_tokens
 from sqlwright.messages import Message, Text
-from sqlwright.prompts.schema import render_schema
 from sqlwright.prompts.templates import Sampling
 from sqlwright.protocols import Context, context_tokens
 from sqlwright.schema import SchemaView
+from sqlwright.steps.showing import Shown, Style
 from sqlwright.types import State
 
 MARGIN = 0.95
@@ -32,8 +32,9 @@ def fitted(
     state: State,
     context: Context,
     *,
-    style: Literal["ddl", "compact"],
+    style: Style,
     examples: int,
+    shown: Shown,
     sampling: Sampling,
     step: str,
 ) -> Fitted:
@@ -43,11 +44,16 @@ def fitted(
     only the columns that the linker finds nearest to the question, with the keys among their
     tables. Tables in between aren't shown; narrowing brings back the keys that lead through them.
     """
+
+    def rendered(view: SchemaView, style: Style) -> Text:
+        return shown.layout(view, state, context, style=style, examples=examples).text()
+
     most = context_tokens(context.llm(sampling.model), context.run)
     room = most * MARGIN - sampling.reply_limit(step)
     messages: tuple[Message, ...] = ()
-    for tried in dict.fromkeys((style, "compact")):
-        messages = laid_out(_rendered(state.view, tried, examples, state, context))
+    styles: tuple[Style, ...] = (style, "compact")
+    for tried in dict.fromkeys(styles):
+        messages = laid_out(rendered(state.view, tried))
         size = _size(messages)
         if size <= room:
             return Fitted(messages)
@@ -58,21 +64,10 @@ def fitted(
     while True:
         count = max(count, FEWEST)
         view = state.view.narrowed(ranked[:count])
-        messages = laid_out(_rendered(view, "compact", examples, state, context))
+        messages = laid_out(rendered(view, "compact"))
         if count == FEWEST or _size(messages) <= room:
             return Fitted(messages, min(count, len(ranked)))
         count = int(count * 0.7)
-
-
-def _rendered(view: SchemaView, style: str, examples: int, state: State, context: Context) -> Text:
-    return render_schema(
-        view,
-        style="ddl" if style == "ddl" else "compact",
-        values=state.values,
-        descriptions=state.descriptions,
-        catalog=context.workspace.catalog,
-        examples=examples,
-    )
 
 
 def _size(messages: tuple[Message, ...]) -> int:

@@ -13,14 +13,16 @@ _NAMING = frozenset(NAMING_WORDS)
 
 
 def narrowed(state: State, chosen: Iterable[ColumnRef]) -> State:
-    """The state with a view of the chosen columns and the keys that join their tables.
+    """The state with a view of the chosen columns and the keys of their tables.
 
     Keys are kept whatever was chosen (CHESS, appendix A.3): a query joins by them even when the
-    question doesn't speak of them. What was hidden before stays hidden.
+    question doesn't speak of them, and a key into a table that wasn't chosen says that it is there.
+    What was hidden before stays hidden.
     """
     schema = state.view.visible_schema()
     kept = set(chosen)
-    kept |= keys_between(schema, {ref.table for ref in kept})
+    tables = {ref.table for ref in kept}
+    kept |= keys_between(schema, tables) | keys_of(schema, tables)
     kept.intersection_update(schema.columns)
     if len(kept) == schema.column_count:
         return state
@@ -52,6 +54,18 @@ def found(state: State) -> set[ColumnRef]:
     return {match.column for match in state.values} | {
         link.column for link in state.similar_columns
     }
+
+
+def keys_of(schema: Schema, tables: set[str]) -> set[ColumnRef]:
+    """The primary keys of tables and the columns by which they refer to any other, declared or
+    inferred from names and data."""
+    own = {
+        ColumnRef(table.name, name)
+        for table in schema.tables
+        if table.name in tables
+        for name in table.primary_key
+    }
+    return own | {ref for ref in schema.foreign_key_columns if ref.table in tables}
 
 
 def keys_between(schema: Schema, tables: set[str], longest: int | None = None) -> set[ColumnRef]:

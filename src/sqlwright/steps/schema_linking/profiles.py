@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlwright.messages import Text
+from sqlwright.prompts.descriptions import essential
 from sqlwright.prompts.templates import schema_text, value_text
 from sqlwright.protocols import Context
 from sqlwright.schema import Column, ColumnRef
@@ -24,7 +25,7 @@ def column_profiles(
 
     Descriptions are those that retrieval found (CHESS, appendix A.3); with `full`, where it found
     none, those of the catalog (as the paper's code has it). Examples are stored values that
-    retrieval found, else frequent ones. Keys are left out: whether they are needed isn't asked.
+    retrieval found, then frequent ones. Keys are left out: whether they are needed isn't asked.
     """
     described: dict[ColumnRef, dict[str, str]] = {}
     for match in state.descriptions:
@@ -34,11 +35,10 @@ def column_profiles(
         matched.setdefault(found.column, []).append(found.value)
     for ref in columns:
         column = state.view.schema.column(ref) or Column(ref.column)
-        parts = described.get(ref, {})
-        examples = matched.get(ref, [])
-        examples = examples or _frequent(ref, context)
+        parts = {**described[ref], **_known(column)} if ref in described else {}
+        examples = [*matched.get(ref, []), *_frequent(ref, context)]
         if full:
-            parts = {**_known(column), **parts}
+            parts = {**parts, **_known(column)}
         yield {
             "table": schema_text(ref.table),
             "column": schema_text(ref.column),
@@ -55,17 +55,18 @@ def _description(ref: ColumnRef, parts: Mapping[str, str]) -> Text:
     label = parts.get("label", "")
     if label.casefold() == ref.column.casefold():
         label = ""
-    texts = [schema_text(label), schema_text(parts.get("description", ""))]
-    texts.append(value_text(parts.get("value_description", "")))
+    texts = [schema_text(label), schema_text(essential(parts.get("description", "")))]
+    texts.append(value_text(essential(parts.get("value_description", ""))))
     return Text.join("; ", filter(None, texts))
 
 
 def _known(column: Column) -> dict[str, str]:
-    return {
+    parts = {
         "label": column.label,
         "description": column.description,
         "value_description": column.value_description,
     }
+    return {part: text for part, text in parts.items() if text}
 
 
 def _frequent(ref: ColumnRef, context: Context) -> list[str]:
@@ -73,4 +74,7 @@ def _frequent(ref: ColumnRef, context: Context) -> list[str]:
     if catalog is None or ref not in catalog.columns:
         return []
     profile = (catalog.steady or catalog).columns.get(ref)
-    return [] if profile is None else [str(c) for c, _ in profile.frequent if c not in (None, "")]
+    if profile is None:
+        return []
+    absent = {text for text, _ in profile.missing}
+    return [str(cell) for cell, _ in profile.frequent if cell is not None and cell not in absent]

@@ -10,6 +10,7 @@ from sqlwright.protocols import Context
 from sqlwright.steps.schema_linking.choosing import choose
 from sqlwright.steps.schema_linking.narrowing import named_tables, naming_columns, narrowed
 from sqlwright.steps.schema_linking.replies import ColumnsReply, RepliedNames
+from sqlwright.steps.showing import Descriptions, Shown, Values
 from sqlwright.types import State
 
 
@@ -29,6 +30,12 @@ class SelectColumns(PromptStep):
     """Stored values shown of a column, those that retrieval found not counted."""
     least: int = 20
     """Columns of a view besides keys from which a model chooses; a smaller one stays as it is."""
+    descriptions: Descriptions = "auto"
+    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
+    take at most a tenth of what the model can read."""
+    values: Values = "retrieved"
+    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
+    `random`."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = "schema_linking/select_columns"
 
@@ -56,6 +63,7 @@ class SelectColumns(PromptStep):
             template=self.prompt,
             style=self.style,
             examples=self.examples,
+            shown=Shown(self.descriptions, self.values, self.sampling.model),
             sampling=self.sampling,
             form=ColumnsReply,
             resolve=lambda reply: names.columns(reply.tables, whole=True),

@@ -14,6 +14,7 @@ from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.schema_linking.choosing import choose
 from sqlwright.steps.schema_linking.narrowing import narrowed
 from sqlwright.steps.schema_linking.replies import RepliedNames, TablesReply
+from sqlwright.steps.showing import Descriptions, Shown, Values
 from sqlwright.types import State
 
 PER_NAME = 48
@@ -43,6 +44,12 @@ class SelectTables(PromptStep):
     names: int = 300
     """Most tables and hidden columns that are listed by name alone; fewer for a model that reads
     little."""
+    descriptions: Descriptions = "auto"
+    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
+    take at most a tenth of what the model can read."""
+    values: Values = "retrieved"
+    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
+    `random`."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = "schema_linking/select_tables"
 
@@ -71,6 +78,7 @@ class SelectTables(PromptStep):
             template=self.prompt,
             style=self.style,
             examples=self.examples,
+            shown=Shown(self.descriptions, self.values, self.sampling.model),
             sampling=self.sampling,
             form=TablesReply,
             resolve=lambda reply: names.tables(reply.tables),

@@ -16,6 +16,8 @@ from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.differences import CHARACTERS
 from sqlwright.steps.selection.queries import Shown, laid_out, schema_of, shown
 from sqlwright.steps.selection.verdicts import Verdicts, verdicts_from
+from sqlwright.steps.showing import Descriptions, Values
+from sqlwright.steps.showing import Shown as ShownOptions
 from sqlwright.types import State
 
 NAME = "selection.evaluate_tests"
@@ -43,6 +45,12 @@ class EvaluateTests(PromptStep):
     """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     representatives: bool = False
     """Judge one query of each cluster instead of all that differ."""
+    descriptions: Descriptions = "auto"
+    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
+    take at most a tenth of what the model can read."""
+    values: Values = "retrieved"
+    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
+    `random`."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = ""
     """A template of your own; empty is the arrangement's."""
@@ -56,6 +64,9 @@ class EvaluateTests(PromptStep):
     # Tests are read where there are some: without a step that writes them this is a vote.
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})
     writes: ClassVar[frozenset[str]] = frozenset({"tests", "candidates", "selected", "confidence"})
+
+    def _how(self) -> ShownOptions:
+        return ShownOptions(self.descriptions, self.values, self.sampling.model)
 
     def calls(self, state: State) -> int:
         """One for each test, or for each different query."""
@@ -92,11 +103,11 @@ class EvaluateTests(PromptStep):
     ) -> Judged:
         ones = [one for group in listed for one in group]
         common = {
-            "schema": schema_of((one.candidate for one in ones), state, context),
+            "schema": schema_of((one.candidate for one in ones), state, context, self._how()),
             "groups": self._groups(listed, state),
             "count": len(ones),
             "evidence_sense": self.evidence == "sense",
-            **asked(state),
+            **asked(state, context),
         }
         template, form = self.prompt or "selection/evaluate_test", Verdicts.model_json_schema()
         prompts = [
@@ -118,7 +129,7 @@ class EvaluateTests(PromptStep):
             "tests": [model_text(test.text) for test in state.tests],
             "count": len(state.tests),
             "evidence_sense": self.evidence == "sense",
-            **asked(state),
+            **asked(state, context),
         }
         results = [group["result"] for group in self._groups(listed, state)]
         ones = [one for group in listed for one in group]
@@ -129,7 +140,7 @@ class EvaluateTests(PromptStep):
             Prompt(
                 render(
                     template,
-                    schema=schema_of([one.candidate], state, context),
+                    schema=schema_of([one.candidate], state, context, self._how()),
                     sql=render_sql(one.candidate, state.question),
                     result=shown_of[one.number],
                     **common,

@@ -15,6 +15,8 @@ from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters
 from sqlwright.steps.selection.differences import CHARACTERS
 from sqlwright.steps.selection.queries import laid_out, schema_of, shown
+from sqlwright.steps.showing import Descriptions, Values
+from sqlwright.steps.showing import Shown as ShownOptions
 from sqlwright.types import State, UnitTest
 
 NAME = "selection.generate_tests"
@@ -68,6 +70,12 @@ class GenerateTests(PromptStep):
     """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     representatives: bool = False
     """Show one query of each cluster instead of all that differ."""
+    descriptions: Descriptions = "auto"
+    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
+    take at most a tenth of what the model can read."""
+    values: Values = "retrieved"
+    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
+    `random`."""
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.8))
     prompt: str = "selection/generate_tests"
 
@@ -78,6 +86,9 @@ class GenerateTests(PromptStep):
     )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})
     writes: ClassVar[frozenset[str]] = frozenset({"tests"})
+
+    def _how(self) -> ShownOptions:
+        return ShownOptions(self.descriptions, self.values, self.sampling.model)
 
     def calls(self, state: State) -> int:
         """One, and those for judging by the tests: without them it would be in vain."""
@@ -93,11 +104,13 @@ class GenerateTests(PromptStep):
         listed = shown(groups, representatives=self.representatives)
         messages = render(
             self.prompt,
-            schema=schema_of((one.candidate for group in listed for one in group), state, context),
+            schema=schema_of(
+                (one.candidate for group in listed for one in group), state, context, self._how()
+            ),
             groups=laid_out(listed, state, rows=self.rows, characters=self.characters),
             evidence_sense=self.evidence == "sense",
             tests=self.tests,
-            **asked(state),
+            **asked(state, context),
         )
         prompt = Prompt(messages, _tests, WrittenTests.model_json_schema())
         try:

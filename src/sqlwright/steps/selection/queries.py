@@ -8,11 +8,12 @@ from typing import Any
 
 from sqlwright.candidates import ResultGroup, deduplicate
 from sqlwright.messages import Text
-from sqlwright.prompts.schema import render_schema, render_sql
+from sqlwright.prompts.schema import render_sql
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.steps.selection.differences import render_differences
+from sqlwright.steps.showing import Shown as ShownOptions
 from sqlwright.types import Candidate, ExecutionResult, State
 
 
@@ -58,16 +59,13 @@ def laid_out(
     ]
 
 
-def schema_of(candidates: Iterable[Candidate], state: State, context: Context) -> Text:
+def schema_of(
+    candidates: Iterable[Candidate], state: State, context: Context, how: ShownOptions
+) -> Text:
     """The part of the schema that the candidates use; the view where that can't be told."""
     used = {ref for candidate in candidates for ref in _used(candidate, state.view.schema)}
-    return render_schema(
-        state.view.narrowed(used) if used else state.view,
-        style="ddl",
-        values=state.values,
-        descriptions=state.descriptions,
-        catalog=context.workspace.catalog,
-    )
+    view = state.view.narrowed(used) if used else state.view
+    return how.layout(view, state, context, style="ddl", examples=3).text()
 
 
 def _used(candidate: Candidate, schema: Schema) -> Iterator[ColumnRef]:

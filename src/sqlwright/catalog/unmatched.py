@@ -1,0 +1,86 @@
+"""Declared keys whose values aren't found where they lead: a join along them loses rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlwright.catalog.joins import SAMPLED_ROWS, SAMPLED_VALUES
+from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
+from sqlwright.errors import DatabaseUnavailable
+from sqlwright.schema import ColumnRef, ForeignKey
+from sqlwright.sql.tokens import quote_name
+
+FEW = 0.5
+"""Share of different values found below which a key is told of. Chosen: real keys have some rows
+without a partner."""
+
+
+def unmatched_keys(
+    keys: Iterable[ForeignKey], reading: TimedReader, *, seconds_each: float = 2.0
+) -> dict[ForeignKey, str]:
+    """Of the declared keys of one column those of which few values are found, and how few.
+
+    Stops, with what it has found so far, when the reading's time is up; a check that takes longer
+    than `seconds_each` tells nothing. Raises `Cancelled`.
+    """
+    told: dict[ForeignKey, str] = {}
+    for key in keys:
+        if key.inferred or len(key.columns) != 1:
+            continue
+        try:
+            said = _told(key, reading, seconds_each)
+        except OutOfTime:
+            break
+        if said:
+            told[key] = said
+    return told
+
+
+def _told(key: ForeignKey, reading: TimedReader, seconds: float) -> str:
+    ((near, far),) = key.pairs
+    counted = _found(near, far, "{}", reading, seconds)
+    if counted is None:
+        return ""
+    looked, found = counted
+    if not looked or found >= FEW * looked:
+        return ""
+    values = f"{looked:,} value{'' if looked == 1 else 's'}"
+    said = f"{f'{found:,}' if found else 'none'} of {values} {_are(found)} found there"
+    folded = _found(near, far, "lower(trim({}))", reading, seconds)
+    if folded is not None and folded[1] > found:
+        every = f"all {folded[1]:,}" if folded[1] == folded[0] else f"{folded[1]:,}"
+        said += f"; {every} {_are(folded[1])} with lower(trim(...)) on both sides"
+    return said
+
+
+def _are(count: int) -> str:
+    return "are" if count > 1 else "is"
+
+
+def _found(
+    near: ColumnRef, far: ColumnRef, form: str, reading: TimedReader, seconds: float
+) -> tuple[int, int] | None:
+    """Different values of one side, in a form, and how many of them the other side has in it; None
+    when it takes too long to tell."""
+    name, other = quote_name(near.column), form.format(quote_name(far.column))
+    some = (
+        f"SELECT {name} FROM {quote_name(near.table)} WHERE {name} IS NOT NULL LIMIT {SAMPLED_ROWS}"
+    )
+    hit = f"{form.format(f'near.{name}')} IN (SELECT {other} FROM {quote_name(far.table)})"
+    sql = (
+        f"SELECT count(*), total({hit}) FROM"
+        f" (SELECT DISTINCT {name} FROM ({some}) LIMIT {SAMPLED_VALUES}) AS near"
+    )
+    reading.limit(seconds)
+    try:
+        row = reading.single_row(sql)
+    except OutOfTime:
+        reading.limit(None)
+        reading.check()
+        return None
+    except (Unreadable, DatabaseUnavailable):
+        return None
+    finally:
+        reading.limit(None)
+    looked, hits = row
+    return (looked, int(hits)) if isinstance(looked, int) and isinstance(hits, float) else None

@@ -1,0 +1,35 @@
+"""The query of a view, as prompts show it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlwright.messages import Span
+from sqlwright.prompts.cells import WORDS, SpanWriter, sql_pieces, typed
+from sqlwright.schema import Table, fold_name
+
+LONGEST = 1_500
+"""Characters of a view's query that is shown; half of one would mislead."""
+
+
+def view_query(table: Table, names: Collection[str]) -> tuple[Span, ...]:
+    """A view's query on one line, without comments; nothing for a table.
+
+    What its author compared columns with may come from the data: such constants have the origin of
+    values. `names` are those of the schema, folded.
+    """
+    writer = SpanWriter()
+    written = 0
+    space = False
+    for piece in sql_pieces(table.definition):
+        if piece.kind in {"space", "comment"}:
+            space = written > 0
+            continue
+        text = piece.text if piece.text.isprintable() else " ".join(piece.text.split())
+        named = piece.kind == "quoted" and fold_name(piece.text[1:-1]) in names
+        ours = piece.kind in WORDS or named or typed(piece, "")
+        writer.add(" " if space else "")
+        writer.add(text, "schema" if ours else "value")
+        written += len(text) + space
+        space = False
+    return writer.text().spans if written <= LONGEST else ()

@@ -1,0 +1,122 @@
+"""Descriptions and stored values that prompts show beside names and types."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from sqlwright.llm.metering import estimated_tokens
+from sqlwright.prompts.descriptions import essential
+from sqlwright.prompts.schema import SchemaLayout
+from sqlwright.protocols import Catalog, Context
+from sqlwright.schema import ColumnRef, SchemaView
+from sqlwright.types import State, ValueMatch
+
+Style = Literal["ddl", "compact"]
+Descriptions = Literal["all", "retrieved", "auto"]
+"""Columns that are shown with their descriptions: all, those that retrieval found, or all while
+they take no more than `SHARE` of what the model can read."""
+Values = Literal["retrieved", "random"]
+"""Stored values shown as examples: those that retrieval found and frequent ones, or for each column
+one at random (the ablation of CHESS, section 4.3)."""
+
+SHARE = 0.1
+"""Share of a model's context that all descriptions of a view may take before only those that were
+found are shown. Chosen: the rest is for the schema, demonstrations and the reply."""
+PER_PHRASE = 5
+"""Stored values shown of one phrase; more only where they are as near as the nearest."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The options of a step that shows a schema."""
+
+    descriptions: Descriptions = "auto"
+    values: Values = "retrieved"
+    model: str = ""
+    """The model that is shown it; empty is the run's own."""
+
+    def layout(
+        self, view: SchemaView, state: State, context: Context, *, style: Style, examples: int
+    ) -> SchemaLayout:
+        """The view with what the catalog knows and what was found for the question in it; the same
+        for all samples of a question."""
+        catalog = context.workspace.catalog
+        found = found_values(state, context)
+        every = self._every(state, context)
+        return context.run.once(
+            lambda: SchemaLayout(
+                view,
+                style=style,
+                values=found,
+                descriptions=state.descriptions,
+                every_description=every,
+                catalog=catalog,
+                examples=examples,
+                drawn=self._drawn(state, context),
+            ),
+            "showing/schema",
+            (view, found, state.descriptions, catalog),
+            (style, examples, every, self.values),
+        )
+
+    def _every(self, state: State, context: Context) -> bool:
+        """True if all descriptions are shown, not only those that were found."""
+        if self.descriptions != "auto":
+            return self.descriptions == "all"
+        tokens = context.run.once(
+            partial(_tokens_of_descriptions, state.view), "showing/descriptions", (state.view,)
+        )
+        return not tokens or tokens <= SHARE * context.llm(self.model).capabilities.context_tokens
+
+    def _drawn(self, state: State, context: Context) -> Callable[[ColumnRef], random.Random] | None:
+        if self.values == "retrieved":
+            return None
+        return lambda ref: context.run.random(f"example/{state.question.text}/{ref}")
+
+
+def found_values(state: State, context: Context) -> tuple[ValueMatch, ...]:
+    """The stored values found for the question that are shown, the nearest first; the same object
+    for the same state."""
+    catalog = context.workspace.catalog
+    return context.run.once(
+        partial(_found, state, catalog), "showing/values", (state.view, state.values, catalog)
+    )
+
+
+def _tokens_of_descriptions(view: SchemaView) -> int:
+    columns = filter(None, map(view.schema.column, view.visible))
+    return estimated_tokens(
+        [
+            essential(text)
+            for column in columns
+            for text in (column.label, column.description, column.value_description)
+            if text
+        ]
+    )
+
+
+def _found(state: State, catalog: Catalog | None) -> tuple[ValueMatch, ...]:
+    visible = set(state.view.visible)
+    if catalog is not None and catalog.steady is not None:
+        # Whether a view's values were found in time differs; its tables have them anyway.
+        visible &= set(catalog.steady.columns)
+    return _nearest(match for match in state.values if match.column in visible)
+
+
+def _nearest(matches: Iterable[ValueMatch]) -> tuple[ValueMatch, ...]:
+    """The matches, best first, without what is far from its phrase and one of many."""
+    ranked = sorted(matches, key=lambda match: -match.score)
+    best: dict[str, float] = {}
+    counts: Counter[str] = Counter()
+    kept = []
+    for match in ranked:
+        counts[match.phrase] += 1
+        nearest = best.setdefault(match.phrase, match.score)
+        if counts[match.phrase] <= PER_PHRASE or match.score == nearest:
+            kept.append(match)
+    return tuple(kept)
