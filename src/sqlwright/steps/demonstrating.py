@@ -5,7 +5,7 @@ The features, which the examples name as `fits`:
 - of the question's words: `zero` a number for each thing, or things with few or no partners;
   `extreme` the most or least; `share` a part of a whole; `groups` a bound on what is counted or
   averaged; `run` neighbours in an order; `period` a time;
-- `evidence` there is some; `not_found` no stored value was found;
+- `evidence` there is some; `not_found` it names something, and no stored value was found;
 - of the schema: `one_table`; `two_ends` two keys from one table to another;
   `text_form` numbers, or dates that don't sort, stored as text.
 
@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from sqlwright.english import cues
+from sqlwright.english.words import tokens
 from sqlwright.prompts.demonstrations import WorkedDemonstration
 from sqlwright.protocols import Context
 from sqlwright.types import State
@@ -67,12 +68,18 @@ def chosen(demonstrations: Sequence[D], features: Collection[str], count: int) -
     return tuple(taken)
 
 
+def _names_something(text: str) -> bool:
+    """True if a text quotes, or has a capital letter behind its first word."""
+    quoted = any(mark in text for mark in "\"'“‘«")
+    return quoted or any(text[token.start].isupper() for token in tokens(text)[1:])
+
+
 def _features(state: State, context: Context) -> Iterator[str]:
     text = state.question.text
     yield from (name for name, words in _WORDS.items() if words.search(text))
     if state.question.evidence.strip():
         yield "evidence"
-    if not state.values:
+    if not state.values and _names_something(text):
         yield "not_found"
     schema = state.view.visible_schema()
     if len(schema.tables) == 1:
