@@ -2,6 +2,8 @@
 
     python benchmarks/large_schema.py DATA FOLDER                  at least 4,337 columns
     python benchmarks/large_schema.py DATA FOLDER --columns 100    about 100
+    python benchmarks/large_schema.py DATA FOLDER --columns 1000 --around data/bird
+                                                   a data set whose databases are that large
 
 CHESS (sections 4.1.1 and 4.2.2) merged BIRD's databases into schemas of up to 4,337 columns. This
 does the same by seed from the DDL of the training part: whole databases in a random order, every
@@ -9,6 +11,12 @@ table named `database_table`, declared keys kept, a few rows made for each, colu
 description files beside it. The training part alone doesn't have that many columns: once every
 database is in, they come again as `database_archive_table`, as a warehouse keeps old copies. The
 databases that are kept for measuring are left out.
+
+That schema has no questions. With --around, the databases of a data set in BIRD's layout, or in
+Spider's (`--rule spider`), are copied, each with its own tables and rows as they are and schemas of
+others beside them. Its questions and gold queries stay what they were: for pass@k by number of
+columns (figure 3), `sqlwright ablate pass-at-1 pass-at-5 --bird FOLDER/around_1000_0 ...`. The
+paper drew single columns for sizes in between; here whole databases are drawn.
 """
 
 from __future__ import annotations
@@ -16,13 +24,18 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import math
 import random
+import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from sqlwright.datasets.bird import load_bird
+from sqlwright.datasets.example import Dataset
+from sqlwright.datasets.spider import load_spider
 from sqlwright.datasets.split import HELD_BACK
 
 COLUMNS = 4_337
@@ -73,6 +86,68 @@ def make_large_schema(data: Path, folder: Path, columns: int = COLUMNS, seed: in
     return path
 
 
+def surround(data: Path, dataset: Dataset, folder: Path, columns: int, seed: int = 0) -> Path:
+    """A copy of a data set in `folder` whose databases have at least `columns` columns each; both
+    loaders read it. One that is there already is kept."""
+    whole = folder / f"around_{columns}_{seed}"
+    if (whole / "dev.json").exists():
+        return whole
+    sources = read_sources(data / "bird" / "train" / "train_schemas_ddl.json")
+    meanings = json.loads(
+        (data / "bird" / "train" / "train_column_meaning.json").read_text("utf-8")
+    )
+    for path in {example.database for example in dataset.examples}:
+        others = {name: tables for name, tables in sources.items() if name != path.stem}
+        place = whole / "database" / path.stem
+        place.mkdir(parents=True, exist_ok=True)
+        copy, described = place / path.name, place / "database_description"
+        shutil.copyfile(path, copy)
+        if (path.parent / described.name).is_dir():
+            shutil.copytree(path.parent / described.name, described, dirs_exist_ok=True)
+        described.mkdir(exist_ok=True)
+        _widen(copy, others, meanings, columns, random.Random(f"{seed}/{path.stem}"))
+    rows = [
+        {
+            "question_id": one.id, "db_id": one.db_id, "question": one.question,
+            "evidence": one.evidence, "SQL": one.gold_sql, "query": one.gold_sql,
+            "difficulty": one.difficulty,
+        }
+        for one in dataset.examples
+    ]  # fmt: skip
+    (whole / "dev.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    return whole
+
+
+def _widen(
+    path: Path,
+    sources: dict[str, tuple[Source, ...]],
+    meanings: Mapping[str, str],
+    columns: int,
+    drawn: random.Random,
+) -> None:
+    """Add others' tables to a database until it has so many columns."""
+    connection = sqlite3.connect(path)
+    (own,) = connection.execute(
+        "SELECT count(*) FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'"
+    ).fetchone()
+    there = {name.lower() for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
+    for prefix, tables in _others(sources, columns - own, drawn):
+        if there.isdisjoint(prefixed(prefix, table.name).lower() for table in tables):
+            for table in tables:
+                connection.execute(ddl(table, prefix))
+                fill(connection, table, prefix, drawn)
+                describe(table, prefix, meanings, path.parent / "database_description")
+    connection.commit()
+    connection.close()
+
+
+def _others(
+    sources: dict[str, tuple[Source, ...]], columns: int, drawn: random.Random
+) -> Iterator[tuple[str, tuple[Source, ...]]]:
+    """Those that come beside a database that lacks so many columns; the last may be too large."""
+    return chosen(sources, columns, drawn, over=math.inf) if columns > 0 else iter(())
+
+
 def read_sources(path: Path) -> dict[str, tuple[Source, ...]]:
     """The tables of every database that may be used, by database."""
     sources = {}
@@ -112,9 +187,10 @@ def _key(
 
 
 def chosen(
-    sources: dict[str, tuple[Source, ...]], columns: int, drawn: random.Random
+    sources: dict[str, tuple[Source, ...]], columns: int, drawn: random.Random, over: float = OVER
 ) -> Iterator[tuple[str, tuple[Source, ...]]]:
-    """Prefixes and tables of whole databases until there are enough columns."""
+    """Prefixes and tables of whole databases until there are enough columns, at most `over` times
+    as many."""
     total = 0
     for turn in count():
         names = list(sources)
@@ -124,7 +200,7 @@ def chosen(
             size = sum(len(table.columns) for table in sources[name])
             if total >= columns:
                 return
-            if total + size <= columns * OVER:
+            if total + size <= columns * over:
                 total += size
                 yield (
                     name + ("_archive" * bool(turn)) + (f"_{turn}" if turn > 1 else ""),
@@ -184,7 +260,7 @@ def cell(kind: str, row: int, *, is_key: bool, drawn: random.Random) -> int | fl
     return f"K{row:03}" if is_key else f"{drawn.choice(WORDS)} {drawn.choice(WORDS)}"
 
 
-def describe(table: Source, prefix: str, meanings: dict[str, str], folder: Path) -> None:
+def describe(table: Source, prefix: str, meanings: Mapping[str, str], folder: Path) -> None:
     """A description file in BIRD's layout with the columns' meanings, where there are any."""
     rows = [
         (name, "", text, kind, "")
@@ -214,7 +290,19 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--columns", type=int, default=COLUMNS)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--around", type=Path, help="a data set whose databases are widened")
+    parser.add_argument("--rule", choices=("bird", "spider"), default="bird", help="its layout")
+    parser.add_argument("--split", help="of a set in Spider's layout")
     options = parser.parse_args(None if arguments is None else list(arguments))
+    if options.around is not None:
+        dataset = (
+            load_bird(options.around)
+            if options.rule == "bird"
+            else load_spider(options.around, split=options.split)
+        )
+        whole = surround(options.data, dataset, options.folder, options.columns, options.seed)
+        print(f"{whole}: {len(dataset.examples)} questions, {len(dataset.db_ids)} databases")
+        return
     path = make_large_schema(options.data, options.folder, options.columns, options.seed)
     with sqlite3.connect(path) as connection:
         tables, columns = connection.execute(
