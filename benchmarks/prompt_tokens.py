@@ -6,9 +6,12 @@
 The recipe chess-ir-ss-cg with the embedded column filter (`form: embedded`), with the one that
 ships (`batched`) and with the paper's (`per_column`, one call a column); and `baseline`, which
 shows everything. Replies come from a responder (`answering.py`) that names the tables and columns
-that the question names, so revisions are few and the numbers are those of the prompts. Tokens are
-characters / 4; beside them those of the tokenizer that ships with the embedded models (WordPiece),
-which makes more of names with underscores than the tokenizers of large models do.
+that the question names, so revisions are few and the numbers are those of the prompts; nothing is
+said of a model's accuracy. With each total stands its range over the questions, and for how many
+of them the view that the query is written from still has all columns that they name (of the
+demo's, that the gold query reads). On the largest schema one call a column is tried on two
+questions only. Tokens are characters / 4; beside them those of the tokenizer that ships with the
+embedded models (WordPiece), which makes more of names with underscores than those of large models.
 """
 
 from __future__ import annotations
@@ -26,15 +29,18 @@ from benchmarks.answering import Responder
 from benchmarks.large_schema import COLUMNS, make_large_schema
 from benchmarks.setting import (
     Place,
+    named_questions,
     open_session,
     prepared,
     prepared_demo,
-    questions_about,
     varied_questions,
 )
 from tokenizers import Tokenizer
 
+from sqlwright.demo.questions import demo_questions
 from sqlwright.llm.scripted import Script, ScriptedModel
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.sql.reading import columns_used
 
 FILTER = "schema_linking.filter_columns"
 FORMS = {
@@ -55,34 +61,54 @@ class Counted:
     tokens: float = 0.0
     pieces: float = 0.0
     most_calls: int = 0
+    least: float = 0.0
+    """Tokens of the question that took least."""
+    most: float = 0.0
+    kept: int = 0
+    """Questions whose columns were all in the last view."""
+    asked: int = 0
 
 
-def made(folder: Path, schema: str, count: int) -> tuple[Place, list[str], int]:
+Named = tuple[str, frozenset[ColumnRef]]
+"""A question and the columns that it needs."""
+
+
+def made(folder: Path, schema: str, count: int) -> tuple[Place, list[Named], int]:
     """A prepared database, questions, and how many columns it has."""
     if schema == "demo":
-        place, questions = prepared_demo(folder), varied_questions(count)
+        place, texts, gold = prepared_demo(folder), varied_questions(count), demo_questions()
+        columns = [columns_used(one.sql, _schema(place)) for one in gold]
+        questions = [(t, frozenset(columns[n % len(gold)])) for n, t in enumerate(texts)]
     else:
         data = os.environ.get("SQLWRIGHT_DATA")
         if not data:
             raise SystemExit("set SQLWRIGHT_DATA: the schemas are made from BIRD's training part")
         database = make_large_schema(Path(data), folder, int(schema))
         place = prepared(database, folder / "home", database.parent / "database_description")
-        questions = questions_about(database, count)
+        questions = named_questions(database, count)
+    return place, questions, _schema(place).column_count
+
+
+def _schema(place: Place) -> Schema:
     with open_session(place, "baseline", None, record=False) as session:
-        return place, questions, session.workspace.schema.column_count
+        return session.workspace.schema
 
 
 def count(
-    place: Place, form: str, questions: Sequence[str], tokenizer: Tokenizer
+    place: Place, form: str, questions: Sequence[Named], tokenizer: Tokenizer
 ) -> dict[str, Counted]:
     """Means per question by step; under an empty name those of all steps."""
     recipe, overrides = FORMS[form]
     found: dict[str, Counted] = defaultdict(Counted)
     asked_of: list[int] = []
-    for question in questions:
+    sizes: list[float] = []
+    kept = 0
+    for question, columns in questions:
         model = ScriptedModel(Script(otherwise=Responder(faulty=0.1).scripted))
-        with open_session(place, recipe, model, overrides, record=False) as session:
-            session.ask(question)
+        with open_session(place, recipe, model, overrides, record=False, stand_in=False) as session:
+            _, state = session.run(question)
+        kept += columns <= set(state.view.visible)
+        sizes.append(sum(len(asked.prompt) / 4 for asked in model.script.asked))
         for asked in model.script.asked:
             tokens = len(asked.prompt) / 4
             # Thousands of prompts that are alike but for a column: a few of them tell enough.
@@ -98,7 +124,9 @@ def count(
         counted.calls /= len(questions)
         counted.tokens /= len(questions)
         counted.pieces /= len(questions)
-    found[""].most_calls = max(asked_of, default=0)
+    whole = found[""]
+    whole.most_calls, whole.least, whole.most = max(asked_of), min(sizes), max(sizes)
+    whole.kept, whole.asked = kept, len(questions)
     return dict(found)
 
 
@@ -132,14 +160,18 @@ def main() -> int:
             steps = sorted((s for s in counted if s), key=list(counted).index)
             for step in [*steps, ""]:
                 one = counted[step]
+                told = f"{one.tokens:,.0f}"
+                if not step:
+                    told += f" [{one.least:,.0f} to {one.most:,.0f}]"
+                    told += f"; columns left {one.kept} of {one.asked}"
                 row = [f"{columns:,} columns", name, step or "**all**", f"{one.calls:,.1f}",
-                       f"{one.tokens:,.0f}", f"{one.pieces:,.0f}"]  # fmt: skip
+                       told, f"{one.pieces:,.0f}"]  # fmt: skip
                 print(f"| {' | '.join(row)} |", flush=True)
         ours = totals["embedded"]
         shares = {f: totals[f].tokens / ours.tokens for f in FORMS if f != "embedded"}
-        told = ", ".join(f"{share:.1f} times as many in {f}" for f, share in shares.items())
+        shown = ", ".join(f"{share:.1f} times as many in {f}" for f, share in shares.items())
         print(f"\n{columns:,} columns: {ours.tokens:,.0f} tokens, at most {ours.most_calls} calls; "
-              f"{told}\n", file=sys.stderr, flush=True)  # fmt: skip
+              f"{shown}\n", file=sys.stderr, flush=True)  # fmt: skip
         if schema == str(COLUMNS):
             good = ours.most_calls <= MOST_CALLS and all(
                 shares[form] >= SHARE for form in ("per column", "baseline")

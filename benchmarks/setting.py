@@ -30,6 +30,7 @@ from sqlwright.llm.sending.engine import Engine
 from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import prepare, prepared_folder
+from sqlwright.schema import ColumnRef
 
 E = TypeVar("E", bound=Event)
 
@@ -157,6 +158,13 @@ def load_average() -> str:
 
 def questions_about(database: Path, count: int, seed: int = 0) -> list[str]:
     """Questions that name tables and columns of a database, drawn by seed."""
+    return [text for text, _ in named_questions(database, count, seed)]
+
+
+def named_questions(
+    database: Path, count: int, seed: int = 0
+) -> list[tuple[str, frozenset[ColumnRef]]]:
+    """The same, each with the columns that it names."""
     with closing(sqlite3.connect(database)) as connection:
         rows = connection.execute(
             "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"
@@ -169,13 +177,14 @@ def questions_about(database: Path, count: int, seed: int = 0) -> list[str]:
     questions = []
     for _ in range(count):
         table = draw.choice(tables)
-        first, second = (_spoken(draw.choice(columns[table])) for _ in range(2))
+        first, second = (draw.choice(columns[table]) for _ in range(2))
         form = draw.choice((
             "How many {table} have a {first} above the average {second}?",
             "List the {first} of the {table} with the highest {second}.",
             "Which {first} do most {table} with the {second} 'amber birch' have?",
         ))  # fmt: skip
-        questions.append(form.format(table=_spoken(table), first=first, second=second))
+        text = form.format(table=_spoken(table), first=_spoken(first), second=_spoken(second))
+        questions.append((text, frozenset({ColumnRef(table, first), ColumnRef(table, second)})))
     return questions
 
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Every figure of the README, one command each.
+# The figures of the README, one command each; all but the cold start's (python -m benchmarks.cold
+# --before FOLDER), which compares with an older checkout.
 #
 #   SQLWRIGHT_DATA=path/to/data runs/figures.sh [folder for everything in between]
 #
 # What each command prints is shown and kept in the folder as NAME.txt. A figure that is there isn't
 # made again: broken off, the same command goes on; remove the file to make that figure anew.
 #
-# The development databases are read once per release: their figures are made only with DEV=1, and
-# noted in LOG.md. VALUES and QUERIES name the files of a million made-up values (tab-separated) and
+# The development databases are a development set. So that they aren't read by the way, their figures
+# are made only with DEV=1, and each reading is noted in LOG.md. VALUES and QUERIES name the files of a million made-up values (tab-separated) and
 # of queries for them (JSON lines), seeded by a number that nothing was tuned on; without them that
 # figure is left out. Needs `pip install -e '.[dev,lsh]'`; PYTHON is the interpreter, .venv's unless
 # named.
@@ -72,8 +73,10 @@ if [ "${DEV:-}" = 1 ]; then
         evaluate syn --spider "$data/spider" --split dev --questions "$data/spider_syn/train.json"
     figure round-trip "gold queries that keep their rows through the intermediate form" \
         "$python" benchmarks/round_trip.py --data "$data" --split dev
+    figure merged-dev "300 questions with all databases in one schema, and with each alone" \
+        "$python" -m benchmarks.merged_schema "$data" "$out/merged-schema-dev" --part dev --questions 300
 else
-    echo "== dev, syn, round-trip: left out; DEV=1 reads the development databases"
+    echo "== dev, syn, round-trip, merged-dev: left out; DEV=1 reads the development databases"
 fi
 figure round-trip-fit "the same on the databases trained on" \
     "$python" benchmarks/round_trip.py --data "$data" --split fit
@@ -87,6 +90,10 @@ figure values-real "value index: real values, beside MinHash and a scan" \
     "$python" benchmarks/value_index.py real "$data" --peers
 figure values-all "the value index on all real texts, numbers too, beside its peers" \
     "$python" benchmarks/value_index.py real "$data" --peers --all
+figure prompt-tokens "prompt tokens and calls of a question, three schemas" \
+    "$python" -m benchmarks.prompt_tokens "$out/prompt-tokens"
+figure robustness "a language model whose replies are bad one time in five" \
+    "$python" -m benchmarks.llm_robustness "$out/robustness"
 figure database "what the worker process costs, and how soon a denial is stopped" \
     "$python" benchmarks/database.py
 figure prepare "preparing, and the first answer on a never-seen database" \

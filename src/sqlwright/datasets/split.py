@@ -1,8 +1,8 @@
 """Division of Spider's databases into `fit`, `valid`, `calib` and development.
 
-The division is by database, so nothing measured was ever seen: `fit` is trained on, `valid`
-chooses between checkpoints and settings, `calib` fits probabilities. The development databases
-are for the release measurement only.
+The division is by database: `fit` is trained on, `valid` chooses between checkpoints and settings,
+`calib` fits probabilities. Nothing trains on the development databases; they have been read many
+times, and what was read led to changes.
 """
 
 from __future__ import annotations
