@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ def extracted(
     says: Any, step: ExtractKeywords | None = None, question: Question = ASKED
 ) -> tuple[State, Script]:
     script = Script(otherwise=says)
-    workspace: Any = None
+    workspace: Any = SimpleNamespace(catalog=None)
     context = Context(workspace, Run(seed=3), {"llm": ScriptedModel(script)})
     return (step or ExtractKeywords())(state(question), context), script
 
@@ -78,7 +79,7 @@ def test_without_a_usable_reply_the_questions_own_words_are_taken(says: Any) -> 
 def test_a_spent_budget_and_a_cancelled_run_pass_through() -> None:
     with pytest.raises(BudgetSpent):
         extracted(Missing("budget", "spent"))
-    workspace: Any = None
+    workspace: Any = SimpleNamespace(catalog=None)
     run = Run()
     run.cancelled.set()
     model = ScriptedModel(Script(otherwise=Missing("cancelled", "cancelled")))
@@ -130,6 +131,6 @@ def test_words_of_anything(text: str, evidence: str, most: int) -> None:
 
 
 def test_the_step_without_a_model() -> None:
-    workspace: Any = None
+    workspace: Any = SimpleNamespace(catalog=None)
     found = QuestionWords(most=5)(state(), Context(workspace, Run()))
     assert found.keywords == question_words(ASKED, 5)
