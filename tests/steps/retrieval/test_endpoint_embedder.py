@@ -93,7 +93,7 @@ def context(**options: Any) -> RetrieveContext:
 
 ENTITIES = RetrieveEntities(embedder=NAME, least_meaning=0.3)
 PUPILS = ("How many pupils are enrolled?", ("pupils enrolled",))
-FRESNO = ("Who is from Fresnoo?", ("fresnoo",))
+FRESNO = ("Who is from Fresnolike?", ("fresnolike",))
 
 
 def test_an_endpoint_finds_what_the_same_vectors_on_this_machine_find(
@@ -266,7 +266,7 @@ steps:
   - repair.execution_guided
   - selection.first_valid
 """
-QUESTION = "How many customers live in Canaria Quetzalcoat or Bonnevil?"
+QUESTION = "How many customers live in Canaria Quetzal or Bonnevil?"
 
 
 @pytest.fixture

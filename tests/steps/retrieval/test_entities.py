@@ -9,12 +9,16 @@ from typing import Any
 import pytest
 from tests.scripted import ScriptedEmbedder
 
+from sqlwright.catalog.records import Catalog, ColumnProfile
 from sqlwright.errors import Cancelled, ConfigError
 from sqlwright.indexes.values.index import ColumnValues, memory_value_index
+from sqlwright.local.models import load
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.steps.retrieval.column_names import similar_columns
-from sqlwright.steps.retrieval.entities import RetrieveEntities, search_texts
+from sqlwright.steps.retrieval.entities import RetrieveEntities
+from sqlwright.steps.retrieval.keyword_pieces import looked_up
+from sqlwright.steps.retrieval.years import years_in
 from sqlwright.types import Question, State, ValueMatch
 
 COUNTY = ColumnRef("schools", "County Name")
@@ -68,38 +72,44 @@ def test_exact_stored_spelling_per_column_whatever_the_case(form: Any) -> None:
 
 
 def test_the_paper_keeps_the_nearest_spelling_of_a_column_and_text() -> None:
-    found = retrieved(["Fresno County"])
+    found = retrieved(["Fresno county"])
     assert (COUNTY, "Fresno County") in values(found)
     assert (COUNTY, "Fresno County Office") not in values(found)
     assert (CITY, "Fresno") in values(found)  # for the prefix "Fresno"
+    stored = {CITY: ["late schooling", "late schoolhouse"]}
+    alike = RetrieveEntities(least_meaning=0.7)
+    found = retrieved(["late schools"], alike, stored=stored)
+    assert values(found) == {(CITY, "late schoolhouse")}
 
 
 def test_the_code_keeps_several_near_ones_of_a_column() -> None:
-    stored = {CITY: ["FresnoNorth", "FresnoNordh", "Fresnel"]}
-    step = RetrieveEntities(form="code", least_meaning=0.3, within=0.8)
-    both = {(CITY, "FresnoNorth"), (CITY, "FresnoNordh")}
-    assert values(retrieved(["FresnoNord"], step, stored=stored)) == both
+    stored = {CITY: ["late schooling", "late schoolhouse"]}
+    step = RetrieveEntities(form="code", least_meaning=0.7, within=0.8)
+    both = {(CITY, "late schooling"), (CITY, "late schoolhouse")}
+    assert values(retrieved(["late schools"], step, stored=stored)) == both
     strict = replace(step, within=1.0)
-    assert values(retrieved(["FresnoNord"], strict, stored=stored)) == {(CITY, "FresnoNordh")}
+    assert values(retrieved(["late schools"], strict, stored=stored)) == {
+        (CITY, "late schoolhouse")
+    }
 
 
 def test_the_earlier_program_keeps_what_ties_a_columns_best() -> None:
-    stored = {CITY: ["Fresno", "Fresnos"]}
-    found = retrieved(["Fresno"], RetrieveEntities(form="v1"), stored=stored)
-    assert values(found) == {(CITY, "Fresno")}
+    stored = {CITY: ["late schooling", "late schoolhouse"]}
+    step = RetrieveEntities(form="v1", least_meaning=0.7)
+    assert values(retrieved(["late schools"], step, stored=stored)) == {(CITY, "late schooling")}
 
 
 def test_meaning_below_its_threshold_is_left_out() -> None:
-    step = RetrieveEntities(least_meaning=1.01)
-    assert values(retrieved(["fresnoo"], step)) == set()
-    assert values(retrieved(["fresno"], step)) == set()  # equality counts as 1, not more
-    assert (CITY, "Fresno") in values(retrieved(["fresno"], replace(step, least_meaning=1.0)))
+    step = RetrieveEntities(least_meaning=1.01, least_short=1.01)
+    assert values(retrieved(["fresnolike"], step)) == set()
+    assert (CITY, "Fresno") in values(retrieved(["fresnolike"], replace(step, least_meaning=0.4)))
+    assert (CITY, "Fresno") in values(retrieved(["fresnolike"], replace(step, least_short=0.4)))
 
 
 def test_letters_below_their_threshold_are_left_out() -> None:
-    step = RetrieveEntities(form="code", least_meaning=-1.0)
-    assert (CITY, "Fresno") in values(retrieved(["fresnoo"], step))
-    assert not retrieved(["fresnoo"], replace(step, least_edit=0.99)).values
+    step = RetrieveEntities(form="code", least_meaning=0.4, least_short=1.01)
+    assert (CITY, "Fresno") in values(retrieved(["fresnolike"], step))
+    assert not retrieved(["fresnolike"], replace(step, least_edit=0.99)).values
 
 
 def test_what_is_equal_is_never_embedded() -> None:
@@ -166,11 +176,123 @@ def test_an_index_that_cannot_list_its_values_has_no_published_form() -> None:
         RetrieveEntities(values="minhash")(state, context)
 
 
+ORDERS = Schema(
+    "x",
+    (
+        Table("countries", (Column("country_name", "TEXT"), Column("town", "TEXT"))),
+        Table("orders", (Column("currency", "TEXT"), Column("bank", "TEXT"), Column("noted"))),
+    ),
+)
+COUNTRY, TOWN = ColumnRef("countries", "country_name"), ColumnRef("countries", "town")
+CURRENCY, BANK = ColumnRef("orders", "currency"), ColumnRef("orders", "bank")
+NOTED = ColumnRef("orders", "noted")
+HELD = {
+    COUNTRY: ["Germany", "France", "Georgia", "Austria", "Australia"],
+    TOWN: ["Hamburg", "New York", "Newark", "Homburg Park", "Ordersville", "Town"],
+    CURRENCY: ["EUR", "USD", "GBP"],
+    BANK: ["Deutsche Bank", "Dresdner Bank", "Nullmeier Bank"],
+    NOTED: ["14.592", "2014-05-03", "592", "1.592", "Hall 592", "Null"],
+}
+
+
+def spotted(keywords: Sequence[str], text: str = "?", **options: Any) -> set[str]:
+    """What the step finds with the embedded model."""
+    index = memory_value_index(
+        [ColumnValues(ref, [(value, 1) for value in values]) for ref, values in HELD.items()]
+    )
+    database: Any = None
+    workspace = Workspace(database, ORDERS, index, None)
+    state = State(Question(text), SchemaView(ORDERS), keywords=tuple(keywords))
+    context = Context(workspace, Run(), {"embedder": load("embedder")})
+    return {match.value for match in RetrieveEntities(**options)(state, context).values}
+
+
+@pytest.mark.parametrize("form", ["paper", "code", "v1"])
+@pytest.mark.parametrize(
+    ("keywords", "value"),
+    [
+        (["Germny", "France"], "Germany"),
+        (["germny"], "Germany"),
+        (["Hambrug"], "Hamburg"),
+        (["customers in Hambrug"], "Hamburg"),
+        (["New Yrok"], "New York"),
+        (["Deutsche Bnk"], "Deutsche Bank"),
+        (["euro"], "EUR"),
+        (["'Austrlaia'"], "Australia"),
+    ],
+)
+def test_a_misspelt_value_is_found_by_every_form(
+    form: Any, keywords: list[str], value: str
+) -> None:
+    found = spotted(keywords, form=form)
+    assert value in found
+    assert found <= {value, "France"}
+
+
+@pytest.mark.parametrize("form", ["paper", "code", "v1"])
+@pytest.mark.parametrize(
+    ("keywords", "text", "found"),
+    [
+        (["592"], "Which have 592?", {"592"}),
+        (["2014"], "How many in 2014?", set()),
+        (["05-03"], "05-03?", set()),
+        (["orders", "towns", "Country Name"], "How many orders do towns have?", set()),
+        (["null"], "noted is null", set()),
+        (["noted! = null", "is not null"], "noted! = null", set()),
+        (["null"], "noted is 'null'", {"Null"}),
+        (["town"], "Who lives in 'Town'?", {"Town"}),
+        (["Town"], "Who lives in Town?", {"Town"}),
+    ],
+)
+def test_no_junk(form: Any, keywords: list[str], text: str, found: set[str]) -> None:
+    assert spotted(keywords, text, form=form) == found
+
+
+def test_the_parts_of_a_text_that_is_stored_are_not_looked_for() -> None:
+    assert spotted(["Deutsche Bank"]) == {"Deutsche Bank"}
+    assert "Dresdner Bank" in spotted(["Bank of Dresden"], least_meaning=0.5)
+
+
+YEARS = {
+    "released": ColumnProfile({"integer": 40}, 40, distinct=30, minimum=1999, maximum=2020),
+    "season_year": ColumnProfile(
+        {"integer": 9}, 9, distinct=2, minimum=0, maximum=2014, frequent=((2014, 7), (0, 2))
+    ),
+    "price": ColumnProfile({"integer": 40}, 40, distinct=30, minimum=5, maximum=9_999),
+    "id": ColumnProfile({"integer": 40}, 40, distinct=40, minimum=1980, maximum=2019),
+    "said": ColumnProfile({"text": 40}, 40, distinct=30, minimum="1", maximum="9"),
+}
+FILMS = Schema("x", (Table("films", tuple(Column(name) for name in YEARS), primary_key=("id",)),))
+FILM_CATALOG = Catalog(
+    FILMS, columns={ColumnRef("films", name): about for name, about in YEARS.items()}
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("Which films are of 2014?", {"released", "season_year"}),
+        ("Films between 2001 and 2010?", {"released"}),
+        ("Films since 1998?", set()),
+        ("Which films sold 2014 copies?", {"season_year"}),
+        ("Films of 2014-05-03, flat 2014/7, 12,014 and 2014.5?", set()),
+    ],
+)
+def test_a_year_points_at_columns_of_years(text: str, columns: set[str]) -> None:
+    found = years_in(Question(text), SchemaView(FILMS), FILM_CATALOG)
+    assert {match.column.column for match in found} == columns
+    for match in found:
+        assert match.span is not None
+        assert text[slice(*match.span)] == match.value
+        assert match.row_count == (7 if match.column.column == "season_year" else None)
+    assert years_in(Question(text), SchemaView(FILMS), None) == []
+
+
 @pytest.mark.parametrize(
     ("keywords", "texts"),
     [
         (["a big city"], ["a big city", "big city", "a big", "city"]),
-        (["status = 'open'"], ["status = 'open'", "status", "status =", "open"]),
+        (["status = 'open'"], ["status", "open"]),
         (["(K-12)"], ["K-12"]),
         (["A"], ["A"]),
         (["the", " ", ""], []),
@@ -178,7 +300,8 @@ def test_an_index_that_cannot_list_its_values_has_no_published_form() -> None:
     ],
 )
 def test_what_is_searched_for(keywords: list[str], texts: list[str]) -> None:
-    assert sorted(search_texts(keywords)) == sorted(texts)
+    phrases = looked_up(keywords, Question("?"))
+    assert sorted(phrase.text for phrase in phrases) == sorted(texts)
 
 
 @pytest.mark.parametrize(

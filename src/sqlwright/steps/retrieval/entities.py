@@ -2,61 +2,61 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from rapidfuzz import fuzz
-
 from sqlwright.errors import NotEmbedded
-from sqlwright.indexes.folding import soften
-from sqlwright.protocols import Context, Embedder, Step, ValueIndex, embedder_role
-from sqlwright.schema import ColumnRef
+from sqlwright.indexes.published import PublishedIndexes
+from sqlwright.protocols import Context, Step, ValueIndex, embedder_role
 from sqlwright.steps.retrieval.column_names import similar_columns
 from sqlwright.steps.retrieval.endpoint_vectors import embedder_of, told_instead
-from sqlwright.steps.retrieval.published_index import PublishedIndexes
-from sqlwright.steps.retrieval.values import SKIPPED
-from sqlwright.types import Question, State, ValueMatch
+from sqlwright.steps.retrieval.keyword_pieces import looked_up, names_of
+from sqlwright.steps.retrieval.near import (
+    Near,
+    grouped,
+    is_short_form,
+    is_spelled,
+    longest,
+    matches_of,
+    may_match,
+    near_of,
+    other_form,
+    thresholds_of,
+    undisputed,
+    unread,
+    with_meaning,
+)
+from sqlwright.steps.retrieval.values import by_other_forms
+from sqlwright.steps.retrieval.years import years_in
+from sqlwright.types import State
 
 NAME = "retrieval.entities"
-LONGEST = 100
-"""Characters of a text that is searched for."""
-SHORTEST = 2
-"""Characters of a keyword's piece that is searched for."""
-_PAIRS = {"'": "'", '"': '"', "`": "`", "(": ")", "[": "]", "“": "”", "‘": "’"}
-
-
-@dataclass(frozen=True, slots=True)
-class Near:
-    """A stored value and how near it is to what was searched for."""
-
-    match: ValueMatch
-    searched: str
-    edit: float
-    """Similarity letter by letter, in [0, 1], whatever the case."""
-    meaning: float = 0.0
-    """Cosine of the embeddings; 1 for texts that are the same but for case and accents."""
 
 
 @dataclass(frozen=True)
 class RetrieveEntities(Step):
-    """CHESS section 3.1, retrieve_entity, and appendix A.1: index, edit distance, embedding.
+    """Looks the keywords up among the stored values and the names of columns.
 
-    The three descriptions of it differ, hence `form`. `paper`: of the values the index gives for a
-    keyword the `top_k` nearest by embedding that reach `least_meaning`, then of each column the one
-    with the smallest edit distance. `code`: values that reach `least_edit` and `least_meaning`;
-    over all keywords those of a column within `within` of its best by each measure. `v1`, an
-    earlier program: by `least_edit` the best five, by `least_meaning` the best one, and of a column
-    those that tie its best edit similarity.
+    CHESS section 3.1, retrieve_entity, and appendix A.1: index, edit distance, embedding. The three
+    descriptions of it differ, hence `form`. `paper`: of the values the index gives for a keyword
+    the `top_k` nearest by embedding that reach `least_meaning`, then of each column the one with
+    the smallest edit distance. `code`: values that reach `least_edit` and `least_meaning`; over all
+    keywords those of a column within `within` of its best by each measure. `v1`, an earlier
+    program: by `least_edit` the best five, by `least_meaning` the best one, and of a column those
+    that tie its best edit similarity.
 
-    Deviations: a value equal but for case and accents passes every threshold; similarity is of
-    folded texts; the index gives at most `per_column` values of one column.
+    Deviations: in each form a value also passes that is spelled like the text (`near.is_spelled`)
+    or is another form of it (`other_forms`), whatever it means, and one that is an abbreviation of
+    it at less likeness; where a text is a stored value, values that only resemble its parts are
+    left out; numbers match whole numbers only, and what names a table or column isn't looked up;
+    similarity is of folded texts; the index gives at most `per_column` values of one column. A year
+    also matches the columns of whole numbers that hold it as one.
     """
 
     form: Literal["paper", "code", "v1"] = "paper"
     values: Literal["index", "minhash"] = "index"
-    """Our index, or the paper's (extra `lsh`), which is built in memory when it is first used."""
+    """Our index, or the paper's (extra `lsh`)."""
     library: Literal["datasketch", "rensa"] = "datasketch"
     """The library that computes the paper's signatures: the library it used, or a much faster
     one."""
@@ -66,8 +66,10 @@ class RetrieveEntities(Step):
     """Of them, most from one column."""
     least_edit: float = 0.3
     """Least similarity letter by letter (forms `code` and `v1`)."""
-    least_meaning: float = 0.6
-    """Least cosine similarity."""
+    least_meaning: float | None = None
+    """Least cosine similarity; None is what is fitted to the embedder."""
+    least_short: float | None = None
+    """The same for a word and a value that may be its abbreviation."""
     within: float = 0.9
     """Share of a column's best similarity that others must reach (form `code`)."""
     keep_edit: int = 5
@@ -105,23 +107,17 @@ class RetrieveEntities(Step):
         context.run.check()
         if not state.keywords:
             return state
-        index: ValueIndex = context.workspace.values
-        if self.values == "minhash":
-            index = self._published.of(index, self.library)
-        texts = search_texts(state.keywords)
-        hits = index.search_many(texts, self.top_k, per_column=self.per_column)
-        near = [
-            Near(match, text, fuzz.ratio(soften(text), soften(match.value)) / 100)
-            for text, matches in zip(texts, hits, strict=True)
-            for match in matches
-        ]
-        form = {"paper": self._paper, "code": self._code, "v1": self._v1}[self.form]
+        question = state.question
+        near = self._near(state, context)
+        spelled = undisputed([hit for hit in near if is_spelled(hit)])
+        rest = unread(near, spelled)
         try:
-            chosen = form(near, embedder_of(context, self.embedder, step=NAME, origin="value"))
+            alike = self._alike(spelled, rest, context, self.embedder)
         except NotEmbedded as error:
             state = state.warn("embedder", told_instead(error), error)
-            chosen = form(near, embedder_of(context, "", step=NAME, origin="value"))
-        found = matches_of(chosen, state.question)[: self.limit]
+            alike = self._alike(spelled, rest, context, "")
+        found = matches_of(longest(spelled, alike), question)
+        found = [*years_in(question, state.view, context.workspace.catalog), *found][: self.limit]
         known = {(match.column, match.value) for match in state.values}
         new = tuple(match for match in found if (match.column, match.value) not in known)
         named = similar_columns(
@@ -131,127 +127,66 @@ class RetrieveEntities(Step):
             values=(*state.values, *new), similar_columns=named, searched=state.keywords
         )
 
-    def _paper(self, near: Sequence[Near], embedder: Embedder) -> list[Near]:
+    def _near(self, state: State, context: Context) -> list[Near]:
+        """Matches of the index for each text that may be meant, and other forms of the texts."""
+        names = names_of(state.view)
+        phrases = looked_up(state.keywords, state.question, names)
+        index: ValueIndex = context.workspace.values
+        if self.values == "minhash":
+            index = self._published.of(index, self.library)
+        hits = index.search_many(
+            [phrase.text for phrase in phrases], self.top_k, per_column=self.per_column
+        )
+        found = [
+            near_of(phrase, match)
+            for phrase, matches in zip(phrases, hits, strict=True)
+            for match in matches
+        ]
+        near = [hit for hit in found if may_match(hit, state.question, names)]
+        pairs = [(hit.phrase, hit.match) for hit in near]
+        return [*near, *(other_form(*pair) for pair in by_other_forms(phrases, index, pairs))]
+
+    def _alike(
+        self, spelled: Sequence[Near], rest: Sequence[Near], context: Context, name: str
+    ) -> list[Near]:
+        """Those of the rest that are near enough in meaning, by the form asked for. Raises
+        NotEmbedded."""
+        fitted = thresholds_of(name)
+        least = fitted.meaning if self.least_meaning is None else self.least_meaning
+        least_short = fitted.short if self.least_short is None else self.least_short
+        near = with_meaning(rest, embedder_of(context, name, step=NAME, origin="value"))
+        short = [hit for hit in near if hit.meaning >= least_short and is_short_form(hit)]
+        form = {"paper": self._paper, "code": self._code, "v1": self._v1}[self.form]
+        equal = [hit for hit in spelled if hit.meaning >= 1]
+        return [*form([*equal, *near], least), *short]
+
+    def _paper(self, near: Sequence[Near], least: float) -> list[Near]:
         kept: list[Near] = []
-        for group in grouped(with_meaning(near, embedder), by="searched"):
+        for group in grouped(near, by="searched"):
             ranked = sorted(group, key=lambda hit: -hit.meaning)[: self.top_k]
-            alike = [hit for hit in ranked if hit.meaning >= self.least_meaning]
+            alike = [hit for hit in ranked if hit.meaning >= least]
             columns = grouped(alike, by="column")
             kept += [max(column, key=lambda hit: (hit.edit, hit.meaning)) for column in columns]
         return kept
 
-    def _code(self, near: Sequence[Near], embedder: Embedder) -> list[Near]:
-        alike = with_meaning([hit for hit in near if hit.edit >= self.least_edit], embedder)
+    def _code(self, near: Sequence[Near], least: float) -> list[Near]:
+        alike = [hit for hit in near if hit.edit >= self.least_edit and hit.meaning >= least]
         kept: list[Near] = []
-        for group in grouped([n for n in alike if n.meaning >= self.least_meaning], by="column"):
-            least = self.within * max(hit.edit for hit in group)
-            spelled = [hit for hit in group if hit.edit >= least]
-            least = self.within * max(hit.meaning for hit in spelled)
-            kept += [hit for hit in spelled if hit.meaning >= least]
+        for group in grouped(alike, by="column"):
+            best = self.within * max(hit.edit for hit in group)
+            spelled = [hit for hit in group if hit.edit >= best]
+            best = self.within * max(hit.meaning for hit in spelled)
+            kept += [hit for hit in spelled if hit.meaning >= best]
         return kept
 
-    def _v1(self, near: Sequence[Near], embedder: Embedder) -> list[Near]:
-        alike: list[Near] = []
-        for group in grouped([hit for hit in near if hit.edit >= self.least_edit], by="searched"):
-            alike += sorted(group, key=lambda hit: -hit.edit)[: self.keep_edit]
+    def _v1(self, near: Sequence[Near], least: float) -> list[Near]:
         nearest: list[Near] = []
-        for group in grouped(with_meaning(alike, embedder), by="searched"):
-            ranked = sorted(group, key=lambda hit: -hit.meaning)
-            ranked = [hit for hit in ranked if hit.meaning >= self.least_meaning]
-            nearest += ranked[: self.keep_meaning]
+        for group in grouped([hit for hit in near if hit.edit >= self.least_edit], by="searched"):
+            spelled = sorted(group, key=lambda hit: -hit.edit)[: self.keep_edit]
+            ranked = sorted(spelled, key=lambda hit: -hit.meaning)
+            nearest += [hit for hit in ranked if hit.meaning >= least][: self.keep_meaning]
         kept: list[Near] = []
         for group in grouped(nearest, by="column"):
             best = max(hit.edit for hit in group)
             kept += [hit for hit in group if hit.edit >= best]
         return kept
-
-
-def search_texts(keywords: Iterable[str]) -> list[str]:
-    """Each keyword, what begins or ends it at a blank, and what is right of a `=`, each once.
-
-    Of its pieces, single letters and words that mean nothing by themselves are left out.
-    """
-    found: dict[str, str] = {}
-    for keyword in keywords:
-        whole = _bare(" ".join(keyword.split())[:LONGEST])
-        if whole not in SKIPPED:
-            found.setdefault(soften(whole), whole)
-        for piece in map(_bare, _pieces(whole)):
-            folded = soften(piece)
-            if len(piece) >= SHORTEST and folded not in SKIPPED and piece[0] not in "=<>":
-                found.setdefault(folded, piece)
-    found.pop("", None)
-    return list(found.values())
-
-
-def _pieces(keyword: str) -> Iterator[str]:
-    for blank in re.finditer(r" ", keyword):
-        yield keyword[: blank.start()]
-        yield keyword[blank.end() :]
-    if "=" in keyword:
-        yield keyword.rsplit("=", 1)[1]
-
-
-def _bare(text: str) -> str:
-    """A text without marks around it and blanks at its ends."""
-    text = text.strip(" ,;")
-    while len(text) > 1 and _PAIRS.get(text[0]) == text[-1]:
-        text = text[1:-1].strip(" ,;")
-    return text
-
-
-def grouped(near: Iterable[Near], *, by: Literal["searched", "column"]) -> list[list[Near]]:
-    """Matches grouped by text or by column, in order of first appearance."""
-    groups: dict[object, list[Near]] = {}
-    for hit in near:
-        groups.setdefault(hit.searched if by == "searched" else hit.match.column, []).append(hit)
-    return list(groups.values())
-
-
-def with_meaning(near: Sequence[Near], embedder: Embedder) -> list[Near]:
-    """The same with the cosine of each pair; texts are embedded once, equal ones not at all."""
-    apart = [hit for hit in near if soften(hit.searched) != soften(hit.match.value)]
-    texts = list(dict.fromkeys(t for hit in apart for t in (hit.searched, hit.match.value)))
-    vectors = dict(zip(texts, embedder.embed(texts), strict=True)) if texts else {}
-    differing = {id(hit) for hit in apart}
-    return [
-        Near(
-            hit.match,
-            hit.searched,
-            hit.edit,
-            float(vectors[hit.searched] @ vectors[hit.match.value])
-            if id(hit) in differing
-            else 1.0,
-        )
-        for hit in near
-    ]
-
-
-def matches_of(near: Iterable[Near], question: Question) -> list[ValueMatch]:
-    """Each stored value once a column, the nearest first."""
-    best: dict[tuple[ColumnRef, str], Near] = {}
-    for hit in near:
-        key = (hit.match.column, hit.match.value)
-        if key not in best or (hit.edit, hit.meaning) > (best[key].edit, best[key].meaning):
-            best[key] = hit
-    ranked = sorted(
-        best.values(),
-        key=lambda hit: (-hit.edit, -hit.meaning, str(hit.match.column), hit.match.value),
-    )
-    return [
-        ValueMatch(
-            hit.searched,
-            hit.match.column,
-            hit.match.value,
-            round(hit.edit, 4),
-            hit.match.row_count,
-            _span(hit.searched, question.text),
-        )
-        for hit in ranked
-    ]
-
-
-def _span(text: str, question: str) -> tuple[int, int] | None:
-    """Start and end of the text in the question, as a whole word."""
-    found = re.search(rf"(?<!\w){re.escape(text)}(?!\w)", question, re.IGNORECASE)
-    return found.span() if found else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +13,8 @@ from sqlwright.types import Question, State
 
 LONGEST = 4
 """Words of a phrase, quoted text and names apart."""
+LONGEST_NAME = 6
+"""Words of a name."""
 
 _COMPARED = re.compile(
     r"(?:[\w.]+|\"[^\"\n]+\"|`[^`\n]+`)\s*(?:<>|!=|>=|<=|=|<|>)\s*"
@@ -40,9 +42,16 @@ def _ranked(text: str) -> list[tuple[int, int, str]]:
     found = [(1, m.start(), " ".join(m[0].split())) for m in _COMPARED.finditer(text)]
     found += [(1, m.start(), m[0]) for m in _IDENTIFIER.finditer(text)]
     names: list[Phrase] = []
+    joined: list[Phrase] = []
     runs: list[Phrase] = []
-    for phrase in phrases_of(text, LONGEST):
+    for phrase in phrases_of(text, LONGEST_NAME):
         words = phrase.text.split()
+        if (
+            len(words) > LONGEST
+            and not phrase.quoted
+            and not (_is_name(words) or not _small(words))
+        ):
+            continue
         if phrase.quoted:
             found.append((0, phrase.span[0], phrase.text))
         elif len(words) == 1:
@@ -50,13 +59,28 @@ def _ranked(text: str) -> list[tuple[int, int, str]]:
             if phrase.capitalised and phrase.span[0]:
                 names.append(phrase)
         elif _MARKS.isdisjoint(phrase.text):
-            if all(word[:1].isupper() or word[:1].isdigit() for word in words):
+            if not _small(words):
                 names.append(phrase)
+            elif _is_name(words):
+                joined.append(phrase)
             elif not any(word.casefold() in SKIPPED for word in words):
                 runs.append(phrase)
-    found += [(2, phrase.span[0], phrase.text) for phrase in _longest(names)]
+    found += [
+        (2, phrase.span[0], phrase.text) for some in (names, joined) for phrase in _longest(some)
+    ]
     found += [(3, phrase.span[0], phrase.text) for phrase in _longest(runs)]
     return found
+
+
+def _small(words: Sequence[str]) -> set[str]:
+    """The words that begin with neither a capital nor a digit."""
+    return {word for word in words if not (word[:1].isupper() or word[:1].isdigit())}
+
+
+def _is_name(words: Sequence[str]) -> bool:
+    """True if words may be a name with small words within it: Gone with the Wind."""
+    small = _small(words)
+    return small <= SKIPPED and {words[0].casefold(), words[-1].casefold()}.isdisjoint(SKIPPED)
 
 
 def _longest(phrases: Iterable[Phrase]) -> Iterator[Phrase]:

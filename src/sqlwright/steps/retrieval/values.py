@@ -39,8 +39,8 @@ _ENDINGS = frozenset(
     "s es 's ed d ing ings er ers r y ly n an ian ans ians ese ish i".split()  # noqa: SIM905
 )
 
-_YEAR = re.compile(r"(?:1[6-9]|20)\d\d")
-_CODES = re.compile(r"zip|post|phone|mobile|fax|code|number", re.IGNORECASE)
+YEAR = re.compile(r"(?:1[6-9]|20)\d\d")
+CODES = re.compile(r"zip|post|phone|mobile|fax|code|number", re.IGNORECASE)
 """Names of columns of digits that nobody means by “in 2010”."""
 
 LIKE = 0.88
@@ -126,25 +126,24 @@ def retrieve_values(
     hits: list[tuple[Phrase, ValueMatch]] = []
     for phrase, matches in zip(phrases, results, strict=True):
         least = quoted_threshold if phrase.quoted else threshold
-        year = _is_year(question.text, phrase)
+        year = is_year(question.text, phrase)
         hits += [
             (phrase, match)
             for match in matches
-            if _plausible(phrase, match, least)
-            and not (year and _CODES.search(match.column.column))
+            if plausible(phrase, match, least) and not (year and CODES.search(match.column.column))
         ]
-    hits += _by_other_forms(phrases, index, hits)
+    hits += by_other_forms(phrases, index, hits)
     return _distinct(_undisputed(hits))[:limit]
 
 
-def _is_year(text: str, phrase: Phrase) -> bool:
+def is_year(text: str, phrase: Phrase) -> bool:
     """True if the phrase is a year by which the question tells a time: in 2010, since 1997."""
-    if phrase.quoted or not _YEAR.fullmatch(phrase.text):
+    if phrase.quoted or not YEAR.fullmatch(phrase.text):
         return False
     return bool(BEFORE_YEAR.search(text[: phrase.span[0]]))
 
 
-def _plausible(phrase: Phrase, match: ValueMatch, threshold: float) -> bool:
+def plausible(phrase: Phrase, match: ValueMatch, threshold: float) -> bool:
     """True if a match is near enough, by rules that differ with how the phrase is written."""
     value = match.value.strip()
     if match.score >= SAME:
@@ -164,7 +163,7 @@ def _plausible(phrase: Phrase, match: ValueMatch, threshold: float) -> bool:
     return match.score >= threshold or fuzz.ratio(word, other) >= 100 * LIKE
 
 
-def _by_other_forms(
+def by_other_forms(
     phrases: Sequence[Phrase], index: ValueIndex, hits: Sequence[tuple[Phrase, ValueMatch]]
 ) -> Iterator[tuple[Phrase, ValueMatch]]:
     """Values that equal another form of a phrase; where a column of that kind holds the phrase
