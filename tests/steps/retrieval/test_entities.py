@@ -324,11 +324,34 @@ def test_columns_by_name(keyword: str, columns: list[ColumnRef]) -> None:
     assert all(0.9 <= link.score <= 1 for link in found)
 
 
+@pytest.mark.parametrize(
+    ("keywords", "columns"),
+    [
+        (["email"], ["email_address"]),
+        (["emails"], ["email_address"]),
+        (["countries"], ["Country"]),
+        (["state"], ["state_province_county"]),
+        (["all states and provinces"], ["state_province_county"]),
+        (["email = 'x'"], ["email_address"]),
+        (["name"], []),
+        (["wage"], []),
+    ],
+)
+def test_columns_by_a_part_of_their_name(keywords: list[str], columns: list[str]) -> None:
+    names = ("email_address", "Country", "state_province_county", "firstName", "wager_id")
+    view = SchemaView(Schema("x", (Table("people", tuple(map(Column, names))),)))
+    found = similar_columns(keywords, view)
+    assert [link.column.column for link in found] == columns
+    assert similar_columns(keywords, view, least=0.95) == tuple(
+        link for link in found if link.score > 0.95
+    )
+
+
 def test_of_equally_similar_columns_those_of_a_named_table_then_rare_names_come_first() -> None:
     tables = tuple(Table(name, (Column("name"), Column(f"{name}_no"))) for name in ("a1", "pets"))
     view = SchemaView(Schema("x", tables))
     named = similar_columns(["name", "pet"], view)
-    assert [str(link.column) for link in named] == ["pets.name", "a1.name"]
+    assert [str(link.column) for link in named] == ["pets.name", "a1.name", "pets.pets_no"]
     rare = similar_columns(["name", "a1_no"], view)
     assert [str(link.column) for link in rare] == ["a1.a1_no", "a1.name", "pets.name"]
 
