@@ -192,6 +192,8 @@ class ModelCalled(Event):
     """Replies that weren't asked for again."""
     cut: int
     """Replies of which only the end was kept."""
+    left_out: tuple[str, ...]
+    """Parameters that the model turned out not to take; they aren't sent any more."""
     cost: float | None
     """In US dollars; None is unknown."""
     seconds: float

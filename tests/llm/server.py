@@ -96,7 +96,8 @@ class Asked:
 Fault = Callable[[Asked], str]
 """Which fault a request gets; an empty text is none. A value of `FAULTS` or `STATUS`,
 'slow' (the whole answer, but in small pieces over 0.2 s), 'redirect', 'rate_limit_date',
-'rate_limit_in_body', 'unsupported:<parameter>', or 'raw:<body>'."""
+'rate_limit_in_body', 'unsupported:<parameter>' (if it was sent), 'refused:<parameter>',
+'says:<message>' (with status 400), or 'raw:<body>'."""
 
 
 def well(asked: Asked) -> str:
@@ -343,6 +344,11 @@ class ModelServer:
             if name in asked.body:
                 return 400, {}, _error(f"{name} isn't supported", "unsupported_parameter", name)
             fault = ""
+        if fault.startswith("refused:"):
+            name = fault.partition(":")[2]
+            return 400, {}, _error(f"{name} is not supported by this model", "invalid", name)
+        if fault.startswith("says:"):
+            return 400, {}, _error(fault[5:], "invalid_request_error")
         if fault in STATUS:
             status, code = STATUS[fault]
             # A careless server quotes the prompt in its error.
@@ -433,6 +439,7 @@ def _openai(
 def _anthropic(messages: list[dict[str, Any]], counts: tuple[int, int]) -> dict[str, Any]:
     content: list[dict[str, Any]] = []
     for message in messages[:1]:
+        content += message.get("thinking", ())
         if message.get("content"):
             content.append({"type": "text", "text": message["content"]})
         content += [
@@ -451,9 +458,10 @@ def _anthropic(messages: list[dict[str, Any]], counts: tuple[int, int]) -> dict[
         "role": "assistant",
         "model": "claude-test-1",
         "content": content,
-        "stop_reason": "tool_use" if used_tool else "end_turn",
+        "stop_reason": "tool_use" if used_tool else messages[0].get("stop_reason", "end_turn"),
         "stop_sequence": None,
-        "usage": {"input_tokens": counts[0], "output_tokens": counts[1]},
+        "usage": {"input_tokens": counts[0], "output_tokens": counts[1]}
+        | dict(messages[0].get("usage", {})),
     }
 
 
@@ -467,12 +475,14 @@ def _google(messages: list[dict[str, Any]], counts: tuple[int, int]) -> dict[str
                 "functionCall": {
                     "name": call["function"]["name"],
                     "args": json.loads(call["function"]["arguments"]),
-                }
+                },
+                **({"thoughtSignature": call["signature"]} if "signature" in call else {}),
             }
             for call in message.get("tool_calls", ())
         ]
         content = {"role": "model", "parts": parts}
-        candidates.append({"index": place, "content": content, "finishReason": "STOP"})
+        ended = {"finishReason": "STOP", "logprobsResult": message.get("logprobs")}
+        candidates.append({"index": place, "content": content, **ended})
     return {
         "candidates": candidates,
         "modelVersion": "gemini-test-1",

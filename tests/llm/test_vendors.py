@@ -62,7 +62,8 @@ class Vendor:
             "throttle": QUICK,
             **options,
         }
-        return connect(Service(PROVIDERS[self.name], "some-model", **options))
+        model = options.pop("model", "some-model")
+        return connect(Service(PROVIDERS[self.name], model, **options))
 
 
 VENDORS = [

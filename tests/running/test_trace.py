@@ -189,7 +189,7 @@ def test_a_prompt_is_kept_with_its_origins_masked_and_cut(tmp_path: Path) -> Non
     whole = secret + Text.join("", spans)
     writer = TraceWriter(tmp_path, "x")
     messages = (Message("system", secret), Message("user", whole))
-    writer(ModelCalled("s", "m", 1, 0.0, 0, 10, messages, (), (), 0, 0, 0, 0, 0, None, 0.0))
+    writer(ModelCalled("s", "m", 1, 0.0, 0, 10, messages, (), (), 0, 0, 0, 0, 0, (), None, 0.0))
     writer.close()
     (event,) = read_trace(writer.path).events
     assert event["messages"][0] == {"role": "system", "text": [["question", "***"]]}

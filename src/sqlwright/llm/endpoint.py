@@ -130,6 +130,7 @@ class EndpointError(Exception):
         retryable: bool = True,
         retry_after: float | None = None,
         crowded: bool = False,
+        left_out: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -139,6 +140,8 @@ class EndpointError(Exception):
         """Seconds the endpoint asked to wait; None when it didn't."""
         self.crowded = crowded
         """The endpoint is fine but asks us to slow down (429): waiting is patient."""
+        self.left_out = left_out
+        """The parameter that it doesn't take, which is left out from now on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +228,8 @@ class CallOutcome:
     samples: tuple[Sample, ...]
     revision: str = ""
     """As in `Completion`; of the last request that brought a reply."""
+    left_out: tuple[str, ...] = ()
+    """Parameters that the model turned out not to take."""
 
     @property
     def complete(self) -> bool:

@@ -43,6 +43,9 @@ E_co = TypeVar("E_co", bound=Endpoint, covariant=True)
 WAIT = 0.05
 """Seconds between looks at whether the run was cancelled while requests of others are under way."""
 
+LONGEST_THOUGHT = 1_000_000
+"""Characters kept of a vendor's record of reasoning. Chosen; they are some thousand."""
+
 _FINGERPRINT = re.compile(r"/?fp_\w+$")
 """The part of a reported revision that names a set-up of the vendor's servers, of which it uses
 several at once. For the cache they are one model."""
@@ -109,6 +112,8 @@ class _PendingRequest:
     seconds: float = 0.0
     cut: int = 0
     """Replies of which only the end was kept."""
+    left_out: tuple[str, ...] = ()
+    """Parameters that the model turned out not to take."""
 
     def ended(self) -> tuple[Sample, ...]:
         """All samples; there is no gap left."""
@@ -289,6 +294,7 @@ class GatedModel:
         """Store the samples of a range; keep the replies for the next time."""
         revision = _FINGERPRINT.sub("", outcome.revision)
         self._reported = revision or self._reported
+        pending.left_out += outcome.left_out
         for number, sample in enumerate(outcome.samples, start=part.first):
             if isinstance(sample, Missing):
                 if sample.kind != "budget":
@@ -304,7 +310,13 @@ class GatedModel:
             )
             text = reply_without_key(sample.text, self._key_sent)
             pending.cut += len(text) > LONGEST_REPLY
-            reply = replace(sample, text=text[-LONGEST_REPLY:], tool_calls=calls)
+            reply = replace(
+                sample,
+                text=text[-LONGEST_REPLY:],
+                tool_calls=calls,
+                thought=reply_without_key(sample.thought, self._key_sent)[:LONGEST_THOUGHT],
+                logprobs=sample.logprobs if text == sample.text else (),
+            )
             pending.samples[number] = reply
             self._limits.note(pending.call, reply)
             if self._cache is not None and not is_cut(reply, pending.call):
@@ -333,6 +345,7 @@ class GatedModel:
                 reasoning_tokens=sum(reply.reasoning_tokens for reply in replies),
                 cached=sum(reply.cached for reply in replies),
                 cut=pending.cut,
+                left_out=pending.left_out,
                 cost=meter.costs.get(id(pending.call.messages), 0.0),
                 seconds=pending.seconds,
             )

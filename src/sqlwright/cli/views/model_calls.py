@@ -50,6 +50,8 @@ def embedding_lines(event: Mapping[str, Any], display: DisplayOptions) -> Iterat
     """Lines of an embedding call: number of texts, time, tokens."""
     yield Text()
     parts = [f"{event.get('texts', 0)} texts"]
+    if event.get("left_out"):
+        parts.append(f"left out: {clean(', '.join(map(str, event['left_out'])), 80)}")
     if event.get("cached"):
         parts.append(f"{event['cached']} kept from before")
     parts.append(f"{event.get('requests', 0)} requests")

@@ -38,6 +38,7 @@ class CallAttempts:
     _limiter: RateLimiter = field(init=False)
     _samples: list[Sample | None] = field(init=False)
     _revision: str = ""
+    _left_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._samples = [None] * self.call.n
@@ -45,7 +46,8 @@ class CallAttempts:
     def outcome(self, ended: str) -> CallOutcome:
         """The samples so far. What isn't there yet was cut short because of `ended`."""
         missing = Missing("cancelled", ended)
-        return CallOutcome(tuple(sample or missing for sample in self._samples), self._revision)
+        samples = tuple(sample or missing for sample in self._samples)
+        return CallOutcome(samples, self._revision, self._left_out)
 
     async def complete(self, limiter: RateLimiter) -> None:
         """Send requests until every sample is there or missing for good."""
@@ -73,6 +75,8 @@ class CallAttempts:
                 if not answer.retryable:
                     return self._give_up(numbers, Missing(answer.kind, answer.message))
                 trouble.add(answer)
+                if answer.left_out and answer.left_out not in self._left_out:
+                    self._left_out += (answer.left_out,)
             else:
                 left = self._keep(numbers, answer)
                 trouble.empty += not all(map(_has_content, answer.replies))

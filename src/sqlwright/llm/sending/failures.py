@@ -38,6 +38,11 @@ _PLACE = re.compile(r"'loc': \('body', '(\w+)'")
 """A place where a validation failed, in a message."""
 _DEEPEST = 10
 """Levels of an error's JSON that are searched for words; errors of servers have two to four."""
+FEWEST_TOKENS = 256
+"""Reply tokens below which no smaller number is tried."""
+_LENGTHS = r"max_?(?:completion|output|new)?_?tokens"
+_EXCEEDS = r"too large|at most|maximum|exceed|supported range|> \d|less than or equal"
+"""Words of servers that refuse a number of reply tokens."""
 _SLOW_DOWN = {429, 529}
 _PASSING = {408, 409, 425, 429}
 
@@ -140,6 +145,23 @@ def unsupported(status: int, body: Any, sent: Iterable[str]) -> str | None:
         if _field(body, "param") == parameter or re.search(rf"['\"`]{name}['\"`]{loose}", text):
             return parameter
     return None
+
+
+def ran_out(status: int, body: Any) -> bool:
+    """True where a server says by an error that a reply ended before anything of it was seen."""
+    return status == 400 and mentions(body, ("output limit was reached",))
+
+
+def fewer_tokens(status: int, body: Any, sent: int) -> int | None:
+    """The reply tokens to ask for where the server says that those sent are too many: the most it
+    names, else half as many. None where it says something else, or few are left."""
+    text = _text(body)
+    if status not in {400, 422} or not re.search(_LENGTHS, text) or not re.search(_EXCEEDS, text):
+        return None
+    named = [int(number.replace(",", "")) for number in re.findall(r"\b\d[\d,]{2,8}\b", text)]
+    fitting = [number for number in named if FEWEST_TOKENS <= number < sent]
+    most = max(fitting, default=sent // 2)
+    return most if most >= FEWEST_TOKENS else None
 
 
 def mentions(body: Any, words: Iterable[str]) -> bool:

@@ -9,14 +9,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatch
 from typing import Any
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
-from sqlwright.llm.sending.failures import refused, unreachable, unsupported
+from sqlwright.llm.sending.failures import fewer_tokens, refused, unreachable, unsupported
 from sqlwright.llm.sending.transport import NO_KEY, AtSite, Discreet, ModelAddress
-from sqlwright.llm.vendors.reading import arguments_text, count, finish, guarded, well_formed
-from sqlwright.messages import Reply, ToolCall
+from sqlwright.llm.vendors.reading import (
+    arguments_text,
+    count,
+    finish,
+    guarded,
+    opaque,
+    well_formed,
+)
+from sqlwright.messages import Capabilities, Reply, ToolCall
 
 FINISH = {
     "end_turn": "stop",
@@ -26,6 +35,30 @@ FINISH = {
     "tool_use": "tool_calls",
 }
 OLDER_VERSION = "2023-06-01"
+BY_BUDGET = (
+    "claude-3*",
+    "claude-*-4",
+    "claude-*-4-[0125]",
+    "claude-*-4-20*",
+    "claude-*-4-[0125]-20*",
+)
+"""Names of models that think within a number of tokens; later ones go by effort."""
+SMALLEST_BUDGET = 1_024
+"""Tokens for thinking that these models take at least."""
+SHORTEST_TEXT = 256
+"""Tokens that are left for the text besides."""
+SHORTEST_CACHED = 4_000
+"""Characters of a text that is worth a place in the prefix cache: of fewer than 1,024 tokens no
+model keeps any."""
+_OPTIONAL = {
+    "temperature": ("temperature",),
+    "effort": ("output_config.effort", "effort"),
+    "thinking": ("thinking", "thinking.type", "thinking.adaptive", "thinking.disabled"),
+    "cache_control": ("cache_control",),
+    "format": ("output_config.format", "output_format"),
+    "output_config": ("output_config",),
+}
+"""Parameters that a model may refuse, and how the server calls them; they are then left out."""
 
 
 class AnthropicEndpoint(AtSite):
@@ -36,6 +69,8 @@ class AnthropicEndpoint(AtSite):
     def __init__(self, site: ModelAddress) -> None:
         super().__init__(site)
         self._refused: set[str] = set()
+        self._most = 0
+        """Reply tokens that the model takes at most, once it has refused more."""
         self._client = _client(site)
 
     async def send(self, call: Call) -> Completion:
@@ -63,20 +98,22 @@ class AnthropicEndpoint(AtSite):
         can = self.capabilities
         body: dict[str, Any] = {
             "model": self._site.model,
-            "max_tokens": call.limit,
+            "max_tokens": min(call.limit, self._most or call.limit),
             "messages": _messages(call.messages),
             "timeout": self.throttle.seconds,
         }
-        system = "\n\n".join(well_formed(m.text) for m in call.messages if m.role == "system")
-        if system:
+        if system := self._system(call.messages):
             body["system"] = system
+        thinking = self._thinking(call, body["max_tokens"])
+        if thinking:
+            body["thinking"] = thinking
         if can.temperature:
             body["extra_headers"] = {"anthropic-version": OLDER_VERSION}
-            body["extra_body"] = {"temperature": min(1.0, call.temperature)}  # the scale's end
-        if can.json_schema and call.reply_schema is not None:
-            body["output_config"] = {
-                "format": {"type": "json_schema", "schema": dict(call.reply_schema)}
-            }
+            thinks = thinking.get("type", "disabled") != "disabled"  # then it takes none
+            if not thinks and "temperature" not in self._refused:
+                body["extra_body"] = {"temperature": min(1.0, call.temperature)}  # the scale's end
+        if output := self._output(call):
+            body["output_config"] = output
         if can.tools and call.tools:
             body["tools"] = [
                 {
@@ -86,16 +123,61 @@ class AnthropicEndpoint(AtSite):
                 }
                 for tool in call.tools
             ]
-        for name in self._refused:
-            body.pop(name, None)
         return body
 
-    def _status(self, error: Any, body: Mapping[str, Any]) -> EndpointError:
+    @property
+    def capabilities(self) -> Capabilities:
+        """The configured capabilities within what the model was found to take."""
+        can = self._site.capabilities
+        most = min(can.reply_tokens or self._most, self._most) if self._most else can.reply_tokens
+        return replace(can, reply_tokens=most)
+
+    def _system(self, messages: Sequence[PlainMessage]) -> str | list[dict[str, Any]]:
+        """The system's text, marked for the prefix cache where every request of its kind has it."""
+        system = [message for message in messages if message.role == "system"]
+        text = "\n\n".join(well_formed(message.text) for message in system)
+        fixed = all(message.fixed for message in system)
+        if not fixed or len(text) < SHORTEST_CACHED or "cache_control" in self._refused:
+            return text
+        return [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]
+
+    def _thinking(self, call: Call, most: int) -> dict[str, Any]:
+        """Whether and how to think; nothing where that is left to the model."""
+        if call.reasoning is None or "thinking" in self._refused:
+            return {}
+        if call.reasoning == "none":
+            return {"type": "disabled"}
+        if not any(fnmatch(self._site.model, pattern) for pattern in BY_BUDGET):
+            return {"type": "adaptive"}
+        budget = min(max(call.reasoning_tokens, SMALLEST_BUDGET), most - SHORTEST_TEXT)
+        return {"type": "enabled", "budget_tokens": budget} if budget >= SMALLEST_BUDGET else {}
+
+    def _output(self, call: Call) -> dict[str, Any]:
+        """The form and the effort of the reply."""
+        output: dict[str, Any] = {}
+        if self.capabilities.json_schema and call.reply_schema is not None:
+            output["format"] = {"type": "json_schema", "schema": dict(call.reply_schema)}
+        if call.reasoning not in {None, "none"}:
+            output["effort"] = "low" if call.reasoning == "minimal" else call.reasoning
+        if any(fnmatch(self._site.model, pattern) for pattern in BY_BUDGET):
+            output.pop("effort", None)
+        if "output_config" in self._refused:
+            return {}
+        return {name: part for name, part in output.items() if name not in self._refused}
+
+    def _status(self, error: Any, sent: Mapping[str, Any]) -> EndpointError:
         body, status = error.body, int(error.status_code)
-        for parameter, called in (("extra_body", "temperature"), ("output_config",) * 2):
-            if parameter in body and unsupported(status, body, [called]):
+        if most := fewer_tokens(status, body, int(sent["max_tokens"])):
+            self._most = most
+            return EndpointError(f"it gives {most:,} tokens at most", retry_after=0.0)
+        given = {*sent, *sent.get("output_config", {}), *sent.get("extra_body", {})}
+        given |= {"cache_control"} if isinstance(sent.get("system"), list) else set()
+        for parameter, names in _OPTIONAL.items():
+            if parameter in given and unsupported(status, body, names):
                 self._refused.add(parameter)
-                return EndpointError(f"it doesn't take {called!r}", retry_after=0.0)
+                return EndpointError(
+                    f"it doesn't take {parameter!r}", retry_after=0.0, left_out=parameter
+                )
         headers = error.response.headers
         return refused(self._site.address, status, headers, body, self._site.wall())
 
@@ -118,6 +200,8 @@ def _blocks(message: PlainMessage) -> list[dict[str, Any]]:
         result = {"type": "tool_result", "tool_use_id": message.tool_call_id}
         return [{**result, "content": well_formed(message.text)}]
     blocks: list[dict[str, Any]] = []
+    if message.tool_calls and message.thought:  # checked by the server: as it was, and first
+        blocks += opaque(message.thought).get("blocks", [])
     if message.text.strip():  # an empty one is refused
         blocks.append({"type": "text", "text": well_formed(message.text)})
     for call in message.tool_calls:
@@ -152,6 +236,7 @@ def _read(form: Mapping[str, Any]) -> Completion:
         for block in blocks
         if block["type"] == "tool_use"
     )
+    thought = [block for block in blocks if block["type"] in {"thinking", "redacted_thinking"}]
     reply = Reply(
         text,
         calls,
@@ -159,6 +244,7 @@ def _read(form: Mapping[str, Any]) -> Completion:
         prompt or 0,
         written or 0,
         reasoning_tokens=hidden,
+        thought=json.dumps({"blocks": thought}) if thought and calls else "",
     )
     return Completion(
         (reply,),

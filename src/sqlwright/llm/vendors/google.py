@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatch
 from typing import Any
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
-from sqlwright.llm.sending.failures import refused, unreachable, unreadable, unsupported
+from sqlwright.llm.reply_limits import REASONING
+from sqlwright.llm.sending.failures import (
+    fewer_tokens,
+    refused,
+    unreachable,
+    unreadable,
+    unsupported,
+)
 from sqlwright.llm.sending.transport import NO_KEY, AtSite, Discreet, ModelAddress
 from sqlwright.llm.vendors.anthropic import arguments
 from sqlwright.llm.vendors.openai import SEEDS
@@ -19,16 +28,36 @@ from sqlwright.llm.vendors.reading import (
     count,
     finish,
     guarded,
+    likeliest,
     shares,
+    token_logprobs,
     well_formed,
 )
-from sqlwright.messages import Reply, ToolCall
+from sqlwright.messages import Capabilities, Effort, Reply, TokenLogprob, ToolCall
 
 FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
+BY_BUDGET = ("gemini-[12]*",)
+"""Names of models that take a number of tokens for thinking; later ones take a level."""
+LARGEST_BUDGET = 24_576
+"""Tokens for thinking that all of them take."""
+_LEVELS: Mapping[Effort, str] = {"none": "minimal", "max": "xhigh"}
+"""Levels where they are called otherwise than by us; the least there is for none."""
 _OPTIONAL = {
     "temperature": ("temperature",),
     "seed": ("seed",),
     "candidate_count": ("candidatecount", "candidate count", "multiple candidates"),
+    "thinking_config": (
+        "thinkingconfig",
+        "thinking_config",
+        "thinkinglevel",
+        "thinking_level",
+        "thinking level",
+        "thinkingbudget",
+        "thinking_budget",
+        "thinking budget",
+        "thinking",
+    ),
+    "response_logprobs": ("responselogprobs", "response_logprobs", "logprobs"),
     "response_json_schema": ("responsejsonschema", "response_json_schema", "json mode"),
 }
 """Parameters that a model may refuse, and how the server calls them; they are then left out."""
@@ -40,6 +69,8 @@ class GoogleEndpoint(AtSite):
     def __init__(self, site: ModelAddress) -> None:
         super().__init__(site)
         self._refused: set[str] = set()
+        self._most = 0
+        """Reply tokens that the model takes at most, once it has refused more."""
         self._http, self._client = _client(site)
 
     async def send(self, call: Call) -> Completion:
@@ -69,7 +100,7 @@ class GoogleEndpoint(AtSite):
     def _config(self, call: Call) -> dict[str, Any]:
         can = self.capabilities
         config: dict[str, Any] = {
-            "max_output_tokens": call.limit,
+            "max_output_tokens": min(call.limit, self._most or call.limit),
             "should_return_http_response": True,  # read here, so that a bad body is ours to judge
             "automatic_function_calling": {"disable": True},
         }
@@ -82,6 +113,12 @@ class GoogleEndpoint(AtSite):
             config["seed"] = call.seed % SEEDS
         if can.n and call.n > 1:
             config["candidate_count"] = call.n
+        if call.reasoning is not None:
+            config["thinking_config"] = self._thinking(call.reasoning)
+        if can.logprobs and call.logprobs is not None:
+            config["response_logprobs"] = True
+            if call.logprobs:
+                config["logprobs"] = likeliest(call.logprobs)
         if can.json_schema and call.reply_schema is not None:
             config["response_mime_type"] = "application/json"
             config["response_json_schema"] = dict(call.reply_schema)
@@ -97,12 +134,31 @@ class GoogleEndpoint(AtSite):
             config["tools"] = [{"function_declarations": declared}]
         return {name: value for name, value in config.items() if name not in self._refused}
 
+    @property
+    def capabilities(self) -> Capabilities:
+        """The configured capabilities within what the model was found to take."""
+        can = self._site.capabilities
+        most = min(can.reply_tokens or self._most, self._most) if self._most else can.reply_tokens
+        logprobs = can.logprobs and "response_logprobs" not in self._refused
+        return replace(can, reply_tokens=most, logprobs=logprobs)
+
+    def _thinking(self, effort: Effort) -> dict[str, Any]:
+        """How much to think: in tokens for the models before 3, by level since."""
+        if any(fnmatch(self._site.model, pattern) for pattern in BY_BUDGET):
+            return {"thinking_budget": min(REASONING[effort], LARGEST_BUDGET)}
+        return {"thinking_level": _LEVELS.get(effort, effort).upper()}
+
     def _status(self, error: Any, config: Mapping[str, Any]) -> EndpointError:
         body, status = error.details, int(error.code or 500)
+        if most := fewer_tokens(status, body, int(config["max_output_tokens"])):
+            self._most = most
+            return EndpointError(f"it gives {most:,} tokens at most", retry_after=0.0)
         for parameter, names in _OPTIONAL.items():
             if parameter in config and unsupported(status, body, names):
-                self._refused.add(parameter)
-                return EndpointError(f"it doesn't take {parameter!r}", retry_after=0.0)
+                self._refused |= {parameter, *(["logprobs"] if "logprobs" in parameter else [])}
+                return EndpointError(
+                    f"it doesn't take {parameter!r}", retry_after=0.0, left_out=parameter
+                )
         headers = {**_wait(body), **(getattr(error.response, "headers", None) or {})}
         return refused(self._site.address, status, headers, body, self._site.wall())
 
@@ -128,16 +184,31 @@ def _contents(messages: Sequence[PlainMessage]) -> list[dict[str, Any]]:
             turns.append({"role": role, "parts": []})
         if message.role == "tool":
             name = tools.get(message.tool_call_id, "tool")
-            answer = {"name": name, "response": {"result": well_formed(message.text)}}
+            answer = {
+                **_given_id(message.tool_call_id, name),
+                "name": name,
+                "response": {"result": well_formed(message.text)},
+            }
             turns[-1]["parts"].append({"function_response": answer})
             continue
         if message.text:
             turns[-1]["parts"].append({"text": well_formed(message.text)})
-        turns[-1]["parts"] += [
-            {"function_call": {"name": call.name, "args": arguments(call)}}
-            for call in message.tool_calls
-        ]
+        turns[-1]["parts"] += map(_call_part, message.tool_calls)
     return turns
+
+
+def _call_part(call: ToolCall) -> dict[str, Any]:
+    """A tool call as the model made it; newer ones refuse it without its signature."""
+    form = {**_given_id(call.id, call.name), "name": call.name, "args": arguments(call)}
+    part: dict[str, Any] = {"function_call": form}
+    if call.signature:
+        part["thought_signature"] = base64.urlsafe_b64decode(call.signature)
+    return part
+
+
+def _given_id(number: str, name: str) -> dict[str, str]:
+    """A call's id where the model gave it one; ours begin with the tool's name."""
+    return {} if not number or number.startswith(f"{name}-") else {"id": number}
 
 
 def _read(form: Mapping[str, Any]) -> Completion:
@@ -174,17 +245,32 @@ def _read(form: Mapping[str, Any]) -> Completion:
 def _reply(candidate: Mapping[str, Any]) -> Reply:
     parts = (candidate.get("content") or {}).get("parts") or []
     text = "".join(well_formed(part.get("text")) for part in parts if not part.get("thought"))
-    asked = [part["functionCall"] for part in parts if part.get("functionCall")]
+    asked = [part for part in parts if part.get("functionCall")]
     calls = tuple(
         ToolCall(
             well_formed(each.get("id") or f"{each['name']}-{index}"),
             well_formed(each["name"]),
             arguments_text(each.get("args")),
+            _signature(part.get("thoughtSignature")),
         )
-        for index, each in enumerate(asked)
+        for index, part in enumerate(asked)
+        if (each := part["functionCall"])
     )
     ended = "tool_calls" if calls else finish(candidate.get("finishReason"), FINISH)
-    return Reply(text, calls, ended)
+    return Reply(text, calls, ended, logprobs=_logprobs(candidate.get("logprobsResult") or {}))
+
+
+def _signature(given: Any) -> str:
+    """A signature in one spelling of its bytes. Raises ValueError for what is none."""
+    text = well_formed(given).replace("+", "-").replace("/", "_")
+    return base64.urlsafe_b64encode(base64.urlsafe_b64decode(text)).decode("ascii")
+
+
+def _logprobs(result: Mapping[str, Any]) -> tuple[TokenLogprob, ...]:
+    chosen = result.get("chosenCandidates") or ()
+    others = [each.get("candidates") or () for each in result.get("topCandidates") or ()]
+    others += [()] * (len(chosen) - len(others))
+    return token_logprobs(list(zip(chosen, others, strict=False)), "logProbability")
 
 
 def _client(site: ModelAddress) -> tuple[Any, Any]:

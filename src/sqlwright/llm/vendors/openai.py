@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
 from sqlwright.llm.sending.connections import Connections, HttpAnswer
-from sqlwright.llm.sending.failures import refused, unsupported
+from sqlwright.llm.sending.failures import fewer_tokens, ran_out, refused, unsupported
 from sqlwright.llm.sending.transport import AtSite, ModelAddress
 from sqlwright.llm.vectors import vectors_from_form, vectors_text
 from sqlwright.llm.vendors.reading import (
@@ -23,8 +23,11 @@ from sqlwright.llm.vendors.reading import (
     count,
     finish,
     guarded,
+    likeliest,
+    opaque,
     price,
     shares,
+    token_logprobs,
     well_formed,
 )
 from sqlwright.messages import Capabilities, Reply, ToolCall
@@ -42,10 +45,18 @@ _FALLBACKS = {
     "seed": None,
     "temperature": None,
     "response_format": None,
+    "reasoning_effort": None,
+    "verbosity": None,
+    "top_logprobs": None,
+    "logprobs": None,
     "max_completion_tokens": "max_tokens",
     "max_tokens": "max_completion_tokens",
 }
 """Parameters that a model may refuse, and what then goes in their place."""
+
+
+_THOUGHT = ("reasoning_content", "reasoning_details")
+"""Parts of a message that some servers (DeepSeek, OpenRouter) want back with its tool calls."""
 
 
 class OpenAIEndpoint(AtSite):
@@ -57,18 +68,28 @@ class OpenAIEndpoint(AtSite):
         super().__init__(site)
         self._length = "max_completion_tokens" if newer_length else "max_tokens"
         self._refused: set[str] = set()
+        self._most = 0
+        """Reply tokens that the server takes at most, once it has refused more."""
         self._connections = _connections(site, "chat/completions", api_version)
 
     @property
     def capabilities(self) -> Capabilities:
         """The configured capabilities without those that the model refused."""
         can = self._site.capabilities
-        return replace(can, n=False) if "n" in self._refused else can
+        most = min(can.reply_tokens or self._most, self._most) if self._most else can.reply_tokens
+        return replace(
+            can,
+            n=can.n and "n" not in self._refused,
+            logprobs=can.logprobs and "logprobs" not in self._refused,
+            reply_tokens=most,
+        )
 
     async def send(self, call: Call) -> Completion:
         body = self._body(call)
         answer = await self._connections.post(body)
         with guarded():
+            if not answer.ok and ran_out(answer.status, answer.refusal_body):
+                return Completion((Reply("", finish="length"),) * call.n)
             if not answer.ok:
                 raise self._status(answer, body)
             return _read(_form(self._site, answer.content, "choices"))
@@ -81,7 +102,7 @@ class OpenAIEndpoint(AtSite):
         body: dict[str, Any] = {
             "model": self._site.model,
             "messages": [_message(message) for message in call.messages],
-            self._length: call.limit,
+            self._length: min(call.limit, self._most or call.limit),
         }
         if can.n and call.n > 1:
             body["n"] = call.n
@@ -89,6 +110,14 @@ class OpenAIEndpoint(AtSite):
             body["temperature"] = call.temperature
         if can.seed:
             body["seed"] = call.seed % SEEDS
+        if call.reasoning is not None:
+            body["reasoning_effort"] = call.reasoning
+        if call.verbosity is not None:
+            body["verbosity"] = call.verbosity
+        if can.logprobs and call.logprobs is not None:
+            body["logprobs"] = True
+            if call.logprobs:
+                body["top_logprobs"] = likeliest(call.logprobs)
         if can.json_schema and call.reply_schema is not None:
             body["response_format"] = _reply_format(call.reply_schema)
         if can.tools and call.tools:
@@ -112,12 +141,18 @@ class OpenAIEndpoint(AtSite):
     def _status(self, answer: HttpAnswer, body: Mapping[str, Any]) -> EndpointError:
         """The error for a status. A parameter the model doesn't know is left out from then on."""
         refusal_body = answer.refusal_body
+        sent = int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)
+        if most := fewer_tokens(answer.status, refusal_body, sent):
+            self._most = most
+            return EndpointError(f"it gives {most:,} tokens at most", retry_after=0.0)
         parameter = unsupported(
             answer.status, refusal_body, [name for name in _FALLBACKS if name in body]
         )
         if parameter is not None:
             self._refused.add(parameter)
-            return EndpointError(f"it doesn't take {parameter!r}", retry_after=0.0)
+            return EndpointError(
+                f"it doesn't take {parameter!r}", retry_after=0.0, left_out=parameter
+            )
         return _refused(self._site, answer, refusal_body)
 
 
@@ -231,7 +266,22 @@ def _reply(choice: Mapping[str, Any]) -> Reply:
     text = _plain(message.get("content"))
     if not text and message.get("refusal"):
         text, ended = well_formed(message["refusal"]), "refusal"
-    return Reply(text, calls, ended)
+    listed = (choice.get("logprobs") or {}).get("content") or ()
+    return Reply(
+        text,
+        calls,
+        ended,
+        logprobs=token_logprobs(
+            [(each, each.get("top_logprobs") or ()) for each in listed], "logprob"
+        ),
+        thought=_thought(message) if calls else "",
+    )
+
+
+def _thought(message: Mapping[str, Any]) -> str:
+    """The parts of a message that say what it was thought by, as JSON; empty without any."""
+    parts = {name: message[name] for name in _THOUGHT if message.get(name)}
+    return json.dumps(parts) if parts else ""
 
 
 def _plain(content: Any) -> str:
@@ -252,6 +302,8 @@ def _message(message: PlainMessage) -> dict[str, Any]:
             }
             for call in message.tool_calls
         ]
+    if message.tool_calls and message.thought:
+        form |= {name: part for name, part in opaque(message.thought).items() if name in _THOUGHT}
     if message.role == "tool":
         form["tool_call_id"] = message.tool_call_id
     return form

@@ -21,7 +21,7 @@ from sqlwright.messages import Capabilities
 if TYPE_CHECKING:
     from sqlwright.llm.prices import Price
 
-ALL = Capabilities(n=True, seed=True, json_schema=True, tools=True)
+ALL = Capabilities(n=True, seed=True, logprobs=True, json_schema=True, tools=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ class Provider:
     capabilities: Capabilities = ALL
     unlike: tuple[tuple[str, str], ...] = ()
     """(pattern of a model's name, capability it lacks)."""
+    reasoning: tuple[str, ...] = ()
+    """Patterns of names of models that think without being told to."""
     newer_length: bool = False
     """True if the limit of reply tokens is called `max_completion_tokens`."""
     vendor_headers: tuple[tuple[str, str], ...] = ()
@@ -54,7 +56,8 @@ class Provider:
     def capabilities_of(self, model: str) -> Capabilities:
         """Capabilities of a model of this provider as far as its name tells."""
         lacks = {what: False for pattern, what in self.unlike if fnmatch.fnmatch(model, pattern)}
-        return replace(self.capabilities, **lacks)
+        thinks = any(fnmatch.fnmatch(model.lower(), pattern) for pattern in self.reasoning)
+        return replace(self.capabilities, reasoning=thinks, **lacks)
 
 
 WIRES: dict[str, str] = {
@@ -64,7 +67,10 @@ WIRES: dict[str, str] = {
 """Protocols that aren't OpenAI's, and the endpoint that speaks each: a class that takes a
 `ModelAddress`, imported when the first request is sent."""
 
-_REASONING = tuple((pattern, "temperature") for pattern in ("o[1-9]*", "gpt-5*"))
+_THINKERS = ("o[1-9]*", "gpt-5*", "gpt-[6-9]*")
+_REASONING = tuple((pattern, what) for pattern in _THINKERS for what in ("temperature", "logprobs"))
+_OPEN_THINKERS = ("*gpt-oss*", "*deepseek-r*", "*qwen3*", "*thinking*", "*reason*")
+"""Patterns of names of models that anybody may serve."""
 _LOCAL = replace(ALL, n=False, remote=False)
 
 PROVIDERS: dict[str, Provider] = {
@@ -79,6 +85,7 @@ PROVIDERS: dict[str, Provider] = {
             ("api.openai.com", "*.api.openai.com"),
             needs_key=True,
             unlike=_REASONING,
+            reasoning=_THINKERS,
             newer_length=True,
             vendor_headers=(
                 ("openai-organization", "OPENAI_ORG_ID"),
@@ -95,6 +102,7 @@ PROVIDERS: dict[str, Provider] = {
             ("*.openai.azure.com", "*.cognitiveservices.azure.com", "*.services.ai.azure.com"),
             needs_key=True,
             unlike=_REASONING,
+            reasoning=_THINKERS,
             newer_length=True,
             embeds=512,
         ),
@@ -106,6 +114,7 @@ PROVIDERS: dict[str, Provider] = {
             hosts=("openrouter.ai",),
             needs_key=True,
             capabilities=replace(ALL, n=False),
+            reasoning=("openai/o[1-9]*", "openai/gpt-[5-9]*", *_OPEN_THINKERS),
             embeds=256,
         ),
         Provider(
@@ -123,6 +132,7 @@ PROVIDERS: dict[str, Provider] = {
                 temperature=False,
                 context_tokens=200_000,
             ),
+            reasoning=("claude-fable*", "claude-mythos*"),
         ),
         Provider(
             "google",
@@ -133,6 +143,7 @@ PROVIDERS: dict[str, Provider] = {
             ("generativelanguage.googleapis.com",),
             needs_key=True,
             capabilities=replace(ALL, n=False, context_tokens=1_000_000),
+            reasoning=("gemini-2.5*", "gemini-[3-9]*"),
         ),
         Provider(
             "vllm",
@@ -141,6 +152,7 @@ PROVIDERS: dict[str, Provider] = {
             "VLLM_API_KEY",
             "VLLM_BASE_URL",
             capabilities=replace(ALL, remote=False),
+            reasoning=_OPEN_THINKERS,
             embeds=1024,
         ),
         Provider(
@@ -149,6 +161,7 @@ PROVIDERS: dict[str, Provider] = {
             "http://localhost:11434/v1",
             base_url_variable="OLLAMA_HOST",
             capabilities=replace(_LOCAL, context_tokens=8_192),
+            reasoning=_OPEN_THINKERS,
             embeds=256,
         ),
         Provider(
@@ -157,6 +170,7 @@ PROVIDERS: dict[str, Provider] = {
             "http://localhost:8080/v1",
             "LLAMA_API_KEY",
             capabilities=replace(_LOCAL, context_tokens=8_192),
+            reasoning=_OPEN_THINKERS,
             embeds=256,
         ),
         Provider(
@@ -164,6 +178,7 @@ PROVIDERS: dict[str, Provider] = {
             "openai",
             "http://localhost:1234/v1",
             capabilities=replace(_LOCAL, context_tokens=8_192),
+            reasoning=_OPEN_THINKERS,
             embeds=256,
         ),
         Provider(
@@ -171,6 +186,7 @@ PROVIDERS: dict[str, Provider] = {
             "openai",
             "",
             capabilities=replace(ALL, n=False, json_schema=False, tools=False),
+            reasoning=_OPEN_THINKERS,
             embeds=256,
         ),
     )

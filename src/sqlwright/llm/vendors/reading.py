@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from sqlwright.llm.sending.failures import unreadable
+from sqlwright.messages import TokenLogprob
 
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """Errors that reading malformed JSON raises."""
@@ -62,6 +63,39 @@ def arguments_text(value: Any) -> str:
     if isinstance(value, dict):
         return json.dumps(value)
     return well_formed(value) or "{}"
+
+
+def opaque(text: str) -> dict[str, Any]:
+    """What a vendor gave us to keep, as the object it was; empty for what it isn't."""
+    try:
+        kept = json.loads(text)
+    except ValueError:
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+MOST_LIKELIEST = 20
+"""Likeliest tokens at a place that vendors give at most."""
+
+
+def likeliest(wanted: int) -> int:
+    """The number of likeliest tokens to ask for."""
+    return max(0, min(wanted, MOST_LIKELIEST))
+
+
+def token_logprobs(
+    places: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]], name: str
+) -> tuple[TokenLogprob, ...]:
+    """Tokens of a reply, each from its own form and those of the likeliest at its place; `name` is
+    what the vendor calls the log probability."""
+    return tuple(
+        TokenLogprob(*_token(form, name), tuple(_token(each, name) for each in others))
+        for form, others in places
+    )
+
+
+def _token(form: Mapping[str, Any], name: str) -> tuple[str, float]:
+    return well_formed(form.get("token")), min(float(form[name]), 0.0)
 
 
 def shares(total: int, parts: int) -> list[int]:
