@@ -118,7 +118,7 @@ def main() -> None:
         lines = (json.dumps(answer, ensure_ascii=False) + "\n" for answer in answers)
         options.out.write_text("".join(lines), encoding="utf-8")
     given = [answer for answer in answers if answer["status"] == "answered"]
-    sure = [answer for answer in given if answer["confidence"] >= SURE]
+    sure = [answer for answer in given if (answer["confidence"] or 0.0) >= SURE]
     print(f"right: {Share(sum(one['right'] for one in answers), len(answers))}")
     print(
         f"shown at {SURE:.0%} or more, right: {Share(sum(one['right'] for one in sure), len(sure))}"

@@ -15,7 +15,7 @@ def main(folder: Path) -> None:
     write_business(file)  # or a database of yours
     with sqlwright.open(file, home=folder) as business:
         answer = business.ask("How many orders did Cafe Lumiere place?")
-        print(answer.status, answer.rows, f"{answer.confidence:.0%}")
+        print(answer.status, answer.rows, f"{answer.confidence or 0:.0%}")
         print(answer.sql)
 
         print("\nwhat it rests on")

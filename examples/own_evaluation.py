@@ -39,7 +39,7 @@ def main(folder: Path) -> None:
 
     for record in records.read(folder / "run"):
         if not record.spider:  # the stricter of two rules: the order of rows counts if it was asked
-            print(f"\n{record.question} ({record.status}, {record.confidence:.0%})")
+            print(f"\n{record.question} ({record.status}, {record.confidence or 0:.0%})")
             print(f"  ours: {record.sql}\n  gold: {record.gold_sql}")
 
 

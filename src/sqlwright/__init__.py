@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from sqlwright.session import Session as Session
     from sqlwright.spending import Budget as Budget
     from sqlwright.types import Answer as Answer
+    from sqlwright.types import Basis as Basis
     from sqlwright.types import Candidate as Candidate
     from sqlwright.types import ColumnLink as ColumnLink
     from sqlwright.types import Demonstration as Demonstration
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from sqlwright.types import QueryPart as QueryPart
     from sqlwright.types import Question as Question
     from sqlwright.types import Refusal as Refusal
+    from sqlwright.types import Sign as Sign
     from sqlwright.types import State as State
     from sqlwright.types import StepTime as StepTime
     from sqlwright.types import TableLink as TableLink
@@ -71,6 +73,7 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "Answer": "sqlwright.types",
+    "Basis": "sqlwright.types",
     "Budget": "sqlwright.spending",
     "Candidate": "sqlwright.types",
     "Column": "sqlwright.schema",
@@ -104,6 +107,7 @@ _PLACES = {
     "Schema": "sqlwright.schema",
     "SchemaView": "sqlwright.schema",
     "Session": "sqlwright.session",
+    "Sign": "sqlwright.types",
     "SqlwrightError": "sqlwright.errors",
     "State": "sqlwright.types",
     "Step": "sqlwright.protocols",

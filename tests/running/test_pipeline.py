@@ -21,7 +21,7 @@ from sqlwright.running.pipeline import Pipeline
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
 from sqlwright.steps.selection.first_valid import FirstValid
-from sqlwright.types import Answer, Candidate, Note, Question, Refusal, State, ValueMatch
+from sqlwright.types import Answer, Basis, Candidate, Note, Question, Refusal, State, ValueMatch
 
 MODELS: Mapping[str, Any] = {}
 COUNT = "SELECT COUNT(*) FROM orders"
@@ -89,21 +89,22 @@ def test_alternatives_are_one_per_other_result(shop_workspace: Workspace) -> Non
     assert [c.sql for c in answer.alternatives] == ["SELECT 5", "SELECT 6", "SELECT 7", "SELECT 8"]
 
 
-def test_without_a_critic_the_confidence_is_the_share_of_the_result(
+def test_without_a_critic_there_is_no_probability(
     shop_workspace: Workspace,
 ) -> None:
     alone = answer_of(shop_workspace, writes(COUNT), ExecutionGuidedRepair(), FirstValid())
-    assert alone.confidence == pytest.approx(1.0)
+    assert (alone.confidence, alone.basis) == (None, Basis("none", 0, 1))
     split = answer_of(
         shop_workspace, writes(COUNT, "SELECT 5"), ExecutionGuidedRepair(), FirstValid()
     )
-    assert 0.5 < split.confidence < 1.0
+    assert (split.confidence, split.basis) == (None, Basis("none", 0, 2))
+    assert "2 queries, nothing judged them" in str(split)
 
 
 def test_an_answer_that_was_cut_short_claims_little(shop_workspace: Workspace) -> None:
     stop = raises(Cancelled("cancelled"))
     early = answer_of(shop_workspace, writes(COUNT), ExecutionGuidedRepair(), stop)
-    assert (early.status, early.confidence) == ("answered", 0.5)
+    assert (early.status, early.confidence, early.basis.kind) == ("answered", None, "none")
     judged = Does(lambda state, _: state.evolve(confidence=0.9))
     late = answer_of(
         shop_workspace, writes(COUNT), ExecutionGuidedRepair(), FirstValid(), judged, stop

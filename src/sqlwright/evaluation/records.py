@@ -36,7 +36,8 @@ class Record:
     first: bool = False
     """The generator's first candidate is right by the data set's rule."""
     candidates: int = 0
-    confidence: float = 0.0
+    confidence: float | None = 0.0
+    """None where nothing was fitted to say how probable the answer is."""
     needed_columns: int = 0
     found_columns: int = 0
     """Needed columns among the linker's best `LINKER_KEEPS`."""

@@ -28,7 +28,8 @@ def summarize(
     scored = [r for r in records if r.status != "gold"]
     full = [r for r in scored if not r.gold_empty]
     linked = [r for r in scored if r.needed_columns and r.kept_columns]
-    confident = sorted(scored, key=lambda r: -r.confidence)[: len(scored) // 2]
+    calibrated = _calibrated(scored)
+    confident = sorted(calibrated, key=lambda r: -(r.confidence or 0.0))[: len(calibrated) // 2]
 
     def right(record: Record) -> bool:
         return record.right(rule)
@@ -51,7 +52,9 @@ def summarize(
         "first_candidate": _share(scored, lambda r: r.first),
         "oracle_over_candidates": _share(scored, lambda r: r.oracle),
         "most_confident_half": _share(confident, right),
-        "expected_calibration_error": calibration_error(scored, rule=rule),
+        "expected_calibration_error": calibration_error(calibrated, rule=rule)
+        if calibrated
+        else None,
         "linker": {
             "column_recall": _ratio(linked, lambda r: (r.found_columns, r.needed_columns)),
             "column_precision": _ratio(linked, lambda r: (r.found_columns, r.kept_columns)),
@@ -135,14 +138,21 @@ def usage_totals(records: Sequence[Record]) -> dict[str, dict[str, Any]]:
     return {"in all": asdict(total)} | {step: asdict(by_step[step]) for step in sorted(by_step)}
 
 
+def _calibrated(records: Sequence[Record]) -> Sequence[Record]:
+    """The records, if a probability stands beside the answers; none where they have another basis,
+    which has no calibration error and no confident half."""
+    answered = [r for r in records if r.status == "answered"]
+    return records if any(r.confidence is not None for r in answered) or not answered else []
+
+
 def calibration_error(records: Sequence[Record], bins: int = 10, *, rule: Rule = "spider") -> float:
     """Expected calibration error (Naeini et al. 2015): the mean gap between confidence and
     accuracy over equal-width bins, weighted by their sizes."""
     grouped: dict[int, list[Record]] = defaultdict(list)
     for record in records:
-        grouped[min(bins - 1, int(record.confidence * bins))].append(record)
+        grouped[min(bins - 1, int((record.confidence or 0.0) * bins))].append(record)
     gaps = (
-        abs(sum(r.confidence for r in group) - sum(r.right(rule) for r in group))
+        abs(sum(r.confidence or 0.0 for r in group) - sum(r.right(rule) for r in group))
         for group in grouped.values()
     )
     return sum(gaps) / len(records) if records else 0.0

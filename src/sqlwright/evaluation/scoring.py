@@ -53,7 +53,7 @@ class Scorer:
             sql=answer.sql,
             status=answer.status,
             answered_by=answer.answered_by,
-            confidence=answer.confidence or 0.0,
+            confidence=answer.confidence,
             candidates=len(state.candidates),
             seconds=seconds,
             times=_by_step(answer.times),

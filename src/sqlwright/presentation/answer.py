@@ -24,6 +24,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sqlwright.presentation.sureness import basis_lines, basis_to_dict
+
 if TYPE_CHECKING:
     from sqlwright.types import (
         Answer,
@@ -71,6 +73,7 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "truncated": answer.truncated,
         "shortened": [list(place) for place in answer.shortened],
         "confidence": answer.confidence,
+        "basis": plain(basis_to_dict(answer.basis)),
         "doubt": readable(answer.doubt),
         "refusal": answer.refusal,
         "message": readable(answer.message),
@@ -103,6 +106,7 @@ def candidate_to_dict(candidate: Candidate, *, rows: int = 5) -> dict[str, Any]:
         "source": candidate.source,
         "score": plain(candidate.score),
         "confidence": plain(candidate.confidence),
+        "share": plain(candidate.share),
         "sample": candidate.sample,
         "plan": readable(candidate.plan),
         "note": readable(candidate.note),
@@ -213,6 +217,7 @@ def answer_to_text(answer: Answer, *, rows: int | None = None, width: int = 40) 
         lines += ["", *_text_table(answer, rows, width)]
         if answer.confidence is not None and not answer.doubt:
             lines.append(f"confidence {percent(answer.confidence)}")
+        lines += [f"how sure: {visible(text, limit=LONGEST)}" for text, _ in basis_lines(answer)]
     lines += [f"note: {visible(note.text, limit=LONGEST)}" for note in answer.warnings]
     return "\n".join(lines)
 
@@ -228,8 +233,9 @@ def shown_rows(answer: Answer, rows: int) -> int:
 
 
 def doubt_words(answer: Answer) -> str:
-    """A sentence with the confidence in an answer and the main reason for doubt."""
-    return f"Not sure ({percent(answer.confidence or 0.0)}): {answer.doubt}"
+    """A sentence with the confidence in an answer, if any, and the main reason for doubt."""
+    sure = "" if answer.confidence is None else f" ({percent(answer.confidence)})"
+    return f"Not sure{sure}: {answer.doubt}"
 
 
 def readable(text: str) -> str:

@@ -20,6 +20,7 @@ from sqlwright.presentation.answer import (
     usage_words,
     visible,
 )
+from sqlwright.presentation.sureness import basis_lines
 
 if TYPE_CHECKING:
     from sqlwright.types import Answer, Candidate, Cell, QueryPart
@@ -104,7 +105,11 @@ def _summary(answer: Answer) -> str:
         if answer.confidence is None or answer.doubt
         else f" \u00b7 {percent(answer.confidence)} sure"
     )
-    return f'<p style="margin:.2em 0;{_FAINT}">{rows}{cut}{sure}</p>'
+    known = "".join(
+        f'<p style="margin:.2em 0;{"" if against else _FAINT}">{_text(text)}</p>'
+        for text, against in basis_lines(answer)
+    )
+    return f'<p style="margin:.2em 0;{_FAINT}">{rows}{cut}{sure}</p>{known}'
 
 
 def _details(title: str, body: str) -> str:

@@ -12,7 +12,6 @@ The doorway to jinja2.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,7 +33,6 @@ from sqlwright.errors import (
 )
 from sqlwright.events import ReplyUnreadable
 from sqlwright.messages import (
-    Capabilities,
     Effort,
     Message,
     Missing,
@@ -46,6 +44,7 @@ from sqlwright.messages import (
     Tool,
     Verbosity,
 )
+from sqlwright.prompts.tool_calls import held_to, said
 from sqlwright.protocols import Context, Run, Step
 
 if TYPE_CHECKING:
@@ -206,7 +205,7 @@ def ask(
             seed=_seed(run, step, state.sample, index),
             reasoning=sampling.reasoning,
             verbosity=sampling.verbosity,
-            reply_schema=_schema(prompt, model.capabilities),
+            reply_schema=held_to(prompt.reply_schema, prompt.tools, model.capabilities),
             tools=prompt.tools if model.capabilities.tools else (),
             is_whole=partial(_is_whole, prompt.parse),
         )
@@ -267,7 +266,7 @@ class _Results(Generic[T]):
         if isinstance(sample, Missing):
             return sample
         try:
-            return self._prompts[index].parse(_said(sample))
+            return self._prompts[index].parse(said(sample))
         except MalformedReply as error:
             self._run.events(ReplyUnreadable(self._step, index, str(error)))
             return error
@@ -285,7 +284,7 @@ class _Results(Generic[T]):
 
 def _again(request: Request, sample: Sample, k: int, problem: str, again: int) -> Request:
     """The same request with the reply that was wrong and what was wrong with it."""
-    reply = model_text(_said(sample) if isinstance(sample, Reply) else "")
+    reply = model_text(said(sample) if isinstance(sample, Reply) else "")
     follow = (
         Message("assistant", reply),
         Message("user", plain_text(AGAIN.format(problem=problem))),
@@ -305,20 +304,6 @@ def _is_whole(parse: Callable[[str], object], text: str) -> bool:
         return parse(text) == parse(text + _TAIL)
     except MalformedReply:
         return False
-
-
-def _schema(prompt: Prompt[Any], capabilities: Capabilities) -> dict[str, Any] | None:
-    """The schema that a reply is held to: none where it may call tools."""
-    calls = prompt.tools and capabilities.tools
-    return prompt.reply_schema if capabilities.json_schema and not calls else None
-
-
-def _said(reply: Reply) -> str:
-    """The text of a reply; of one that calls a tool, the call as text."""
-    if not reply.tool_calls:
-        return reply.text
-    call = reply.tool_calls[0]
-    return json.dumps({"tool": call.name, "arguments": call.arguments}, ensure_ascii=False)
 
 
 def _seed(run: Run, step: str, sample: int, index: int) -> int:

@@ -43,10 +43,11 @@ COMBINATORS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "tool": (frozenset({"steps"}), frozenset({"name", "purpose"})),
     "by_group": (frozenset({"steps"}), frozenset({"most", "share", "workers"})),
     "stand_in": (frozenset({"steps"}), frozenset()),
+    "second_opinion": (frozenset({"steps"}), frozenset({"seconds"})),
 }
 _OPTIONAL = frozenset({
     "otherwise", "workers", "rounds", "enabled", "goal", "turns", "sampling", "prompt", "most",
-    "share",
+    "share", "seconds",
 })  # fmt: skip
 
 

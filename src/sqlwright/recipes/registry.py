@@ -42,6 +42,7 @@ SEQUENCES: Mapping[str, str] = {
     "agent": "sqlwright.running.agent.steering:Agent",
     "tool": "sqlwright.running.agent.tools:AgentTool",
     "by_group": "sqlwright.steps.schema_linking.by_group:ByGroup",
+    "second_opinion": "sqlwright.steps.selection.second_opinion:SecondOpinion",
     "stand_in": "sqlwright.running.stand_in:StandIn",
 }
 """Steps made of steps with options of their own."""

@@ -10,17 +10,20 @@ from dataclasses import replace
 from sqlwright import candidates as pool
 from sqlwright.errors import Cancelled
 from sqlwright.presentation.answer import NO_ROWS, percent, shortened_words
+from sqlwright.presentation.sureness import agreement_words
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import (
     Answer,
     Author,
+    Basis,
     Candidate,
     ExecutionResult,
     Note,
     QueryPart,
     Question,
+    Sign,
     State,
     StepTime,
     ValueMatch,
@@ -32,8 +35,6 @@ DOUBTFUL = 0.5
 """Confidence below which the answer says so; chosen: more likely wrong than right."""
 AS_LIKELY = 2 / 3
 """Share of the confidence from which another result is named as a reason for doubt; chosen."""
-UNJUDGED = 0.5
-"""Confidence at most of an answer that was cut short before anything judged it; chosen."""
 
 
 def answer_from(state: State, workspace: Workspace, stopped: Note | None) -> Answer:
@@ -122,13 +123,12 @@ def _answered(
     columns = chosen.columns or columns_used(chosen.sql, workspace.schema)
     reading = read_query(chosen.sql, workspace.schema, chosen.values)
     told_values = {match for part in reading for match in _matches(part)}
-    confidence = _confidence(state, chosen)
-    if told and state.confidence is None:
-        # The only query that ran has all of the score, which says nothing about the others.
-        confidence = min(confidence, UNJUDGED)
-    if state.confidence is None:
-        confidence = pool.held(chosen, confidence)
-    doubt = _doubt(state, chosen, answer.alternatives, confidence, told)
+    confidence = None if state.confidence is None else _clipped(state.confidence)
+    basis = Basis("calibrated") if confidence is not None else _basis(state, chosen)
+    if confidence is None:
+        doubt = _unmeasured_doubt(chosen, basis)
+    else:
+        doubt = _doubt(state, chosen, answer.alternatives, confidence, told)
     warnings = _once(
         told,
         tuple(Note("vetoed", veto.message) for veto in chosen.vetoes),
@@ -146,6 +146,7 @@ def _answered(
         truncated=result.truncated,
         shortened=result.shortened,
         confidence=confidence,
+        basis=basis,
         doubt=doubt,
         values=tuple(match for match in chosen.values if match in told_values),
         reading=reading,
@@ -223,7 +224,7 @@ def _alternatives(state: State) -> tuple[Candidate, ...]:
     """One candidate for each other result, the surest first."""
     chosen = state.selected
     ours = [candidate for candidate in state.candidates if not candidate.goal]
-    ours.sort(key=lambda candidate: -(candidate.confidence or 0.0))
+    ours.sort(key=lambda candidate: -(candidate.confidence or candidate.share or 0.0))
     first = [] if chosen is None else [chosen]
     groups = pool.group_by_result([*first, *ours])
     if chosen is not None and pool.valid(chosen):
@@ -231,17 +232,32 @@ def _alternatives(state: State) -> tuple[Candidate, ...]:
     return tuple(group.best for group in groups[:ALTERNATIVES])
 
 
-def _confidence(state: State, chosen: Candidate) -> float:
-    """The selection's own, else the share of the score that went to this result."""
-    if state.confidence is not None:
-        return _clipped(state.confidence)
-    ran = [candidate for candidate in state.candidates if pool.valid(candidate)]
-    for group in pool.group_by_result(ran):
-        alike = {candidate.id for candidate in group.candidates}
-        if any(candidate.sql == chosen.sql for candidate in group.candidates):
-            shares = zip(ran, pool.shares(ran), strict=True)
-            return _clipped(sum(share for candidate, share in shares if candidate.id in alike))
-    return 0.0
+def _basis(state: State, chosen: Candidate) -> Basis:
+    """The grounds where nothing was fitted to say how probable the answer is."""
+    ours = [candidate for candidate in state.candidates if not candidate.goal]
+    known = state.basis or Basis("none", 0, len(ours))
+    place = next((n for n, c in enumerate(state.candidates) if c.id == chosen.id), None)
+    judged = [test.passed for test in state.tests if test.passed is not None]
+    if not judged or place is None:
+        return known
+    passed = sum(place in ones for ones in judged)
+    most = 2 * passed >= len(judged)
+    sign = Sign("tests", f"it passes {passed} of {len(judged)} unit tests", most, grave=not most)
+    return replace(known, signs=(sign, *known.signs))
+
+
+def _unmeasured_doubt(chosen: Candidate, basis: Basis) -> str:
+    """The main reason to doubt an answer that has no probability; empty where nothing speaks
+    strongly against it. No number is compared with a threshold that was meant for probabilities."""
+    if chosen.vetoes:
+        return chosen.vetoes[0].message
+    grave = [sign.text for sign in basis.signs if sign.grave and not sign.favours]
+    if grave:
+        return grave[0]
+    tested = any(sign.kind == "tests" for sign in basis.signs)
+    if basis.kind == "agreement" and not tested and 2 * basis.agreeing < basis.of:
+        return f"only {agreement_words(basis)}"
+    return ""
 
 
 def _clipped(confidence: float | None) -> float:

@@ -241,6 +241,7 @@ def _outcome(answer: Answer, seconds: float) -> dict[str, Any]:
         "sql": answer.sql,
         "answered_by": answer.answered_by,
         "confidence": answer.confidence,
+        "basis": answer.basis,
         "doubt": answer.doubt,
         "message": answer.message,
         "suggestion": answer.suggestion,

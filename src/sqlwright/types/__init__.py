@@ -15,6 +15,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.types.notes import FINDINGS, Note, NoteKind, Veto, VetoKind
+from sqlwright.types.outcome import (
+    Author,
+    Basis,
+    Refusal,
+    RefusalReason,
+    Sign,
+    SignKind,
+    StepTime,
+    Usage,
+)
 from sqlwright.types.results import (
     Cell,
     ErrorCause,
@@ -31,6 +41,7 @@ __all__ = [
     "FINDINGS",
     "Answer",
     "Author",
+    "Basis",
     "Candidate",
     "Cell",
     "ColumnLink",
@@ -47,6 +58,8 @@ __all__ = [
     "Question",
     "Refusal",
     "RefusalReason",
+    "Sign",
+    "SignKind",
     "State",
     "StepTime",
     "TableLink",
@@ -203,7 +216,10 @@ class Candidate:
     by_model: bool = False
     """True if a language model wrote the whole query. Any other query may hold stored data."""
     confidence: float | None = None
-    """Calibrated probability that it is right, where selection has judged it."""
+    """Calibrated probability that it is right, where a model fitted to say so has judged it."""
+    share: float | None = None
+    """Part of the samples that stands behind its result, weighted by unit tests, where selection
+    has counted; it says how often models repeat themselves, not how probable the result is."""
     vetoes: tuple[Veto, ...] = ()
     """Faults that nobody mended; it isn't held to be right."""
     mended: tuple[Veto, ...] = ()
@@ -227,22 +243,6 @@ class Candidate:
         return "" if self.parent is None else self.parent.id
 
 
-Author = Literal["language_model", "embedded", "stand_in", "other"]
-"""The author of a query: a language model; the embedded models of a recipe that asks no other; the
-same in place of a language model that wrote none; a step of somebody else's."""
-
-RefusalReason = Literal["write", "language", "empty", "too_long", "unanswerable", "unsure"]
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """The reason no answer is given, and the nearest thing that could be done."""
-
-    reason: RefusalReason
-    message: str
-    suggestion: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class Demonstration:
     """A worked example shown in a prompt. (A data set's item is an `Example`, elsewhere.)"""
@@ -252,33 +252,6 @@ class Demonstration:
     schema: str = ""
     reasoning: str = ""
     evidence: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Cost of language models; zero for the embedded models."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    reply_tokens: int = 0
-    cost: float | None = 0.0
-    """In US dollars; None is 'unknown'."""
-    cached: int = 0
-    """Replies taken from the cache or a recording; they cost nothing and are in no other number."""
-    reasoning_tokens: int = 0
-    """The part of `reply_tokens` that was reasoning, as far as endpoints say."""
-    cached_prompt_tokens: int = 0
-    """The part of `prompt_tokens` that endpoints had in their own prefix caches."""
-    written_prompt_tokens: int = 0
-    """The part of `prompt_tokens` that they put there, as far as they say."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepTime:
-    """Wall time of one step, in seconds."""
-
-    step: str
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -307,6 +280,8 @@ class State:
     selected: Candidate | None = None
     confidence: float | None = None
     """Calibrated probability that `selected` is right, where a step has set it."""
+    basis: Basis | None = None
+    """Other grounds for how sure it is, where a step has found some."""
     answerable: float | None = None
     """Probability that the database holds what is asked, where a step has set it."""
     refusal: Refusal | None = None
@@ -338,9 +313,12 @@ class Answer:
     shortened: tuple[tuple[int, int], ...] = ()
     """Row and column, from 0, of each value that the limit of one cell cut."""
     confidence: float | None = 0.0
-    """In [0, 1]; None for a query of the user's own, which nobody had to guess."""
+    """Probability in [0, 1] that it is right, calibrated; None where nothing was fitted to say so,
+    as for recipes with language models (`basis` has what there is), and for a query of the user's
+    own."""
     doubt: str = ""
-    """The main reason the confidence is below a half; empty for other answers."""
+    """The main reason for a confidence below a half, or where there is none, to doubt the answer;
+    empty for other answers."""
     message: str = ""
     """The reason of a refusal or failure, in words; empty when answered."""
     suggestion: str = ""
@@ -357,7 +335,7 @@ class Answer:
     """Wall times of the steps; those side by side add up to more than `seconds`."""
     seconds: float = 0.0
     """From the first step to the last, by the clock."""
-    usage: Usage = Usage()
+    usage: Usage = Usage()  # noqa: RUF009 - frozen
     usage_by_step: Mapping[str, Usage] = field(default_factory=dict)
     """The same for each step that used a language model, in the order of their names."""
     recipe: str = ""
@@ -368,6 +346,8 @@ class Answer:
     """The error of a query of the user's own; None otherwise."""
     answered_by: Author | None = None
     """The author of the query; None without one and for a query of the user's own."""
+    basis: Basis = Basis()  # noqa: RUF009 - frozen
+    """The grounds for how sure it is."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types under stable keys, with the version of the form."""

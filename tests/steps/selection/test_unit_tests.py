@@ -20,7 +20,7 @@ from sqlwright.spending import Budget, Spending
 from sqlwright.steps.selection.evaluate_tests import EvaluateTests
 from sqlwright.steps.selection.generate_tests import GENERAL, GenerateTests
 from sqlwright.steps.selection.largest_cluster import LargestCluster
-from sqlwright.types import Candidate, Question, State, UnitTest
+from sqlwright.types import Basis, Candidate, Question, State, UnitTest
 
 COUNT = "SELECT count(*) FROM customers"
 COUNT_ID = "SELECT count(id) FROM customers"
@@ -259,9 +259,11 @@ def test_the_candidate_that_passes_most_tests_wins_over_a_majority(
     assert chosen(state) == COUNT
     assert len(script.asked) == 2
     assert [test.passed for test in state.tests] == [(2,), (2,)]
-    assert state.confidence is not None
-    assert 0 < state.confidence < 1
-    assert state.candidates[2].confidence == state.confidence
+    assert state.confidence is None
+    assert state.basis is not None
+    assert state.basis.kind == "agreement"
+    assert state.selected is not None
+    assert state.selected.share == state.candidates[2].share == pytest.approx(0.75 / 2.25)
 
 
 @pytest.mark.parametrize("passed", [True, False])
@@ -390,13 +392,10 @@ def test_the_largest_cluster_needs_no_model(shop_workspace: Workspace) -> None:
     state = state_of(shop_workspace, CITIES, COUNT, COUNT_ID, BROKEN)
     after = LargestCluster()(state, Context(shop_workspace, Run()))
     assert chosen(after) == COUNT
-    assert after.confidence == pytest.approx(2 / 4)
-    assert [c.confidence for c in after.candidates] == [
-        pytest.approx(1 / 4),
-        after.confidence,
-        after.confidence,
-        None,
-    ]
+    assert after.confidence is None
+    assert after.basis == Basis("agreement", 2, 4)
+    half = pytest.approx(2 / 4)
+    assert [c.share for c in after.candidates] == [pytest.approx(1 / 4), half, half, None]
 
 
 # Money, time, and the recipe as a whole

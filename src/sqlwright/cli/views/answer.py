@@ -24,6 +24,7 @@ from sqlwright.cli.terminal.table import SHOWN_ROWS, cell_text, shape, table_lin
 from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.views.understood import part_line
 from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words, percent, usage_words
+from sqlwright.presentation.sureness import basis_lines
 from sqlwright.types import Answer, Candidate, ExecutionResult, Note, ValueMatch
 
 BAR = 10
@@ -239,6 +240,12 @@ def _certainty_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
         yield from labelled(
             "how sure", [confidence_text(answer.confidence, display.glyphs)], display.width
         )
+        return
+    entries = [
+        Text(clean(text, 400), style="warning" if against else "")
+        for text, against in basis_lines(answer)
+    ]
+    yield from labelled("how sure", entries, display.width)
 
 
 def _considered_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:

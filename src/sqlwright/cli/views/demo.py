@@ -154,7 +154,8 @@ def _ask(screen: Screen, session: Session, question: DemoQuestion) -> _Scored:
 def _line(outcome: _Scored, display: DisplayOptions) -> Text:
     sign = _sign(outcome.right, display.glyphs)
     line = Text.assemble((f"{sign} ", "good" if outcome.right else "bad"))
-    line.append(f"{outcome.finding.answer.confidence or 0:4.0%}  ", style="quiet")
+    sure = outcome.finding.answer.confidence
+    line.append(f"{'':4}  " if sure is None else f"{sure:4.0%}  ", style="quiet")
     line.append(shorten(outcome.question.text, max(display.width - 10, 20), display.glyphs))
     return line
 

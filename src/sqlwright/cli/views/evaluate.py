@@ -121,6 +121,8 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
         )
     yield Text()
     for key, name, meaning in _shares(summary["rule"]):
+        if key == "most_confident_half" and summary["expected_calibration_error"] is None:
+            continue
         yield _share_line(name, summary[key], meaning, display)
     yield Text()
     linker = summary["linker"]
@@ -131,11 +133,9 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
         )
         yield from labelled("linker", [Text(recalls)], display.width)
     yield from labelled("views", _view_entries(summary), display.width)
-    yield from labelled(
-        "calibration",
-        [Text(f"expected error {summary['expected_calibration_error']:.3f}")],
-        display.width,
-    )
+    error = summary["expected_calibration_error"]
+    told = "no probabilities: nothing was fitted to give them" if error is None else ""
+    yield from labelled("calibration", [Text(told or f"expected error {error:.3f}")], display.width)
     if summary["by_difficulty"]:
         entries = [
             Text(

@@ -13,7 +13,9 @@ from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions, confidence_text, sql_lines
 from sqlwright.cli.views.model_calls import ShownCalls, call_lines, embedding_lines
+from sqlwright.presentation.sureness import agreement_words
 from sqlwright.running.trace import Trace, TraceSummary
+from sqlwright.types import Basis
 
 STATUS_STYLES = {"answered": "good", "refused": "fair", "failed": "bad"}
 ITEMS = 6
@@ -145,6 +147,13 @@ def _answer_lines(answer: Mapping[str, Any], display: DisplayOptions) -> Iterato
         yield from labelled(
             "how sure", [confidence_text(float(confidence), display.glyphs)], display.width
         )
+    elif status == "answered" and isinstance(basis := answer.get("basis"), Mapping):
+        counted = agreement_words(
+            Basis(basis.get("kind", "none"), basis.get("agreeing", 0), basis.get("of", 0))
+        )
+        told = [str(sign.get("text", "")) for sign in basis.get("signs") or ()]
+        entries = [Text(clean(text, 400)) for text in (counted, *told)]
+        yield from labelled("how sure", entries, display.width)
     if answer.get("doubt"):
         yield from labelled("because", [Text(clean(str(answer["doubt"]), 600))], display.width)
 

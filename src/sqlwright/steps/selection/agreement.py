@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlwright.candidates import ResultGroup, group_by_result, rank
-from sqlwright.types import Candidate, State
+from sqlwright.types import Basis, Candidate, State
 
 
 def clusters(state: State) -> tuple[ResultGroup, ...]:
@@ -24,32 +24,34 @@ def select(
     Ties go to the larger cluster, then to the better ranked. Where nothing ran the best ranked is
     selected, so that its error is the answer.
 
-    The confidence is an estimate that nothing has calibrated: a cluster counts with its size times
-    the best share in it, and an answer that nobody wrote counts as one more candidate.
+    Nothing here is a probability: the state's `basis` says how many samples agree, and `share` of a
+    candidate orders the others. For it a cluster counts with its size times the best share in it,
+    and an answer that nobody wrote counts as one more candidate.
     """
+    of = len(_whole(state))
     if not groups:
         ours = rank(_whole(state))
-        return state.evolve(selected=ours[0], confidence=None) if ours else state
+        basis = Basis("none", 0, of)
+        return state.evolve(selected=ours[0], confidence=None, basis=basis) if ours else state
     did = {c.id: 1.0 if shares is None else shares[c.id] for g in groups for c in g.candidates}
-    winner, _ = max(
+    winner, size = max(
         ((candidate, len(group.candidates)) for group in groups for candidate in group.candidates),
         key=lambda pair: (did[pair[0].id], pair[1]),
     )
     weights = [len(g.candidates) * max(did[c.id] for c in g.candidates) for g in groups]
     total = sum(weights) + 1.0
-    sure = {
+    part = {
         candidate.id: weight / total
         for group, weight in zip(groups, weights, strict=True)
         for candidate in group.candidates
     }
-    chosen = replace(winner, confidence=sure[winner.id])
     return state.evolve(
         candidates=tuple(
-            replace(one, confidence=sure[one.id]) if one.id in sure else one
-            for one in state.candidates
+            replace(one, share=part[one.id]) if one.id in part else one for one in state.candidates
         ),
-        selected=chosen,
-        confidence=chosen.confidence,
+        selected=replace(winner, share=part[winner.id]),
+        confidence=None,
+        basis=Basis("agreement" if of > 1 else "none", size, of),
     )
 
 

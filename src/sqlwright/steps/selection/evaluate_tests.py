@@ -63,7 +63,9 @@ class EvaluateTests(PromptStep):
     cheaper: ClassVar[str] = "selection.largest_cluster"
     # Tests are read where there are some: without a step that writes them this is a vote.
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})
-    writes: ClassVar[frozenset[str]] = frozenset({"tests", "candidates", "selected", "confidence"})
+    writes: ClassVar[frozenset[str]] = frozenset(
+        {"tests", "candidates", "selected", "confidence", "basis"}
+    )
 
     def _how(self) -> ShownOptions:
         return ShownOptions(self.descriptions, self.values, self.sampling.model)

@@ -19,7 +19,7 @@ class LargestCluster(Step):
     """
 
     reads: ClassVar[frozenset[str]] = frozenset({"candidates"})
-    writes: ClassVar[frozenset[str]] = frozenset({"candidates", "selected", "confidence"})
+    writes: ClassVar[frozenset[str]] = frozenset({"candidates", "selected", "confidence", "basis"})
 
     def __call__(self, state: State, context: Context) -> State:
         return select(state, clusters(state))

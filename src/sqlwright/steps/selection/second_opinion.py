@@ -1,0 +1,133 @@
+"""The embedded models' and the machine checks' view of the query that was selected.
+
+They vote in nothing: the query stays, and what they say stands beside it as `Basis.signs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from sqlwright.candidates import history, normalized_sql, same_result, valid
+from sqlwright.english.languages import foreign_language
+from sqlwright.errors import Cancelled
+from sqlwright.events import Event, QueryExecuted, StepEnded, StepStarted
+from sqlwright.protocols import Context
+from sqlwright.running import combinators
+from sqlwright.schema import SchemaView
+from sqlwright.types import Basis, Candidate, Sign, State
+
+NAME = "selection.second_opinion"
+SAME = "the embedded models give the same result"
+OTHER = "the embedded models give another result"
+WORDS = 3
+"""Words named at most that nothing explains."""
+CHECKS = 3
+"""Faults named at most."""
+
+
+@dataclass(frozen=True)
+class SecondOpinion(combinators.Sequence):
+    """Steps of embedded models that answer the question on their own, from its words and the whole
+    schema; the selected query joins theirs before the first step that looks at candidates, so that
+    machine checks read it, too.
+
+    Without a selected query that runs, for a question the embedded models can't read and where
+    they stood in for the language model there is no second opinion; nor when time runs out.
+    """
+
+    seconds: float = 2.0
+    """Time for all of it."""
+
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "candidates", "selected"})
+    writes: ClassVar[frozenset[str]] = frozenset({"basis"})
+
+    def __post_init__(self) -> None:
+        if not 0 < self.seconds <= 60:
+            raise ValueError(f"seconds must be above 0 and at most 60, not {self.seconds:g}")
+
+    def __call__(self, state: State, context: Context) -> State:
+        selected, run = state.selected, context.run
+        stood_in = any(note.kind == "stand_in" for note in state.warnings)
+        if selected is None or not valid(selected) or stood_in or state.refusal is not None:
+            return state
+        if foreign_language(state.question.text):
+            return state
+        run.events(StepStarted(NAME, state.sample))
+        began = run.clock()
+
+        def executed(event: Event) -> None:
+            if isinstance(event, QueryExecuted):
+                run.events(event)
+
+        limited = run.fork(executed, seconds=min(self.seconds, run.remaining()))
+        after = state
+        try:
+            signs = self._signs(state, selected, replace(context, run=limited))
+            known = state.basis or Basis()
+            after = state.evolve(basis=replace(known, signs=(*known.signs, *signs)))
+        except Cancelled:
+            pass  # the answer doesn't wait for it
+        run.events(StepEnded(NAME, run.clock() - began, state, after))
+        return after
+
+    def _signs(self, state: State, selected: Candidate, context: Context) -> Sequence[Sign]:
+        side = State(state.question, SchemaView(context.workspace.schema))
+        theirs: tuple[Candidate, ...] | None = None
+        for step in self.steps:
+            if theirs is None and "candidates" in step.reads:
+                theirs = side.candidates
+                side = side.evolve(candidates=(selected, *theirs))
+            side = step(side, context)
+            if side.refusal is not None:
+                return ()
+        written = side.candidates if theirs is None else theirs
+        return [
+            *_opinion(selected, written, side, context),
+            *_faults(selected, side.candidates),
+        ]
+
+
+def _opinion(
+    selected: Candidate, theirs: Sequence[Candidate], side: State, context: Context
+) -> Iterator[Sign]:
+    """The result of the best of their queries against the selected one's; words that nothing
+    explains."""
+    roots = {one.id for one in theirs}
+    wrote = {normalized_sql(one.sql) for one in theirs}
+    judged = [
+        one
+        for one in side.candidates
+        if valid(one) and (_first(one).id in roots or normalized_sql(one.sql) in wrote)
+    ]
+    critic = context.critic
+    assessment = critic.assess(side, judged or [selected])
+    if judged:
+        places = range(len(judged))
+        best = judged[max(places, key=lambda place: assessment.probabilities[place])]
+        agrees = same_result(selected, best)
+        yield Sign("second_opinion", SAME if agrees else OTHER, agrees)
+    if assessment.missing:
+        words = ", ".join(f"“{word}”" for word in assessment.missing[:WORDS])
+        grave = assessment.answerable < critic.refuse_below
+        yield Sign("unexplained", f"nothing in this database seems to match {words}", False, grave)
+
+
+def _faults(selected: Candidate, checked: Sequence[Candidate]) -> Iterator[Sign]:
+    """The faults that machine checks read in the selected query."""
+    found: dict[str, bool] = {}
+    for one in checked:
+        chain = list(history(one))
+        if all(version.id != selected.id for version in chain):
+            continue
+        found.update(dict.fromkeys((veto.message for veto in (*one.vetoes, *one.mended)), True))
+        for note in one.warnings:
+            if note not in selected.warnings and note.kind != "replaced":
+                found.setdefault(note.text, False)
+    for text, grave in list(found.items())[:CHECKS]:
+        yield Sign("machine_check", text, False, grave)
+
+
+def _first(candidate: Candidate) -> Candidate:
+    return list(history(candidate))[-1]
