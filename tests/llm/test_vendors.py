@@ -323,3 +323,26 @@ def test_older_models_of_anthropic_get_their_temperature(engine: Engine) -> None
     assert asked.body["temperature"] == 1.0
     assert asked.headers["anthropic-version"] == "2023-06-01"
     assert CANARY in asked.headers["x-api-key"]
+
+
+def test_a_server_without_schemas_may_take_one_with_its_plainer_json(engine: Engine) -> None:
+    def plainer_only(asked: Asked) -> str:
+        form = asked.body.get("response_format")
+        schemas = form is not None and form["type"] == "json_schema"
+        return "unsupported:response_format" if schemas else ""
+
+    def neither(asked: Asked) -> str:
+        return "unsupported:response_format" if "response_format" in asked.body else ""
+
+    sent = {}
+    for faults in (plainer_only, neither):
+        with ModelServer(faults=faults) as server:
+            endpoint = VENDORS[0].on(server)
+            for _ in range(2):
+                (reply,) = settle(engine, endpoint, ask("q", reply_schema=SCHEMA))
+                assert isinstance(reply, Reply)
+            sent[faults] = [asked.body.get("response_format") for asked in server.seen]
+    strict, plainer, *later = sent[plainer_only]
+    assert (strict["type"], plainer) == ("json_schema", {"type": "json_object", "schema": SCHEMA})
+    assert later == [plainer]
+    assert sent[neither] == [strict, plainer, None, None]

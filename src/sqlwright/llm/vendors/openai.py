@@ -70,6 +70,8 @@ class OpenAIEndpoint(AtSite):
         self._refused: set[str] = set()
         self._most = 0
         """Reply tokens that the server takes at most, once it has refused more."""
+        self._plainer = False
+        """True once it took no `json_schema`; some take a schema with `json_object`."""
         self._connections = _connections(site, "chat/completions", api_version)
 
     @property
@@ -119,7 +121,7 @@ class OpenAIEndpoint(AtSite):
             if call.logprobs:
                 body["top_logprobs"] = likeliest(call.logprobs)
         if can.json_schema and call.reply_schema is not None:
-            body["response_format"] = _reply_format(call.reply_schema)
+            body["response_format"] = _reply_format(call.reply_schema, plainer=self._plainer)
         if can.tools and call.tools:
             body["tools"] = [
                 {
@@ -149,7 +151,10 @@ class OpenAIEndpoint(AtSite):
             answer.status, refusal_body, [name for name in _FALLBACKS if name in body]
         )
         if parameter is not None:
-            self._refused.add(parameter)
+            if parameter == "response_format" and body[parameter]["type"] == "json_schema":
+                self._plainer = True
+            else:
+                self._refused.add(parameter)
             return EndpointError(
                 f"it doesn't take {parameter!r}", retry_after=0.0, left_out=parameter
             )
@@ -309,7 +314,9 @@ def _message(message: PlainMessage) -> dict[str, Any]:
     return form
 
 
-def _reply_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _reply_format(schema: Mapping[str, Any], *, plainer: bool) -> dict[str, Any]:
+    if plainer:
+        return {"type": "json_object", "schema": dict(schema)}
     named = {"name": "reply", "schema": dict(schema), "strict": _is_closed(schema)}
     return {"type": "json_schema", "json_schema": named}
 
