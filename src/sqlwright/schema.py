@@ -58,7 +58,8 @@ class Table:
     description: str = ""
     label: str = ""
     definition: str = ""
-    """The query of a view, as written; empty where it may name tables that mayn't be known."""
+    """The query of a view, as written; empty where it couldn't be read or is too long. With a list
+    of tables a view is only there if all that it names is."""
 
     def column(self, name: str) -> Column | None:
         """The column of that name, whatever its case; None when there is none."""
@@ -114,12 +115,7 @@ class Schema:
 
     def only(self, names: Collection[str]) -> Schema:
         """The schema with these tables, by their stored names, and the keys among them."""
-        # What a view reads may be hidden, so its query isn't told.
-        tables = tuple(
-            replace(table, definition="") if table.definition else table
-            for table in self.tables
-            if table.name in names
-        )
+        tables = tuple(table for table in self.tables if table.name in names)
         keys = tuple(
             key for key in self.foreign_keys if key.table in names and key.target_table in names
         )

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from sqlwright.errors import ConfigError
 from sqlwright.messages import Text
 from sqlwright.prepare import open_workspace, prepare
+from sqlwright.prompts.descriptions import essential
 from sqlwright.prompts.schema import render_schema
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, SchemaView
@@ -166,3 +168,33 @@ def test_the_size_of_a_large_table_is_told_as_far_as_it_is_known(tmp_path: Path)
     opened.database.close()
     assert "CREATE TABLE big ( -- more than 3,212 rows" in text
     assert "about 25 % NULL" in text
+
+
+def test_with_a_list_of_tables_a_view_names_none_but_them(tmp_path: Path) -> None:
+    path = tmp_path / "people.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(SQL)
+    with pytest.raises(ConfigError, match="bonn can't be among the tables"):
+        open_workspace(str(path), folder=tmp_path / "absent", tables=["bonn", "codes"])
+    opened = open_workspace(str(path), folder=tmp_path / "absent", tables=["bonn", "people"])
+    text = str(shown(opened))
+    opened.database.close()
+    assert "SELECT id, title FROM people" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("The city. It is near.", "The city. It is near."),
+        (
+            f"The score. {'Scores were invented by the Greeks. ' * 8}NULL or 0 means missing.",
+            "The score. NULL or 0 means missing.",
+        ),
+        (
+            f"{'What people pay for, in great detail. ' * 6}\n1: cash\n2: card",
+            "What people pay for, in great detail. 1: cash 2: card",
+        ),
+    ],
+)
+def test_a_long_description_is_cut_to_what_helps(text: str, kept: str) -> None:
+    assert essential(text) == kept

@@ -26,7 +26,7 @@ FEW_NUMBERS = 5
 """Numbers likewise."""
 LISTED = 400
 """Characters of such a list at most."""
-LISTED_ONCE = 200
+LISTED_ONCE = 120
 """The same where every row has a text of its own: a list of few things, or names of many."""
 LONGEST_LISTED = 50
 """Characters of a value in a list."""
@@ -177,7 +177,9 @@ def _is_small(profile: ColumnProfile, usual: Sequence[Cell], whole: Sequence[str
         return False
     if profile.main_storage != "text":
         return len(usual) <= FEW_NUMBERS
-    if len(usual) > FEW_NUMBERS and any(form.name in _OPAQUE for form in profile.formats):
+    if len(usual) > FEW_NUMBERS and (
+        least_and_greatest(profile) or any(form.name in _OPAQUE for form in profile.formats)
+    ):
         return False
     size = sum(map(len, whole))
     most = LISTED_ONCE if profile.unique and len(usual) > FEW_NUMBERS else LISTED

@@ -28,7 +28,7 @@ from sqlwright.prompts.columns import (
 )
 from sqlwright.prompts.measures import counts, least_and_greatest, missing, mixture, written
 from sqlwright.prompts.tables import about_table, table_opening
-from sqlwright.prompts.views import view_query
+from sqlwright.prompts.views import LONGEST_COMPACT, view_query
 from sqlwright.schema import Column, ColumnRef, Detail, ForeignKey, SchemaView, Table, fold_name
 from sqlwright.sql.tokens import quote_name
 from sqlwright.types import DescriptionMatch, ValueMatch
@@ -307,7 +307,7 @@ def _compact(shown: _Table, known: ColumnKnowledge) -> _Laid:
         target = f"{quote_name(reference.target_table)} ({_names(reference.target_columns)})"
         closing += f"\n- ({_names(reference.columns)}) = {target}"
     spans = [Span(closing, "schema")] if closing else []
-    query = view_query(table, known.names)
+    query = view_query(table, known.names, LONGEST_COMPACT)
     if query:
         spans += [Span("\n- it is: ", "schema"), *query]
     opening = table_opening(f"{table.kind} {quote_name(table.name)}", " (", about, ")")

@@ -10,13 +10,16 @@ from sqlwright.schema import Table, fold_name
 
 LONGEST = 1_500
 """Characters of a view's query that is shown; half of one would mislead."""
+LONGEST_COMPACT = 300
+"""The same where a schema is shown in a line per column."""
 
 
-def view_query(table: Table, names: Collection[str]) -> tuple[Span, ...]:
+def view_query(table: Table, names: Collection[str], longest: int = LONGEST) -> tuple[Span, ...]:
     """A view's query on one line, without comments; nothing for a table.
 
     What its author compared columns with may come from the data: such constants have the origin of
-    values. `names` are those of the schema, folded.
+    values. `names` are those of the schema, folded. A query of more than `longest` characters isn't
+    shown.
     """
     writer = SpanWriter()
     written = 0
@@ -32,4 +35,4 @@ def view_query(table: Table, names: Collection[str]) -> tuple[Span, ...]:
         writer.add(text, "schema" if ours else "value")
         written += len(text) + space
         space = False
-    return writer.text().spans if written <= LONGEST else ()
+    return writer.text().spans if written <= longest else ()

@@ -12,7 +12,7 @@ from typing import Literal
 from sqlwright.llm.metering import estimated_tokens
 from sqlwright.prompts.descriptions import essential
 from sqlwright.prompts.schema import SchemaLayout
-from sqlwright.protocols import Catalog, Context
+from sqlwright.protocols import Catalog, Context, context_tokens
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.types import State, ValueMatch
 
@@ -71,7 +71,7 @@ class Shown:
         tokens = context.run.once(
             partial(_tokens_of_descriptions, state.view), "showing/descriptions", (state.view,)
         )
-        return not tokens or tokens <= SHARE * context.llm(self.model).capabilities.context_tokens
+        return not tokens or tokens <= SHARE * context_tokens(context.llm(self.model), context.run)
 
     def _drawn(self, state: State, context: Context) -> Callable[[ColumnRef], random.Random] | None:
         if self.values == "retrieved":
