@@ -12,9 +12,11 @@ lookup compares several per cent of all values: `indexes.values` is the index to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Protocol
 
+import numpy as np
+import numpy.typing as npt
 from rapidfuzz import fuzz
 
 from sqlwright.errors import ConfigError
@@ -24,16 +26,23 @@ from sqlwright.indexes.values.arrays import ColumnValues
 from sqlwright.protocols import Embedder
 from sqlwright.types import ValueMatch
 
+Numbers = npt.NDArray[np.uint32]
+
 Library = Literal["datasketch", "rensa"]
 
 
-class _Signatures(Protocol):
+class Signatures(Protocol):
     """Signatures by number, and the numbers of those that collide with a text's."""
 
     def add(self, number: int, grams: list[str]) -> None: ...
     def collisions(self, grams: list[str]) -> list[tuple[float, int]]:
         """(estimated Jaccard, number) pairs."""
         ...
+
+
+def grams_of(text: str, gram: int = 3) -> list[str]:
+    """All pieces of so many characters."""
+    return [text[at : at + gram] for at in range(len(text) - gram + 1)]
 
 
 class MinHashIndex:
@@ -51,17 +60,17 @@ class MinHashIndex:
         shortlist: int = 10,
         least_edit: float = 0.3,
         least_embedding: float = 0.6,
+        signatures: Signatures | None = None,
     ) -> None:
+        """`signatures` are those of the distinct texts in their order, where they are known."""
         self._holders = Holders(columns)
         self._embedder = embedder
         self._gram, self._shortlist = gram, shortlist
         self._least_edit, self._least_embedding = least_edit, least_embedding
-        self._signatures = _signatures(library, permutations, threshold)
-        for number, text in enumerate(self._holders.texts):
-            self._signatures.add(number, self._grams(text))
-
-    def _grams(self, text: str) -> list[str]:
-        return [text[at : at + self._gram] for at in range(len(text) - self._gram + 1)]
+        self._signatures = signatures or _signatures(library, permutations, threshold)
+        if signatures is None:
+            for number, text in enumerate(self._holders.texts):
+                self._signatures.add(number, grams_of(text, gram))
 
     def search(self, phrase: str, k: int = 10, *, per_column: int = 3) -> list[ValueMatch]:
         """At most `k` matches, best first, at most `per_column` from any one column."""
@@ -69,7 +78,8 @@ class MinHashIndex:
         if not soft or k <= 0:
             return []
         found = sorted(
-            self._signatures.collisions(self._grams(phrase)), key=lambda pair: (-pair[0], pair[1])
+            self._signatures.collisions(grams_of(phrase, self._gram)),
+            key=lambda pair: (-pair[0], pair[1]),
         )
         texts = [self._holders.texts[number] for _, number in found[: max(self._shortlist, k)]]
         scored = [(fuzz.ratio(soft, soften(text)) / 100, text) for text in texts]
@@ -91,7 +101,13 @@ class MinHashIndex:
         return [self.search(phrase, k, per_column=per_column) for phrase in phrases]
 
 
-def _signatures(library: Library, permutations: int, threshold: float) -> _Signatures:
+def signature_maker(library: Library, permutations: int = 100) -> Callable[[list[str]], Numbers]:
+    """The function from character groups to a signature. Raises ConfigError without the extra."""
+    hashed = _signatures(library, permutations, 0.01)
+    return hashed.numbers
+
+
+def _signatures(library: Library, permutations: int, threshold: float) -> _Hashed:
     try:
         if library == "rensa":
             return _Rensa(permutations, threshold)
@@ -111,6 +127,10 @@ class _Hashed:
         self._known: list[Any] = []
 
     def _signature(self, grams: list[str]) -> Any:
+        raise NotImplementedError
+
+    def numbers(self, grams: list[str]) -> Numbers:
+        """A signature as it is kept."""
         raise NotImplementedError
 
     def add(self, number: int, grams: list[str]) -> None:
@@ -137,6 +157,9 @@ class _Datasketch(_Hashed):
             signature.update(gram.encode("utf-8", "surrogatepass"))
         return signature
 
+    def numbers(self, grams: list[str]) -> Numbers:
+        return np.asarray(self._signature(grams).hashvalues, np.uint32)
+
 
 class _Rensa(_Hashed):
     def __init__(self, permutations: int, threshold: float) -> None:
@@ -149,3 +172,6 @@ class _Rensa(_Hashed):
         signature = self._make(self._permutations, 1)
         signature.update(grams)
         return signature
+
+    def numbers(self, grams: list[str]) -> Numbers:
+        return np.asarray(self._signature(grams).digest(), np.uint32)

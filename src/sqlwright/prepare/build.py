@@ -31,10 +31,12 @@ from sqlwright.catalog.unmatched import unmatched_keys
 from sqlwright.database import open_database
 from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.errors import WorkspaceError
+from sqlwright.indexes.minhash import Library
 from sqlwright.indexes.values.index import ColumnValues, build_value_index, open_value_index
 from sqlwright.prepare.descriptions import embed_descriptions
 from sqlwright.prepare.notes import catalog_notes, pressing_notes
 from sqlwright.prepare.pages import page_digests
+from sqlwright.prepare.signatures import keep_signatures
 from sqlwright.prepare.sources import (
     described_schema,
     description_folder,
@@ -75,7 +77,7 @@ class Progress:
     """Progress of `prepare`."""
 
     stage: str
-    """One of: waiting, tables, joins, texts, index, descriptions, done."""
+    """One of: waiting, tables, joins, texts, index, descriptions, signatures, done."""
     detail: str
     """The table being read, the process waited for, and the like."""
     done: int
@@ -111,10 +113,14 @@ def prepare(
     *,
     folder: Path | None = None,
     descriptions: Path | None = None,
+    minhash: Library | None = None,
     progress: ProgressSink = no_progress,
     run: Run | None = None,
 ) -> Prepared:
     """Learn everything about a database and keep it in `folder` (default: `prepared_folder(url)`).
+
+    With `minhash` also the value index that CHESS published, by that library; once it is there,
+    later calls renew it, too.
 
     Resumes where an earlier call was stopped, and reads only tables that have changed since.
     Raises `DatabaseUnavailable`, `WorkspaceError` (the folder can't be written, the disk is full)
@@ -137,11 +143,14 @@ def prepare(
                 catalog, values = found
                 # These may be missing, damaged or of an older release's weights all the same.
                 embed_texts(folder, catalog.schema, _texts_told(progress, run))
+                keep_signatures(folder, minhash, run, _told(progress, "signatures"))
                 names = tuple(table.name for table in catalog.schema.tables)
                 progress(Progress("done", str(folder), values, values))
                 seconds = time.monotonic() - started
                 return Prepared(folder, catalog, values, seconds, (), names, catalog.notes)
             result = _Build(database, folder, described, progress, run).run_all()
+            keep_signatures(folder, minhash, run, _told(progress, "signatures"))
+            progress(Progress("done", str(folder), result.values, result.values))
     return Prepared(
         folder,
         result.catalog,
@@ -159,6 +168,10 @@ def _texts_told(progress: ProgressSink, run: Run) -> Callable[[int, int], None]:
         progress(Progress("texts", "", done, total))
 
     return told_of
+
+
+def _told(progress: ProgressSink, stage: str) -> Callable[[int, int], None]:
+    return lambda done, total: progress(Progress(stage, "", done, total))
 
 
 def _still_good(
@@ -329,7 +342,6 @@ class _Build:
         write_private(self.folder / manifest.catalog_file, content)
         write_manifest(self.folder, manifest)
         self._sweep(manifest, () if described is None else (described.path.name,))
-        self.progress(Progress("done", str(self.folder), self.values, self.values))
 
     def _count_descriptions(self, done: int) -> None:
         self.run.check()
@@ -353,8 +365,9 @@ class _Build:
         keep |= set(more)
         for path in written_paths(self.folder):
             early = keep_stages is None and path.name.startswith("descriptions-")
-            paid_for = path.name.startswith("endpoint-")  # and found by text, whatever changes
-            if path.name not in keep and not early and not paid_for:
+            # Found by texts, whatever changes; `keep_signatures` sees to its own.
+            by_text = path.name.startswith(("endpoint-", "minhash-"))
+            if path.name not in keep and not early and not by_text:
                 remove(path)
         for path in (self.folder / STAGES).iterdir():
             if path.name.startswith(".") or (

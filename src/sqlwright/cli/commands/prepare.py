@@ -20,6 +20,7 @@ def command(
     word: options.DatabaseWord = None,
     database: options.Database = None,
     descriptions: options.Descriptions = None,
+    minhash: options.MinHash = None,
 ) -> int:
     """Read a database once, so that questions find every value.
 
@@ -48,6 +49,7 @@ def command(
                     target,
                     folder=settings.prepared_folder(target),
                     descriptions=settings.descriptions_for(target),
+                    minhash=minhash,
                     progress=headway,
                     run=Run(cancelled=cancelled),
                 ),

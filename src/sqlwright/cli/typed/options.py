@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -73,6 +73,14 @@ Descriptions = Annotated[
         "--descriptions",
         metavar="FOLDER",
         help="Folder with one CSV file of column descriptions per table.",
+    ),
+]
+MinHash = Annotated[
+    Literal["datasketch", "rensa"] | None,
+    typer.Option(
+        "--minhash",
+        help="Also make the value index that CHESS published, by this library "
+        "(for retrieval.entities.values=minhash; extra lsh).",
     ),
 ]
 Tables = Annotated[

@@ -21,6 +21,7 @@ STAGES = {
     "texts": "embedding names",
     "descriptions": "embedding descriptions",
     "index": "indexing values",
+    "signatures": "making MinHash signatures",
     "done": "done",
 }
 

@@ -39,8 +39,10 @@ _NAMES = frozenset(
 class DiskValueIndex:
     """An opened value index. Safe to use from several threads."""
 
-    def __init__(self, searcher: Searcher) -> None:
+    def __init__(self, searcher: Searcher, folder: Path | None = None) -> None:
         self._searcher = searcher
+        self.folder = folder
+        """The folder that holds it; None in memory."""
 
     @property
     def columns(self) -> tuple[ColumnRef, ...]:
@@ -109,7 +111,7 @@ def open_value_index(folder: Path) -> DiskValueIndex:
         columns = tuple(ColumnRef(str(table), str(name)) for table, name in extra["columns"])
     except (KeyError, TypeError, ValueError) as error:
         raise storage.damaged(f"header: {error}") from error
-    return DiskValueIndex(Searcher(columns, arrays))
+    return DiskValueIndex(Searcher(columns, arrays), folder)
 
 
 def memory_value_index(columns: Iterable[ColumnValues]) -> DiskValueIndex:

@@ -56,7 +56,7 @@ class RetrieveEntities(Step):
 
     form: Literal["paper", "code", "v1"] = "paper"
     values: Literal["index", "minhash"] = "index"
-    """Our index, or the paper's (extra `lsh`)."""
+    """Our index, or the paper's (extra `lsh`), whose signatures are kept with what is prepared."""
     library: Literal["datasketch", "rensa"] = "datasketch"
     """The library that computes the paper's signatures: the library it used, or a much faster
     one."""
@@ -133,7 +133,7 @@ class RetrieveEntities(Step):
         phrases = looked_up(state.keywords, state.question, names)
         index: ValueIndex = context.workspace.values
         if self.values == "minhash":
-            index = self._published.of(index, self.library)
+            index = self._published.of(index, self.library, context.run)
         hits = index.search_many(
             [phrase.text for phrase in phrases], self.top_k, per_column=self.per_column
         )
