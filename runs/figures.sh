@@ -94,6 +94,8 @@ figure prompt-tokens "prompt tokens and calls of a question, three schemas" \
     "$python" -m benchmarks.prompt_tokens "$out/prompt-tokens"
 figure robustness "a language model whose replies are bad one time in five" \
     "$python" -m benchmarks.llm_robustness "$out/robustness"
+figure entities "stored values that the retrieval steps find, misspelt too, beside junk" \
+    "$python" benchmarks/entities.py "$data"
 figure database "what the worker process costs, and how soon a denial is stopped" \
     "$python" benchmarks/database.py
 figure prepare "preparing, and the first answer on a never-seen database" \
