@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from sqlwright.errors import ConfigError
+from sqlwright.llm.endpoint import Completion
+from sqlwright.llm.metering import SpendingMeter, prompt_tokens
 from sqlwright.llm.prices import FREE, Price, load_prices
+from sqlwright.messages import Reply
+from sqlwright.spending import Budget, Spending
+from tests.llm.doubles import ask
 
 
 def test_the_table_has_a_date_and_sensible_prices() -> None:
@@ -53,6 +58,45 @@ def test_a_request_costs_its_tokens_with_those_in_the_vendors_cache_cheaper() ->
     assert price.cost(100, 0, cached_tokens=900) == pytest.approx(100 * 0.5 / 1e6)
     assert Price(2.0, 8.0).cost(100, 0, cached_tokens=50) == pytest.approx(100 * 2.0 / 1e6)
     assert FREE.cost(10**9, 10**9) == 0
+
+
+def test_what_is_written_to_the_vendors_cache_has_its_price_and_is_reckoned_with() -> None:
+    price = Price(prompt=2.0, reply=8.0, cached=0.5, written=2.5)
+    assert price.cost(1_000_000, 0, 400_000, 100_000) == pytest.approx(1.0 + 0.2 + 0.25)
+    assert price.highest(1_000_000, 0) == pytest.approx(2.5)
+    assert Price(2.0, 8.0).highest(1_000_000, 0) == pytest.approx(2.0)
+    long = Price(1.0, 10.0, above=10, long=Price(2.0, 15.0, written=3.0))
+    assert long.cost(100, 0, 0, 100) == pytest.approx(100 * 3.0 / 1e6)
+
+
+def test_a_request_is_booked_with_its_reasoning_and_its_parts_of_the_prefix_cache() -> None:
+    price = Price(prompt=2.0, reply=8.0, cached=0.5, written=2.5)
+    spending, call = Spending(Budget(cost=1.0)), ask("q" * 3_000, max_tokens=500)
+    meter = SpendingMeter(spending, "s", price)
+    assert meter.reserve(call)
+    left = spending.left().cost
+    assert left == pytest.approx(1.0 - price.highest(prompt_tokens(call), 500))
+    found = Completion(
+        (Reply("yes"),),
+        prompt_tokens=1_000,
+        reply_tokens=400,
+        cached_prompt_tokens=600,
+        written_prompt_tokens=300,
+        reasoning_tokens=390,
+    )
+    meter.settle(call, found)
+    used = spending.total
+    assert (used.cached_prompt_tokens, used.written_prompt_tokens) == (600, 300)
+    assert (used.reply_tokens, used.reasoning_tokens) == (400, 390)
+    assert used.cost == pytest.approx((100 * 2 + 600 * 0.5 + 300 * 2.5 + 400 * 8) / 1e6)
+
+
+def test_the_shipped_prices_say_when_and_where_they_were_looked_up() -> None:
+    prices = load_prices()
+    assert prices.date >= "2026-11-22"
+    assert prices.source
+    assert prices.of("anthropic/claude-opus-5") == Price(5, 25, cached=0.5, written=6.25)
+    assert prices.of("anthropic/claude-mythos-5-1") is None  # nobody lists it
 
 
 def test_a_long_prompt_costs_more_as_a_whole() -> None:

@@ -84,12 +84,15 @@ class _Price(BaseModel):
     cached: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     written: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     long: _Long | None = None
+    date: str = ""
+    source: str = ""
 
 
 class _File(BaseModel):
     model_config = ConfigDict(defer_build=True, extra="forbid")
 
     date: str = ""
+    source: str = ""
     models: dict[str, _Price] = Field(default_factory=dict)
 
 
@@ -100,6 +103,8 @@ class Prices:
     table: Mapping[str, Price] = field(default_factory=dict)
     date: str = ""
     """The day they were looked up."""
+    source: str = ""
+    """The place they were looked up at."""
 
     def of(self, model: str) -> Price | None:
         """The model's price, by its own name or, for a dated revision, the undated one; None when
@@ -122,7 +127,7 @@ def load_prices(user_file: Path | None = None) -> Prices:
         problem = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ConfigError(f"the prices {user_file} can't be read: {problem}") from None
     users = _read(text, str(user_file))
-    return Prices({**shipped.table, **users.table}, users.date or shipped.date)
+    return Prices({**shipped.table, **users.table}, users.date or shipped.date, users.source)
 
 
 def _read(text: str, origin: str) -> Prices:
@@ -138,7 +143,8 @@ def _read(text: str, origin: str) -> Prices:
             hint='A price is written [models."provider/model"] prompt = 2.5, reply = 10, in '
             "dollars per million tokens.",
         ) from None
-    return Prices({name: _price(price) for name, price in file.models.items()}, file.date)
+    table = {name: _price(price) for name, price in file.models.items()}
+    return Prices(table, file.date, file.source)
 
 
 def _price(read: _Price) -> Price:

@@ -142,7 +142,7 @@ class AnthropicEndpoint(AtSite):
         return [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]
 
     def _thinking(self, call: Call, most: int) -> dict[str, Any]:
-        """Whether and how to think; nothing where that is left to the model."""
+        """The setting of thinking; empty where it is left to the model."""
         if call.reasoning is None or "thinking" in self._refused:
             return {}
         if call.reasoning == "none":

@@ -143,7 +143,7 @@ class GoogleEndpoint(AtSite):
         return replace(can, reply_tokens=most, logprobs=logprobs)
 
     def _thinking(self, effort: Effort) -> dict[str, Any]:
-        """How much to think: in tokens for the models before 3, by level since."""
+        """The setting of thinking: tokens for the models before 3, a level since."""
         if any(fnmatch(self._site.model, pattern) for pattern in BY_BUDGET):
             return {"thinking_budget": min(REASONING[effort], LARGEST_BUDGET)}
         return {"thinking_level": _LEVELS.get(effort, effort).upper()}

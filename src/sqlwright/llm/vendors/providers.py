@@ -54,7 +54,7 @@ class Provider:
     vendors take 2,048, but reading so large an answer would hold up everybody else's."""
 
     def capabilities_of(self, model: str) -> Capabilities:
-        """Capabilities of a model of this provider as far as its name tells."""
+        """Capabilities of a model as far as its name tells."""
         lacks = {what: False for pattern, what in self.unlike if fnmatch.fnmatch(model, pattern)}
         thinks = any(fnmatch.fnmatch(model.lower(), pattern) for pattern in self.reasoning)
         return replace(self.capabilities, reasoning=thinks, **lacks)
@@ -68,9 +68,8 @@ WIRES: dict[str, str] = {
 `ModelAddress`, imported when the first request is sent."""
 
 _THINKERS = ("o[1-9]*", "gpt-5*", "gpt-[6-9]*")
-_REASONING = tuple((pattern, what) for pattern in _THINKERS for what in ("temperature", "logprobs"))
-_OPEN_THINKERS = ("*gpt-oss*", "*deepseek-r*", "*qwen3*", "*thinking*", "*reason*")
-"""Patterns of names of models that anybody may serve."""
+_REASONING = tuple((each, what) for each in _THINKERS for what in ("temperature", "logprobs"))
+_OPEN_THINKERS = ("*gpt-oss*", "*deepseek-r*", "*qwen3*", "*thinking*", "*reason*")  # served by all
 _LOCAL = replace(ALL, n=False, remote=False)
 
 PROVIDERS: dict[str, Provider] = {
@@ -126,11 +125,7 @@ PROVIDERS: dict[str, Provider] = {
             ("api.anthropic.com",),
             needs_key=True,
             capabilities=Capabilities(
-                seed=False,
-                json_schema=True,
-                tools=True,
-                temperature=False,
-                context_tokens=200_000,
+                seed=False, json_schema=True, tools=True, temperature=False, context_tokens=200_000
             ),
             reasoning=("claude-fable*", "claude-mythos*"),
         ),

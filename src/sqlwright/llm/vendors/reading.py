@@ -66,7 +66,7 @@ def arguments_text(value: Any) -> str:
 
 
 def opaque(text: str) -> dict[str, Any]:
-    """What a vendor gave us to keep, as the object it was; empty for what it isn't."""
+    """A vendor's own record that was kept as text, as an object; empty for a text that is none."""
     try:
         kept = json.loads(text)
     except ValueError:
