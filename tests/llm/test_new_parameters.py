@@ -12,9 +12,20 @@ from sqlwright.llm.choices import choice_probabilities
 from sqlwright.llm.endpoint import Call, PlainMessage
 from sqlwright.llm.keeping.digest import call_form, reply_form, reply_from
 from sqlwright.llm.sending.engine import Engine
-from sqlwright.messages import Effort, Missing, Reply, TokenLogprob, Tool, ToolCall
+from sqlwright.messages import (
+    Effort,
+    Message,
+    Missing,
+    Reply,
+    Request,
+    Text,
+    TokenLogprob,
+    Tool,
+    ToolCall,
+)
 from sqlwright.protocols import Run
 from tests.llm.doubles import Books, ask
+from tests.llm.gates import a_run, gate
 from tests.llm.server import Asked, ModelServer, always
 from tests.llm.test_vendors import TOOL, VENDORS, Vendor, replying, settle
 
@@ -272,6 +283,19 @@ def test_openais_form_gives_reasoning_back_to_servers_that_sent_it(engine: Engin
         "content": "one row: 1",
         "tool_call_id": "a1",
     }
+
+
+def test_records_of_thought_stay_here_with_what_a_model_here_has_seen() -> None:
+    call = ToolCall("a1", "run_sql", '{"sql": "SELECT 1"}', "c2ln")
+    own = Message("assistant", Text.of("so", "model"), (call,), thought="secret")
+    run = a_run(privacy="schema-only")
+    with gate() as (model, endpoint):
+        model.complete([Request((own,))], run, step="s")
+        run.local_model_saw_values.set()
+        model.complete([Request((own,))], run, step="s")
+    (first,), (second,) = (sent.messages for sent in endpoint.calls)
+    assert (first.thought, first.tool_calls) == ("secret", (call,))
+    assert (second.thought, second.tool_calls) == ("", (ToolCall("a1", "run_sql", "{}"),))
 
 
 def test_a_refusal_for_another_reason_ends_the_call(engine: Engine) -> None:

@@ -239,7 +239,9 @@ class GatedModel:
                     message,
                     text=message.text.without("model"),
                     thought="",
-                    tool_calls=tuple(replace(call, arguments="{}") for call in message.tool_calls),
+                    tool_calls=tuple(
+                        replace(call, arguments="{}", signature="") for call in message.tool_calls
+                    ),
                 )
                 for message in kept
             ]

@@ -64,8 +64,7 @@ WIRES: dict[str, str] = {
     "anthropic": "sqlwright.llm.vendors.anthropic:AnthropicEndpoint",
     "google": "sqlwright.llm.vendors.google:GoogleEndpoint",
 }
-"""Protocols that aren't OpenAI's, and the endpoint that speaks each: a class that takes a
-`ModelAddress`, imported when the first request is sent."""
+"""Protocols that aren't OpenAI's: a class that takes a `ModelAddress`, loaded when it is needed."""
 
 _THINKERS = ("o[1-9]*", "gpt-5*", "gpt-[6-9]*")
 _REASONING = tuple((each, what) for each in _THINKERS for what in ("temperature", "logprobs"))
@@ -393,8 +392,8 @@ def _endpoint(service: Service, site: ModelAddress) -> Endpoint:
         return made
     from sqlwright.llm.vendors.openai import OpenAIEndpoint
 
-    version = _api_version(service)
-    return OpenAIEndpoint(site, api_version=version, newer_length=provider.newer_length)
+    newer = provider.newer_length
+    return OpenAIEndpoint(site, api_version=_api_version(service), newer_length=newer)
 
 
 def _api_version(service: Service) -> str:
