@@ -28,7 +28,7 @@ from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.keeping.digest import call_form, digest
 from sqlwright.llm.keeping.recording import Recorder, Recording
 from sqlwright.llm.keys import error_without_key, reply_without_key
-from sqlwright.llm.metering import SpendingMeter
+from sqlwright.llm.metering import SpendingMeter, least_reply, prompt_tokens
 from sqlwright.llm.prices import Price
 from sqlwright.llm.reply_limits import ReplyLimits
 from sqlwright.llm.sending.attempts import is_cut
@@ -196,6 +196,7 @@ class GatedModel:
 
     def _at_hand(self, request: Request, run: Run) -> _PendingRequest:
         """The request as it may be sent, with the samples that needn't be."""
+        context = self.context_tokens(run)  # asked for before the capabilities are read
         messages, can = self._permitted(request.messages, run), self.capabilities
         call = Call(
             tuple(map(_plain, messages)),
@@ -215,13 +216,31 @@ class GatedModel:
         key = ""
         if self._connection is None:
             samples = list(self._replay.find(call, self._name))
-        elif self._cache is None:
+            return _PendingRequest(request, messages, call, samples)
+        if (refusal := self._too_long(call, context)) is not None:
+            return _PendingRequest(request, messages, call, [refusal] * call.n)
+        if self._cache is None:
             samples = [None] * call.n
         else:
             key = self._key(call)
             found = (_of_sample(key, number) for number in range(call.n))
             samples = [self._cache.get(each, revision=self._reported) for each in found]
         return _PendingRequest(request, messages, call, samples, key)
+
+    def _too_long(self, call: Call, context: int) -> Missing | None:
+        """The reason not to send a call that leaves too little of the context for its reply: a
+        server may cut a prompt without a word. The reply's limit is cut to what is left."""
+        prompt = prompt_tokens(call)
+        least = least_reply(call.max_tokens, context, reasoning=self.capabilities.reasoning)
+        if prompt + least <= context:
+            return None
+        return Missing(
+            "rejected",
+            f"{self._name}: the prompt was not sent: by an upper estimate it has {prompt:,} tokens "
+            f"and its reply needs {least:,}, together more than the model's context of "
+            f"{context:,}. A context of {prompt + least:,} would do (context_tokens, and "
+            "the server's own setting), or fewer tables (--tables)",
+        )
 
     def _permitted(self, messages: tuple[Message, ...], run: Run) -> tuple[Message, ...]:
         """The messages without what the run's privacy doesn't let out of this machine."""

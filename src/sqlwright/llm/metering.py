@@ -34,6 +34,8 @@ UNSEEN = 20_000
 """Tokens of a prompt that a server may add, and of reasoning that it may not show."""
 PER_MESSAGE = 8
 """Tokens for the frame of a message."""
+SHORTEST_REPLY = 1_024
+"""Reply tokens at least where the context is small; a query with its reasons takes 300 to 900."""
 _DIGITS = b"0123456789"
 
 
@@ -55,6 +57,12 @@ def prompt_tokens(call: Call) -> int:
     if call.reply_schema is not None:
         texts.append(json.dumps(dict(call.reply_schema)))
     return estimated_tokens(texts) + PER_MESSAGE * len(call.messages)
+
+
+def least_reply(wanted: int, context: int, *, reasoning: bool = False) -> int:
+    """The shortest limit that a reply is given where a prompt leaves it less than `wanted`: an
+    eighth of the context, half of it for a model that reasons first, 1,024 tokens at least."""
+    return min(wanted, max(SHORTEST_REPLY, context // (2 if reasoning else 8)))
 
 
 def largest_cost(call: Call, price: Price | None) -> Reservation:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 from sqlwright.llm.metering import estimated_tokens
 from sqlwright.prompts.descriptions import essential
+from sqlwright.prompts.fitting import Portion
 from sqlwright.prompts.schema import SchemaLayout
 from sqlwright.protocols import Catalog, Context, context_tokens
 from sqlwright.schema import ColumnRef, SchemaView
@@ -39,6 +40,10 @@ class Shown:
     values: Values = "retrieved"
     model: str = ""
     """The model that is shown it; empty is the run's own."""
+
+    def within(self, portion: Portion) -> Shown:
+        """What is shown where no more than a portion fits."""
+        return self if portion.described else replace(self, descriptions="retrieved")
 
     def layout(
         self, view: SchemaView, state: State, context: Context, *, style: Style, examples: int

@@ -163,7 +163,7 @@ def test_a_call_is_no_larger_than_the_model_can_read() -> None:
         start(chain(60)), Context(workspace, Run(), {"llm": model})
     )
     assert len(script.asked) > 5
-    assert max(len(asked.prompt) for asked in script.asked) < 3 * (6_000 - 2_048)
+    assert max(len(asked.prompt) for asked in script.asked) < 3 * (6_000 - 1_024)
 
 
 def test_if_every_call_fails_every_column_is_kept(shop_workspace: Workspace) -> None:

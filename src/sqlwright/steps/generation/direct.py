@@ -8,7 +8,9 @@ from pathlib import PurePath
 from typing import ClassVar, Literal, NamedTuple
 
 from sqlwright.candidates import grounded
+from sqlwright.messages import Message
 from sqlwright.prompts.demonstrations import demonstration_names, load_demonstrations, texts
+from sqlwright.prompts.fitting import Portion, fit
 from sqlwright.prompts.replies import plan_from, sql_from
 from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, render
 from sqlwright.protocols import Context
@@ -85,20 +87,28 @@ class DirectGeneration(PromptStep):
         name = self.demonstrations or PurePath(self.prompt).stem
         known = load_demonstrations(name) if name in demonstration_names() else ()
         shown = chosen(known, features_of(state, context), self.shots) if known else ()
-        messages = render(
-            self.prompt,
-            demonstrations=[texts(demonstration) for demonstration in shown],
-            evidence_sense=self.evidence == "sense",
-            **task(
-                state,
-                context,
-                style=self.style,
-                examples=self.examples,
-                shuffle=self._order(state, context),
-                shown=Shown(self.descriptions, self.values, self.sampling.model),
-            ),
-        )
-        prompt = Prompt(messages, parse=_written)
+
+        how = Shown(self.descriptions, self.values, self.sampling.model)
+
+        def laid_out(portion: Portion, state: State) -> tuple[Message, ...]:
+            return render(
+                self.prompt,
+                demonstrations=[texts(each) for each in shown[: portion.shots]],
+                evidence_sense=self.evidence == "sense",
+                **task(
+                    state,
+                    context,
+                    style=portion.style,
+                    examples=portion.examples,
+                    shuffle=self._order(state, context),
+                    shown=how.within(portion),
+                ),
+            )
+
+        full = Portion(len(shown), self.style, self.examples)
+        fitted = fit(laid_out, full, state, context, step=SOURCE, sampling=self.sampling)
+        state = fitted.noted(state, SOURCE)
+        prompt = Prompt(fitted.messages, parse=_written)
         (replies,) = ask([prompt], state, context, step=SOURCE, sampling=self.sampling)
         candidates = [
             grounded(

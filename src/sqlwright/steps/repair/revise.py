@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -15,8 +16,9 @@ from sqlwright.candidates import (
     valid,
 )
 from sqlwright.errors import MalformedReply, ModelFailed
-from sqlwright.messages import Text
+from sqlwright.messages import Message, Text
 from sqlwright.prompts.demonstrations import load_revisions, texts
+from sqlwright.prompts.fitting import Fitted, Portion, fit
 from sqlwright.prompts.replies import plan_from, sql_from
 from sqlwright.prompts.schema import render_result, render_sql
 from sqlwright.prompts.templates import (
@@ -153,7 +155,10 @@ class Revise(PromptStep):
         work = {place: one for place, one in enumerate(looked) if one.wanted}
         if not work or not state.question.text.strip():
             return state
-        prompts = self._prompts(list(work.values()), state, context)
+        fitted = self._fitted(list(work.values()), state, context)
+        for each in fitted:
+            state = each.noted(state, SOURCE)
+        prompts = [Prompt(each.messages, parse=_read) for each in fitted]
         try:
             rows = ask(prompts, state, context, step=SOURCE, sampling=self.sampling)
         except (MalformedReply, ModelFailed) as error:
@@ -228,35 +233,42 @@ class Revise(PromptStep):
         failed = new.result is not None and not new.result.ok
         return failed or (self.always and result_rank(new) == 0)
 
-    def _prompts(
-        self, work: Sequence[_Looked], state: State, context: Context
-    ) -> list[Prompt[Mended]]:
-        shown = Shown(self.descriptions, self.values, self.sampling.model)
-        shared = task(state, context, style=self.style, examples=self.examples, shown=shown)
-        noticed = [findings(one.candidate, context.workspace) for one in work]
-        return [
-            Prompt(
-                render(
-                    self.prompt,
-                    demonstrations=self._demonstrations(one, bool(notes), state, context),
-                    evidence_sense=self.evidence == "sense",
-                    sql=render_sql(one.candidate, state.question),
-                    outcome=[*self._outcome(one.candidate, one.faults), *map(_noticed, notes)],
-                    tried=[
-                        {
-                            "sql": render_sql(tried, state.question),
-                            "outcome": self._outcome(
-                                tried, tuple(_RESULTS.of_result(tried, state.question))
-                            ),
-                        }
-                        for tried in one.candidate.tried
-                    ],
-                    **shared,
+    def _fitted(self, work: Sequence[_Looked], state: State, context: Context) -> list[Fitted]:
+        return [self._prompt(one, state, context) for one in work]
+
+    def _prompt(self, looked: _Looked, state: State, context: Context) -> Fitted:
+        candidate = looked.candidate
+        notes = findings(candidate, context.workspace)
+        demonstrations = self._demonstrations(looked, bool(notes), state, context)
+        how = Shown(self.descriptions, self.values, self.sampling.model)
+
+        def laid_out(portion: Portion, state: State) -> tuple[Message, ...]:
+            rows = math.ceil(self.rows * portion.listed)
+            return render(
+                self.prompt,
+                demonstrations=demonstrations[: portion.shots],
+                evidence_sense=self.evidence == "sense",
+                sql=render_sql(candidate, state.question),
+                outcome=[*self._outcome(candidate, looked.faults, rows), *map(_noticed, notes)],
+                tried=[self._tried(tried, state, rows) for tried in candidate.tried],
+                **task(
+                    state,
+                    context,
+                    style=portion.style,
+                    examples=portion.examples,
+                    shown=how.within(portion),
                 ),
-                parse=_read,
             )
-            for one, notes in zip(work, noticed, strict=True)
-        ]
+
+        full = Portion(len(demonstrations), self.style, self.examples)
+        return fit(laid_out, full, state, context, step=SOURCE, sampling=self.sampling)
+
+    def _tried(self, tried: Candidate, state: State, rows: int) -> Mapping[str, Any]:
+        faults = tuple(_RESULTS.of_result(tried, state.question))
+        return {
+            "sql": render_sql(tried, state.question),
+            "outcome": self._outcome(tried, faults, rows),
+        }
 
     def _demonstrations(
         self, looked: _Looked, noticed: bool, state: State, context: Context
@@ -269,12 +281,12 @@ class Revise(PromptStep):
             features.add("rows")
         return [texts(one) for one in chosen(load_revisions(), features, self.shots)]
 
-    def _outcome(self, candidate: Candidate, faults: Sequence[Fault]) -> list[Text]:
+    def _outcome(self, candidate: Candidate, faults: Sequence[Fault], rows: int) -> list[Text]:
         """The result, where there is one with rows, then the faults."""
         outcome = [fault.told for fault in faults]
         result = candidate.result
         if result is not None and result.ok and not result.empty:
-            shown = render_result(result, rows=self.rows)
+            shown = render_result(result, rows=rows)
             outcome.insert(0, plain_text("It ran and gave:\n") + shown)
         return outcome
 

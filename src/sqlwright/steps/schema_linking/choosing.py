@@ -8,13 +8,13 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel
 
 from sqlwright.errors import MalformedReply, ModelFailed
-from sqlwright.messages import Text
+from sqlwright.messages import Message, Text
+from sqlwright.prompts.fitting import Portion, fit
 from sqlwright.prompts.replies import json_from
 from sqlwright.prompts.templates import Prompt, Sampling, ask, render
 from sqlwright.protocols import Context
 from sqlwright.schema import SchemaView
 from sqlwright.steps.asking import asked
-from sqlwright.steps.schema_linking.fitting import fitted
 from sqlwright.steps.showing import Shown
 from sqlwright.types import State
 
@@ -55,25 +55,24 @@ def choose(
             raise MalformedReply(named)
         return known, unknown
 
-    fit = fitted(
-        lambda schema: render(
-            template, schema=schema, others=others or Text(), **asked(state, context)
-        ),
+    def laid_out(portion: Portion, state: State) -> tuple[Message, ...]:
+        layout = shown.within(portion).layout(
+            state.view, state, context, style=portion.style, examples=portion.examples
+        )
+        beside = (others or Text()) if portion.listed == 1 else Text()
+        return render(template, schema=layout.text(), others=beside, **asked(state, context))
+
+    fitted = fit(
+        laid_out,
+        Portion(style=style, examples=examples),
         state if view is None else state.evolve(view=view),
         context,
-        style=style,
-        examples=examples,
-        shown=shown,
-        sampling=sampling,
         step=step,
+        sampling=sampling,
+        reply_schema=form.model_json_schema(),
     )
-    if fit.columns is not None:
-        state = state.warn(
-            "schema",
-            f"the schema is too large for the model; to choose {what}, it saw the "
-            f"{fit.columns:,} columns nearest to the question",
-        )
-    prompt = Prompt(fit.messages, parsed, form.model_json_schema())
+    state = fitted.noted(state, step)
+    prompt = Prompt(fitted.messages, parsed, form.model_json_schema())
     try:
         (samples,) = ask([prompt], state, context, step=step, sampling=sampling)
     except (MalformedReply, ModelFailed) as error:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.llm.metering import estimated_tokens
-from sqlwright.messages import Text
+from sqlwright.messages import Message, Text
 from sqlwright.prompts.demonstrations import load_column_demonstrations, texts
+from sqlwright.prompts.fitting import Portion, fit, room
 from sqlwright.prompts.replies import json_from
 from sqlwright.prompts.schema import render_schema
 from sqlwright.prompts.templates import (
@@ -22,7 +23,7 @@ from sqlwright.prompts.templates import (
     render,
     schema_text,
 )
-from sqlwright.protocols import Context, context_tokens
+from sqlwright.protocols import Context
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.asking import asked
@@ -160,16 +161,34 @@ class FilterColumns(PromptStep):
         self, state: State, schema: Schema, columns: Sequence[ColumnRef], context: Context
     ) -> State:
         template = self.prompt or "schema_linking/filter_column"
-        # What all prompts have in common is laid out once: there may be thousands of them.
         judged = [texts(demonstration) for demonstration in load_column_demonstrations()]
-        (laid_out,) = render("schema_linking/_judged_columns", demonstrations=judged)
-        shown = {**asked(state, context), "demonstrations": plain_text(str(laid_out.text))}
-        profiles = column_profiles(columns, state, context, full=self.profile == "full")
+        full = self.profile == "full"
+        profiles = list(column_profiles(columns, state, context, full=full))
         schema_of_reply = RelevanceReply.model_json_schema()
+
+        def common(shots: int) -> dict[str, Any]:
+            # What all prompts have in common is laid out once: there may be thousands of them.
+            laid = render("schema_linking/_judged_columns", demonstrations=judged[:shots])
+            shown = "".join(str(message.text) for message in laid)
+            return {**asked(state, context), "demonstrations": plain_text(shown)}
+
+        longest = max(profiles, key=lambda one: sum(len(str(part)) for part in one.values()))
+        fitted = fit(
+            lambda portion, _: render(template, column=longest, **common(portion.shots)),
+            Portion(shots=len(judged)),
+            state,
+            context,
+            step=NAME,
+            sampling=self.sampling,
+            reply_schema=schema_of_reply,
+            narrow=False,
+        )
+        shown = common(fitted.portion.shots)
         prompts = [
             Prompt(render(template, column=column, **shown), _relevant, schema_of_reply)
             for column in profiles
         ]
+        state = fitted.noted(state, NAME)
         replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
         kept = [
             ref
@@ -186,26 +205,32 @@ class FilterColumns(PromptStep):
         full = self.profile == "full"
         schema_of_reply = ColumnsReply.model_json_schema()
         always = self._always(state, schema)
-        prompts = [
-            Prompt(
-                render(
-                    self.prompt or "schema_linking/filter_columns",
-                    schema=render_schema(
-                        _part(schema, batch),
-                        style="compact",
-                        values=state.values,
-                        descriptions=None if full else state.descriptions,
-                        catalog=context.workspace.catalog,
-                        examples=EXAMPLES if full else 1,
-                    ),
-                    kept=_names(schema, always, None if len(batches) == 1 else batch),
-                    **asked(state, context),
+
+        def laid_out(batch: list[ColumnRef], portion: Portion, state: State) -> tuple[Message, ...]:
+            named = _names(schema, always, None if len(batches) == 1 else batch)
+            return render(
+                self.prompt or "schema_linking/filter_columns",
+                schema=render_schema(
+                    _part(schema, batch),
+                    style=portion.style,
+                    values=state.values,
+                    descriptions=None if full and portion.described else state.descriptions,
+                    catalog=context.workspace.catalog,
+                    examples=portion.examples,
                 ),
-                partial(_listed, names=names),
-                schema_of_reply,
+                kept=named if portion.listed == 1 else Text(),
+                **asked(state, context),
             )
-            for batch in batches
-        ]
+
+        portion = Portion(style="compact", examples=EXAMPLES if full else 1)
+        prompts = []
+        for batch in batches:
+            fitted = fit(
+                partial(laid_out, batch), portion, state, context,
+                step=NAME, sampling=self.sampling, reply_schema=schema_of_reply, narrow=False,
+            )  # fmt: skip
+            state = fitted.noted(state, NAME)
+            prompts.append(Prompt(fitted.messages, partial(_listed, names=names), schema_of_reply))
         replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
         kept: set[ColumnRef] = set()
         for batch, samples in zip(batches, replies, strict=True):
@@ -215,8 +240,7 @@ class FilterColumns(PromptStep):
 
     def _room(self, context: Context) -> int:
         """Tokens for the columns of one call: no more than half of what the model can read."""
-        most = context_tokens(context.llm(self.sampling.model), context.run)
-        return min(self.tokens, max(most - self.sampling.reply_limit(NAME), 0) // 2)
+        return min(self.tokens, max(room(self.sampling, context, NAME), 0) // 2)
 
     def _batches(
         self, schema: Schema, columns: Sequence[ColumnRef], tokens: int

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
 from sqlwright.errors import MalformedReply, ModelFailed
+from sqlwright.prompts.fitting import Fitted, Messages, Portion, fit
 from sqlwright.prompts.schema import render_sql
 from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, model_text, render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.differences import CHARACTERS
-from sqlwright.steps.selection.queries import Shown, laid_out, schema_of, shown
+from sqlwright.steps.selection.queries import SCHEMA, Shown, laid_out, schema_of, shown
 from sqlwright.steps.selection.verdicts import Verdicts, verdicts_from
 from sqlwright.steps.showing import Descriptions, Values
 from sqlwright.steps.showing import Shown as ShownOptions
@@ -85,10 +87,8 @@ class EvaluateTests(PromptStep):
             return select(state, groups)
         listed = shown(groups, representatives=self.representatives)
         try:
-            if self.arrangement == "per_test":
-                judged = self._per_test(state, listed, context)
-            else:
-                judged = self._per_candidate(state, listed, context)
+            asking = self._per_test if self.arrangement == "per_test" else self._per_candidate
+            state, judged = asking(state, listed, context)
         except (MalformedReply, ModelFailed) as error:
             told = f"no test could be judged, so the most frequent result was taken: {error}"
             return select(state.warn("model", told, error), groups)
@@ -97,67 +97,88 @@ class EvaluateTests(PromptStep):
             state = state.warn("model", f"{lost} of {len(judged)} unit tests were not judged")
         return select(_recorded(state, listed, judged), groups, _shares(listed, judged))
 
-    def _groups(self, listed: Sequence[Sequence[Shown]], state: State) -> list[dict[str, Any]]:
-        return laid_out(listed, state, rows=self.rows, characters=self.characters)
+    def _groups(
+        self, listed: Sequence[Sequence[Shown]], state: State, portion: Portion
+    ) -> list[dict[str, Any]]:
+        rows, characters = self.rows * portion.listed, self.characters * portion.listed
+        return laid_out(listed, state, rows=math.ceil(rows), characters=int(characters))
+
+    def _fitted(
+        self, prompted: Callable[[Portion, State], Messages], state: State, context: Context
+    ) -> Fitted:
+        form = Verdicts.model_json_schema()
+        return fit(
+            prompted, SCHEMA, state, context,
+            step=NAME, sampling=self.sampling, reply_schema=form, narrow=False,
+        )  # fmt: skip
 
     def _per_test(
         self, state: State, listed: Sequence[Sequence[Shown]], context: Context
-    ) -> Judged:
-        ones = [one for group in listed for one in group]
-        common = {
-            "schema": schema_of((one.candidate for one in ones), state, context, self._how()),
-            "groups": self._groups(listed, state),
-            "count": len(ones),
-            "evidence_sense": self.evidence == "sense",
-            **asked(state, context),
-        }
+    ) -> tuple[State, Judged]:
+        ones = [one.candidate for group in listed for one in group]
         template, form = self.prompt or "selection/evaluate_test", Verdicts.model_json_schema()
+        longest = max((test.text for test in state.tests), key=len)
+
+        def prompted(portion: Portion, state: State, test: str = longest) -> Messages:
+            return render(
+                template,
+                test=model_text(test),
+                schema=schema_of(ones, state, context, self._how(), portion),
+                groups=self._groups(listed, state, portion),
+                count=len(ones),
+                evidence_sense=self.evidence == "sense",
+                **asked(state, context),
+            )
+
+        # One portion for all tests, so that what they have in common is the same text.
+        fitted = self._fitted(prompted, state, context)
+        shown = fitted.shown(state)
         prompts = [
             Prompt(
-                render(template, test=model_text(test.text), **common),
+                prompted(fitted.portion, shown, test.text),
                 partial(verdicts_from, count=len(ones)),
                 form,
             )
             for test in state.tests
         ]
+        state = fitted.noted(state, NAME)
         replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
-        return [_majority(samples) for samples in replies]
+        return state, [_majority(samples) for samples in replies]
 
     def _per_candidate(
         self, state: State, listed: Sequence[Sequence[Shown]], context: Context
-    ) -> Judged:
+    ) -> tuple[State, Judged]:
         template, form = self.prompt or "selection/evaluate_candidate", Verdicts.model_json_schema()
+        count = len(state.tests)
         common = {
             "tests": [model_text(test.text) for test in state.tests],
-            "count": len(state.tests),
+            "count": count,
             "evidence_sense": self.evidence == "sense",
             **asked(state, context),
         }
-        results = [group["result"] for group in self._groups(listed, state)]
-        ones = [one for group in listed for one in group]
-        shown_of = {
-            one.number: text for group, text in zip(listed, results, strict=True) for one in group
-        }
-        prompts = [
-            Prompt(
-                render(
-                    template,
-                    schema=schema_of([one.candidate], state, context, self._how()),
-                    sql=render_sql(one.candidate, state.question),
-                    result=shown_of[one.number],
-                    **common,
-                ),
-                partial(verdicts_from, count=len(state.tests)),
-                form,
+
+        def prompted(place: int, one: Shown, portion: Portion, state: State) -> Messages:
+            return render(
+                template,
+                schema=schema_of([one.candidate], state, context, self._how(), portion),
+                sql=render_sql(one.candidate, state.question),
+                result=self._groups(listed, state, portion)[place]["result"],
+                **common,
             )
-            for one in ones
+
+        ones = [(place, one) for place, group in enumerate(listed) for one in group]
+        fitted = [self._fitted(partial(prompted, *each), state, context) for each in ones]
+        prompts = [
+            Prompt(each.messages, partial(verdicts_from, count=count), form) for each in fitted
         ]
+        for each in fitted:
+            state = each.noted(state, NAME)
         replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
         judged: Judged = [{} for _ in state.tests]
-        for one, samples in zip(ones, replies, strict=True):
+        for (_, one), samples in zip(ones, replies, strict=True):
             for number, passed in _majority(samples).items():
                 judged[number - 1][one.number] = passed
-        return judged
+        return state, judged
 
 
 def _majority(samples: Sequence[Mapping[int, bool] | None]) -> dict[int, bool]:

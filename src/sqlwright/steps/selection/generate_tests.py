@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from sqlwright.errors import MalformedReply, ModelFailed
+from sqlwright.messages import Message
+from sqlwright.prompts.fitting import Portion, fit
 from sqlwright.prompts.replies import items_from, json_from
 from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters
 from sqlwright.steps.selection.differences import CHARACTERS
-from sqlwright.steps.selection.queries import laid_out, schema_of, shown
+from sqlwright.steps.selection.queries import SCHEMA, laid_out, schema_of, shown
 from sqlwright.steps.showing import Descriptions, Values
 from sqlwright.steps.showing import Shown as ShownOptions
 from sqlwright.types import State, UnitTest
@@ -102,17 +105,36 @@ class GenerateTests(PromptStep):
         if self.tests < 1:
             return state.evolve(tests=general)
         listed = shown(groups, representatives=self.representatives)
-        messages = render(
-            self.prompt,
-            schema=schema_of(
-                (one.candidate for group in listed for one in group), state, context, self._how()
-            ),
-            groups=laid_out(listed, state, rows=self.rows, characters=self.characters),
-            evidence_sense=self.evidence == "sense",
-            tests=self.tests,
-            **asked(state, context),
+        ones = [one.candidate for group in listed for one in group]
+
+        def prompted(portion: Portion, state: State) -> tuple[Message, ...]:
+            return render(
+                self.prompt,
+                schema=schema_of(ones, state, context, self._how(), portion),
+                groups=laid_out(
+                    listed,
+                    state,
+                    rows=math.ceil(self.rows * portion.listed),
+                    characters=int(self.characters * portion.listed),
+                ),
+                evidence_sense=self.evidence == "sense",
+                tests=self.tests,
+                **asked(state, context),
+            )
+
+        form, sampling = WrittenTests.model_json_schema(), self.sampling
+        fitted = fit(
+            prompted,
+            SCHEMA,
+            state,
+            context,
+            step=NAME,
+            sampling=sampling,
+            reply_schema=form,
+            narrow=False,
         )
-        prompt = Prompt(messages, _tests, WrittenTests.model_json_schema())
+        state = fitted.noted(state, NAME)
+        prompt = Prompt(fitted.messages, _tests, form)
         try:
             (samples,) = ask([prompt], state, context, step=NAME, sampling=self.sampling)
         except (MalformedReply, ModelFailed) as error:

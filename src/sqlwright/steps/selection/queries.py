@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlwright.candidates import ResultGroup, deduplicate
 from sqlwright.messages import Text
+from sqlwright.prompts.fitting import Portion
 from sqlwright.prompts.schema import render_sql
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
@@ -15,6 +16,9 @@ from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.steps.selection.differences import render_differences
 from sqlwright.steps.showing import Shown as ShownOptions
 from sqlwright.types import Candidate, ExecutionResult, State
+
+SCHEMA = Portion(examples=3)
+"""As much of the schema as judges are shown."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +64,19 @@ def laid_out(
 
 
 def schema_of(
-    candidates: Iterable[Candidate], state: State, context: Context, how: ShownOptions
+    candidates: Iterable[Candidate],
+    state: State,
+    context: Context,
+    how: ShownOptions,
+    portion: Portion = SCHEMA,
 ) -> Text:
     """The part of the schema that the candidates use; the view where that can't be told."""
     used = {ref for candidate in candidates for ref in _used(candidate, state.view.schema)}
     view = state.view.narrowed(used) if used else state.view
-    return how.layout(view, state, context, style="ddl", examples=3).text()
+    layout = how.within(portion).layout(
+        view, state, context, style=portion.style, examples=portion.examples
+    )
+    return layout.text()
 
 
 def _used(candidate: Candidate, schema: Schema) -> Iterator[ColumnRef]:
