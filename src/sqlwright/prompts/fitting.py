@@ -34,7 +34,7 @@ Style = Literal["ddl", "compact"]
 
 @dataclass(frozen=True)
 class Portion:
-    """How much a prompt shows."""
+    """The amounts of everything that a prompt shows."""
 
     shots: int = 0
     """Worked examples."""
@@ -51,7 +51,7 @@ class Portion:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A prompt, and how much of everything it shows."""
+    """A prompt and its portion."""
 
     messages: Messages
     portion: Portion
@@ -88,7 +88,7 @@ class Fitted:
         if shown.style != full.style:
             yield "the schema in short"
         if shown.examples < full.examples:
-            yield f"{shown.examples or 'no'} stored values beside a column"
+            yield ("one stored value" if shown.examples else "no stored values") + " a column"
         if shown.listed < full.listed:
             yield "a part of the rows and names"
         if shown.described < full.described:

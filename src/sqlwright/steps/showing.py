@@ -42,7 +42,7 @@ class Shown:
     """The model that is shown it; empty is the run's own."""
 
     def within(self, portion: Portion) -> Shown:
-        """What is shown where no more than a portion fits."""
+        """The options where no more than a portion fits."""
         return self if portion.described else replace(self, descriptions="retrieved")
 
     def layout(
