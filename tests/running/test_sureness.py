@@ -134,7 +134,7 @@ def test_faults_that_a_machine_reads_are_told(ask: Ask) -> None:
 @pytest.mark.parametrize(("answerable", "doubted"), [(0.9, False), (0.1, True)])
 def test_words_that_nothing_explains_are_told(ask: Ask, answerable: float, doubted: bool) -> None:
     critic = ScriptedCritic(missing=("moon",), answerable=answerable)
-    answer = ask([COUNTED], COUNTED, critic=critic)
+    answer = ask([COUNTED], NAMED, critic=critic)
     (sign,) = [one for one in answer.basis.signs if one.kind == "unexplained"]
     assert "“moon”" in sign.text
     assert (answer.doubt == sign.text) is doubted
@@ -213,3 +213,14 @@ def test_a_fitted_probability_is_called_one(ask: Ask) -> None:
     answer = ask([], COUNTED, recipe="local", critic=replace(SURE, otherwise=0.8))
     assert (answer.confidence, answer.basis) == (0.8, Basis("calibrated"))
     assert "80%" in str(answer)
+
+
+def test_words_are_of_no_matter_where_the_embedded_models_agree(ask: Ask) -> None:
+    answer = ask([COUNTED], ALSO, critic=ScriptedCritic(missing=("moon",), answerable=0.9))
+    assert [sign.kind for sign in answer.basis.signs] == ["second_opinion"]
+
+
+def test_the_queries_of_a_stand_in_are_no_samples_that_agree(ask: Ask) -> None:
+    answer = ask(["no query"], COUNTED, ALSO, NAMED)
+    assert (answer.answered_by, answer.basis) == ("stand_in", Basis("none", 0, 3))
+    assert "3 queries, nothing judged them" in str(answer)

@@ -236,6 +236,8 @@ def _basis(state: State, chosen: Candidate) -> Basis:
     """The grounds where nothing was fitted to say how probable the answer is."""
     ours = [candidate for candidate in state.candidates if not candidate.goal]
     known = state.basis or Basis("none", 0, len(ours))
+    if _author(chosen, state) == "stand_in":  # a beam's queries aren't samples: they don't vote
+        known = replace(known, kind="none", agreeing=0)
     place = next((n for n, c in enumerate(state.candidates) if c.id == chosen.id), None)
     judged = [test.passed for test in state.tests if test.passed is not None]
     if not judged or place is None:

@@ -103,6 +103,7 @@ def _opinion(
     ]
     critic = context.critic
     assessment = critic.assess(side, judged or [selected])
+    agrees = False
     if judged:
         places = range(len(judged))
         best = judged[max(places, key=lambda place: assessment.probabilities[place])]
@@ -111,7 +112,9 @@ def _opinion(
     if assessment.missing:
         words = ", ".join(f"“{word}”" for word in assessment.missing[:WORDS])
         grave = assessment.answerable < critic.refuse_below
-        yield Sign("unexplained", f"nothing in this database seems to match {words}", False, grave)
+        if grave or not agrees:
+            text = f"nothing in this database seems to match {words}"
+            yield Sign("unexplained", text, False, grave)
 
 
 def _faults(selected: Candidate, checked: Sequence[Candidate]) -> Iterator[Sign]:
