@@ -1,7 +1,9 @@
 """Questions side by side: the same records in the same order, resumed and interrupted."""
 
 import json
+import sqlite3
 import threading
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -144,6 +146,16 @@ def test_databases_are_prepared_first_where_that_is_asked_for(dataset, tmp_path)
     assert json.loads((tmp_path / "out" / "run.json").read_text())["prepare"] is True
     with pytest.raises(DatasetError, match="another prepare"):
         evaluate(dataset, settings(tmp_path), tmp_path / "out")
+
+
+def test_a_database_of_which_not_all_is_known_is_named(dataset, tmp_path):
+    evaluate(dataset, settings(tmp_path, prepare=True), tmp_path / "prepared")
+    with closing(sqlite3.connect(dataset.examples[0].database)) as connection:
+        connection.execute("INSERT INTO customers VALUES (5, 'Eve Fox', 'Oslo', 'Norway')")
+        connection.commit()
+    lines = []
+    evaluate(dataset, settings(tmp_path), tmp_path / "out", notice=lines.append)
+    assert lines == ["shop1: not all of its values are known; --prepare reads them"]
 
 
 def test_no_questions_at_once_is_refused(dataset, tmp_path):

@@ -20,7 +20,7 @@ from sqlwright.evaluation.scoring import Scorer
 from sqlwright.evaluation.views import ViewListener
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import prepare, prepared_folder
-from sqlwright.protocols import ModelsByRole
+from sqlwright.protocols import ModelsByRole, Workspace
 
 if TYPE_CHECKING:
     from sqlwright.evaluation.run import EvaluationSettings
@@ -144,7 +144,11 @@ class Asker:
         )
         try:
             session.warm()
-            scorer = Scorer(session.workspace.database, session.workspace.schema, self.rule)
+            workspace = session.workspace
+            if not settings.prepare and _sampled(workspace):
+                told = "not all of its values are known; --prepare reads them"
+                self.notice(f"{listed[0].db_id}: {told}")
+            scorer = Scorer(workspace.database, workspace.schema, self.rule)
         except BaseException:
             session.close()
             raise
@@ -162,6 +166,12 @@ def _collect(running: dict[Future[Record], _Group], keep: Callable[[Record], Non
     for future in [future for future in running if future in ended]:
         keep(future.result())
         running.pop(future).left -= 1
+
+
+def _sampled(workspace: Workspace) -> bool:
+    """True if of some column only a part of today's values is known."""
+    profiles = () if workspace.catalog is None else workspace.catalog.columns.values()
+    return any(profile.sampled for profile in profiles)
 
 
 def _prepared_folder(home: Path | None, url: str) -> Path | None:
