@@ -181,6 +181,30 @@ def test_a_measurement_asks_it_and_says_what_it_took(
     assert list((home / "replies").rglob("*.json"))
 
 
+def test_ablations_are_measured_one_beside_the_other(
+    sqlwright: Command, shop: Path, home: Path, server: ModelServer
+) -> None:
+    folder = Path("set/database/shop")
+    folder.mkdir(parents=True)
+    (folder / "shop.sqlite").write_bytes(shop.read_bytes())
+    Path("set/dev.json").write_text(
+        json.dumps([{"question": QUESTION, "query": SQL, "db_id": "shop"}])
+    )
+    asking = ["--spider", "set", "-m", "openai-compatible/m", "--base-url", server.url]
+    run = ("ablate", "without-revise", *asking, "--no-stand-in", "--jobs", "2", "--prepare")
+    missing = sqlwright(*run)
+    assert (missing.code, "the runs need a folder" in missing.err) == (2, True)
+    outcome = sqlwright(*run, "--out", "runs")
+    assert outcome.code == 0
+    assert "all-tools       100.0%" in outcome.out
+    assert "against all-tools: 0 gained, 0 lost, p 1" in outcome.out
+    again = sqlwright(*run, "--out", "runs")
+    assert "isn't empty" in again.err
+    asked = len(server.seen)
+    assert sqlwright(*run, "--out", "runs", "--resume").out == outcome.out
+    assert len(server.seen) == asked
+
+
 def test_doctor_says_which_keys_there_are_and_never_shows_them(
     sqlwright: Command, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

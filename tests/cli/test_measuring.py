@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+from sqlwright.cli.views.ablate import table_lines
 from sqlwright.cli.views.evaluate import summary_lines
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import summarize
@@ -65,3 +66,16 @@ def test_a_report_says_how_many_answers_were_not_the_language_models() -> None:
     assert "3 of them answered by embedded models" in text
     assert "2 right: --no-stand-in" in text
     assert "embedded" not in rendered(summary_lines(summarize(theirs), look(100)), 100)
+
+
+def test_a_table_of_ablations() -> None:
+    share = {"value": 0.75, "low": 0.6, "high": 0.86, "hits": 30, "total": 40}
+    row = {"name": "without\x1b[31m", "execution_accuracy": share, "oracle_over_candidates": share}
+    pair = {"value": -0.05, "low": -0.12, "high": 0.021, "gained": 1, "lost": 3, "p": 0.625}
+    compared = row | {"name": "less", "against": "whole", "difference": pair}
+    table = {"dataset": "dev\x1b]0;x\x07", "rule": "bird", "rows": [row, compared]}
+    text = rendered(table_lines(table), 100)
+    assert "by BIRD's rule" in text
+    assert " 75.0%   60.0% to  86.0%  30 of 40  some candidate 75.0%" in text
+    assert "-5.0 points  -12.0 to +2.1  against whole: 1 gained, 3 lost, p 0.62" in text
+    assert acting(text) <= {"\n"}

@@ -82,7 +82,7 @@ def table_lines(table: Mapping[str, Any]) -> Iterator[Text]:
     widest = max(len(row["name"]) for row in table["rows"])
     for row in table["rows"]:
         share, some = row["execution_accuracy"], row["oracle_over_candidates"]
-        line = Text(f"{row['name']:<{widest}}  ")
+        line = Text(f"{clean(row['name'], 60):<{widest}}  ")
         line.append(f"{share['value']:6.1%}", style="strong")
         line.append(f"  {share['low']:6.1%} to {share['high']:6.1%}")
         line.append(f"  {share['hits']:,} of {share['total']:,}", style="quiet")
@@ -96,8 +96,6 @@ def _difference(pair: Mapping[str, Any], against: str, indent: int) -> Text:
     line = Text(" " * (indent + 1))
     line.append(f"{100 * pair['value']:+6.1f} points", style="strong")
     line.append(f"  {100 * pair['low']:+.1f} to {100 * pair['high']:+.1f}")
-    line.append(
-        f"  against {against}: {pair['gained']:,} gained, {pair['lost']:,} lost, p {pair['p']:.2g}",
-        style="quiet",
-    )
+    split = f"{pair['gained']:,} gained, {pair['lost']:,} lost, p {pair['p']:.2g}"
+    line.append(f"  against {clean(against, 60)}: {split}", style="quiet")
     return line
