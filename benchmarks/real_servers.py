@@ -44,7 +44,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "measuring.md"
 BEGINS, ENDS = "<!-- real servers: begins -->", "<!-- real servers: ends -->"
 CONTEXT = 16_384
-PORT = 8_371
+RECIPE_SECONDS = 60.0
 SYSTEM, WORDS = "You help.", "Which customers ordered more than once?"
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -58,7 +58,7 @@ SCHEMA: Mapping[str, Any] = {
 TOOL = Tool(
     "look_up", "Find a stored value.", {"type": "object", "properties": {"x": {"type": "string"}}}
 )
-SHORT = (("reply_tokens", 400),)
+SHORT = (("reply_tokens", 200),)
 """At temperature 0 the model repeats itself as long as it may."""
 QUESTION = "Which customer in Munich has the most orders?"
 RECIPES: Mapping[str, Sequence[str]] = {
@@ -137,7 +137,10 @@ SERVERS = (
         model="openai/tiny",
         capabilities=(("json_schema", True), ("tools", True), *SHORT),
         behind="llama-cpp-python",
-        environment={"OPENAI_API_KEY": "none"},
+        environment={
+            "OPENAI_API_KEY": "none",
+            "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true",
+        },
     ),
 )  # fmt: skip
 
@@ -159,7 +162,7 @@ class Started:
             "capabilities": self.server.capabilities,
             "cache": False,
             "timeout": 120.0,
-            "concurrency": 2,
+            "concurrency": 1,
         }
         return LlmOptions(**{**given, **more})
 
@@ -200,7 +203,7 @@ def arrives(started: Started) -> str:
     count = len(started.tokenizer.encode(f"{template}<|im_start|>assistant\n").ids)
     if isinstance(reply, Missing):
         return f"**{said(reply)}**"
-    (other,) = started.ask(words=WORDS.replace("customers", "suppliers"))
+    (other,) = started.ask(words="Name three suppliers, the cheapest first.")
     if said(other) == said(reply):
         return "**the reply doesn't depend on it**"
     return "whole" if reply.prompt_tokens == count else f"**{reply.prompt_tokens}, not {count}**"
@@ -220,11 +223,13 @@ def several(started: Started) -> str:
 
 
 def schema(started: Started) -> str:
-    (reply,) = started.ask(reply_schema=SCHEMA, max_tokens=2_000)
+    can = {**dict(started.server.capabilities), "reply_tokens": 2_000}
+    options = started.options(capabilities=tuple(can.items()))
+    (reply,) = started.ask(reply_schema=SCHEMA, max_tokens=2_000, options=options)
     if isinstance(reply, Missing):
         return f"**{said(reply)}**"
     try:
-        form = json.loads(reply.text)
+        form = json.loads(reply.text, strict=False)  # llama-cpp-python lets line feeds pass
     except ValueError:
         return "free text"
     fits = isinstance(form, dict) and set(form) == set(SCHEMA["required"])
@@ -237,8 +242,36 @@ def tools(started: Started) -> str:
     return "taken" if isinstance(reply, Reply) else f"**{said(reply)}**"
 
 
+def logprobs(started: Started) -> str:
+    can = dict(started.server.capabilities) | {"logprobs": True}
+    options = started.options(capabilities=tuple(can.items()))
+    (reply,) = started.ask(logprobs=2, options=options)
+    if isinstance(reply, Missing):
+        return f"**{said(reply)}**"
+    told = "".join(token.token for token in reply.logprobs)
+    if not told:
+        return "none"
+    return "of the reply" if told.strip() == reply.text.strip() else "**of another text**"
+
+
+def context(started: Started) -> str:
+    """Whether the server was asked how much it takes, and said."""
+    models = Models({}, started.options(), environ={})
+    try:
+        model: Any = models["llm"]
+        asked = Request((Message("user", Text.of(WORDS, "question")),), max_tokens=5)
+        model.complete([asked], Run(seconds=60), step="check")
+        told = model.capabilities.context_tokens
+    finally:
+        models.close()
+    return "told" if told == CONTEXT else "not told"
+
+
 def too_long(started: Started) -> str:
-    (reply,) = started.ask(words="customers and orders " * CONTEXT, max_tokens=5)
+    """By the server, not by us: it is sent as if there were room."""
+    can = {**dict(started.server.capabilities), "context_tokens": 10_000_000}
+    options = started.options(capabilities=tuple(can.items()), retrying=1.0)
+    (reply,) = started.ask(words="customers and orders " * CONTEXT, max_tokens=5, options=options)
     return refusal(started, reply, "too long")
 
 
@@ -262,6 +295,8 @@ CHECKS: Mapping[str, Callable[[Started], str]] = {
     "n = 3": several,
     "JSON schema": schema,
     "tools": tools,
+    "log probabilities": logprobs,
+    "context size": context,
     "too long a prompt": too_long,
     "unknown model": no_model,
     "bad temperature": bad_parameter,
@@ -285,11 +320,12 @@ def run_recipe(started: Started, recipe: str, folder: Path) -> str:
         overrides=RECIPES[recipe],
         llm=started.options(budget=parse_budget("80 calls")),
         home=folder / "home",
-        seconds=240.0,
+        seconds=RECIPE_SECONDS,
         environ={},
     ) as session:
         answer = session.ask(QUESTION, on_event=count)
-    told = f"{answer.status}; {called} requests, {unread} unread"
+    ended = "stand-in answers" if answer.answered_by == "stand_in" else answer.status
+    told = f"{ended}; {called} requests, {unread} unread"
     return f"{told}, {failed} failed" if failed else told
 
 
@@ -361,17 +397,17 @@ def install(server: Server, folder: Path) -> None:
 
 
 def measure(
-    server: Server, place: Path, folder: Path, others: Mapping[str, Path]
+    server: Server, place: Path, folder: Path, others: Mapping[str, Path], port: int
 ) -> dict[str, str]:
     """The row of one server."""
     tokenizer = Tokenizer.from_file(str(folder / "model" / "hf" / "tokenizer.json"))
-    url = f"http://127.0.0.1:{PORT}/v1"
+    url = f"http://127.0.0.1:{port}/v1"
     told, name = version(server, place), server.model or str(folder / "model" / "hf")
     started = Started(server, told, url, name, tokenizer)
     row = {"server": server.name, "version": told}
 
     def fill() -> None:
-        with running(server, place, folder, PORT, _environment(server, folder)):
+        with running(server, place, folder, port, _environment(server, folder)):
             for name, check in CHECKS.items():
                 row[name] = check(started)
                 print(f"{server.name}: {name}: {row[name]}", flush=True)
@@ -381,11 +417,16 @@ def measure(
 
     if server.behind:
         (other,) = (each for each in SERVERS if each.name == server.behind)
-        with running(other, others[other.name], folder, PORT + 1, _environment(other, folder)):
+        with running(other, others[other.name], folder, port + 1, _environment(other, folder)):
             fill()
     else:
         fill()
     return row
+
+
+def _kept(server: Server, folder: Path) -> Path:
+    """Where the last outcome of a server is kept, so that they can be run one at a time."""
+    return folder / f"{server.name.replace(' ', '-')}.json"
 
 
 def table(rows: Sequence[Mapping[str, str]]) -> str:
@@ -405,6 +446,7 @@ def main() -> None:
     parser.add_argument("--install", action="store_true")
     parser.add_argument("--only", action="append", metavar="NAME", help="part of a server's name")
     parser.add_argument("--llama-server", default="llama-server", metavar="PATH")
+    parser.add_argument("--port", type=int, default=8_371, help="this one and the next are used")
     parser.add_argument("--write", action="store_true", help="put the table into the page")
     options = parser.parse_args()
     folder: Path = options.folder.resolve()
@@ -418,18 +460,20 @@ def main() -> None:
     if maker is None:
         raise SystemExit("transformers makes the model: run with --install")
     line = [str(maker / "bin" / "python"), str(ROOT / "benchmarks" / "tiny_model.py")]
-    subprocess.run([*line, str(folder / "model")], check=True, stderr=subprocess.DEVNULL)
+    if not (folder / "model" / "tiny.gguf").exists():
+        subprocess.run([*line, str(folder / "model")], check=True, stderr=subprocess.DEVNULL)
     if not (folder / "demo.sqlite").exists():
         write_business(folder / "demo.sqlite")
-    rows = []
     for server in SERVERS:
         if options.only and not any(part in server.name for part in options.only):
             continue
         if server.name not in there or (server.behind and server.behind not in there):
             print(f"{server.name}: not installed, left out")
             continue
-        rows.append(measure(server, there[server.name], folder, there))
-    made = table(rows)
+        row = measure(server, there[server.name], folder, there, options.port)
+        _kept(server, folder).write_text(json.dumps(row), "utf-8")
+    kept = [_kept(server, folder) for server in SERVERS]
+    made = table([json.loads(path.read_text("utf-8")) for path in kept if path.exists()])
     print(made)
     if options.write:
         head, _, rest = PAGE.read_text("utf-8").partition(BEGINS)
