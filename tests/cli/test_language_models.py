@@ -15,7 +15,8 @@ from sqlwright.running.trace import Trace
 from sqlwright.types import Usage
 from tests.cli.conftest import Outcome
 from tests.llm.asking import RECIPE
-from tests.llm.server import ModelServer
+from tests.llm.reasoning import Reasoning
+from tests.llm.server import Asked, ModelServer
 
 Command = Callable[..., Outcome]
 QUESTION = "How many customers live in Munchen?"
@@ -152,6 +153,24 @@ def test_a_trace_shows_what_was_asked_and_replied(
     for part in ("openai-compatible/m for ask plainly", "Write one SQLite query.", "reply", SQL):
         assert part in shown
     assert "customers.city holds 'München'" in shown
+
+
+def test_an_effort_is_sent_and_where_it_is_refused_the_trace_says_so(
+    sqlwright: Command, shop: Path, home: Path
+) -> None:
+    def refuses(asked: Asked) -> str:
+        return "refused:reasoning_effort" if "reasoning_effort" in asked.body else ""
+
+    thinking = Reasoning(lambda asked: "SELECT 1", hidden=50)
+    with ModelServer(answer=thinking, faults=refuses) as server:
+        options = ("-m", "openai-compatible/m", "--base-url", server.url, "--reasoning", "low")
+        outcome = sqlwright("ask", shop, QUESTION, "-r", "baseline", *options)
+        first, second = server.seen
+    assert outcome.code == 0
+    assert "(50 of them reasoning)" in outcome.out
+    assert first.body["reasoning_effort"] == "low"
+    assert "reasoning_effort" not in second.body
+    assert "left out: reasoning_effort" in sqlwright("trace", "show").out
 
 
 def test_a_chat_asks_it_too(

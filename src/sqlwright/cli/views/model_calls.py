@@ -50,8 +50,6 @@ def embedding_lines(event: Mapping[str, Any], display: DisplayOptions) -> Iterat
     """Lines of an embedding call: number of texts, time, tokens."""
     yield Text()
     parts = [f"{event.get('texts', 0)} texts"]
-    if event.get("left_out"):
-        parts.append(f"left out: {clean(', '.join(map(str, event['left_out'])), 80)}")
     if event.get("cached"):
         parts.append(f"{event['cached']} kept from before")
     parts.append(f"{event.get('requests', 0)} requests")
@@ -112,6 +110,8 @@ def _taken(event: Mapping[str, Any], display: DisplayOptions) -> str:
     if event.get("reasoning_tokens"):
         tokens += f" ({event['reasoning_tokens']:,} of them reasoning)"
     parts.append(tokens)
+    if event.get("left_out"):
+        parts.append(f"left out: {clean(', '.join(map(str, event['left_out'])), 80)}")
     if event.get("cached"):
         parts.append(f"{event['cached']} cached")
     if cost is None or cost:
