@@ -60,7 +60,9 @@ WRITER = "generation.direct"
 class Asked:
     """What became of one question."""
 
+    question: str
     status: str
+    message: str
     candidates: int
     """In the final state, by the language model."""
     at_hand: int
@@ -116,7 +118,9 @@ def _ask(session: object, question: str) -> Asked:
     at_hand = sum(_holds_query(r.text) for r in replies if not isinstance(r, Missing))
     steps = frozenset(event.step for event in watched.of(StepEnded))
     written = sum(_author(candidate) == WRITER for candidate in state.candidates)
-    return Asked(answer.status, written, at_hand, missing, answer.warnings, steps)
+    return Asked(
+        question, answer.status, answer.message, written, at_hand, missing, answer.warnings, steps
+    )
 
 
 def _author(candidate: Candidate) -> str:
@@ -142,6 +146,9 @@ def compare(name: str, clean: Outcome, bad: Outcome) -> bool:
     print(f"\n{name}: {len(pairs)} questions, {bad.requests:,} requests ({clean.requests:,} clean)")
     print(f"  bad replies   {faults} = {faults / bad.requests:.1%}: {kinds}")
     print(f"  answered      {_answered(bad)} (clean {_answered(clean)}); lost {lost}")
+    for before, after in pairs:
+        if before.status == "answered" != after.status:
+            print(f"  lost          {after.question} ({after.status}: {after.message})")
     print(f"  candidates    {sum(b.candidates for b in bad.asked)} of "
           f"{sum(b.at_hand for b in bad.asked)} at hand; dropped {dropped}; never came "
           f"{sum(b.missing for b in bad.asked)}; {fewer} fewer than clean")  # fmt: skip
