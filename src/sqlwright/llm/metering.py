@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 
 BYTES_PER_TOKEN = 3
 """UTF-8 bytes for each token. Chosen: tokenizers of the big models make 3.5 to 5 of English and
-SQL, about 3 of a Chinese character. Digits are counted singly, as some tokenizers do."""
+SQL. What they cut finer is counted apart."""
+_FINER = (
+    (b"0123456789", 1.2),  # singly, as some tokenizers do, and what stands between them
+    (b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", 0.7),  # names in capitals are no words
+    (b"!#$%&*+-./:;<=>?@[\\]^_`{|}~", 0.5),
+    (bytes(range(128, 256)), 0.5),  # other scripts: a token for two to six bytes
+)
+"""Bytes, and tokens for each of them. Measured with the tokenizer of Qwen: over the prompts of the
+recipes the estimate is 1.3 to 1.6 times the number, over names without vowels and Greek 1.0 to
+1.1 times. Keys drawn at random and long runs of different marks take more than it says."""
 FAR = 10
 """Factor over our estimate beyond which no reported number is believed."""
 UNSEEN = 20_000
@@ -36,16 +45,17 @@ PER_MESSAGE = 8
 """Tokens for the frame of a message."""
 SHORTEST_REPLY = 1_024
 """Reply tokens at least where the context is small; a query with its reasons takes 300 to 900."""
-_DIGITS = b"0123456789"
 
 
 def estimated_tokens(texts: Sequence[str]) -> int:
     """About how many tokens texts have, rather too many than too few."""
     total = 0.0
     for text in texts:
-        encoded = text.encode("utf-8", "replace")
-        size = len(encoded.translate(None, _DIGITS))
-        total += size / BYTES_PER_TOKEN + (len(encoded) - size)
+        rest = text.encode("utf-8", "replace")
+        for finer, tokens in _FINER:
+            before, rest = len(rest), rest.translate(None, finer)
+            total += tokens * (before - len(rest))
+        total += len(rest) / BYTES_PER_TOKEN
     return math.ceil(total)
 
 
