@@ -28,7 +28,7 @@ from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.keeping.digest import call_form, digest
 from sqlwright.llm.keeping.recording import Recorder, Recording
 from sqlwright.llm.keys import error_without_key, reply_without_key
-from sqlwright.llm.metering import SpendingMeter, least_reply, prompt_tokens
+from sqlwright.llm.metering import SpendingMeter, too_long
 from sqlwright.llm.prices import Price
 from sqlwright.llm.reply_limits import ReplyLimits
 from sqlwright.llm.sending.attempts import is_cut
@@ -217,7 +217,7 @@ class GatedModel:
         if self._connection is None:
             samples = list(self._replay.find(call, self._name))
             return _PendingRequest(request, messages, call, samples)
-        if (refusal := self._too_long(call, context)) is not None:
+        if (refusal := too_long(self._name, call, context, can)) is not None:
             return _PendingRequest(request, messages, call, [refusal] * call.n)
         if self._cache is None:
             samples = [None] * call.n
@@ -226,21 +226,6 @@ class GatedModel:
             found = (_of_sample(key, number) for number in range(call.n))
             samples = [self._cache.get(each, revision=self._reported) for each in found]
         return _PendingRequest(request, messages, call, samples, key)
-
-    def _too_long(self, call: Call, context: int) -> Missing | None:
-        """The reason not to send a call that leaves too little of the context for its reply: a
-        server may cut a prompt without a word. The reply's limit is cut to what is left."""
-        prompt = prompt_tokens(call)
-        least = least_reply(call.max_tokens, context, reasoning=self.capabilities.reasoning)
-        if prompt + least <= context:
-            return None
-        return Missing(
-            "rejected",
-            f"{self._name}: the prompt was not sent: by an upper estimate it has {prompt:,} tokens "
-            f"and its reply needs {least:,}, together more than the model's context of "
-            f"{context:,}. A context of {prompt + least:,} would do (context_tokens, and "
-            "the server's own setting), or fewer tables (--tables)",
-        )
 
     def _permitted(self, messages: tuple[Message, ...], run: Run) -> tuple[Message, ...]:
         """The messages without what the run's privacy doesn't let out of this machine."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
-from sqlwright.messages import Reply
+from sqlwright.messages import Capabilities, Missing, Reply
 from sqlwright.spending import Reservation, Spending
 from sqlwright.types import Usage
 
@@ -73,6 +73,22 @@ def least_reply(wanted: int, context: int, *, reasoning: bool = False) -> int:
     """The shortest limit that a reply is given where a prompt leaves it less than `wanted`: an
     eighth of the context, half of it for a model that reasons first, 1,024 tokens at least."""
     return min(wanted, max(SHORTEST_REPLY, context // (2 if reasoning else 8)))
+
+
+def too_long(name: str, call: Call, context: int, can: Capabilities) -> Missing | None:
+    """The reason not to send a call that leaves too little of the context for its reply: a server
+    may cut a prompt without a word. None where it fits, if with a shorter reply."""
+    prompt = prompt_tokens(call)
+    least = least_reply(call.max_tokens, context, reasoning=can.reasoning)
+    if prompt + least <= context:
+        return None
+    return Missing(
+        "rejected",
+        f"{name}: the prompt was not sent: by an upper estimate it has {prompt:,} tokens and its "
+        f"reply needs {least:,}, together more than the model's context of {context:,}. A context "
+        f"of {prompt + least:,} would do (context_tokens, and the server's own setting), or fewer "
+        "tables (--tables)",
+    )
 
 
 def largest_cost(call: Call, price: Price | None) -> Reservation:
