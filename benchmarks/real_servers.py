@@ -139,6 +139,7 @@ SERVERS = (
         behind="llama-cpp-python",
         environment={
             "OPENAI_API_KEY": "none",
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
             "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true",
         },
     ),

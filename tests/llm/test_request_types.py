@@ -133,7 +133,12 @@ EVERYTHING = Call(
     ),
     n=2,
     temperature=0.7,
+    max_tokens=500,
+    reasoning_tokens=2_000,
     seed=2**40 + 5,
+    reasoning="low",
+    verbosity="low",
+    logprobs=2,
     reply_schema={
         "type": "object",
         "properties": {"sql": {"type": "string"}},
