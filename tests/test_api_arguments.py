@@ -96,6 +96,8 @@ OPEN: list[Case] = [
     ("seed", None, "a whole number", "not None"),
     ("record", "trace.jsonl", FLAG, "not 'trace.jsonl'"),
     ("record", None, FLAG, "not None"),
+    ("stand_in", 0, FLAG, "not 0"),
+    ("stand_in", "no", FLAG, "not 'no'"),
     ("allow_code", 1, FLAG, "not 1"),
     ("environ", "KEY=value", ENVIRON, "not a value of type str"),
     ("environ", {"KEY": 5}, ENVIRON, "not a value of type dict"),
