@@ -23,7 +23,9 @@ from functools import cached_property
 from tests.llm import server
 
 from sqlwright.llm import scripted
+from sqlwright.prompts.templates import AGAIN
 
+_ASKED_AGAIN = AGAIN.partition("{")[0]
 _NAME = r'(?:"(?:[^"]|"")+"|[A-Za-z_]\w*)'
 _TABLE = re.compile(rf"^CREATE (?:TABLE|VIEW) ({_NAME}) \(|^(?:table|view) ({_NAME})[ :]")
 _COLUMN = re.compile(rf"^(?:  |- )({_NAME})(?=[\s,:]|$)")
@@ -117,8 +119,14 @@ class Responder:
     """Share of mended queries that are no better."""
 
     def __call__(self, asked: server.Asked) -> Sequence[str]:
-        """For the server on loopback: one reply per choice."""
+        """For the server on loopback: one reply per choice.
+
+        Asked again after a reply of no use, it says what it would have said at first. What goes
+        wrong on the way makes no query worse, so that runs with and without it can be compared.
+        """
         messages = asked.body["messages"]
+        if str(messages[-1]["content"]).startswith(_ASKED_AGAIN):
+            messages = messages[:-2]
         text = "\n\n".join(str(message["content"]) for message in messages)
         seed = int(asked.body.get("seed") or 0)
         warm = bool(asked.body.get("temperature"))

@@ -7,7 +7,8 @@
 The demo's questions in several wordings are asked through a real HTTP server on loopback, first of
 one that behaves, then of one of whose replies a share is bad. The embedded parser may not stand in
 for the model. A question is lost when the clean run answers it and the other one doesn't. A
-candidate is at hand when a reply with a query in it came; all of those must be in the final state.
+candidate is at hand when a reply with a query in it came; all of those must be in the final state,
+apart from those that an agent's tool wrote again in a later run: such a query is taken once.
 Delays between attempts are short, so that it ends soon: what is measured is what gets lost, not how
 long it takes. Exit code 1 when something did.
 """
@@ -36,6 +37,7 @@ from benchmarks.setting import (
 )
 from tests.llm.server import Fault, ModelServer, some_bad, well
 
+from sqlwright.candidates import history, normalized_sql
 from sqlwright.errors import MalformedReply
 from sqlwright.events import ModelCalled, StepEnded
 from sqlwright.llm.endpoint import Throttle
@@ -45,11 +47,12 @@ from sqlwright.types import Candidate, Note
 
 KINDS = ("rate_limit", "server_error", "drop", "cut", "slow", "stall", "truncated", "html", "few",
          "many", "empty", "prose")  # fmt: skip
+AGENTS = "chess-agents"
 SMALL = ("samples.count=2", "selection.generate_tests.tests=3")
 PLANS = {
     "chess-ir-cg-ut": SMALL,
     "chess-ir-ss-cg": ("schema_linking.select_columns.sampling={temperature: 0.5, n: 3}",),
-    "chess-agents": SMALL,
+    AGENTS: SMALL,
 }
 """Recipes with overrides: 2+2 candidates and 3 tests; several samples where there is just one call,
 so that a wrong number of choices can do harm."""
@@ -67,6 +70,8 @@ class Asked:
     """In the final state, by the language model."""
     at_hand: int
     """Replies to the writer that hold a query."""
+    again: int
+    """Of these the ones that hold a query with which a candidate begins, and aren't its own."""
     missing: int
     """Replies to the writer that never came."""
     warnings: tuple[Note, ...]
@@ -115,30 +120,39 @@ def _ask(session: object, question: str) -> Asked:
     answer, state = session.run(question, on_event=watched)  # type: ignore[attr-defined]
     replies = [r for call in watched.of(ModelCalled) if call.step == WRITER for r in call.replies]
     missing = sum(isinstance(reply, Missing) for reply in replies)
-    at_hand = sum(_holds_query(r.text) for r in replies if not isinstance(r, Missing))
+    at_hand = Counter(_query(r.text) for r in replies if not isinstance(r, Missing))
+    del at_hand[""]
+    begun = Counter(
+        normalized_sql(first.sql) for first in map(_first, state.candidates)
+        if first.source == WRITER
+    )  # fmt: skip
+    again = sum(count for query, count in (at_hand - begun).items() if query in begun)
     steps = frozenset(event.step for event in watched.of(StepEnded))
-    written = sum(_author(candidate) == WRITER for candidate in state.candidates)
     return Asked(
-        question, answer.status, answer.message, written, at_hand, missing, answer.warnings, steps
-    )
+        question, answer.status, answer.message, begun.total(), at_hand.total(), again, missing,
+        answer.warnings, steps,
+    )  # fmt: skip
 
 
-def _author(candidate: Candidate) -> str:
-    return candidate.source if candidate.parent is None else _author(candidate.parent)
+def _first(candidate: Candidate) -> Candidate:
+    """The version that its author wrote."""
+    return list(history(candidate))[-1]
 
 
-def _holds_query(text: str) -> bool:
+def _query(text: str) -> str:
+    """The query that a reply holds, normalized; empty without one."""
     try:
-        return bool(sql_from(text))
+        return normalized_sql(sql_from(text))
     except MalformedReply:
-        return False
+        return ""
 
 
 def compare(name: str, clean: Outcome, bad: Outcome) -> bool:
     """Print both and say whether nothing was lost."""
     pairs = list(zip(clean.asked, bad.asked, strict=True))
     lost = sum(c.status == "answered" != b.status for c, b in pairs)
-    dropped = sum(b.at_hand - b.candidates for b in bad.asked)
+    again = sum(b.again for b in bad.asked) if name.startswith(AGENTS) else 0
+    dropped = sum(b.at_hand - b.candidates for b in bad.asked) - again
     faults = sum(count for fault, count in bad.faults.items() if fault)
     kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(bad.faults.items()) if kind)
     fewer = sum(c.candidates - b.candidates for c, b in pairs)
@@ -150,8 +164,8 @@ def compare(name: str, clean: Outcome, bad: Outcome) -> bool:
         if before.status == "answered" != after.status:
             print(f"  lost          {after.question} ({after.status}: {after.message})")
     print(f"  candidates    {sum(b.candidates for b in bad.asked)} of "
-          f"{sum(b.at_hand for b in bad.asked)} at hand; dropped {dropped}; never came "
-          f"{sum(b.missing for b in bad.asked)}; {fewer} fewer than clean")  # fmt: skip
+          f"{sum(b.at_hand for b in bad.asked)} at hand, {again} written again; dropped {dropped}; "
+          f"never came {sum(b.missing for b in bad.asked)}; {fewer} fewer than clean")  # fmt: skip
     print(f"  warnings      {dict(warned) or 'none'}")
     print(f"  steps         {', '.join(sorted(bad.steps))}")
     print(f"  seconds       {bad.seconds:.1f} (clean {clean.seconds:.1f})", flush=True)

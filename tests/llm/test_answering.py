@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from benchmarks.answering import Prompt, Responder
+
+from sqlwright.messages import Message
+from sqlwright.prompts.templates import AGAIN, model_text, plain_text
+from tests.llm.server import Asked
 
 PROMPTS = Path(__file__).parents[1] / "cases" / "prompts"
 KINDS = {
@@ -18,6 +23,13 @@ KINDS = {
     "select_tables": "tables",
 }
 WITH_SCHEMA = frozenset({"filter", "tests", "verdicts", "columns", "tables", "sql", "revise"})
+
+
+def replies(messages: Sequence[Message]) -> Sequence[str]:
+    """Over HTTP, of a cold model."""
+    told = [{"role": message.role, "content": str(message.text)} for message in messages]
+    body = {"messages": told, "seed": 1, "temperature": 0}
+    return Responder()(Asked("/v1/chat/completions", {}, body, number=0, repeat=0))
 
 
 @pytest.mark.parametrize("path", sorted(PROMPTS.glob("*.txt")), ids=lambda path: path.stem)
@@ -33,5 +45,10 @@ def test_a_prompt_is_recognised_and_answered(path: Path) -> None:
     cold = Responder().reply(text, 1, warm=False)
     assert cold
     assert cold == Responder().reply(text, 2, warm=False)
+    again = AGAIN.format(problem="it holds no SQL query")
+    said = [Message("user", plain_text(text))]
+    assert replies(said) == replies(
+        [*said, Message("assistant", model_text("Hm.")), Message("user", plain_text(again))]
+    )
     if prompt.kind == "sql":
         assert len({Responder().reply(text, seed, warm=True) for seed in range(20)}) > 3

@@ -102,6 +102,8 @@ class Prompt(Generic[T]):
     tools: tuple[Tool, ...] = field(default=(), compare=False)
     """Tools that a reply may call, for models that can. `parse` is given a call as the JSON object
     that other models write: {"tool": its name, "arguments": the JSON text}."""
+    round: int = 0
+    """How many replies about the same thing came before. Seeds depend on it."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,7 @@ def ask(
 
     When not one reply could be used: raises Cancelled, BudgetSpent, ModelRejected, ModelFailed or,
     if there were replies, MalformedReply. Seeds depend on the run's seed, the
-    step and the state's sample.
+    step, the state's sample and the prompt's round.
     """
     run = context.run
     model = context.llm(sampling.model)
@@ -202,7 +204,7 @@ def ask(
             n=sampling.n,
             temperature=sampling.temperature,
             max_tokens=sampling.reply_limit(step),
-            seed=_seed(run, step, state.sample, index),
+            seed=_seed(run, f"{step}/{state.sample}/{index}", prompt.round),
             reasoning=sampling.reasoning,
             verbosity=sampling.verbosity,
             reply_schema=held_to(prompt.reply_schema, prompt.tools, model.capabilities),
@@ -306,8 +308,8 @@ def _is_whole(parse: Callable[[str], object], text: str) -> bool:
         return False
 
 
-def _seed(run: Run, step: str, sample: int, index: int) -> int:
-    return run.random(f"{step}/{sample}/{index}").getrandbits(31)
+def _seed(run: Run, name: str, turn: int) -> int:
+    return run.random(f"{name}/{turn}" if turn else name).getrandbits(31)
 
 
 def _messages(text: str, slots: Sequence[Text]) -> Iterator[Message]:

@@ -173,6 +173,25 @@ def test_what_was_tried_is_shown_and_a_repetition_ends_it(shop_workspace: Worksp
     assert [one.sql for one in kept.tried] == [second, EMPTY]
 
 
+def test_a_query_that_fails_is_no_right_one_however_often_it_is_repeated(
+    shop_workspace: Workspace,
+) -> None:
+    model = answering(fenced(ERROR), fenced(ERROR), fenced(ROWS))
+    after = revised(shop_workspace, model, start(shop_workspace, ERROR), rounds=3)
+    (kept,) = after.candidates
+    assert [one.sql for one in history(kept)] == [ROWS, ERROR]
+    first, second, third = (str(request.messages[-1].text) for _, request in model.requests)
+    assert "were tried" not in first
+    assert [text.count("no such column: nme") for text in (first, second, third)] == [1, 2, 3]
+    assert "not been executed" not in third
+
+
+def test_each_round_draws_by_a_seed_of_its_own(shop_workspace: Workspace) -> None:
+    model = answering(fenced(ERROR), fenced(OTHER_ERROR), fenced(ROWS))
+    revised(shop_workspace, model, start(shop_workspace, ERROR), rounds=3)
+    assert len({request.seed for _, request in model.requests}) == 3
+
+
 def test_rounds_go_on_from_what_is_better(shop_workspace: Workspace) -> None:
     model = answering(fenced(OTHER_ERROR), fenced(EMPTY), fenced(ROWS))
     after = revised(shop_workspace, model, start(shop_workspace, ERROR), rounds=3)

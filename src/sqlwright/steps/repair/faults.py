@@ -97,12 +97,14 @@ class FaultRule:
 
 
 def settled(candidate: Candidate) -> bool:
-    """True if no further repair is asked for: the last one came to a query that was there before,
-    or to none at all."""
+    """True if no further repair is asked for: the last one came to no query at all, or to one that
+    was there before. Whoever repeats a query that ran calls it right; one that failed never is."""
     if not candidate.tried:
         return False
     last = candidate.tried[-1].sql
-    return not last or normalized_sql(last) in seen(replace(candidate, tried=candidate.tried[:-1]))
+    if not last or (candidate.result is not None and not candidate.result.ok):
+        return not last
+    return normalized_sql(last) in seen(replace(candidate, tried=candidate.tried[:-1]))
 
 
 def seen(candidate: Candidate) -> frozenset[str]:

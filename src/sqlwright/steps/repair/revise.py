@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from sqlwright.candidates import (
     execute,
     grounded,
+    history,
     is_empty_answer,
     normalized_sql,
     result_rank,
@@ -44,7 +45,7 @@ from sqlwright.steps.repair.faults import (
 from sqlwright.steps.repair.literals import ALIKE, mend
 from sqlwright.steps.showing import Descriptions, Shown, Style, Values
 from sqlwright.steps.task import task
-from sqlwright.types import Candidate, Note, State
+from sqlwright.types import Candidate, ExecutionResult, Note, State
 
 SOURCE = "repair.revise"
 
@@ -88,9 +89,10 @@ class Revise(PromptStep):
       since being empty may be right and nothing speaks for the other.
 
     What was tried in vain is remembered and shown the next time. A reply that repeats a query of
-    the same line, and one that can't be used, settle the candidate: `no_fault` holds for it, and it
-    isn't asked about again. `no_fault` goes by the default options here: with one switched off, a
-    loop may come round without a call. `always` needs no loop; it is a step of its own before it.
+    the same line, unless the candidate fails with an error, and one that can't be used, settle the
+    candidate: `no_fault` holds for it, and it isn't asked about again. `no_fault` goes by the
+    default options here: with one switched off, a loop may come round without a call. `always`
+    needs no loop; it is a step of its own before it.
     """
 
     prompt: str = "repair/revise"
@@ -158,7 +160,10 @@ class Revise(PromptStep):
         fitted = self._fitted(list(work.values()), state, context)
         for each in fitted:
             state = each.noted(state, SOURCE)
-        prompts = [Prompt(each.messages, parse=_read) for each in fitted]
+        prompts = [
+            Prompt(each.messages, _read, round=_replies_so_far(one.candidate))
+            for one, each in zip(work.values(), fitted, strict=True)
+        ]
         try:
             rows = ask(prompts, state, context, step=SOURCE, sampling=self.sampling)
         except (MalformedReply, ModelFailed) as error:
@@ -214,7 +219,7 @@ class Revise(PromptStep):
         known = dict.fromkeys((*state.values, *old.values))
         new = grounded(new, known, context.workspace.schema)
         if normalized_sql(new.sql) in seen(old):
-            return _with_tried(old, new)
+            return _with_tried(old, replace(new, result=_known_result(new.sql, old)))
         (new,) = execute([new], context.workspace.database, context.run)
         new = self._mended(new, state, context)
         if self._better(new, looked, state, context):
@@ -298,6 +303,17 @@ def _noticed(note: Note) -> Text:
 
 def _with_tried(candidate: Candidate, tried: Candidate) -> Candidate:
     return replace(candidate, tried=(*candidate.tried, replace(tried, parent=None)))
+
+
+def _replies_so_far(candidate: Candidate) -> int:
+    return sum((one.source == SOURCE) + len(one.tried) for one in history(candidate))
+
+
+def _known_result(sql: str, candidate: Candidate) -> ExecutionResult | None:
+    """The result of the query where a candidate's line came to it before."""
+    line = [one for each in history(candidate) for one in (each, *each.tried)]
+    same = (one.result for one in line if normalized_sql(one.sql) == normalized_sql(sql))
+    return next(filter(None, same), None)
 
 
 def _note(faults: Sequence[Fault]) -> str:
