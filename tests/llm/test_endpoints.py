@@ -143,6 +143,38 @@ def test_no_reply_of_an_entry_is_asked_to_be_longer_than_its_limit() -> None:
             models.close()
 
 
+def test_an_entry_reasons_and_replies_at_the_length_it_says() -> None:
+    with ModelServer(answer=lambda _: SQL) as server:
+        each = {
+            "small": ModelOptions(
+                "vllm/tiny", server.url, reasoning="none", reasoning_tokens=0, verbosity="low"
+            ),
+            "big": ModelOptions("vllm/large", server.url),
+        }
+        options = LlmOptions(
+            reasoning="high", reasoning_tokens=700, verbosity="medium", models=each
+        )
+        models = Models({}, options)
+        try:
+            for name in ("small", "big"):
+                model = models[name]
+                assert isinstance(model, LanguageModel)
+                model.complete([request("hi", max_tokens=100)], a_run(), step="s")
+                model.complete([request("hi", max_tokens=100, reasoning="low")], a_run(), step="s")
+        finally:
+            models.close()
+    sent = [asked.body for asked in server.seen if "messages" in asked.body]
+    assert [
+        (body["model"], body["reasoning_effort"], body["max_tokens"], body["verbosity"])
+        for body in sent
+    ] == [
+        ("tiny", "none", 100, "low"),
+        ("tiny", "low", 100, "low"),
+        ("large", "high", 800, "medium"),
+        ("large", "low", 800, "medium"),
+    ]
+
+
 def test_what_is_said_of_one_model_is_not_said_of_others() -> None:
     """`base_url`, `remote = false` and capabilities of [llm] are those of its own model."""
     options = LlmOptions(
@@ -252,6 +284,7 @@ def test_the_project_file_has_a_table_for_each(tmp_path: Path) -> None:
         '[models.small]\nmodel = "ollama/qwen3:4b"\ncontext_tokens = 8192\nreply_tokens = 1000\n'
         "concurrency = 1\nremote = true\nprompt_price = 0.1\nreply_price = 0\n"
         "capabilities = {json_schema = false}\n"
+        'reasoning = "low"\nreasoning_tokens = 0\nverbosity = "high"\n'
         '[models.big]\nmodel = "anthropic/claude-x"\ntimeout = 600\n'
     )
     settings = load_settings(folder=tmp_path)
@@ -266,6 +299,9 @@ def test_the_project_file_has_a_table_for_each(tmp_path: Path) -> None:
         prompt_price=0.1,
         reply_price=0.0,
         capabilities=(("json_schema", False),),
+        reasoning="low",
+        reasoning_tokens=0,
+        verbosity="high",
         found=True,
     )
     assert (big.model, big.timeout) == ("anthropic/claude-x", 600.0)
@@ -284,6 +320,10 @@ def test_the_project_file_has_a_table_for_each(tmp_path: Path) -> None:
         ("[models]\nsmall = 'vllm/x'\n", "a table"),
         ("models = 'vllm/x'\n", "a table"),
         ("[models.small]\nmodel = 'vllm/x'\ncapabilities = {n = 3}\n", "true or false"),
+        ("[models.small]\nmodel = 'vllm/x'\ncapabilities = {reasoning = 'x'}\n", "true or false"),
+        ("[models.small]\nmodel = 'vllm/x'\nreasoning = true\n", "'none' or 'minimal' or 'low'"),
+        ("[models.small]\nmodel = 'vllm/x'\nverbosity = 'x'\n", "'low' or 'medium' or 'high'"),
+        ("[models.small]\nmodel = 'vllm/x'\nreasoning_tokens = -1\n", "of at least 0, not -1"),
     ],
 )
 def test_a_table_that_does_not_fit_is_told_with_its_place(

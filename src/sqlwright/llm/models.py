@@ -106,17 +106,15 @@ class Models(Mapping[str, Model]):
 
     def _make(self, name: str) -> GatedModel:
         from sqlwright.llm.gate import Connection, GatedModel
-        from sqlwright.llm.reply_limits import ReplyLimits
         from sqlwright.llm.vendors.context_size import context_of
         from sqlwright.llm.vendors.providers import check, connect
-        from sqlwright.llm.vendors.services import service_for
+        from sqlwright.llm.vendors.services import limits_for, service_for
 
         if self._replay is not None:
             name = _recorded_as(name, self._replay.models, self._options)
             known = self._replay.models.get(name) or Capabilities(remote=False)
             return GatedModel(name, known, None, replay=self._replay)
-        options = self._options
-        service = service_for(name, options, self._environ)
+        service = service_for(name, self._options, self._environ)
         check(service)
         told = "context_tokens" in dict(service.capabilities)
         return GatedModel(
@@ -132,7 +130,7 @@ class Models(Mapping[str, Model]):
             revision=service.revision,
             cache=self.cache,
             recorder=self._recorder,
-            limits=ReplyLimits(options.reasoning, options.reasoning_tokens, options.verbosity),
+            limits=limits_for(name, self._options),
             key=service.key or "",
             known_as=service.name,
         )

@@ -59,6 +59,12 @@ class ModelOptions:
     """US dollars per million tokens."""
     reply_price: Amount | None = None
     """US dollars per million tokens."""
+    reasoning: Effort | None = None
+    """Effort of reasoning, where a recipe's step names none."""
+    reasoning_tokens: Natural | None = None
+    """Tokens a reply may spend on reasoning, on top of those of its text."""
+    verbosity: Verbosity | None = None
+    """Length of replies, where a recipe's step names none."""
     revision: str = ""
     concurrency: Count | None = None
     timeout: Positive | None = None

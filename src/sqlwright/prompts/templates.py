@@ -103,7 +103,7 @@ class Prompt(Generic[T]):
     """Tools that a reply may call, for models that can. `parse` is given a call as the JSON object
     that other models write: {"tool": its name, "arguments": the JSON text}."""
     round: int = 0
-    """How many replies about the same thing came before. Seeds depend on it."""
+    """Number of replies about the same thing that came before; seeds depend on it."""
 
 
 @dataclass(frozen=True)

@@ -5,32 +5,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sqlwright.boundary.arguments import shown
 from sqlwright.errors import ConfigError
 from sqlwright.llm.options import ModelOptions
+from sqlwright.messages import Effort, Verbosity
 from sqlwright.recipes.registry import unknown
 
 LARGEST = 10**15
 """The largest whole number that a setting takes: none means so much."""
 Whole = Annotated[int, Field(gt=0, le=LARGEST)]
+Natural = Annotated[int, Field(ge=0, le=LARGEST)]
 Positive = Annotated[float, Field(gt=0)]
 Price = Annotated[float, Field(ge=0)]
 
 _TAKES = (
     (("concurrency", "context_tokens", "reply_tokens"), "a whole number greater than 0"),
+    (("reasoning_tokens",), "a whole number of at least 0"),
     (("prompt_price", "reply_price"), "a number of at least 0"),
     (
         ("timeout", "retrying", "requests_per_minute", "tokens_per_minute"),
         "a number greater than 0",
     ),
-    (
-        ("remote", "n", "seed", "json_schema", "tools", "temperature", "reasoning", "logprobs"),
-        "true or false",
-    ),
+    (("capabilities.reasoning",), "true or false"),
+    (("reasoning",), " or ".join(map(repr, get_args(Effort)))),
+    (("verbosity",), " or ".join(map(repr, get_args(Verbosity)))),
+    (("remote", "n", "seed", "json_schema", "tools", "temperature", "logprobs"), "true or false"),
     (("capabilities",), "a table"),
 )
 """Keys and the values they take, in words; all others take a text."""
@@ -63,6 +66,9 @@ class _ModelValues(BaseModel):
     remote: bool | None = None
     prompt_price: Price | None = None
     reply_price: Price | None = None
+    reasoning: Effort | None = None
+    reasoning_tokens: Natural | None = None
+    verbosity: Verbosity | None = None
     revision: str = ""
     concurrency: Whole | None = None
     timeout: Positive | None = None
@@ -118,4 +124,6 @@ def told(values: CapabilityValues | None) -> tuple[tuple[str, bool | int], ...]:
 
 def _takes(where: str) -> str:
     name = where.rpartition(".")[2]
-    return next((takes for names, takes in _TAKES if name in names), "a text in quotes")
+    return next(
+        (takes for names, takes in _TAKES if {where, name} & set(names)), "a text in quotes"
+    )

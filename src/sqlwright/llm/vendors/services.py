@@ -21,6 +21,7 @@ from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import Throttle
 from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.llm.prices import FREE, Price, Prices
+from sqlwright.llm.reply_limits import ReplyLimits
 from sqlwright.llm.sending.transport import is_loopback
 from sqlwright.llm.vendors.providers import PROVIDERS, Provider, Service
 from sqlwright.protocols import EMBEDDER
@@ -88,6 +89,17 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
     )
     version = environ.get("OPENAI_API_VERSION")
     return replace(service, api_version=version) if version else service
+
+
+def limits_for(name: str, options: LlmOptions) -> ReplyLimits:
+    """Reasoning and length of a model's replies: an entry's own, where it says so, else those for
+    all."""
+    said = options.models.get(name) or options
+    return ReplyLimits(
+        options.reasoning if said.reasoning is None else said.reasoning,
+        options.reasoning_tokens if said.reasoning_tokens is None else said.reasoning_tokens,
+        options.verbosity if said.verbosity is None else said.verbosity,
+    )
 
 
 def _of_no_entry(name: str, options: LlmOptions) -> ModelOptions:
