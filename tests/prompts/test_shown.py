@@ -117,6 +117,12 @@ def test_counts_formats_and_ranges(people: Workspace, column: str, said: str) ->
     assert said in line(shown(people), "people", column)
 
 
+def test_a_range_that_may_not_be_told_leaves_no_gap(people: Workspace) -> None:
+    kept = str(shown(people).without("value"))
+    assert "pay REAL, -- many different; e.g. [hidden]" in kept
+    assert "; ;" not in kept
+
+
 def test_examples_are_short_and_say_something(people: Workspace) -> None:
     text = shown(people)
     assert "e.g. 'https://www.example.com/a/very'…" in line(text, "people", "site")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlwright.messages import Span, Text
+from sqlwright.messages import HIDDEN, Span, Text
 from sqlwright.prompts.cells import (
     SpanWriter,
     flat,
@@ -345,11 +345,13 @@ def _write_about(
             kind = written(profile, ranged=ranged)
             span = least_and_greatest(profile) if ranged else ""
             spans.append(Span(" ".join(filter(None, (kind, span))), "value", kind))
-    for part in spans:
-        if part.text:
+    for number, part in enumerate(part for part in spans if part.text):
+        if number and not part.instead:  # what is withheld without a mark takes its "; " along
+            writer.add(f"{opening}{part.text}", part.origin, "")
+        else:
             writer.add(opening)
-            writer.add(*part)
-            opening = "; "
+            writer.add(part.text, part.origin, part.instead or HIDDEN)
+        opening = "; "
     if listed.literals:
         absent = always and profile is not None and bool(missing(profile))
         word = "one of " if listed.every else "e.g. "

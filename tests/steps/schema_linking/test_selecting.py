@@ -22,17 +22,23 @@ from tests.scripted import ScriptedLinker
 from tests.steps.schema_linking.test_embedded import chain
 
 
+class Asks(ScriptedModel):
+    """A model whose server tells that it reads less than was thought."""
+
+    def context_tokens(self, run: Run) -> int:
+        return 4_800
+
+
 def ask_for(
     step: SelectTables | SelectColumns,
     state: State,
     workspace: Any,
     *replies: Any,
     context_tokens: int = 128_000,
+    kind: type[ScriptedModel] = ScriptedModel,
 ) -> tuple[State, Script]:
     script = Script(otherwise=list(replies))
-    model = ScriptedModel(
-        script, capabilities=Capabilities(remote=False, context_tokens=context_tokens)
-    )
+    model = kind(script, capabilities=Capabilities(remote=False, context_tokens=context_tokens))
     context = Context(workspace, Run(seed=3), {"llm": model, "linker": ScriptedLinker()})
     return step(state, context), script
 
@@ -264,13 +270,20 @@ def test_every_table_of_a_large_schema_is_named_the_nearest_first() -> None:
     assert state.warnings == ()
 
 
-def test_a_model_that_reads_little_is_shown_fewer_names() -> None:
+@pytest.mark.parametrize(
+    ("known", "kind"),
+    [(4_800, ScriptedModel), (128_000, Asks)],
+    ids=["by its capabilities", "by its server's word"],
+)
+def test_a_model_that_reads_little_is_shown_fewer_names(
+    known: int, kind: type[ScriptedModel]
+) -> None:
     schema = chain(300)
     view = SchemaView(schema).narrowed(schema.all_keys | {ColumnRef("t7", "c7_1")})
     before = State(Question("What are the c7_1?"), view)
     workspace: Any = Bare()
     step = SelectTables(sampling=Sampling(max_tokens=500))
-    _, script = ask_for(step, before, workspace, tables("t7"), context_tokens=4_800)
+    _, script = ask_for(step, before, workspace, tables("t7"), context_tokens=known, kind=kind)
     listed = re.search(r"^Tables: (.+) and 199 more$", script.asked[0].prompt, re.MULTILINE)
     assert listed is not None
     assert len(listed[1].split(", ")) == 100

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from sqlwright.messages import Text
 from sqlwright.prompts.templates import PromptStep, Sampling, schema_text
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, context_tokens
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.schema_linking.choosing import choose
@@ -114,7 +114,7 @@ class SelectTables(PromptStep):
 
     def _others(self, state: State, view: SchemaView, by_name: list[str], context: Context) -> Text:
         """Hidden columns of the tables that are shown, and tables by name alone, best first."""
-        reads = context.llm(self.sampling.model).capabilities.context_tokens
+        reads = context_tokens(context.llm(self.sampling.model), context.run)
         most = min(self.names, reads // PER_NAME)
         ranked = self._ranked(state, by_name, context)
         named, left_out = ranked[:most], len(ranked[most:])
