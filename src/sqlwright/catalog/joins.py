@@ -247,6 +247,13 @@ def _overlap(
         f"SELECT count(*), total({found}) FROM"
         f" (SELECT DISTINCT {', '.join(names)} FROM ({some}) LIMIT {SAMPLED_VALUES}) AS near"
     )
+    counted = looked_up(reading, sql, seconds)
+    return None if counted is None else _Overlap(*counted)
+
+
+def looked_up(reading: TimedReader, sql: str, seconds: float) -> tuple[int, int] | None:
+    """Numbers of values and of those found, as a query counts them; None where it takes longer than
+    `seconds` or fails. Raises OutOfTime when the reading's own time is up."""
     reading.limit(seconds)
     try:
         counted = reading.single_row(sql)
@@ -261,7 +268,7 @@ def _overlap(
     looked, hits = counted
     if not isinstance(looked, int) or not isinstance(hits, float):
         return None
-    return _Overlap(looked, int(hits))
+    return looked, int(hits)
 
 
 def _convincing(

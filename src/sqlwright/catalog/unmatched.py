@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlwright.catalog.joins import SAMPLED_ROWS, SAMPLED_VALUES
-from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
-from sqlwright.errors import DatabaseUnavailable
+from sqlwright.catalog.joins import SAMPLED_ROWS, SAMPLED_VALUES, looked_up
+from sqlwright.catalog.reading import OutOfTime, TimedReader
 from sqlwright.schema import ColumnRef, ForeignKey
 from sqlwright.sql.tokens import quote_name
 
@@ -71,16 +70,4 @@ def _found(
         f"SELECT count(*), total({hit}) FROM"
         f" (SELECT DISTINCT {name} FROM ({some}) LIMIT {SAMPLED_VALUES}) AS near"
     )
-    reading.limit(seconds)
-    try:
-        row = reading.single_row(sql)
-    except OutOfTime:
-        reading.limit(None)
-        reading.check()
-        return None
-    except (Unreadable, DatabaseUnavailable):
-        return None
-    finally:
-        reading.limit(None)
-    looked, hits = row
-    return (looked, int(hits)) if isinstance(looked, int) and isinstance(hits, float) else None
+    return looked_up(reading, sql, seconds)
