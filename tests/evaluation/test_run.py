@@ -12,7 +12,7 @@ from sqlwright.evaluation import records
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import calibration_error, summarize
 from sqlwright.evaluation.run import EvaluationSettings, evaluate
-from sqlwright.llm.options import LlmOptions
+from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.llm.scripted import Script, ScriptedModel
 from tests.llm.asking import RECIPE
 from tests.llm.server import ModelServer
@@ -164,6 +164,12 @@ def test_a_language_model_is_part_of_what_a_run_is(spider_folder, tmp_path):
     other = replace(asked, llm=replace(asked.llm, model="openai-compatible/other"))
     with pytest.raises(DatasetError, match="another model"):
         evaluate(dataset, other, tmp_path / "out")
+    harder = replace(asked, llm=replace(asked.llm, reasoning="high", verbosity="low"))
+    with pytest.raises(DatasetError, match="another reasoning and verbosity"):
+        evaluate(dataset, harder, tmp_path / "out")
+    small = replace(asked.llm, models={"small": ModelOptions("vllm/m")})
+    with pytest.raises(DatasetError, match="another models"):
+        evaluate(dataset, replace(asked, llm=small), tmp_path / "out")
     played = replace(asked, llm=LlmOptions(replay=tmp_path / "run.jsonl"))
     again = evaluate(dataset, played, tmp_path / "played")
     assert again["usage"]["in all"] == summary["usage"]["in all"] | {

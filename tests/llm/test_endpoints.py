@@ -16,6 +16,7 @@ from sqlwright.llm.prices import load_prices
 from sqlwright.llm.vendors.services import price_of, service_for
 from sqlwright.protocols import LanguageModel
 from sqlwright.settings.loading import load_settings
+from sqlwright.spending import Budget
 from sqlwright.types import Answer
 from tests.llm.gates import a_run, request, texts
 from tests.llm.server import ModelServer, always
@@ -127,6 +128,19 @@ def test_limits_of_an_entry_hold_for_it_and_the_rest_is_as_for_all() -> None:
     assert price is not None
     assert price.cost(1_000_000, 1_000_000) == 3.0
     assert service_for("vllm/other", options, {}).throttle.concurrency == 7
+
+
+def test_half_a_price_is_refused() -> None:
+    own = {"small": ModelOptions("vllm/tiny", prompt_price=1.0)}
+    with pytest.raises(ConfigError, match=r"\[models\.small\].*prompt_price.*reply_price"):
+        Models({}, LlmOptions("small", models=own))["llm"]
+
+
+def test_an_entry_without_a_price_says_what_a_budget_in_money_wants() -> None:
+    own = {"small": ModelOptions("vllm/tiny", "http://llm.example.com/v1")}
+    with pytest.raises(ConfigError, match="price") as caught:
+        Models({}, LlmOptions("small", models=own, budget=Budget(cost=1.0)))["llm"]
+    assert "prompt_price = and reply_price = to [models.small]" in caught.value.hint
 
 
 def test_no_reply_of_an_entry_is_asked_to_be_longer_than_its_limit() -> None:

@@ -148,6 +148,10 @@ def _language_model(settings: EvaluationSettings) -> dict[str, Any]:
     replay = None if options.replay is None else Path(options.replay).name
     return {
         "model": options.model,
+        "models": {name: entry.model for name, entry in options.models.items()} or None,
+        "reasoning": options.reasoning,
+        "reasoning_tokens": options.reasoning_tokens,
+        "verbosity": options.verbosity,
         "budget": str(options.budget),
         "privacy": options.privacy,
         "replay": replay,

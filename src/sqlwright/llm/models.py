@@ -180,11 +180,22 @@ class Models(Mapping[str, Model]):
         if price is None and self._options.budget.cost is not None:
             raise ConfigError(
                 f"the price of {service.title} isn't known, so a budget in money can't be kept",
-                hint=f'Write [models."{service.name}"] with prompt = and reply = in dollars per '
-                "million tokens into a file, and name it with [llm] prices in the project file or "
-                "SQLWRIGHT_LLM_PRICES. Or give the budget in calls or tokens.",
+                hint=f"{_where_prices_go(service)} Or give the budget in calls or tokens.",
             )
         return price
+
+
+def _where_prices_go(service: Service) -> str:
+    """A sentence that says how to tell the price of a model, in dollars per million tokens."""
+    if service.label:
+        return (
+            f"Add prompt_price = and reply_price = to [models.{service.label}] in the project "
+            "file, in dollars per million tokens."
+        )
+    return (
+        f'Write [models."{service.name}"] with prompt = and reply = in dollars per million tokens '
+        "into a file, and name it with [llm] prices in the project file or SQLWRIGHT_LLM_PRICES."
+    )
 
 
 def _recorded_as(name: str, recorded: Iterable[str], options: LlmOptions) -> str:

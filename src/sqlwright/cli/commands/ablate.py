@@ -37,6 +37,7 @@ def command(
     budget: options.Budget = None,
     privacy: options.Privacy = None,
     remote: options.Remote = None,
+    reasoning: options.Reasoning = None,
     no_cache: options.NoCache = False,
     no_stand_in: measuring.NoStandIn = False,
     limit: measuring.Limit = None,
@@ -82,6 +83,7 @@ def command(
             budget=budget,
             privacy=privacy,
             remote=remote,
+            reasoning=reasoning,
             no_cache=no_cache,
         ),
     )

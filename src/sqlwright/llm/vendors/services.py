@@ -126,7 +126,8 @@ def _of_no_entry(name: str, options: LlmOptions) -> ModelOptions:
 
 
 def _checked(name: str, entry: ModelOptions, options: LlmOptions) -> ModelOptions:
-    """The entry. Raises ConfigError where its name can't be one or it doesn't say who serves it."""
+    """The entry. Raises ConfigError where its name can't be one, it doesn't say who serves it or
+    what contradicts itself."""
     place = f"[models.{name}]"
     if not _ENTRY.fullmatch(name) or name in RESERVED:
         raise ConfigError(
@@ -138,6 +139,11 @@ def _checked(name: str, entry: ModelOptions, options: LlmOptions) -> ModelOption
         raise ConfigError(
             f"{place} doesn't say who serves it: model = {entry.model!r}",
             hint=f"There write provider/model, not the name of another entry. {known_providers()}",
+        )
+    if (entry.prompt_price is None) != (entry.reply_price is None):
+        raise ConfigError(
+            f"{place} has one of prompt_price and reply_price",
+            hint="Add the other one; what costs nothing costs 0.",
         )
     if options.base_url and options.model == name:
         raise ConfigError(
