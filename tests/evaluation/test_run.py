@@ -13,7 +13,7 @@ from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import calibration_error, summarize
 from sqlwright.evaluation.run import EvaluationSettings, evaluate
 from sqlwright.llm.options import LlmOptions, ModelOptions
-from sqlwright.llm.scripted import Script, ScriptedModel
+from sqlwright.llm.scripted import Script, ScriptedModel, When
 from tests.llm.asking import RECIPE
 from tests.llm.server import ModelServer
 from tests.scripted import scripted_models
@@ -176,6 +176,24 @@ def test_a_language_model_is_part_of_what_a_run_is(spider_folder, tmp_path):
         "calls": 0, "prompt_tokens": 0, "reply_tokens": 0, "cost": 0.0, "cached": 6,
     }  # fmt: skip
     assert again["execution_accuracy"] == summary["execution_accuracy"]
+
+
+def test_what_an_answer_rests_on_is_kept(spider_folder, tmp_path):
+    replies = Script([When("generation.direct", f"```sql\n{GERMAN}\n```")], otherwise="no")
+    asked = EvaluationSettings(
+        recipe="chess-ir-ss-cg",
+        models=scripted_models(GERMAN) | {"llm": ScriptedModel(replies)},
+        home=tmp_path / "home",
+    )
+    summary = evaluate(load_spider(spider_folder), asked, tmp_path / "out")
+    kept = {one.question: one for one in records.read(tmp_path / "out")}
+    basis = kept["Who is German?"].basis
+    assert kept["Who is German?"].confidence is None
+    assert (basis["kind"], basis["agreeing"], basis["of"]) == ("none", 1, 1)
+    (second,) = [sign for sign in basis["signs"] if sign["kind"] == "second_opinion"]
+    assert second["favours"]
+    assert not second["grave"]
+    assert "basis" not in summary
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,9 @@ class Record:
     candidates: int = 0
     confidence: float | None = 0.0
     """None where nothing was fitted to say how probable the answer is."""
+    basis: Mapping[str, Any] = field(default_factory=dict)
+    """What the answer rests on, by the fields of `types.Basis`: from it a probability can be
+    fitted."""
     needed_columns: int = 0
     found_columns: int = 0
     """Needed columns among the linker's best `LINKER_KEEPS`."""

@@ -54,6 +54,7 @@ class Scorer:
             status=answer.status,
             answered_by=answer.answered_by,
             confidence=answer.confidence,
+            basis=asdict(answer.basis),
             candidates=len(state.candidates),
             seconds=seconds,
             times=_by_step(answer.times),
