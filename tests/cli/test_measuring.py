@@ -68,6 +68,16 @@ def test_a_report_says_how_many_answers_were_not_the_language_models() -> None:
     assert "embedded" not in rendered(summary_lines(summarize(theirs), look(100)), 100)
 
 
+def test_no_calibration_is_told_where_some_answers_have_no_probability() -> None:
+    stood_in = replace(record(1, right=True, answered_by="stand_in"), confidence=0.9)
+    unfitted = [replace(record(n, right=True), confidence=None) for n in (2, 3)]
+    failed = replace(record(4, right=False), confidence=0.0, status="failed")
+    for records in ([stood_in, *unfitted, failed], [failed]):
+        summary = summarize(records)
+        assert summary["expected_calibration_error"] is None
+        assert "confident half" not in rendered(summary_lines(summary, look(100)), 100)
+
+
 def test_a_table_of_ablations() -> None:
     share = {"value": 0.75, "low": 0.6, "high": 0.86, "hits": 30, "total": 40}
     row = {"name": "without\x1b[31m", "execution_accuracy": share, "oracle_over_candidates": share}

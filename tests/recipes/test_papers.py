@@ -31,7 +31,7 @@ def walk(step: Any) -> Iterator[tuple[str, Any]]:
         "Sequence": "sequence", "Parallel": "parallel", "Samples": "samples",
         "ForEach": "for_each", "RepeatUntil": "repeat_until", "When": "when", "Agent": "agent",
         "StandIn": "stand_in", "AgentTool": "tool",
-        "SecondOpinion": "second_opinion",
+        "SecondOpinion": "second_opinion", "ByGroup": "by_group",
     }  # fmt: skip
     if isinstance(step, NamedStep):
         if not isinstance(step.step, Combinator):

@@ -13,14 +13,16 @@ from sqlwright import api
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.presentation.answer import answer_to_dict
 from sqlwright.running.trace import find_trace, read_trace
-from sqlwright.types import Answer
-from tests.scripted import scripted_models
+from sqlwright.types import Answer, Basis
+from tests.scripted import ScriptedCritic, scripted_models
 
 QUESTION = "How many customers live in Germany?"
 COUNTED = "SELECT count(*) FROM customers WHERE country = 'Germany'"
 NOTHING = "I would rather not write a query."
 RECIPES = ("chess-ir-ss-cg", "chess-ir-cg-ut", "chess-agents")
 SMALL = ("samples.count=2", "selection.generate_tests.tests=1")
+
+FAIR = ScriptedCritic(missing=())
 
 Ask = Callable[..., Answer]
 
@@ -30,7 +32,12 @@ def ask(database_files: dict[str, Path], tmp_path: Path) -> Ask:
     """Asks the shop by a recipe, a language model that says one thing, and the parser's queries."""
 
     def asked(
-        recipe: str, said: str, *written: str, question: str = QUESTION, **options: Any
+        recipe: str,
+        said: str,
+        *written: str,
+        question: str = QUESTION,
+        critic: ScriptedCritic = FAIR,
+        **options: Any,
     ) -> Answer:
         model = ScriptedModel(Script([When("selection.generate_tests", '["It counts."]')], said))
         known = SMALL if recipe in {"chess-ir-cg-ut", "chess-agents"} else ()
@@ -38,7 +45,7 @@ def ask(database_files: dict[str, Path], tmp_path: Path) -> Ask:
             database_files["shop"],
             recipe=recipe,
             overrides=known,
-            models={**scripted_models(*written), "llm": model},
+            models={**scripted_models(*written, critic=critic), "llm": model},
             home=tmp_path / "home",
             **options,
         ) as session:
@@ -60,6 +67,21 @@ def test_an_answer_says_that_the_embedded_models_stood_in(
     trace = read_trace(find_trace(tmp_path / "home" / "traces", answer.trace_id))
     assert trace.answer["answered_by"] == "stand_in"
     assert trace.start["stand_in"] is True
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_critic_chooses_among_the_queries_of_a_stand_in(ask: Ask, recipe: str) -> None:
+    every = "SELECT count(*) FROM customers"
+    critic = ScriptedCritic({every: 0.2, COUNTED: 0.9}, missing=())
+    answer = ask(recipe, NOTHING, every, COUNTED, critic=critic)
+    assert (answer.sql, answer.answered_by, answer.confidence) == (COUNTED, "stand_in", 0.9)
+    assert answer.basis == Basis("calibrated")
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_no_model_is_asked_to_judge_the_queries_of_a_stand_in(ask: Ask, recipe: str) -> None:
+    answer = ask(recipe, NOTHING, COUNTED, "SELECT count(*) FROM customers")
+    assert not {"selection.generate_tests", "selection.evaluate_tests"} & set(answer.usage_by_step)
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

@@ -220,7 +220,20 @@ def test_words_are_of_no_matter_where_the_embedded_models_agree(ask: Ask) -> Non
     assert [sign.kind for sign in answer.basis.signs] == ["second_opinion"]
 
 
-def test_the_queries_of_a_stand_in_are_no_samples_that_agree(ask: Ask) -> None:
-    answer = ask(["no query"], COUNTED, ALSO, NAMED)
+def test_the_critic_says_how_sure_a_stand_in_is(ask: Ask) -> None:
+    answer = ask(["no query"], COUNTED, critic=replace(SURE, otherwise=0.8))
+    assert (answer.answered_by, answer.confidence) == ("stand_in", 0.8)
+    assert answer.basis == Basis("calibrated")
+
+
+def test_the_queries_of_a_stand_in_are_no_samples_that_agree(ask: Ask, tmp_path: Path) -> None:
+    recipe = tmp_path / "unjudged.yaml"
+    recipe.write_text(
+        "name: unjudged\nsteps:\n  - samples: {count: 1, steps: [generation.direct]}\n"
+        "  - stand_in:\n      steps: [retrieval.values, schema_linking.embedded, "
+        "generation.embedded, repair.execution_guided]\n"
+        "  - selection.largest_cluster\n"
+    )
+    answer = ask(["no query"], COUNTED, ALSO, NAMED, recipe=str(recipe))
     assert (answer.answered_by, answer.basis) == ("stand_in", Basis("none", 0, 3))
     assert "3 queries, nothing judged them" in str(answer)

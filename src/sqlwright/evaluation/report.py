@@ -142,7 +142,7 @@ def _calibrated(records: Sequence[Record]) -> Sequence[Record]:
     """The records, if a probability stands beside the answers; none where they have another basis,
     which has no calibration error and no confident half."""
     answered = [r for r in records if r.status == "answered"]
-    return records if any(r.confidence is not None for r in answered) or not answered else []
+    return records if answered and all(r.confidence is not None for r in answered) else []
 
 
 def calibration_error(records: Sequence[Record], bins: int = 10, *, rule: Rule = "spider") -> float:
