@@ -95,30 +95,34 @@ class Misbehaving:
         peer.settimeout(30)
         with peer:
             try:
-                while _read_request(peer):
+                while method := _read_request(peer):
                     with self._count:
-                        number, self.requests = self.requests, self.requests + 1
+                        number = self.requests
+                        self.requests += method == b"POST"
                     self._mode(Connection(peer, self._stopped, number))
             except (OSError, ValueError):
                 return
 
 
-def _read_request(peer: socket.socket) -> bool:
+def _read_request(peer: socket.socket) -> bytes:
+    """The method of the next request, which has been read; empty where none comes. A GET asks for
+    the size of the context, and is misbehaved to like the rest."""
     data = b""
     while b"\r\n\r\n" not in data:
         piece = peer.recv(65_536)
         if not piece:
-            return False
+            return b""
         data += piece
     head, _, body = data.partition(b"\r\n\r\n")
-    length = next(
+    lengths = (
         int(line.split(b":")[1])
         for line in head.split(b"\r\n")
         if line.lower().startswith(b"content-length")
     )
+    length = next(lengths, 0)
     while len(body) < length:
         body += peer.recv(65_536)
-    return True
+    return head.partition(b" ")[0]
 
 
 class Hangup(OSError):
