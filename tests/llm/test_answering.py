@@ -14,6 +14,8 @@ from tests.llm.server import Asked
 
 PROMPTS = Path(__file__).parents[1] / "cases" / "prompts"
 KINDS = {
+    "agent": "agent",
+    "agent_calls": "agent",
     "evaluate_candidate": "verdicts_by_test",
     "evaluate_test": "verdicts",
     "filter_column": "relevant",

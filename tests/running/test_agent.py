@@ -23,13 +23,17 @@ from sqlwright.running.fit import check_fit
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.types import (
     Candidate,
+    ColumnLink,
+    DescriptionMatch,
     ExecutionError,
     ExecutionResult,
     Note,
+    Question,
     State,
     UnitTest,
     ValueMatch,
 )
+from tests.golden import assert_prompt
 from tests.prompts.test_templates import Says
 from tests.running.test_parallel import START
 
@@ -61,13 +65,17 @@ def call(tool: str) -> list[Sample]:
 
 
 def steered(
-    *replies: list[Sample], tools: tuple[Step, ...] = TOOLS, calls: bool = False, **options: Any
+    *replies: list[Sample],
+    tools: tuple[Step, ...] = TOOLS,
+    calls: bool = False,
+    start: State = START,
+    **options: Any,
 ) -> tuple[State, Says]:
     model = Says(*replies)
     model.capabilities = CALLS if calls else Capabilities(json_schema=True)
     workspace: Any = None
-    agent = Agent(tools, task="Find words.", **options)
-    return agent(START, Context(workspace, Run(), {"llm": model})), model
+    agent = Agent(tools, **{"task": "Find words."} | options)
+    return agent(start, Context(workspace, Run(), {"llm": model})), model
 
 
 @pytest.mark.parametrize(("want", "calls"), [(choose, False), (call, True), (choose, True)])
@@ -190,7 +198,9 @@ def known() -> State:
     error = ExecutionError("sql", "no such column: secret", cause="unknown_column")
     asks = Candidate("SELECT name\nFROM t", "test", by_model=True)
     found = ExecutionResult(("name", "n"), (("secret", 1), ("secret too", 2)))
+    chosen = replace(asks, sql="SELECT id FROM t WHERE id = 0", result=ExecutionResult(("id",)))
     return START.evolve(
+        question=Question("Which stores are in Oakland?", evidence="a store is a row of t"),
         view=view,
         keywords=("oakland", "stores"),
         values=(ValueMatch("oakland", ColumnRef("t", "city"), "Secret Oakland", 1.0),),
@@ -198,7 +208,12 @@ def known() -> State:
             replace(asks, result=found),
             replace(asks, sql="SELECT nam FROM t", result=ExecutionResult(error=error)),
             replace(asks, sql="SELECT name FROM t AS x", result=found),
+            chosen,
+            replace(asks, sql="SELECT max(id) FROM t"),
         ),
+        selected=chosen,
+        similar_columns=(ColumnLink(ColumnRef("t", "id"), 0.9),),
+        descriptions=(DescriptionMatch(ColumnRef("t", "city"), "description", "a town", 0.8),),
         tests=(UnitTest("It shows names.", (0, 2)), UnitTest("It is short.")),
         warnings=(Note("model", "a call failed: secret"),),
     )
@@ -210,14 +225,32 @@ def test_the_state_shows_what_was_found_and_what_came_of_the_queries() -> None:
         "oakland, stores",
         "t(city, id)",
         "t.city = 'Secret Oakland', for \"oakland\"",
-        "1. SELECT name FROM t\n   2 rows, 2 columns name | n 'secret' | 1 'secret too' | 2",
+        "1. SELECT name FROM t\n   2 rows, 2 columns\n   name | n\n   'secret' | 1\n",
+        "   'secret too' | 2\n2. ",
         "2. SELECT nam FROM t\n   the query failed: no such column: secret",
         "3. SELECT name FROM t AS x\n   the same result as query 1",
+        "4. selected: SELECT id FROM t WHERE id = 0\n   0 rows, 1 column\n   id\n5. ",
+        "5. SELECT max(id) FROM t\n   not run yet",
         "- It shows names. (passed by 1, 3)",
         "- It is short. (not judged)",
         "a call failed: secret",
     ):
         assert shown in text, shown
+
+
+@pytest.mark.parametrize("calls", [False, True], ids=["replying", "calling"])
+def test_the_prompt(calls: bool) -> None:
+    agents = [one for one in walk(load_recipe("chess-agents").step) if isinstance(one, Agent)]
+    (writer,) = [one for one in agents if one.goal == "candidates"]
+    _, model = steered(
+        (call if calls else choose)("first"),
+        (call if calls else choose)("done"),
+        tools=(*TOOLS, *writer.steps),
+        calls=calls,
+        start=known(),
+        task=writer.task,
+    )
+    assert_prompt(f"agent{'_calls' if calls else ''}", model.asked[-1].messages)
 
 
 def test_stored_data_stays_home_where_values_mayn_not_leave() -> None:

@@ -39,7 +39,7 @@ class Record:
     confidence: float | None = 0.0
     """None where nothing was fitted to say how probable the answer is."""
     basis: Mapping[str, Any] = field(default_factory=dict)
-    """What the answer rests on, by the fields of `types.Basis`: from it a probability can be
+    """The answer's grounds by the fields of `types.Basis`: from them a probability can be
     fitted."""
     needed_columns: int = 0
     found_columns: int = 0

@@ -35,7 +35,11 @@ HEAD = 240
 CELL = 40
 """Characters shown of a value."""
 
-_BLANKS = re.compile(r"\s+")
+INDENT = "\n   "
+"""Begins the lines below a query."""
+
+_BLANKS = re.compile(r"[^\S\n]+")
+_LINES = re.compile(r" ?\n\s*")
 
 
 def summary(state: State) -> Text:
@@ -135,10 +139,10 @@ def _queries(state: State) -> list[Text]:
     places = result_places(shown)
     lines = []
     for number, (one, place) in enumerate(zip(shown, places, strict=True), start=1):
-        head = plain_text(f"{number}. ") + _cut(render_sql(one, state.question), HEAD)
-        lines.append(head + plain_text("\n   ") + _outcome(one, place + 1, number))
-        if state.selected is not None and one.sql == state.selected.sql:
-            lines[-1] += plain_text("; selected")
+        chosen = state.selected is not None and one.sql == state.selected.sql
+        head = plain_text(f"{number}. {'selected: ' if chosen else ''}")
+        head += _cut(render_sql(one, state.question), HEAD)
+        lines.append(head + plain_text(INDENT) + _outcome(one, place + 1, number))
     if len(ours) > QUERIES:
         lines.append(plain_text(f"and {len(ours) - QUERIES} more queries"))
     return lines
@@ -151,7 +155,7 @@ def _outcome(candidate: Candidate, same_as: int, number: int) -> Text:
         # Whether two results are equal is told by the data.
         return value_text(f"the same result as query {same_as}")
     sketch = render_result(candidate.result, rows=2, columns=6, limit_cell=CELL)
-    return _cut(sketch, HEAD)
+    return _cut(sketch, HEAD, INDENT)
 
 
 def _tests(state: State) -> list[Text]:
@@ -177,15 +181,15 @@ def _problems(state: State) -> list[Text]:
     return [value_text(shortened(flat(text), HEAD)) for text in told[-MESSAGES:]]
 
 
-def _cut(text: Text, limit: int) -> Text:
-    """The text on one line, cut after `limit` characters."""
-    return Text(tuple(_pieces(text, limit)))
+def _cut(text: Text, limit: int, between: str = " ") -> Text:
+    """The text, cut after `limit` characters; `between` stands between its lines."""
+    return Text(tuple(_pieces(text, limit, between)))
 
 
-def _pieces(text: Text, limit: int) -> Iterator[Span]:
+def _pieces(text: Text, limit: int, between: str) -> Iterator[Span]:
     left = limit
     for span in text.spans:
-        line = _BLANKS.sub(" ", span.text)
+        line = _LINES.sub(between, _BLANKS.sub(" ", span.text))
         if len(line) > left:
             yield span._replace(text=line[:left])
             yield Span("…", "template")
