@@ -240,6 +240,31 @@ def test_doctor_says_which_keys_there_are_and_never_shows_them(
     assert "ANTHROPIC_API_KEY" in checks["providers"]["advice"]
 
 
+@pytest.mark.parametrize(
+    ("model", "priced", "says"),
+    [
+        ("openai/gpt-4.1", "", "$2 in and $8 out per million tokens (202"),
+        ("openai-compatible/m", "", "its price isn't known"),
+        ("openai-compatible/m", "prompt_price = 0.1\nreply_price = 0\n", "$0.1 in and $0 out per"),
+        ("ollama/m", "", "costs nothing"),
+    ],
+)
+def test_doctor_says_what_a_model_costs(
+    sqlwright: Command,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    model: str,
+    priced: str,
+    says: str,
+) -> None:
+    Path("sqlwright.toml").write_text(
+        f'[models.small]\nmodel = "{model}"\nkey_env = "SMALL_KEY"\n'
+        f'base_url = "http://127.0.0.1:9/v1"\n{priced}'
+    )
+    monkeypatch.setenv("SMALL_KEY", "canary-key-1")
+    assert says in " ".join(sqlwright("doctor").out.split())
+
+
 def test_where_a_project_file_sends_prompts_is_said(
     sqlwright: Command, shop: Path, asking: list[str]
 ) -> None:

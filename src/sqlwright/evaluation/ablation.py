@@ -12,16 +12,10 @@ from sqlwright.evaluation import records
 from sqlwright.evaluation.intervals import PairedDifference
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.run import EvaluationSettings, Progress, evaluate, write_json
-from sqlwright.recipes.ablation_lists import Ablation, find_ablation, with_compared
+from sqlwright.recipes.ablation_lists import Ablation, with_compared
 from sqlwright.recipes.loading import load_recipe
 
 TABLE = "ablations.json"
-
-
-def with_ablation(settings: EvaluationSettings, name: str) -> EvaluationSettings:
-    """The settings with that ablation's recipe and overrides; theirs come after it. Raises
-    ConfigError."""
-    return _settings_of(find_ablation(name), settings)
 
 
 def ablate(

@@ -36,6 +36,10 @@ class Price:
     above: int = 0
     """Prompts with more tokens than that cost `long`; without one it doesn't matter."""
     long: Price | None = None
+    date: str = field(default="", compare=False)
+    """The day it was looked up; empty where nobody says."""
+    source: str = field(default="", compare=False)
+    """The place it was looked up at."""
 
     def cost(
         self, prompt_tokens: int, reply_tokens: int, cached_tokens: int = 0, written_tokens: int = 0
@@ -56,6 +60,10 @@ class Price:
             self.cost(prompt_tokens, reply_tokens),
             self.cost(prompt_tokens, reply_tokens, written_tokens=prompt_tokens),
         )
+
+    def __str__(self) -> str:
+        told = f"${self.prompt:g} in and ${self.reply:g} out per million tokens"
+        return f"{told} ({self.date})" if self.date else told
 
     @property
     def free(self) -> bool:
@@ -101,10 +109,6 @@ class Prices:
     """Prices by `provider/model`."""
 
     table: Mapping[str, Price] = field(default_factory=dict)
-    date: str = ""
-    """The day they were looked up."""
-    source: str = ""
-    """The place they were looked up at."""
 
     def of(self, model: str) -> Price | None:
         """The model's price, by its own name or, for a dated revision, the undated one; None when
@@ -127,7 +131,7 @@ def load_prices(user_file: Path | None = None) -> Prices:
         problem = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ConfigError(f"the prices {user_file} can't be read: {problem}") from None
     users = _read(text, str(user_file))
-    return Prices({**shipped.table, **users.table}, users.date or shipped.date, users.source)
+    return Prices({**shipped.table, **users.table})
 
 
 def _read(text: str, origin: str) -> Prices:
@@ -143,12 +147,13 @@ def _read(text: str, origin: str) -> Prices:
             hint='A price is written [models."provider/model"] prompt = 2.5, reply = 10, in '
             "dollars per million tokens.",
         ) from None
-    table = {name: _price(price) for name, price in file.models.items()}
-    return Prices(table, file.date, file.source)
+    return Prices({name: _price(price, file) for name, price in file.models.items()})
 
 
-def _price(read: _Price) -> Price:
-    usual = Price(read.prompt, read.reply, read.cached, read.written)
+def _price(read: _Price, file: _File) -> Price:
+    """The price, with the date and source of its file where it has none of its own."""
+    date, source = read.date or file.date, read.source or file.source
+    usual = Price(read.prompt, read.reply, read.cached, read.written, date=date, source=source)
     if read.long is None:
         return usual
     beyond = Price(read.long.prompt, read.long.reply, read.long.cached, read.long.written)

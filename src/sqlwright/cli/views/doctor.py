@@ -154,13 +154,16 @@ def _entry(name: str, settings: Settings, environ: Mapping[str, str]) -> Check:
 
 
 def _where(model: str, settings: Settings, environ: Mapping[str, str]) -> Check:
-    """The address of a language model and the state of its key. Nothing is sent."""
+    """The address of a language model, its price and the state of its key. Nothing is sent."""
+    from sqlwright.llm.prices import load_prices
     from sqlwright.llm.vendors.providers import check
-    from sqlwright.llm.vendors.services import service_for
+    from sqlwright.llm.vendors.services import price_of, service_for
 
+    file = settings.llm.prices
     try:
         service = service_for(model, settings.llm, environ)
         where = service.address
+        price = price_of(service, load_prices(None if file is None else Path(file).expanduser()))
         if service.label:
             check(service)
     except ConfigError as error:
@@ -171,7 +174,8 @@ def _where(model: str, settings: Settings, environ: Mapping[str, str]) -> Check:
             "providers", "bad", f"{service.name} at {where}: there is no key for it", advice
         )
     keyless = "" if service.sendable_key else ", without a key"
-    return Check("providers", "good", f"{service.name} at {where}{keyless}")
+    costs = "its price isn't known" if price is None else "costs nothing" if price.free else price
+    return Check("providers", "good", f"{service.name} at {where}{keyless}; {costs}")
 
 
 def _network(settings: Settings, environ: Mapping[str, str]) -> Check:
