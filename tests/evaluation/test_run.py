@@ -170,6 +170,10 @@ def test_a_language_model_is_part_of_what_a_run_is(spider_folder, tmp_path):
     small = replace(asked.llm, models={"small": ModelOptions("vllm/m")})
     with pytest.raises(DatasetError, match="another models"):
         evaluate(dataset, replace(asked, llm=small), tmp_path / "out")
+    evaluate(dataset, replace(asked, llm=small), tmp_path / "small")
+    keener = replace(small, models={"small": ModelOptions("vllm/m", reasoning="high")})
+    with pytest.raises(DatasetError, match="another models"):
+        evaluate(dataset, replace(asked, llm=keener), tmp_path / "small")
     played = replace(asked, llm=LlmOptions(replay=tmp_path / "run.jsonl"))
     again = evaluate(dataset, played, tmp_path / "played")
     assert again["usage"]["in all"] == summary["usage"]["in all"] | {

@@ -16,8 +16,11 @@ from sqlwright.evaluation import records
 from sqlwright.evaluation.asking import Asker, in_order
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import summarize
-from sqlwright.llm.options import LlmOptions
+from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.protocols import ModelsByRole
+
+REPLYING = ("reasoning", "reasoning_tokens", "verbosity", "reply_tokens", "context_tokens")
+"""Settings of a model that decide what it replies, besides its name."""
 
 Progress = Callable[[int, int, Record | None], None]
 
@@ -148,15 +151,20 @@ def _language_model(settings: EvaluationSettings) -> dict[str, Any]:
     replay = None if options.replay is None else Path(options.replay).name
     return {
         "model": options.model,
-        "models": {name: entry.model for name, entry in options.models.items()} or None,
-        "reasoning": options.reasoning,
-        "reasoning_tokens": options.reasoning_tokens,
-        "verbosity": options.verbosity,
+        "models": {name: _replying(entry) for name, entry in options.models.items()} or None,
+        **dict.fromkeys(REPLYING),
+        **_replying(options),
         "budget": str(options.budget),
         "privacy": options.privacy,
         "replay": replay,
         "stand_in": settings.stand_in,
     }
+
+
+def _replying(options: LlmOptions | ModelOptions) -> dict[str, Any]:
+    """The settings of a model that decide what it replies, as far as they are set."""
+    told = {name: getattr(options, name, None) for name in ("model", *REPLYING)}
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
