@@ -46,7 +46,7 @@ def task(
 
 def _unfound(state: State) -> Text:
     """The phrases looked up among the stored values that look like one and that nothing resembles:
-    those with a capital or a digit in them, numbers and words of the schema apart."""
+    those with a word that has a capital, or letters and digits; words of the schema apart."""
     if not state.searched:
         return Text()
     hits = {match.phrase.casefold() for match in state.values}
@@ -54,8 +54,7 @@ def _unfound(state: State) -> Text:
     phrases = [
         phrase
         for phrase in dict.fromkeys(state.searched)
-        if any(char.isupper() or char.isdigit() for char in phrase)
-        and any(map(str.isalpha, phrase))
+        if any(map(_is_named, phrase.split()))
         and not any(hit in phrase.casefold() for hit in hits)
         and not _words(phrase) <= known
     ]
@@ -64,6 +63,10 @@ def _unfound(state: State) -> Text:
     told = ", ".join(f'"{" ".join(phrase.split())}"' for phrase in phrases[:MOST_UNFOUND])
     text = f"Looked up among the stored values, and nothing like it found: {told}"
     return Text((Span(text, "value", ""),))
+
+
+def _is_named(word: str) -> bool:
+    return any(map(str.isalpha, word)) and any(c.isupper() or c.isdigit() for c in word)
 
 
 def _words(text: str) -> set[str]:

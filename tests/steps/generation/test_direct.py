@@ -100,7 +100,7 @@ def test_values_are_shown_nearest_first_and_few_of_a_phrase(shop_workspace: Work
 
 def test_what_was_looked_up_in_vain_is_told(shop_workspace: Workspace) -> None:
     model, models = answering(REPLY)
-    searched = ("Munich", "Germny", "Customers", "2026", "who", "AB-12")
+    searched = ("Munich", "Germny", "Customers", "2026", "who", "age in 2026", "AB-12")
     asked = state(shop_workspace, values=(MUNICH,)).evolve(searched=searched)
     DirectGeneration("generation/zero_shot")(asked, Context(shop_workspace, Run(), models))
     said = 'Looked up among the stored values, and nothing like it found: "Germny", "AB-12"\n'

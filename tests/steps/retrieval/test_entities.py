@@ -17,7 +17,7 @@ from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.steps.retrieval.column_names import similar_columns
 from sqlwright.steps.retrieval.entities import RetrieveEntities
-from sqlwright.steps.retrieval.keyword_pieces import looked_up
+from sqlwright.steps.retrieval.keyword_pieces import is_formula, looked_up
 from sqlwright.steps.retrieval.years import years_in
 from sqlwright.types import Question, State, ValueMatch
 
@@ -235,6 +235,10 @@ def test_a_misspelt_value_is_found_by_every_form(
     [
         (["592"], "Which have 592?", {"592"}),
         (["2014"], "How many in 2014?", set()),
+        (["in 2014", "of 2014"], "How many in 2014? Or of 2014?", set()),
+        (["2014 - noted", "2014 - bank"], "2014 - noted", set()),
+        (["May 2014"], "How many in May 2014?", set()),
+        (["Hall 592"], "Who was in Hall 592?", {"Hall 592"}),
         (["05-03"], "05-03?", set()),
         (["orders", "towns", "Country Name"], "How many orders do towns have?", set()),
         (["null"], "noted is null", set()),
@@ -297,11 +301,44 @@ def test_a_year_points_at_columns_of_years(text: str, columns: set[str]) -> None
         (["A"], ["A"]),
         (["the", " ", ""], []),
         (["Oakland", "oakland"], ["Oakland"]),
+        (["2026 - born"], ["2026", "2026 -"]),
+        (["AC - DC"], ["AC - DC", "AC", "AC -", "- DC", "DC"]),
     ],
 )
 def test_what_is_searched_for(keywords: list[str], texts: list[str]) -> None:
-    phrases = looked_up(keywords, Question("?"))
+    phrases = looked_up(keywords, Question("?"), frozenset({("born",)}))
     assert sorted(phrase.text for phrase in phrases) == sorted(texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ("Discontinued = 0", True),
+        ("status = 'Open'", True),
+        ("UnitPrice * Quantity * (1 - Discount)", True),
+        ("Unit Price * `Quantity`", True),
+        ("2026 - born", True),
+        ("SUM(Quantity)", True),
+        ("100.0 * COUNT(CASE WHEN Discount > 0 THEN 1 END)", True),
+        ("AC - DC", False),
+        ("born", False),
+        ("Mercury (born)", False),
+        ("AC/DC", False),
+        ("2026", False),
+        ("2026-05-03", False),
+        ("Quantity-2", False),
+    ],
+)
+def test_a_formula_is_known_by_its_operators_and_what_stands_around_them(
+    text: str, formula: bool
+) -> None:
+    names = frozenset({("born",), ("unit", "price"), ("quantity",), ("discount",)})
+    assert is_formula(text, names) == formula
+
+
+def test_formulas_are_not_among_what_was_looked_up() -> None:
+    state = retrieved(["city = 'Oakland'", "Oaklnad", "2026 - city", "AC - DC"])
+    assert state.searched == ("Oaklnad", "AC - DC")
 
 
 @pytest.mark.parametrize(

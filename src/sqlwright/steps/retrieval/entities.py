@@ -11,7 +11,7 @@ from sqlwright.indexes.published import PublishedIndexes
 from sqlwright.protocols import Context, Step, ValueIndex, embedder_role
 from sqlwright.steps.retrieval.column_names import similar_columns
 from sqlwright.steps.retrieval.endpoint_vectors import embedder_of, told_instead
-from sqlwright.steps.retrieval.keyword_pieces import looked_up, names_of
+from sqlwright.steps.retrieval.keyword_pieces import is_formula, looked_up, names_of
 from sqlwright.steps.retrieval.near import (
     Near,
     grouped,
@@ -123,9 +123,9 @@ class RetrieveEntities(Step):
         named = similar_columns(
             state.keywords, state.view, least=self.least_name, most=self.columns
         )
-        return state.evolve(
-            values=(*state.values, *new), similar_columns=named, searched=state.keywords
-        )
+        names = names_of(state.view)
+        searched = tuple(word for word in state.keywords if not is_formula(word, names))
+        return state.evolve(values=(*state.values, *new), similar_columns=named, searched=searched)
 
     def _near(self, state: State, context: Context) -> list[Near]:
         """Matches of the index for each text that may be meant, and other forms of the texts."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from sqlwright.english.words import singular, split_name
 from sqlwright.indexes.folding import soften
 from sqlwright.schema import SchemaView
+from sqlwright.sql.tokens import pieces
 from sqlwright.steps.retrieval.values import SKIPPED, Phrase
 from sqlwright.types import Question
 
@@ -68,13 +69,36 @@ def _meant(phrase: Phrase, folded: str, names: frozenset[Name], question: Questi
     """True if a text may be meant as a stored value."""
     if phrase.quoted:
         return True
-    if not _MARKS.isdisjoint(phrase.text):
-        return False  # a formula; its sides are texts of their own
+    if is_formula(phrase.text, names):
+        return False  # its sides are texts of their own
     if phrase.text.isupper() and not question.text.isupper():
         return folded not in NOTHING  # the US, grade A
     if set(folded.split()) <= SKIPPED | NOTHING:
         return False
     return words_of(phrase.text) not in names or _is_name(phrase, question.text)
+
+
+def is_formula(text: str, names: frozenset[Name]) -> bool:
+    """True for a comparison, and for a calculation: operators or functions over nothing but
+    numbers and names of tables and columns. A hyphen or stroke within a word is no operator."""
+    if not _MARKS.isdisjoint(text):
+        return True
+    operands, words, calculated = list[str](), list[str](), False
+    cut = [piece for piece in pieces(text) if piece.kind != "comment"]
+    for piece, after in zip(cut, [*cut[1:], None], strict=True):
+        follows = text[piece.start + len(piece.text) :][:1]
+        calls = piece.kind == "word" and after is not None and after.text == "("
+        apart = piece.text == "*" or (text[piece.start - 1 : piece.start] == follows == " ")
+        if piece.kind in {"word", "quoted"} and not calls:
+            words.append(piece.text)
+        elif piece.kind == "number" or calls or (piece.kind == "operator" and apart):
+            calculated |= piece.kind != "number"
+            operands.append(" ".join(words))
+            words = []
+        elif piece.text not in {" ", "(", ")", "."}:
+            return False
+    operands.append(" ".join(words))
+    return calculated and all(words_of(name) in names for name in operands if name)
 
 
 def _is_name(phrase: Phrase, question: str) -> bool:

@@ -52,6 +52,7 @@ def thresholds_of(name: str) -> Thresholds:
 
 
 _LETTER = re.compile(r"[^\W\d_]")
+_WORD = re.compile(r"[^\W\d_]{2}")
 _DIGITS = re.compile(r"\d+")
 _NUMBER = re.compile(r"[-+]?\d[\d.,]*")
 
@@ -128,8 +129,12 @@ def is_spelled(near: Near, *, threshold: float = 0.82, quoted: float = 0.6) -> b
 
 def may_match(near: Near, question: Question, names: frozenset[Name] = frozenset()) -> bool:
     """False where a text that means something else resembles a value: numbers, words that ask for
-    an operation and names of tables and columns match equal values only, and a year no code."""
+    an operation and names of tables and columns match equal values only, and a year no code. What
+    is written in digits, such as a date, is meant where all of them are said, not its year."""
     phrase, match = near.phrase, near.match
+    said, digits = _DIGITS.findall(phrase.text), _DIGITS.findall(match.value)
+    if said and digits and not _WORD.search(match.value) and not set(digits) <= set(said):
+        return False
     whole = (
         not _LETTER.search(phrase.text)
         or soften(phrase.text) in OPERATION_WORDS
