@@ -52,7 +52,7 @@ class Shown:
         for all samples of a question."""
         catalog = context.workspace.catalog
         found = found_values(state, context)
-        every = self._every(state, context)
+        every = self.every(state, context)
         return context.run.once(
             lambda: SchemaLayout(
                 view,
@@ -62,14 +62,14 @@ class Shown:
                 every_description=every,
                 catalog=catalog,
                 examples=examples,
-                drawn=self._drawn(state, context),
+                drawn=self.drawn(state, context),
             ),
             "showing/schema",
             (view, found, state.descriptions, catalog),
             (style, examples, every, self.values),
         )
 
-    def _every(self, state: State, context: Context) -> bool:
+    def every(self, state: State, context: Context) -> bool:
         """True if all descriptions are shown, not only those that were found."""
         if self.descriptions != "auto":
             return self.descriptions == "all"
@@ -78,7 +78,8 @@ class Shown:
         )
         return not tokens or tokens <= SHARE * context_tokens(context.llm(self.model), context.run)
 
-    def _drawn(self, state: State, context: Context) -> Callable[[ColumnRef], random.Random] | None:
+    def drawn(self, state: State, context: Context) -> Callable[[ColumnRef], random.Random] | None:
+        """Draws the one stored value of a column that is shown; None shows frequent ones."""
         if self.values == "retrieved":
             return None
         return lambda ref: context.run.random(f"example/{state.question.text}/{ref}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -92,13 +93,70 @@ def test_a_column_is_shown_with_what_retrieval_found_after_sixteen_demonstration
     )
 
 
-def test_the_full_profile_shows_stored_examples(shop_workspace: Workspace) -> None:
-    step = FilterColumns(form="per_column", profile="full")
-    _, script = filtered(step, start(shop_workspace.schema), shop_workspace, yes_for())
-    products = [
-        a.prompt for a in script.asked if a.prompt.rsplit("Column: ", 1)[1].startswith("city")
-    ]
-    assert "München" in products[0]
+def shown_of(column: str, script: Script) -> str:
+    """What prompts show behind the name of a column, in a call of its own or in a line."""
+    shown = [re.split(r"\nSchema:\n|\nColumn: ", asked.prompt)[-1] for asked in script.asked]
+    (about,) = [text for text in shown if re.search(rf"^(?:- )?{column}\b", text, re.MULTILINE)]
+    own = about.startswith(column)
+    return (
+        about if own else next(line for line in about.split("\n") if line.startswith(f"- {column}"))
+    )
+
+
+FORMS: Any = pytest.mark.parametrize("form", ["per_column", "batched"])
+
+
+@FORMS
+@pytest.mark.parametrize(
+    ("descriptions", "found", "shown"),
+    [
+        ("all", False, True),
+        ("auto", False, True),
+        ("retrieved", False, False),
+        ("retrieved", True, True),
+    ],
+)
+def test_descriptions_are_shown_by_the_option_of_all_steps(
+    shop_workspace: Workspace, form: Any, descriptions: Any, found: bool, shown: bool
+) -> None:
+    city, told = ColumnRef("customers", "city"), "the town of the main branch"
+    workspace = described(shop_workspace, city, told)
+    matches = (DescriptionMatch(city, "description", told, 0.7),) if found else ()
+    step = FilterColumns(form=form, least=0, descriptions=descriptions, keep_found=False)
+    state = start(workspace.schema, descriptions=matches)
+    _, script = filtered(step, state, workspace, yes_for() if form == "per_column" else listing())
+    assert (told in shown_of("city", script)) is shown
+
+
+@FORMS
+def test_values_are_those_that_other_steps_show(shop_workspace: Workspace, form: Any) -> None:
+    city = ColumnRef("customers", "city")
+    values = tuple(
+        ValueMatch("Aa", city, f"A{letter}", 0.9 - n / 100) for n, letter in enumerate("abcdefgh")
+    )
+    says = yes_for() if form == "per_column" else listing()
+    step = FilterColumns(form=form, least=0, keep_found=False)
+    _, script = filtered(step, start(shop_workspace.schema, values=values), shop_workspace, says)
+    assert "Aa" in shown_of("city", script)
+    assert "Ah" not in shown_of("city", script)  # far from its phrase, and one of many
+    at_random = FilterColumns(form=form, least=0, values="random")
+    _, script = filtered(at_random, start(shop_workspace.schema), shop_workspace, says)
+    assert sum(name in shown_of("city", script) for name in ("München", "Copenhagen")) == 1
+
+
+def described(workspace: Workspace, ref: ColumnRef, text: str) -> Workspace:
+    """The workspace with a column described."""
+    tables = tuple(
+        replace(
+            table,
+            columns=tuple(
+                replace(c, description=text) if (table.name, c.name) == ref else c
+                for c in table.columns
+            ),
+        )
+        for table in workspace.schema.tables
+    )
+    return replace(workspace, schema=replace(workspace.schema, tables=tables))
 
 
 @pytest.mark.parametrize("bad", ["", "Perhaps.", "{", Missing("unavailable", "down")])

@@ -13,7 +13,6 @@ from sqlwright.messages import Message, Text
 from sqlwright.prompts.demonstrations import load_column_demonstrations, texts
 from sqlwright.prompts.fitting import Portion, fit, room
 from sqlwright.prompts.replies import json_from
-from sqlwright.prompts.schema import render_schema
 from sqlwright.prompts.templates import (
     Prompt,
     PromptStep,
@@ -33,8 +32,9 @@ from sqlwright.steps.schema_linking.narrowing import (
     naming_columns,
     narrowed,
 )
-from sqlwright.steps.schema_linking.profiles import EXAMPLES, column_profiles
+from sqlwright.steps.schema_linking.profiles import column_profiles
 from sqlwright.steps.schema_linking.replies import ColumnsReply, RelevanceReply, RepliedNames
+from sqlwright.steps.showing import Descriptions, Shown, Values
 from sqlwright.types import State
 
 NAME = "schema_linking.filter_columns"
@@ -68,9 +68,14 @@ class FilterColumns(PromptStep):
     judged, so that tables can still be chosen by their names, and those between where none did."""
     keep_found: bool = True
     """Keep the columns that retrieval found by a stored value or a similar name, unasked."""
-    profile: Literal["retrieved", "full"] = "retrieved"
-    """Show the descriptions of a column that retrieval found, as the paper does, or all of them and
-    more stored values, as its code does."""
+    examples: int = 1
+    """Stored values shown of a column, when batched, those that retrieval found not counted."""
+    descriptions: Descriptions = "auto"
+    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
+    take at most a tenth of what the model can read."""
+    values: Values = "retrieved"
+    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
+    `random`."""
     limit: int | None = None
     """Most calls; with more to make the embedded form is used, with a warning."""
     sampling: Sampling = field(default_factory=Sampling)
@@ -162,8 +167,7 @@ class FilterColumns(PromptStep):
     ) -> State:
         template = self.prompt or "schema_linking/filter_column"
         judged = [texts(demonstration) for demonstration in load_column_demonstrations()]
-        full = self.profile == "full"
-        profiles = list(column_profiles(columns, state, context, full=full))
+        profiles = list(column_profiles(columns, state, context, self._shown))
         schema_of_reply = RelevanceReply.model_json_schema()
 
         def common(shots: int) -> dict[str, Any]:
@@ -202,27 +206,26 @@ class FilterColumns(PromptStep):
     ) -> State:
         batches = self._batches(schema, columns, self._room(context))
         names = RepliedNames(schema)
-        full = self.profile == "full"
         schema_of_reply = ColumnsReply.model_json_schema()
         always = self._always(state, schema)
 
         def laid_out(batch: list[ColumnRef], portion: Portion, state: State) -> tuple[Message, ...]:
             named = _names(schema, always, None if len(batches) == 1 else batch)
+            layout = self._shown.within(portion).layout(
+                _part(schema, batch),
+                state,
+                context,
+                style=portion.style,
+                examples=portion.examples,
+            )
             return render(
                 self.prompt or "schema_linking/filter_columns",
-                schema=render_schema(
-                    _part(schema, batch),
-                    style=portion.style,
-                    values=state.values,
-                    descriptions=None if full and portion.described else state.descriptions,
-                    catalog=context.workspace.catalog,
-                    examples=portion.examples,
-                ),
+                schema=layout.text(),
                 kept=named if portion.listed == 1 else Text(),
                 **asked(state, context),
             )
 
-        portion = Portion(style="compact", examples=EXAMPLES if full else 1)
+        portion = Portion(style="compact", examples=self.examples)
         prompts = []
         for batch in batches:
             fitted = fit(
@@ -237,6 +240,10 @@ class FilterColumns(PromptStep):
             for chosen in samples:
                 kept |= set(batch) if chosen is None else chosen & set(batch)
         return self._kept(_gaps(state, replies), schema, kept)
+
+    @property
+    def _shown(self) -> Shown:
+        return Shown(self.descriptions, self.values, self.sampling.model)
 
     def _room(self, context: Context) -> int:
         """Tokens for the columns of one call: no more than half of what the model can read."""

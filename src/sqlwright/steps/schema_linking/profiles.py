@@ -10,6 +10,7 @@ from sqlwright.prompts.descriptions import essential
 from sqlwright.prompts.templates import schema_text, value_text
 from sqlwright.protocols import Context
 from sqlwright.schema import Column, ColumnRef
+from sqlwright.steps.showing import Shown, found_values
 from sqlwright.types import State
 
 EXAMPLES = 3
@@ -19,25 +20,28 @@ LONGEST = 50
 
 
 def column_profiles(
-    columns: Iterable[ColumnRef], state: State, context: Context, *, full: bool = False
+    columns: Iterable[ColumnRef], state: State, context: Context, shown: Shown
 ) -> Iterator[dict[str, Any]]:
     """The template's variables for each column: names, type, description, examples.
 
-    Descriptions are those that retrieval found (CHESS, appendix A.3); with `full`, where it found
-    none, those of the catalog (as the paper's code has it). Examples are stored values that
-    retrieval found, then frequent ones. Keys are left out: whether they are needed isn't asked.
+    Examples are stored values that retrieval found, then frequent ones. Keys are left out: whether
+    they are needed isn't asked.
     """
+    every, drawn = shown.every(state, context), shown.drawn(state, context)
     described: dict[ColumnRef, dict[str, str]] = {}
     for match in state.descriptions:
         described.setdefault(match.column, {})[match.part] = match.text
     matched: dict[ColumnRef, list[str]] = {}
-    for found in state.values:
+    for found in found_values(state, context):
         matched.setdefault(found.column, []).append(found.value)
     for ref in columns:
         column = state.view.schema.column(ref) or Column(ref.column)
         parts = {**described[ref], **_known(column)} if ref in described else {}
-        examples = [*matched.get(ref, []), *_frequent(ref, context)]
-        if full:
+        frequent = _frequent(ref, context)
+        if drawn is not None and frequent:
+            frequent = [drawn(ref).choice(frequent)]
+        examples = [*matched.get(ref, []), *frequent]
+        if every:
             parts = {**parts, **_known(column)}
         yield {
             "table": schema_text(ref.table),
