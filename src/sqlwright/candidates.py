@@ -57,6 +57,11 @@ class ResultGroup:
         return self.candidates[0]
 
     @property
+    def shortest(self) -> Candidate:
+        """The one with the shortest query; of equally short ones the best."""
+        return min(self.candidates, key=lambda one: len(normalized_sql(one.sql)))
+
+    @property
     def result(self) -> ExecutionResult:
         """The result all of them share, as the best of them gives it."""
         result = self.best.result

@@ -194,7 +194,8 @@ def test_tools_of_one_name_are_told_apart() -> None:
 def known() -> State:
     """A state with something of every kind, its stored data marked by the word secret."""
     columns = (Column("city", "TEXT"), Column("id", "INTEGER"))
-    view = SchemaView(Schema("sqlite", (Table("t", columns),)))
+    recent = Table("recent", columns[1:], kind="view")
+    view = SchemaView(Schema("sqlite", (Table("t", columns), recent)))
     error = ExecutionError("sql", "no such column: secret", cause="unknown_column")
     asks = Candidate("SELECT name\nFROM t", "test", by_model=True)
     found = ExecutionResult(("name", "n"), (("secret", 1), ("secret too", 2)))
@@ -205,9 +206,10 @@ def known() -> State:
         keywords=("oakland", "stores"),
         values=(ValueMatch("oakland", ColumnRef("t", "city"), "Secret Oakland", 1.0),),
         candidates=(
-            replace(asks, result=found),
+            replace(asks, sql="SELECT t.name FROM t", result=found),
             replace(asks, sql="SELECT nam FROM t", result=ExecutionResult(error=error)),
-            replace(asks, sql="SELECT name FROM t AS x", result=found),
+            replace(asks, result=found),
+            replace(asks, sql="SELECT name  FROM t", sample=2, result=found),
             chosen,
             replace(asks, sql="SELECT max(id) FROM t"),
         ),
@@ -225,13 +227,15 @@ def test_the_state_shows_what_was_found_and_what_came_of_the_queries() -> None:
         "oakland, stores",
         "t(city, id)",
         "t.city = 'Secret Oakland', for \"oakland\"",
-        "1. SELECT name FROM t\n   2 rows, 2 columns\n   name | n\n   'secret' | 1\n",
-        "   'secret too' | 2\n2. ",
-        "2. SELECT nam FROM t\n   the query failed: no such column: secret",
-        "3. SELECT name FROM t AS x\n   the same result as query 1",
-        "4. selected: SELECT id FROM t WHERE id = 0\n   0 rows, 1 column\n   id\n5. ",
-        "5. SELECT max(id) FROM t\n   not run yet",
-        "- It shows names. (passed by 1, 3)",
+        "candidates: 6 written, 5 different (1 failed, 1 found nothing, 2 different results)",
+        "Columns with names like keywords:\nt.id\n",
+        "view recent(id)",
+        "1. SELECT name FROM t\n   given by 3 queries, 2 of them different:\n   2 rows, 2 ",
+        "   2 rows, 2 columns\n   name | n\n   'secret' | 1\n   'secret too' | 2\n2. ",
+        "2. selected: SELECT id FROM t WHERE id = 0\n   0 rows, 1 column\n   id\n3. ",
+        "3. SELECT nam FROM t\n   the query failed: no such column: secret",
+        "4. SELECT max(id) FROM t\n   not run yet",
+        "- It shows names. (passed by 1)",
         "- It is short. (not judged)",
         "a call failed: secret",
     ):
@@ -254,10 +258,12 @@ def test_the_prompt(calls: bool) -> None:
 
 
 def test_stored_data_stays_home_where_values_mayn_not_leave() -> None:
-    text = str(summary(known()).without("value"))
+    text = str(summary(known(), grouped=False).without("value"))
     assert "ecret" not in text
-    assert "the same result" not in text
-    assert "1. SELECT name FROM t\n   many rows, 2 columns" in text
+    assert "given by 3" not in text
+    assert "1. SELECT t.name FROM t\n   many rows, 2 columns" in text
+    assert "2. SELECT nam FROM t\n   the query failed: [hidden]" in text
+    assert "3. SELECT name FROM t\n   many rows, 2 columns" in text
     assert "oakland, stores" in text
 
 
@@ -282,7 +288,22 @@ def test_a_huge_state_is_shown_in_part() -> None:
     text = str(summary(much))
     assert len(text) < 15_000
     assert "and 485 more" in text
-    assert "and 52 more queries" in text
+    assert "60 written, 60 different" in text
+
+
+def test_queries_that_begin_alike_are_told_apart_by_their_ends() -> None:
+    head = "SELECT " + ", ".join(f"column_{n}" for n in range(100)) + " FROM t"
+    queries = tuple(
+        Candidate(f"{head} LIMIT {n}", "test", result=ExecutionResult(("a",), ((n,),)))
+        for n in range(9)
+    )
+    text = str(summary(START.evolve(candidates=queries, tests=(UnitTest("One.", (0, 8)),))))
+    assert "9 written, 9 different (0 failed, 0 found nothing, 9 different results)" in text
+    assert all(f"FROM t LIMIT {n}\n" in text for n in range(8))
+    assert "and 1 more query, numbered on" in text
+    assert "- One. (passed by 1, 1 not shown)" in text
+    text = str(summary(START.evolve(candidates=queries[:1])))
+    assert "1 written, 1 different (0 failed, 0 found nothing, 1 different result)" in text
 
 
 def test_a_change_is_told_by_amounts() -> None:
@@ -304,7 +325,7 @@ def test_how_much_was_found_is_roughly_told_where_values_stay_home(found: int, t
     assert f"stored values found: {told}" in str(summary(after).without("value"))
     assert f"stored values found: {found}" in str(summary(after))
     if found:
-        assert f"{told} different results" in str(summary(after).without("value"))
+        assert f"{told} different result" in str(summary(after).without("value"))
         assert f"stored values found: 0 -> {told};" in str(changes(START, after).without("value"))
 
 

@@ -114,7 +114,7 @@ class Agent(combinators.Sequence, PromptStep):
             calls=calls,
             question=question_text(state.question.text),
             evidence=question_text(state.question.evidence),
-            state=summary(state),
+            state=summary(state, grouped=context.run.privacy == "full"),
             happened=list(happened),
             left=self.turns - len(happened),
         )
