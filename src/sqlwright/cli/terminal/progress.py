@@ -40,6 +40,7 @@ _WORDS = {
     "selection.generate_tests": "writing unit tests",
     "selection.evaluate_tests": "judging the queries by unit tests",
     "selection.largest_cluster": "choosing the most frequent result",
+    "selection.second_opinion": "comparing with the embedded models",
 }
 _STAGES = {
     "retrieval": "looking things up",
