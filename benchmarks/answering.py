@@ -23,7 +23,7 @@ from functools import cached_property
 from tests.llm import server
 
 from sqlwright.llm import scripted
-from sqlwright.prompts.templates import AGAIN
+from sqlwright.prompts.sampling import AGAIN
 
 _ASKED_AGAIN = AGAIN.partition("{")[0]
 _NAME = r'(?:"(?:[^"]|"")+"|[A-Za-z_]\w*)'

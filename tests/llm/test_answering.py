@@ -9,7 +9,8 @@ import pytest
 from benchmarks.answering import Prompt, Responder
 
 from sqlwright.messages import Message
-from sqlwright.prompts.templates import AGAIN, model_text, plain_text
+from sqlwright.prompts.sampling import AGAIN
+from sqlwright.prompts.templates import model_text, plain_text
 from tests.llm.server import Asked
 
 PROMPTS = Path(__file__).parents[1] / "cases" / "prompts"

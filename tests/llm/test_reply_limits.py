@@ -14,7 +14,7 @@ from sqlwright.events import ModelCalled
 from sqlwright.llm.reply_limits import REASONING, ReplyLimits
 from sqlwright.llm.scripted import Asked, Script, ScriptedEndpoint
 from sqlwright.messages import Capabilities, Reply
-from sqlwright.prompts.templates import REPLY_TOKENS, Sampling
+from sqlwright.prompts.sampling import REPLY_TOKENS, Sampling
 from sqlwright.spending import Budget
 from sqlwright.types import Answer, State
 from tests.llm.doubles import QUICK

@@ -7,7 +7,7 @@ import pytest
 from sqlwright.llm.scripted import Script, ScriptedModel
 from sqlwright.messages import Capabilities, Message, Text
 from sqlwright.prompts.fitting import Fitted, Portion, fit
-from sqlwright.prompts.templates import Sampling
+from sqlwright.prompts.sampling import Sampling
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import SchemaView
 from sqlwright.types import Question, State

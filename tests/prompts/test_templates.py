@@ -16,10 +16,8 @@ from sqlwright.errors import (
     ModelRejected,
 )
 from sqlwright.messages import Capabilities, Missing, Reply, Request, Sample, Span, Text
+from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.templates import (
-    Prompt,
-    Sampling,
-    ask,
     model_text,
     plain_text,
     question_text,

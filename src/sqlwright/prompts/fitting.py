@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from sqlwright.llm.metering import PER_MESSAGE, estimated_tokens, least_reply
 from sqlwright.messages import Message
-from sqlwright.prompts.templates import Sampling
+from sqlwright.prompts.sampling import Sampling
 from sqlwright.protocols import Context, context_tokens
 from sqlwright.schema import ColumnRef
 from sqlwright.types import NoteKind, State

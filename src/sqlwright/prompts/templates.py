@@ -1,59 +1,27 @@
-"""Prompts: a template file beside its step, rendered, asked, and the replies parsed.
+"""Prompts: a template file beside its step, rendered as messages. The doorway to jinja2.
 
 A template is Jinja in a sandbox with strict variables, in three sections that begin with a line
 `<<system>>`, `<<user>>` or `<<assistant>>`. What never changes comes first (instructions, then
 demonstrations, then the schema, then the question), so that an endpoint's prefix cache works.
 Every value put into it must be a `Text`, which says where it came from, or a whole number: a plain
 string is refused. Stored text therefore can't open a section, and can't pass as anything else.
-
-A reply that can't be parsed is asked for again a bounded number of times, then it is a gap.
-The doorway to jinja2.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from annotated_types import Ge, Le
-
-from sqlwright.errors import (
-    BudgetSpent,
-    Cancelled,
-    ConfigError,
-    MalformedReply,
-    ModelFailed,
-    ModelRejected,
-    SqlwrightError,
-)
-from sqlwright.events import ReplyUnreadable
-from sqlwright.messages import (
-    Effort,
-    Message,
-    Missing,
-    Reply,
-    Request,
-    Sample,
-    Span,
-    Text,
-    Tool,
-    Verbosity,
-)
-from sqlwright.prompts.tool_calls import held_to, said
-from sqlwright.protocols import Context, Run, Step
+from sqlwright.errors import ConfigError
+from sqlwright.messages import Message, Span, Text
 
 if TYPE_CHECKING:
     from jinja2.runtime import Context as TemplateContext
     from jinja2.sandbox import SandboxedEnvironment
-
-    from sqlwright.types import State
-
-T = TypeVar("T")
 
 _SECTION = re.compile(r"^<<(system|user|assistant)>>\n", re.MULTILINE)
 _SLOT = re.compile("\0([0-9]+)\0")
@@ -62,82 +30,6 @@ _WRONG = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, R
 _MARKS = re.compile("<<|\0")
 """Marks at which a template's text is cut."""
 _SLOTS = "_slots"
-
-_ERRORS: Mapping[str, type[SqlwrightError]] = {
-    "cancelled": Cancelled,
-    "budget": BudgetSpent,
-    "rejected": ModelRejected,
-    "unavailable": ModelFailed,
-    "unrecorded": ModelFailed,
-}
-
-MOST_REPLY_TOKENS = 4_096
-"""Tokens of a reply's text for a step that isn't in `REPLY_TOKENS`."""
-REPLY_TOKENS: Mapping[str, int] = {
-    "agent": 512,
-    "retrieval.extract_keywords": 1_024,
-    "schema_linking.filter_columns": 2_048,
-    "schema_linking.select_tables": 2_048,
-    "schema_linking.select_columns": 2_048,
-    "selection.generate_tests": 2_048,
-}
-"""By step. Chosen: several times the length of usual replies, so that few are asked for again, and
-small enough to leave the context and the budget to the prompt."""
-
-_TAIL = " AND more_of_it"
-"""A text that is continued by this and reads the same was whole: no SQL or JSON was open."""
-
-AGAIN = "That reply could not be used: {problem}. Reply again, in exactly the form asked for."
-
-
-@dataclass(frozen=True)
-class Prompt(Generic[T]):
-    """Messages, and how to read the reply to them."""
-
-    messages: tuple[Message, ...]
-    parse: Callable[[str], T]
-    """Raises MalformedReply saying what is wrong with a reply."""
-    reply_schema: dict[str, Any] | None = field(default=None, compare=False)
-    """JSON schema of the reply, for models that can be held to one."""
-    tools: tuple[Tool, ...] = field(default=(), compare=False)
-    """Tools that a reply may call, for models that can. `parse` is given a call as the JSON object
-    that other models write: {"tool": its name, "arguments": the JSON text}."""
-    round: int = 0
-    """Number of replies about the same thing that came before; seeds depend on it."""
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """The model's name and the parameters of sampling."""
-
-    model: str = ""
-    """`provider/model`; empty is the run's own."""
-    temperature: Annotated[float, Ge(0), Le(5)] = 0.0
-    n: Annotated[int, Ge(1), Le(256)] = 1
-    max_tokens: Annotated[int, Ge(1), Le(1_000_000)] | None = None
-    """Tokens of a reply's text at first; None is the step's own limit. See `reply_limit`."""
-    reasoning: Effort | None = None
-    """Effort of reasoning; None is as the model is configured."""
-    verbosity: Verbosity | None = None
-    """Length of replies; None is as the model is configured."""
-    again: Annotated[int, Ge(0), Le(20)] = 1
-    """Attempts to get a reply that can be parsed, after the first."""
-
-    def reply_limit(self, step: str) -> int:
-        """Tokens of a reply's text that a step by that name asks for at first. Reasoning isn't
-        counted, and a reply that ends there is asked for again with more; see `Request`."""
-        return self.max_tokens or REPLY_TOKENS.get(step, MOST_REPLY_TOKENS)
-
-
-class PromptStep(Step):
-    """A step that asks the language model its `sampling` names."""
-
-    sampling: Sampling
-
-    @property
-    def language_models(self) -> tuple[str, ...]:
-        """The model of `sampling`."""
-        return (self.sampling.model,)
 
 
 def schema_text(text: str) -> Text:
@@ -180,136 +72,6 @@ def render(template: str, **values: Any) -> tuple[Message, ...]:
     except (TemplateError, *_WRONG) as error:
         raise ConfigError(f"the prompt {template} can't be rendered: {error}") from error
     return tuple(_messages(text, slots))
-
-
-def ask(
-    prompts: Sequence[Prompt[T]],
-    state: State,
-    context: Context,
-    *,
-    step: str,
-    sampling: Sampling,
-) -> list[tuple[T | None, ...]]:
-    """For each prompt what its `sampling.n` replies say; None where there is none to use.
-
-    When not one reply could be used: raises Cancelled, BudgetSpent, ModelRejected, ModelFailed or,
-    if there were replies, MalformedReply. Seeds depend on the run's seed, the
-    step, the state's sample and the prompt's round.
-    """
-    run = context.run
-    model = context.llm(sampling.model)
-    requests = [
-        Request(
-            messages=prompt.messages,
-            n=sampling.n,
-            temperature=sampling.temperature,
-            max_tokens=sampling.reply_limit(step),
-            seed=_seed(run, f"{step}/{state.sample}/{index}", prompt.round),
-            reasoning=sampling.reasoning,
-            verbosity=sampling.verbosity,
-            reply_schema=held_to(prompt.reply_schema, prompt.tools, model.capabilities),
-            tools=prompt.tools if model.capabilities.tools else (),
-            is_whole=partial(_is_whole, prompt.parse),
-        )
-        for index, prompt in enumerate(prompts)
-    ]
-    samples = [list(row) for row in model.complete(requests, run, step=step)]
-    results = _Results(prompts, samples, run, step)
-    for again in range(1, sampling.again + 1):
-        wrong = list(results.malformed())
-        if not wrong:
-            break
-        retries = [_again(requests[p], samples[p][k], k, problem, again) for p, k, problem in wrong]
-        replies = model.complete(retries, run, step=step)
-        for (p, k, _), (reply,) in zip(wrong, replies, strict=True):
-            results.replace(p, k, reply)
-    return results.finished()
-
-
-class _Results(Generic[T]):
-    """Outcomes of each sample of each prompt."""
-
-    def __init__(
-        self, prompts: Sequence[Prompt[T]], samples: list[list[Sample]], run: Run, step: str
-    ) -> None:
-        self._prompts = prompts
-        self._samples = samples
-        self._run = run
-        self._step = step
-        self._read: list[list[T | MalformedReply | Missing]] = [
-            [self._parsed(index, sample) for sample in row] for index, row in enumerate(samples)
-        ]
-
-    def malformed(self) -> Iterator[tuple[int, int, str]]:
-        """Prompt, sample and problem of each reply that could not be parsed."""
-        for index, row in enumerate(self._read):
-            for k, outcome in enumerate(row):
-                if isinstance(outcome, MalformedReply):
-                    yield index, k, str(outcome)
-
-    def replace(self, index: int, k: int, sample: Sample) -> None:
-        """Take another reply, unless there is none: then the old problem stands."""
-        if isinstance(sample, Reply):
-            self._samples[index][k] = sample
-            self._read[index][k] = self._parsed(index, sample)
-
-    def finished(self) -> list[tuple[T | None, ...]]:
-        """Gaps for what failed; an error if nothing is left."""
-        flat = [outcome for row in self._read for outcome in row]
-        bad = [outcome for outcome in flat if isinstance(outcome, MalformedReply | Missing)]
-        if bad and len(bad) == len(flat):
-            raise self._error(bad)
-        return [
-            tuple(None if isinstance(o, MalformedReply | Missing) else o for o in row)
-            for row in self._read
-        ]
-
-    def _parsed(self, index: int, sample: Sample) -> T | MalformedReply | Missing:
-        if isinstance(sample, Missing):
-            return sample
-        try:
-            return self._prompts[index].parse(said(sample))
-        except MalformedReply as error:
-            self._run.events(ReplyUnreadable(self._step, index, str(error)))
-            return error
-
-    def _error(self, bad: Sequence[MalformedReply | Missing]) -> Exception:
-        """The most telling reason why there is nothing."""
-        self._run.check()
-        missing = {outcome.kind: outcome.message for outcome in bad if isinstance(outcome, Missing)}
-        for kind, error in _ERRORS.items():
-            if kind in missing:
-                return error(missing[kind])
-        problem = next(outcome for outcome in bad if isinstance(outcome, MalformedReply))
-        return MalformedReply(f"the model's reply could not be used: {problem}")
-
-
-def _again(request: Request, sample: Sample, k: int, problem: str, again: int) -> Request:
-    """The same request with the reply that was wrong and what was wrong with it."""
-    reply = model_text(said(sample) if isinstance(sample, Reply) else "")
-    follow = (
-        Message("assistant", reply),
-        Message("user", plain_text(AGAIN.format(problem=problem))),
-    )
-    return replace(
-        request,
-        messages=(*request.messages, *follow),
-        n=1,
-        seed=(request.seed + k + 1_000 * again) & 0x7FFFFFFF,
-    )
-
-
-def _is_whole(parse: Callable[[str], object], text: str) -> bool:
-    """True for a text that was broken off after all that is wanted of it: what it would have gone
-    on with changes nothing."""
-    try:
-        return parse(text) == parse(text + _TAIL)
-    except MalformedReply:
-        return False
-
-
-def _seed(run: Run, name: str, turn: int) -> int:
-    return run.random(f"{name}/{turn}" if turn else name).getrandbits(31)
 
 
 def _messages(text: str, slots: Sequence[Text]) -> Iterator[Message]:

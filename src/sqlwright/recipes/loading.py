@@ -42,7 +42,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from sqlwright.boundary.arguments import shown
 from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import ConfigError
-from sqlwright.prompts.templates import Sampling
+from sqlwright.prompts.sampling import Sampling
 from sqlwright.protocols import EMBEDDER, Step
 from sqlwright.recipes import registry
 from sqlwright.recipes.entries import COMBINATORS, RecipeEntry, read_entries, refuse_unknown

@@ -13,7 +13,7 @@ import pytest
 from sqlwright.errors import BudgetSpent, ConfigError, MalformedReply, ModelFailed
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.messages import Capabilities, Missing
-from sqlwright.prompts.templates import Sampling
+from sqlwright.prompts.sampling import Sampling
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.running.combinators import named
 from sqlwright.running.control_flow import samples

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sqlwright.errors import BudgetSpent, Cancelled
 from sqlwright.llm.scripted import Script, ScriptedModel
 from sqlwright.messages import Missing
-from sqlwright.prompts.templates import Sampling
+from sqlwright.prompts.sampling import Sampling
 from sqlwright.protocols import Context, Run
 from sqlwright.recipes.loading import parse_recipe
 from sqlwright.running.combinators import leaves

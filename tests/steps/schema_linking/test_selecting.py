@@ -11,7 +11,7 @@ import pytest
 from sqlwright.errors import BudgetSpent
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel
 from sqlwright.messages import Capabilities, Missing
-from sqlwright.prompts.templates import Sampling
+from sqlwright.prompts.sampling import Sampling
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.steps.schema_linking.narrowing import narrowed

@@ -17,15 +17,8 @@ from sqlwright.candidates import history, normalized_sql
 from sqlwright.errors import BudgetSpent, MalformedReply, ModelFailed
 from sqlwright.messages import Text
 from sqlwright.prompts.replies import json_from
-from sqlwright.prompts.templates import (
-    Prompt,
-    PromptStep,
-    Sampling,
-    ask,
-    plain_text,
-    question_text,
-    render,
-)
+from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
+from sqlwright.prompts.templates import plain_text, question_text, render
 from sqlwright.protocols import Context, Step
 from sqlwright.running import combinators
 from sqlwright.running.agent.known import changes, summary

@@ -12,7 +12,8 @@ from sqlwright.messages import Message
 from sqlwright.prompts.demonstrations import demonstration_names, load_demonstrations, texts
 from sqlwright.prompts.fitting import Portion, fit
 from sqlwright.prompts.replies import plan_from, sql_from
-from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, render
+from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
+from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.steps.demonstrating import chosen, features_of
 from sqlwright.steps.showing import Descriptions, Shown, Style, Values

@@ -21,16 +21,9 @@ from sqlwright.messages import Message, Text
 from sqlwright.prompts.demonstrations import load_revisions, texts
 from sqlwright.prompts.fitting import Fitted, Portion, fit
 from sqlwright.prompts.replies import plan_from, sql_from
+from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
 from sqlwright.prompts.schema import render_result, render_sql
-from sqlwright.prompts.templates import (
-    Prompt,
-    PromptStep,
-    Sampling,
-    ask,
-    plain_text,
-    render,
-    schema_text,
-)
+from sqlwright.prompts.templates import plain_text, render, schema_text
 from sqlwright.protocols import Context
 from sqlwright.steps.demonstrating import chosen, features_of
 from sqlwright.steps.repair.checks import findings

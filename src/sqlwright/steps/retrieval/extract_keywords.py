@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.prompts.replies import items_from
-from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, render
+from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
+from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.retrieval.question_words import question_words

@@ -11,7 +11,8 @@ from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.messages import Message, Text
 from sqlwright.prompts.fitting import Portion, fit
 from sqlwright.prompts.replies import json_from
-from sqlwright.prompts.templates import Prompt, Sampling, ask, render
+from sqlwright.prompts.sampling import Prompt, Sampling, ask
+from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.schema import SchemaView
 from sqlwright.steps.asking import asked

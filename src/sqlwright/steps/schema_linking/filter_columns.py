@@ -13,15 +13,8 @@ from sqlwright.messages import Message, Text
 from sqlwright.prompts.demonstrations import load_column_demonstrations, texts
 from sqlwright.prompts.fitting import Portion, fit, room
 from sqlwright.prompts.replies import json_from
-from sqlwright.prompts.templates import (
-    Prompt,
-    PromptStep,
-    Sampling,
-    ask,
-    plain_text,
-    render,
-    schema_text,
-)
+from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
+from sqlwright.prompts.templates import plain_text, render, schema_text
 from sqlwright.protocols import Context
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.sql.tokens import quote_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from sqlwright.prompts.templates import PromptStep, Sampling
+from sqlwright.prompts.sampling import PromptStep, Sampling
 from sqlwright.protocols import Context
 from sqlwright.steps.schema_linking.choosing import choose
 from sqlwright.steps.schema_linking.narrowing import named_tables, naming_columns, narrowed

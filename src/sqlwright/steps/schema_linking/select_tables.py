@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from sqlwright.messages import Text
-from sqlwright.prompts.templates import PromptStep, Sampling, schema_text
+from sqlwright.prompts.sampling import PromptStep, Sampling
+from sqlwright.prompts.templates import schema_text
 from sqlwright.protocols import Context, context_tokens
 from sqlwright.schema import Schema, SchemaView
 from sqlwright.sql.tokens import quote_name

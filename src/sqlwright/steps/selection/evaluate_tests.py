@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Literal
 
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.prompts.fitting import Fitted, Messages, Portion, fit
+from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
 from sqlwright.prompts.schema import render_sql
-from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, model_text, render
+from sqlwright.prompts.templates import model_text, render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select

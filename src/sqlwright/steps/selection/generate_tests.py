@@ -12,7 +12,8 @@ from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.messages import Message
 from sqlwright.prompts.fitting import Portion, fit
 from sqlwright.prompts.replies import items_from, json_from
-from sqlwright.prompts.templates import Prompt, PromptStep, Sampling, ask, render
+from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
+from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters
