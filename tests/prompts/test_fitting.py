@@ -53,7 +53,7 @@ def fitted(workspace: Workspace, room: int, *, narrow: bool = True) -> tuple[Fit
         (1_100, Portion(0, "compact", 3), "0 of 4 worked examples and the schema in short"),
         (950, Portion(0, "compact", 1), "one stored value a column"),
         (850, Portion(0, "compact", 1, 0.25), "a part of the rows and names"),
-        (740, Portion(0, "compact", 0, 0.0625), "no stored values a column"),
+        (740, Portion(0, "compact", 0, 0.0625), "no stored values of columns"),
         (640, Portion(0, "compact", 0, 0.0, described=False), "no descriptions that were found"),
     ],
 )

@@ -42,7 +42,8 @@ class Portion:
     examples: int = 0
     """Stored values beside a column."""
     listed: float = 1.0
-    """Share shown of what is listed besides: rows of results, names of hidden tables."""
+    """Share shown of what is listed besides: rows of results, names of hidden tables; 0 where there
+    is nothing of the kind."""
     described: bool = True
     """True shows the descriptions that were found."""
     columns: int | None = None
@@ -88,7 +89,7 @@ class Fitted:
         if shown.style != full.style:
             yield "the schema in short"
         if shown.examples < full.examples:
-            yield ("one stored value" if shown.examples else "no stored values") + " a column"
+            yield "one stored value a column" if shown.examples else "no stored values of columns"
         if shown.listed < full.listed:
             yield "a part of the rows and names"
         if shown.described < full.described:

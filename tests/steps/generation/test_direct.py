@@ -55,6 +55,17 @@ def test_each_prompt_shows_schema_values_history_question_and_evidence(
     assert_prompt(f"generation_{name}", request.messages)
 
 
+def test_only_what_it_would_have_shown_is_told_to_be_left_out(shop_workspace: Workspace) -> None:
+    script = Script([When("generation.direct", [REPLY])])
+    model = ScriptedModel(script, capabilities=Capabilities(remote=False, context_tokens=3_000))
+    after = DirectGeneration()(
+        state(shop_workspace), Context(shop_workspace, Run(), {"llm": model})
+    )
+    (note,) = after.warnings
+    assert "no stored values of columns" in note.text
+    assert "rows" not in note.text
+
+
 def test_the_schema_can_be_shown_in_one_line_per_column(shop_workspace: Workspace) -> None:
     model, models = answering(REPLY)
     step = DirectGeneration("generation/zero_shot", style="compact", examples=1)

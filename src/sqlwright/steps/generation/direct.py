@@ -106,7 +106,7 @@ class DirectGeneration(PromptStep):
                 ),
             )
 
-        full = Portion(len(shown), self.style, self.examples)
+        full = Portion(len(shown), self.style, self.examples, listed=0.0)
         fitted = fit(laid_out, full, state, context, step=SOURCE, sampling=self.sampling)
         state = fitted.noted(state, SOURCE)
         prompt = Prompt(fitted.messages, parse=_written)

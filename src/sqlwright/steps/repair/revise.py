@@ -258,7 +258,9 @@ class Revise(PromptStep):
                 ),
             )
 
-        full = Portion(len(demonstrations), self.style, self.examples)
+        results = [one.result for one in (candidate, *candidate.tried)]
+        rows = any(result is not None and result.rows for result in results)
+        full = Portion(len(demonstrations), self.style, self.examples, listed=float(rows))
         return fit(laid_out, full, state, context, step=SOURCE, sampling=self.sampling)
 
     def _tried(self, tried: Candidate, state: State, rows: int) -> Mapping[str, Any]:

@@ -60,12 +60,12 @@ def choose(
         layout = shown.within(portion).layout(
             state.view, state, context, style=portion.style, examples=portion.examples
         )
-        beside = (others or Text()) if portion.listed == 1 else Text()
+        beside = others if others is not None and portion.listed == 1 else Text()
         return render(template, schema=layout.text(), others=beside, **asked(state, context))
 
     fitted = fit(
         laid_out,
-        Portion(style=style, examples=examples),
+        Portion(style=style, examples=examples, listed=float(bool(others))),
         state if view is None else state.evolve(view=view),
         context,
         step=step,
