@@ -62,6 +62,7 @@ def test_an_answer_says_that_the_embedded_models_stood_in(
     assert (answer.status, answer.sql, answer.answered_by) == ("answered", COUNTED, "stand_in")
     (told,) = [note for note in answer.warnings if note.kind == "stand_in"]
     assert "embedded" in told.text
+    assert answer.warnings[0] == told  # what led to it stands behind it
     assert answer_to_dict(answer)["answered_by"] == "stand_in"
     assert "embedded" in str(answer)
     trace = read_trace(find_trace(tmp_path / "home" / "traces", answer.trace_id))

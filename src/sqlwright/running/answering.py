@@ -131,6 +131,7 @@ def _answered(
         doubt = _doubt(state, chosen, answer.alternatives, confidence, told)
     warnings = _once(
         told,
+        tuple(note for note in state.warnings if note.kind == "stand_in"),
         tuple(Note("vetoed", veto.message) for veto in chosen.vetoes),
         tuple(Note("mended", veto.done) for veto in chosen.mended),
         chosen.warnings,
