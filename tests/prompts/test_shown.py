@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -22,7 +24,7 @@ SQL = """
 CREATE TABLE people (
   id INTEGER PRIMARY KEY, title TEXT, job TEXT, city TEXT, joined TEXT, born TEXT, lap TEXT,
   pay REAL, age INTEGER, since INTEGER, score TEXT, site TEXT, note TEXT, fax TEXT, mixed,
-  gone TEXT
+  gone TEXT, met TEXT, starts TEXT, length TEXT, run TEXT, day TEXT, late TEXT
 );
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 259)
 INSERT INTO people SELECT
@@ -42,7 +44,13 @@ INSERT INTO people SELECT
        ELSE 'note ' || i END,
   CASE WHEN i % 3 = 0 THEN '-' ELSE '030-' || (100000 + i) END,
   CASE WHEN i % 50 = 0 THEN 'N.N.' ELSE i END,
-  NULL
+  NULL,
+  printf('%02d/%02d/%d %02d:%02d', 1 + i % 28, 1 + i % 12, 2020 + i % 4, i % 24, i % 60),
+  printf('%02d:%02d', i % 24, i % 60),
+  printf('%d:%02d', 2 + i % 9, i % 60),
+  printf('%d:%02d', 2 + i % 50, i % 60),
+  CASE i % 4 WHEN 0 THEN '' WHEN 1 THEN 'b' WHEN 2 THEN 'c' ELSE 'd' END,
+  printf('%02d:%02d', 12 + i % 9, i % 60)
 FROM n;
 CREATE TABLE idle (id INTEGER PRIMARY KEY, what TEXT);
 CREATE TABLE codes (code TEXT PRIMARY KEY);
@@ -105,7 +113,13 @@ def test_a_match_stands_beside_usual_examples(people: Workspace) -> None:
         ("fax", "87 '-'; e.g. '030-"),
         ("joined", "all different; dates from '2024-01-01' to '2024-09-16'"),
         ("born", "dates as text, DD/MM/YYYY"),
-        ("lap", "times as text"),
+        ("lap", "times as text, M:SS"),
+        ("met", "dates as text, DD/MM/YYYY HH:MM"),
+        ("starts", "times as text, HH:MM;"),
+        ("length", "times as text, H:MM or M:SS;"),
+        ("late", "times as text, HH:MM;"),
+        ("run", "times as text, M:SS;"),
+        ("day", "3 different, 65 empty texts; one of 'b', 'c', 'd'"),
         ("pay", "from 0.0 to 1258.5; e.g. 100"),
         ("since", "years from 1960 to 2019"),
         ("score", "numbers stored as text"),
@@ -135,8 +149,8 @@ def test_an_empty_table_is_called_so(people: Workspace) -> None:
 
 
 def test_a_key_that_does_not_join_on_the_data_says_so(people: Workspace) -> None:
-    said = "FOREIGN KEY (code) REFERENCES codes (code) -- none of 3 values is found there; all "
-    assert f"{said}3 are with lower(trim(...)) on both sides" in str(shown(people))
+    said = "FOREIGN KEY (code) REFERENCES codes (code) -- none of 3 values is found there; "
+    assert f"{said}join on uses.code = trim(codes.code), which finds all 3" in str(shown(people))
 
 
 def test_a_view_is_shown_by_its_query(people: Workspace) -> None:
@@ -147,6 +161,35 @@ def test_a_view_is_shown_by_its_query(people: Workspace) -> None:
     assert "secret" not in str(text)
     view = str(text).split("CREATE VIEW bonn")[1]
     assert "FOREIGN KEY" not in view
+
+
+@pytest.mark.parametrize(
+    ("style", "begins"),
+    [
+        ("ddl", "CREATE VIEW late (\n  amount,\n  customer,\n  age,\n  x\n"),
+        ("compact", "view late:\n- amount REAL\n- customer TEXT\n- age\n- x TEXT\n"),
+    ],
+)
+def test_a_view_keeps_its_order_and_what_is_too_long_names_its_tables(
+    tmp_path: Path, style: Literal["ddl", "compact"], begins: str
+) -> None:
+    script = """
+    CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, x TEXT);
+    CREATE TABLE "the bills" (id INTEGER PRIMARY KEY, amount REAL, whose INTEGER REFERENCES people);
+    CREATE VIEW late AS SELECT b.amount, p.name AS customer, p.id + 1 AS age, p.x
+    FROM "the bills" AS b JOIN people AS p ON p.id = b.whose WHERE p.x NOT IN ({});
+    """
+    with closing(sqlite3.connect(tmp_path / "late.sqlite")) as connection:
+        connection.executescript(script.format(", ".join(f"'{n:08}'" for n in range(150))))
+    opened = open_workspace(str(tmp_path / "late.sqlite"), folder=tmp_path / "absent")
+    view = SchemaView(opened.schema)
+    for seed in range(6):
+        text = render_schema(view, style=style, shuffle=random.Random(seed))
+        assert begins in str(text)
+        made = "); -- made of " if style == "ddl" else "- it is made of: "
+        assert f'\n{made}"the bills", people' in str(text)
+        assert "00000001" not in str(text)
+    opened.database.close()
 
 
 def test_nothing_stored_is_left_where_values_stay_home(people: Workspace) -> None:

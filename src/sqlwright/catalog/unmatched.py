@@ -9,6 +9,16 @@ from sqlwright.catalog.reading import OutOfTime, TimedReader
 from sqlwright.schema import ColumnRef, ForeignKey
 from sqlwright.sql.tokens import quote_name
 
+FORMS = (
+    ("{}", "trim({})"),
+    ("trim({})", "{}"),
+    ("{}", "lower({})"),
+    ("lower({})", "{}"),
+    ("trim({})", "trim({})"),
+    ("lower({})", "lower({})"),
+    ("lower(trim({}))", "lower(trim({}))"),
+)
+"""Forms of both sides in which a key's values may be found, those with fewer functions first."""
 FEW = 0.5
 """Share of different values found below which a key is told of. Chosen: real keys have some rows
 without a partner."""
@@ -37,7 +47,7 @@ def unmatched_keys(
 
 def _told(key: ForeignKey, reading: TimedReader, seconds: float) -> str:
     ((near, far),) = key.pairs
-    counted = _found(near, far, "{}", reading, seconds)
+    counted = _found(near, far, ("{}", "{}"), reading, seconds)
     if counted is None:
         return ""
     looked, found = counted
@@ -45,11 +55,18 @@ def _told(key: ForeignKey, reading: TimedReader, seconds: float) -> str:
         return ""
     values = f"{looked:,} value{'' if looked == 1 else 's'}"
     said = f"{f'{found:,}' if found else 'none'} of {values} {_are(found)} found there"
-    folded = _found(near, far, "lower(trim({}))", reading, seconds)
-    if folded is not None and folded[1] > found:
-        every = f"all {folded[1]:,}" if folded[1] == folded[0] else f"{folded[1]:,}"
-        said += f"; {every} {_are(folded[1])} with lower(trim(...)) on both sides"
-    return said
+    folded = _found(near, far, FORMS[-1], reading, seconds)
+    if folded is None or folded[1] <= found:
+        return said
+    plainer = (forms for forms in FORMS if _found(near, far, forms, reading, seconds) == folded)
+    left, right = next(plainer, FORMS[-1])
+    every = f"all {folded[1]:,}" if folded[1] == folded[0] else f"{folded[1]:,}"
+    join = f"{left.format(_named(near))} = {right.format(_named(far))}"
+    return f"{said}; join on {join}, which finds {every}"
+
+
+def _named(ref: ColumnRef) -> str:
+    return f"{quote_name(ref.table)}.{quote_name(ref.column)}"
 
 
 def _are(count: int) -> str:
@@ -57,15 +74,19 @@ def _are(count: int) -> str:
 
 
 def _found(
-    near: ColumnRef, far: ColumnRef, form: str, reading: TimedReader, seconds: float
+    near: ColumnRef,
+    far: ColumnRef,
+    forms: tuple[str, str],
+    reading: TimedReader,
+    seconds: float,
 ) -> tuple[int, int] | None:
-    """Different values of one side, in a form, and how many of them the other side has in it; None
+    """Different values of one side and how many of them the other side has, each in its form; None
     when it takes too long to tell."""
-    name, other = quote_name(near.column), form.format(quote_name(far.column))
+    name, other = quote_name(near.column), forms[1].format(quote_name(far.column))
     some = (
         f"SELECT {name} FROM {quote_name(near.table)} WHERE {name} IS NOT NULL LIMIT {SAMPLED_ROWS}"
     )
-    hit = f"{form.format(f'near.{name}')} IN (SELECT {other} FROM {quote_name(far.table)})"
+    hit = f"{forms[0].format(f'near.{name}')} IN (SELECT {other} FROM {quote_name(far.table)})"
     sql = (
         f"SELECT count(*), total({hit}) FROM"
         f" (SELECT DISTINCT {name} FROM ({some}) LIMIT {SAMPLED_VALUES}) AS near"

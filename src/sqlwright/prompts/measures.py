@@ -16,7 +16,6 @@ NUMERIC = frozenset({"integer", "real"})
 _WRITTEN = {
     "date_ambiguous": "dates as text, day or month first",
     "date_words": "dates as text, the month in words",
-    "time": "times as text",
     "number_text": "numbers stored as text",
     "number_grouped": "numbers with marks for thousands, stored as text",
     "number_comma": "numbers with a decimal comma, stored as text",
@@ -37,7 +36,8 @@ _DATES = frozenset({"date_dmy", "date_mdy", "date_ambiguous", "date_words"})
 """Formats of dates whose values aren't."""
 _DURATION = re.compile(r"[9+]+(?::[9+]+)+(?:\.[9+]+)?")
 """The shape of a code that is a length of time."""
-_PARTED = re.compile(r"\d{1,2}([/.-])\d{1,2}\1(\d{4}|\d{2})")
+_PARTED = re.compile(r"\d{1,2}([/.-])\d{1,2}\1(\d{4}|\d{2})(?:([ T])(\d{1,2}:\d\d.*))?")
+_CLOCK = re.compile(r"(\d+):\d\d(:\d\d)?(\.\d+)?( ?[AaPp][Mm])?")
 
 
 def counts(profile: ColumnProfile, *, key: bool, rough: bool = False) -> str:
@@ -52,14 +52,15 @@ def counts(profile: ColumnProfile, *, key: bool, rough: bool = False) -> str:
     if profile.nulls == profile.rows:
         return "nothing but NULL seen" if profile.sampled else "always NULL"
     about = "" if profile.distinct_exact else "about "
+    held = profile.distinct - len(profile.missing)  # missing ones are counted by themselves
     if key or profile.unique:
         different = "all different"
     elif rough:
-        different = f"{'many' if profile.distinct > 1 else profile.distinct} different"
+        different = f"{'many' if held > 1 else held} different" if held > 0 else ""
     elif profile.sampled:
-        different = f"at least {profile.distinct:,} different" if profile.distinct > 1 else ""
+        different = f"at least {held:,} different" if held > 1 else ""
     else:
-        different = f"{about}{profile.distinct:,} different"
+        different = f"{about}{held:,} different" if held > 0 else ""
     return ", ".join(filter(None, [different, missing(profile, rough=rough)]))
 
 
@@ -124,12 +125,12 @@ def written(profile: ColumnProfile, *, ranged: bool = True) -> str:
         return ""
     for name, pattern in (("date_dmy", ("DD", "MM")), ("date_mdy", ("MM", "DD"))):
         if name in names:
-            mark, year = _parts(profile)
-            return f"dates as text, {mark.join((*pattern, year))}"
+            mark, year, time = _parts(profile)
+            return f"dates as text, {mark.join((*pattern, year))}{time}"
     if "number_text" in names and "year" not in names and _padded(profile):
         return ""
-    if "code" in names and _DURATION.fullmatch(names["code"].pattern):
-        return "times as text"
+    if "time" in names or ("code" in names and _DURATION.fullmatch(names["code"].pattern)):
+        return f"times as text{_clock(profile, of_day='time' in names)}"
     found = next((_RANGED[name] for name in _RANGED if name in names), "")
     if found:
         return found if ranged else ""
@@ -177,13 +178,45 @@ def _dated(cell: Cell) -> bool:
     return isinstance(cell, str) and cell[:1].isdigit()
 
 
-def _parts(profile: ColumnProfile) -> tuple[str, str]:
-    """The mark between a date's parts, and how many digits its year has."""
-    for cell, _ in profile.frequent:
-        found = _PARTED.match(cell) if isinstance(cell, str) else None
-        if found:
-            return found[1], "Y" * len(found[2])
-    return "/", "YYYY"
+def _parts(profile: ColumnProfile) -> tuple[str, str, str]:
+    """The mark between a date's parts, how many digits its year has, and the form of the time
+    behind it, which may be empty."""
+    texts = [cell.strip() for cell, _ in profile.frequent if isinstance(cell, str)]
+    dates = [found for found in map(_PARTED.match, texts) if found]
+    if not dates:
+        return "/", "YYYY", ""
+    times = [f"{found[3]}{_clock_form(clock)}" for found in dates if (clock := _clock_of(found[4]))]
+    form = max(times, key=times.count, default="")
+    some = form and len(times) < len(dates)
+    return dates[0][1], "Y" * len(dates[0][2]), f", some with{form}" if some else form
+
+
+def _clock_of(text: str | None) -> re.Match[str] | None:
+    return _CLOCK.fullmatch(text) if text else None
+
+
+def _clock_form(time: re.Match[str]) -> str:
+    """The form of a time of day."""
+    return f"HH:MM{':SS' if time[2] else ''}{' AM/PM' if time[4] else ''}"
+
+
+def _clock(profile: ColumnProfile, *, of_day: bool) -> str:
+    """The form of a column's times, as far as its values tell. Unless all may be times `of_day`,
+    two parts are minutes and seconds; so are those with a fraction. Where the first always has two
+    digits it is the hour."""
+    texts = [cell.strip() for cell, _ in profile.frequent if isinstance(cell, str)]
+    times = [found for found in map(_CLOCK.fullmatch, texts) if found]
+    if not times:
+        return ""
+    if any(time[4] for time in times):
+        return f", {_clock_form(times[0])}"
+    padded = all(len(time[1]) > 1 for time in times)
+    first = "HH" if padded else "H"
+    if any(time[2] for time in times):
+        return f", {first}:MM:SS"
+    if not of_day or any(time[3] for time in times):
+        return f", {first.replace('H', 'M')}:SS"
+    return ", HH:MM" if padded else ", H:MM or M:SS"
 
 
 def _padded(profile: ColumnProfile) -> bool:

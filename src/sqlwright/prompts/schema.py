@@ -28,7 +28,7 @@ from sqlwright.prompts.columns import (
 )
 from sqlwright.prompts.measures import counts, least_and_greatest, missing, mixture, written
 from sqlwright.prompts.tables import about_table, table_opening
-from sqlwright.prompts.views import LONGEST_COMPACT, view_query
+from sqlwright.prompts.views import LONGEST_COMPACT, made_of, view_query
 from sqlwright.schema import Column, ColumnRef, Detail, ForeignKey, SchemaView, Table, fold_name
 from sqlwright.sql.tokens import quote_name
 from sqlwright.types import DescriptionMatch, ValueMatch
@@ -158,6 +158,8 @@ class _Laid:
     follows."""
     separated: bool
     """True if more follows."""
+    ordered: bool
+    """True for a view: its columns are in the order of its query, and stay so."""
 
 
 def _joined(tables: Iterable[tuple[_Laid, Sequence[_Line]]]) -> Text:
@@ -188,7 +190,10 @@ def _joined(tables: Iterable[tuple[_Laid, Sequence[_Line]]]) -> Text:
 
 
 def _shuffled(table: _Laid, shuffle: random.Random) -> list[_Line]:
-    """The columns in another order, but the primary key first and then the other keys."""
+    """The columns in another order, but the primary key first and then the other keys; a view's
+    stay in the order of its query."""
+    if table.ordered:
+        return table.lines
     groups: list[list[_Line]] = [[], [], []]
     for line in table.lines:
         groups[line.group].append(line)
@@ -237,7 +242,8 @@ def _ddl(shown: _Table, known: ColumnKnowledge) -> _Laid:
         writer = SpanWriter()
         if full:
             _write_about(writer, shown, column, known, key=key, opening=" -- ")
-        declared = f"\n  {_declared(column)}{rule}"
+        typed = table.kind != "view"  # SQLite's CREATE VIEW has no types
+        declared = f"\n  {_declared(column) if typed else quote_name(column.name)}{rule}"
         lines.append(_Line(shown.group(column.name), declared, writer.text().spans))
     closing = _ddl_closing(shown, known)
     return _Laid(
@@ -246,6 +252,7 @@ def _ddl(shown: _Table, known: ColumnKnowledge) -> _Laid:
         tuple(closing),
         ",",
         separated=len(table.primary_key) > 1 or bool(shown.keys),
+        ordered=table.kind == "view",
     )
 
 
@@ -276,7 +283,8 @@ def _ddl_closing(shown: _Table, known: ColumnKnowledge) -> list[Span]:
     query = view_query(table, known.names)
     if query:
         return [*spans, Span("\n) AS\n", "schema"), *query, Span(";", "schema")]
-    return [*spans, Span("\n);", "schema")]
+    made = made_of(table, known.names)
+    return [*spans, Span(f"\n);{f' -- made of {made}' if made else ''}", "schema")]
 
 
 def _compact(shown: _Table, known: ColumnKnowledge) -> _Laid:
@@ -293,7 +301,8 @@ def _compact(shown: _Table, known: ColumnKnowledge) -> _Laid:
     lines = []
     for column, full in shown.columns:
         key = table.primary_key == (column.name,)
-        declared = f"\n- {_declared(column)}{'' if column.type.strip() else ' (untyped)'}"
+        untyped = " (untyped)" if table.kind != "view" and not column.type.strip() else ""
+        declared = f"\n- {_declared(column)}{untyped}"
         declared += ", primary key" if key else ""
         declared += "".join(f" = {target}" for target in targets.get(column.name, ()))
         writer = SpanWriter()
@@ -310,9 +319,12 @@ def _compact(shown: _Table, known: ColumnKnowledge) -> _Laid:
     query = view_query(table, known.names, LONGEST_COMPACT)
     if query:
         spans += [Span("\n- it is: ", "schema"), *query]
+    elif made := made_of(table, known.names):
+        spans.append(Span(f"\n- it is made of: {made}", "schema"))
     opening = table_opening(f"{table.kind} {quote_name(table.name)}", " (", about, ")")
     opening += (Span(":", "schema"),)
-    return _Laid(opening, lines, tuple(spans), "", separated=True)
+    view = table.kind == "view"
+    return _Laid(opening, lines, tuple(spans), "", separated=True, ordered=view)
 
 
 def _write_about(
