@@ -27,7 +27,8 @@ from sqlwright.events import Event
 from sqlwright.llm.endpoint import Throttle
 from sqlwright.llm.gate import Connection, GatedModel
 from sqlwright.llm.sending.engine import Engine
-from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect
+from sqlwright.llm.vendors.connecting import Service, connect
+from sqlwright.llm.vendors.providers import PROVIDERS
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import prepare, prepared_folder
 from sqlwright.schema import ColumnRef

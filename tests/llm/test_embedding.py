@@ -25,7 +25,8 @@ from sqlwright.llm.options import LlmOptions
 from sqlwright.llm.prices import Price
 from sqlwright.llm.scripted import ScriptedEmbeddings
 from sqlwright.llm.sending.engine import Engine
-from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect_embeddings
+from sqlwright.llm.vendors.connecting import Service, connect_embeddings
+from sqlwright.llm.vendors.providers import PROVIDERS
 from sqlwright.protocols import FloatArray, Run, embedder_role
 from sqlwright.spending import Budget, parse_budget
 from tests.llm.doubles import QUICK

@@ -11,7 +11,8 @@ import pytest
 from benchmarks.misbehaving import Asker, Asking, Ended, people
 
 from sqlwright.llm.sending.engine import Engine
-from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect
+from sqlwright.llm.vendors.connecting import Service, connect
+from sqlwright.llm.vendors.providers import PROVIDERS
 from sqlwright.messages import Missing
 from sqlwright.protocols import Run
 from tests.llm.doubles import QUICK, Books, ask

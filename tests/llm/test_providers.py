@@ -9,7 +9,8 @@ import pytest
 
 from sqlwright.errors import ConfigError
 from sqlwright.llm.sending.transport import is_loopback
-from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect, key_belongs
+from sqlwright.llm.vendors.connecting import Service, connect
+from sqlwright.llm.vendors.providers import PROVIDERS, key_belongs
 
 
 @pytest.mark.parametrize(

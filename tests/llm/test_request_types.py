@@ -18,7 +18,8 @@ from sqlwright.demo.business import write_business
 from sqlwright.llm.endpoint import Call, PlainMessage
 from sqlwright.llm.options import LlmOptions
 from sqlwright.llm.sending.engine import Engine
-from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect
+from sqlwright.llm.vendors.connecting import Service, connect
+from sqlwright.llm.vendors.providers import PROVIDERS
 from sqlwright.messages import Tool, ToolCall
 from sqlwright.protocols import Run
 from tests.llm.doubles import Books

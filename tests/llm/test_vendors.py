@@ -15,7 +15,8 @@ import pytest
 from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import Call, Endpoint, PlainMessage
 from sqlwright.llm.sending.engine import Engine
-from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect
+from sqlwright.llm.vendors.connecting import Service, connect
+from sqlwright.llm.vendors.providers import PROVIDERS
 from sqlwright.messages import Missing, Reply, Tool, ToolCall
 from sqlwright.protocols import Run
 from tests.llm.doubles import QUICK, Books, ask

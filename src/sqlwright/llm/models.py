@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # what only a language model needs is imported with the first
     from sqlwright.llm.embedding import GatedEmbedder
     from sqlwright.llm.gate import GatedModel
     from sqlwright.llm.prices import Price, Prices
-    from sqlwright.llm.vendors.providers import Service
+    from sqlwright.llm.vendors.connecting import Service
 
 DEFAULT = "llm"
 """The role of the language model to use where a step names no other."""
@@ -106,8 +106,8 @@ class Models(Mapping[str, Model]):
 
     def _make(self, name: str) -> GatedModel:
         from sqlwright.llm.gate import Connection, GatedModel
+        from sqlwright.llm.vendors.connecting import check, connect
         from sqlwright.llm.vendors.context_size import context_of
-        from sqlwright.llm.vendors.providers import check, connect
         from sqlwright.llm.vendors.services import limits_for, service_for
 
         if self._replay is not None:
@@ -150,7 +150,7 @@ class Models(Mapping[str, Model]):
     def _make_embedder(self, name: str) -> GatedEmbedder:
         from sqlwright.llm.embedding import GatedEmbedder
         from sqlwright.llm.gate import Connection
-        from sqlwright.llm.vendors.providers import check_embeds, connect_embeddings
+        from sqlwright.llm.vendors.connecting import check_embeds, connect_embeddings
         from sqlwright.llm.vendors.services import service_for
 
         if self._replay is not None:

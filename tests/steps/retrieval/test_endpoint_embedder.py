@@ -28,7 +28,8 @@ from sqlwright.llm.gate import Connection
 from sqlwright.llm.keeping.cache import ReplyCache
 from sqlwright.llm.scripted import Script, ScriptedEmbeddings, ScriptedModel
 from sqlwright.llm.sending.engine import Engine
-from sqlwright.llm.vendors.providers import PROVIDERS, Service, connect_embeddings
+from sqlwright.llm.vendors.connecting import Service, connect_embeddings
+from sqlwright.llm.vendors.providers import PROVIDERS
 from sqlwright.prepare import prepare, purge
 from sqlwright.prepare.storage.paths import written_paths
 from sqlwright.protocols import Context, Run, Workspace, embedder_role

@@ -156,7 +156,7 @@ def _entry(name: str, settings: Settings, environ: Mapping[str, str]) -> Check:
 def _where(model: str, settings: Settings, environ: Mapping[str, str]) -> Check:
     """The address of a language model, its price and the state of its key. Nothing is sent."""
     from sqlwright.llm.prices import load_prices
-    from sqlwright.llm.vendors.providers import check
+    from sqlwright.llm.vendors.connecting import check
     from sqlwright.llm.vendors.services import price_of, service_for
 
     file = settings.llm.prices

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from sqlwright.llm.sending.connections import Connections
 from sqlwright.llm.sending.transport import ModelAddress
-from sqlwright.llm.vendors.providers import Service, site_of
+from sqlwright.llm.vendors.connecting import Service, site_of
 
 SECONDS = 5.0
 """Time-out of a request."""

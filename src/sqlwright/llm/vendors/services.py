@@ -23,7 +23,8 @@ from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.llm.prices import FREE, Price, Prices
 from sqlwright.llm.reply_limits import ReplyLimits
 from sqlwright.llm.sending.transport import is_loopback
-from sqlwright.llm.vendors.providers import PROVIDERS, Provider, Service
+from sqlwright.llm.vendors.connecting import Service
+from sqlwright.llm.vendors.providers import PROVIDERS, Provider
 from sqlwright.protocols import EMBEDDER
 
 ANYWHERE = "openai-compatible"
