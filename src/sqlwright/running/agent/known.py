@@ -277,7 +277,7 @@ def _few(number: int) -> str:
 
 
 def _candidates(state: State) -> Text:
-    """How many queries were written, how many of them differ, and what came of them."""
+    """Numbers of queries written and of different ones among them, and what came of them."""
     ours = [candidate for candidate in state.candidates if not candidate.goal]
     if not ours:
         return plain_text("0")
