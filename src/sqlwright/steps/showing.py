@@ -94,6 +94,13 @@ def found_values(state: State, context: Context) -> tuple[ValueMatch, ...]:
     )
 
 
+def near_values(state: State, context: Context) -> int:
+    """The number of values shown that only resemble what was searched for: those that are the same
+    but for case need no word of caution."""
+    found = found_values(state, context)
+    return sum(match.value.casefold() != match.phrase.casefold() for match in found)
+
+
 def _tokens_of_descriptions(view: SchemaView) -> int:
     columns = filter(None, map(view.schema.column, view.visible))
     return estimated_tokens(

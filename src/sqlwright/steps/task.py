@@ -10,7 +10,7 @@ from sqlwright.english.words import singular, split_name
 from sqlwright.messages import Span, Text
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
-from sqlwright.steps.showing import Shown, Style, found_values
+from sqlwright.steps.showing import Shown, Style, near_values
 from sqlwright.types import State
 
 __all__ = ["Style", "task"]
@@ -39,7 +39,7 @@ def task(
     return {
         **asked(state, context),
         "schema": layout.text(shuffle),
-        "found": len(found_values(state, context)),
+        "found": near_values(state, context),
         "unfound": _unfound(state),
     }
 

@@ -109,6 +109,19 @@ def test_values_are_shown_nearest_first_and_few_of_a_phrase(shop_workspace: Work
     assert 'marked (like "...")' in shown
 
 
+@pytest.mark.parametrize(
+    ("phrase", "near"), [("Munich", True), ("MÜNCHEN", False), ("münchen", False)]
+)
+def test_only_values_that_are_not_the_same_need_a_word_of_caution(
+    shop_workspace: Workspace, phrase: str, near: bool
+) -> None:
+    model, models = answering(REPLY)
+    asked = state(shop_workspace, values=(replace(MUNICH, phrase=phrase),))
+    DirectGeneration("generation/zero_shot")(asked, Context(shop_workspace, Run(), models))
+    assert f'(like "{phrase}")' in told(model)
+    assert ("A name spelled nearly so means the stored value" in told(model)) == near
+
+
 def test_what_was_looked_up_in_vain_is_told(shop_workspace: Workspace) -> None:
     model, models = answering(REPLY)
     searched = ("Munich", "Germny", "Customers", "2026", "who", "age in 2026", "AB-12")

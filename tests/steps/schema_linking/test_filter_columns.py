@@ -190,6 +190,10 @@ def test_tables_stay_together_until_one_alone_is_too_large() -> None:
     _, script = filtered(FilterColumns(least=0, columns=20), start(chain(6)), workspace, listing())
     shown = [sorted(set(re.findall(r"\bc(\d)_\d", asked.prompt))) for asked in script.asked]
     assert shown == [["0", "1"], ["2", "3"], ["4", "5"]]
+    for number, asked in enumerate(script.asked, start=1):
+        kept, columns = asked.prompt.split(f"Columns, part {number} of 3")
+        assert re.findall(r"^(t\d): ", kept, re.MULTILINE) == [f"t{n}" for n in range(6)]
+        assert "table t" in columns
     _, script = filtered(FilterColumns(least=0, columns=5), start(chain(2)), workspace, listing())
     counts = [len(set(re.findall(r"\bc\d_\d", asked.prompt))) for asked in script.asked]
     assert counts == [4, 4, 5, 3]  # the first has another column, which is no key
@@ -267,7 +271,7 @@ def test_inferred_keys_and_names_of_what_is_asked_about_are_kept_unasked() -> No
     before = start(schema, "Which customers live in Ostley?")
     state, script = filtered(FilterColumns(least=0), before, workspace, listing())
     (asked,) = script.asked
-    judged, kept = asked.prompt.split("Columns:\n")[1].split("Kept in any case:\n")
+    kept, judged = asked.prompt.split("Kept in any case:\n")[1].split("Columns:\n")
     assert re.findall(r"^- (\w+)", judged, re.MULTILINE) == ["city", "label", "amount"]
     assert kept.split("\n")[:2] == ["customers: nr, full_name", "deals: TxId, TxCustNo"]
     assert visible(state) == {"customers.nr", "customers.full_name", "deals.TxId", "deals.TxCustNo"}
@@ -300,7 +304,7 @@ def test_found_columns_are_kept_unasked_unless_told_otherwise(shop_workspace: Wo
     )
     after, script = filtered(FilterColumns(least=0), state, shop_workspace, listing())
     assert {str(city), str(name)} <= visible(after)
-    columns, kept = script.asked[0].prompt.split("Columns:\n")[1].split("Kept in any case:\n")
+    kept, columns = script.asked[0].prompt.split("Kept in any case:\n")[1].split("Columns:\n")
     assert "city" not in columns
     assert "customers: id, name, city\n" in kept
     after, _ = filtered(FilterColumns(least=0, keep_found=False), state, shop_workspace, listing())

@@ -246,6 +246,7 @@ def test_hidden_columns_of_the_tables_are_named(shop_workspace: Workspace) -> No
     shown_part, others = script.asked[0].prompt.split("by their names alone:\n")
     assert "- placed" not in shown_part
     assert others.startswith("orders: placed, total\n")
+    assert "Further columns of these tables, by their names alone" in script.asked[0].prompt
     assert shown(state) == {"orders": ["id", "customer_id", "status"]}  # still hidden
 
 
@@ -258,6 +259,7 @@ def test_every_table_of_a_large_schema_is_named_the_nearest_first() -> None:
     state, script = ask_for(SelectTables(), before, workspace, tables("t7", "t9"))
     prompt = script.asked[0].prompt
     shown_part, others = prompt.split("by their names alone:\n")
+    assert shown_part.endswith("of these tables, and further tables, ")
     assert re.findall(r"^table (\w+)", shown_part, re.MULTILINE) == ["t7"]
     listed = re.search(r"^Tables: (.+)$", others, re.MULTILINE)
     assert listed is not None

@@ -16,7 +16,7 @@ from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.schema import SchemaView
 from sqlwright.steps.asking import asked
-from sqlwright.steps.showing import Shown
+from sqlwright.steps.showing import Shown, near_values
 from sqlwright.types import State
 
 R = TypeVar("R", bound=BaseModel)
@@ -41,10 +41,12 @@ def choose(
     resolve: Callable[[R], tuple[list[T], list[str]]],
     view: SchemaView | None = None,
     others: Text | None = None,
+    tables_beside: bool = False,
 ) -> tuple[State, set[T]]:
     """The state with warnings, and what any sample chose; nothing when no reply could be used.
 
-    The prompt shows `view`, by default the state's, and `others`, what is named beside it.
+    The prompt shows `view`, by default the state's, and `others`, what is named beside it,
+    among it tables where `tables_beside`.
     `resolve` takes a reply apart into what is in the schema and the names that aren't. A reply of
     which nothing is counts as one that can't be parsed.
     """
@@ -61,7 +63,14 @@ def choose(
             state.view, state, context, style=portion.style, examples=portion.examples
         )
         beside = others if others is not None and portion.listed == 1 else Text()
-        return render(template, schema=layout.text(), others=beside, **asked(state, context))
+        return render(
+            template,
+            schema=layout.text(),
+            others=beside,
+            tables_beside=int(bool(tables_beside) and bool(beside)),
+            found=near_values(state, context),
+            **asked(state, context),
+        )
 
     fitted = fit(
         laid_out,

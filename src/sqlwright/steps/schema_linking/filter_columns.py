@@ -200,10 +200,9 @@ class FilterColumns(PromptStep):
         batches = self._batches(schema, columns, self._room(context))
         names = RepliedNames(schema)
         schema_of_reply = ColumnsReply.model_json_schema()
-        always = self._always(state, schema)
+        kept_names = _names(schema, self._always(state, schema))
 
         def laid_out(batch: list[ColumnRef], portion: Portion, state: State) -> tuple[Message, ...]:
-            named = _names(schema, always, None if len(batches) == 1 else batch)
             layout = self._shown.within(portion).layout(
                 _part(schema, batch),
                 state,
@@ -214,7 +213,9 @@ class FilterColumns(PromptStep):
             return render(
                 self.prompt or "schema_linking/filter_columns",
                 schema=layout.text(),
-                kept=named if portion.listed == 1 else Text(),
+                kept=kept_names if portion.listed == 1 else Text(),
+                part=batches.index(batch) + 1,
+                parts=len(batches),
                 **asked(state, context),
             )
 
@@ -296,12 +297,11 @@ def _part(schema: Schema, columns: Sequence[ColumnRef]) -> SchemaView:
     return SchemaView(Schema(schema.name, tuple(tables), (), schema.dialect))
 
 
-def _names(schema: Schema, kept: Collection[ColumnRef], batch: Sequence[ColumnRef] | None) -> Text:
-    """Names of the kept columns by table, on a line each; of many batches those of its tables."""
-    tables = None if batch is None else {ref.table for ref in batch}
+def _names(schema: Schema, kept: Collection[ColumnRef]) -> Text:
+    """Names of the kept columns by table, on a line each."""
     names: dict[str, list[str]] = {}
     for ref in schema.columns:
-        if ref in kept and (tables is None or ref.table in tables):
+        if ref in kept:
             names.setdefault(ref.table, []).append(quote_name(ref.column))
     lines = [f"{quote_name(table)}: {', '.join(columns)}" for table, columns in names.items()]
     return schema_text("\n".join(lines))

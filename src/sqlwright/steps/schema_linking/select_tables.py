@@ -85,6 +85,7 @@ class SelectTables(PromptStep):
             resolve=lambda reply: names.tables(reply.tables),
             view=view,
             others=self._others(state, view, by_name, context),
+            tables_beside=bool(by_name),
         )
         if not chosen:
             return state
