@@ -12,12 +12,12 @@ from sqlwright import api
 from sqlwright.errors import ConfigError
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.messages import Capabilities, Missing, Reply, Sample, ToolCall
-from sqlwright.protocols import Context, Run, Step
+from sqlwright.protocols import Context, Run, Step, Workspace
 from sqlwright.recipes.loading import load_recipe, parse_recipe
 from sqlwright.running.agent.known import changes, summary
 from sqlwright.running.agent.steering import Agent
 from sqlwright.running.agent.tools import tools_of
-from sqlwright.running.combinators import NamedStep, leaves, walk
+from sqlwright.running.combinators import NamedStep, leaves, sequence, walk
 from sqlwright.running.control_flow import samples
 from sqlwright.running.fit import check_fit
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
@@ -43,7 +43,7 @@ class Finds(Step):
     """Finds a keyword."""
 
     word: str
-    reads: frozenset[str] = frozenset({"question"})
+    reads: frozenset[str] = frozenset({"question", "keywords"})
     writes: frozenset[str] = frozenset({"keywords"})
 
     def __call__(self, state: State, context: Context) -> State:
@@ -69,20 +69,21 @@ def steered(
     tools: tuple[Step, ...] = TOOLS,
     calls: bool = False,
     start: State = START,
+    workspace: Any = None,
     **options: Any,
 ) -> tuple[State, Says]:
     model = Says(*replies)
     model.capabilities = CALLS if calls else Capabilities(json_schema=True)
-    workspace: Any = None
     agent = Agent(tools, **{"task": "Find words."} | options)
     return agent(start, Context(workspace, Run(), {"llm": model})), model
 
 
 @pytest.mark.parametrize(("want", "calls"), [(choose, False), (call, True), (choose, True)])
 def test_the_model_chooses_the_order_and_the_end(want: Any, calls: bool) -> None:
-    state, model = steered(want("second"), want("second"), want("done"), calls=calls)
-    assert state.keywords == ("b", "b")
-    assert len(model.asked) == 3
+    replies = (want("second"), want("first"), want("second"), want("done"))
+    state, model = steered(*replies, calls=calls)
+    assert state.keywords == ("b", "a", "b")
+    assert len(model.asked) == 4
     assert not state.warnings
 
 
@@ -111,7 +112,7 @@ def test_a_call_of_a_tool_that_is_not_there_is_told_and_asked_again() -> None:
     assert state.keywords == ("b",)
     told = [str(message.text) for message in model.asked[1].messages]
     assert '"tool": "third"' in told[-2]
-    assert "there is no tool 'third', only first, second, done" in told[-1]
+    assert "there is no tool 'third' now, only first, second, done" in told[-1]
     assert model.asked[1].tools == model.asked[0].tools
 
 
@@ -147,13 +148,82 @@ def test_ending_without_the_goal_runs_what_has_not_run() -> None:
 
 
 def test_turns_are_bounded() -> None:
-    state, model = steered(*[choose("first")] * 3, turns=3)
-    assert state.keywords == ("a", "a", "a")
+    state, model = steered(choose("first"), choose("second"), choose("first"), turns=3)
+    assert state.keywords == ("a", "b", "a")
     assert len(model.asked) == 3
 
 
+@dataclass(frozen=True)
+class Reads(Step):
+    """Finds columns named like keywords, the same however often it runs."""
+
+    reads: frozenset[str] = frozenset({"keywords"})
+    writes: frozenset[str] = frozenset({"similar_columns"})
+
+    def applies(self, state: State, context: Context) -> bool:
+        return bool(state.keywords)
+
+    def __call__(self, state: State, context: Context) -> State:
+        found = (ColumnLink(ColumnRef("t", word), 1.0) for word in state.keywords)
+        return state.evolve(similar_columns=tuple(found))
+
+
+@dataclass(frozen=True)
+class Never(Step):
+    """Can do nothing with any state."""
+
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset({"tests"})
+
+    def applies(self, state: State, context: Context) -> bool:
+        return False
+
+    def __call__(self, state: State, context: Context) -> State:
+        return state.evolve(tests=(UnitTest("It ran."),))
+
+
+@dataclass(frozen=True)
+class FindsOnce(Finds):
+    """Finds a keyword in the question."""
+
+    reads: frozenset[str] = frozenset({"question"})
+
+
+READS = (NamedStep("once", FindsOnce("a")), NamedStep("columns", Reads()))
+
+
+def test_with_nothing_left_to_do_it_ends_without_a_call() -> None:
+    state, model = steered(choose("columns"), tools=READS, goal="keywords")
+    # The first tool alone can do something, so it runs; then only the second can.
+    assert (state.keywords, len(state.similar_columns)) == (("a",), 1)
+    assert len(model.asked) == 1
+    assert "- once:" not in str(model.asked[0].messages[0].text)
+
+
+def test_reaching_the_goal_leaves_the_rest_to_the_model() -> None:
+    state, model = steered(choose("done"), tools=READS, goal="keywords")
+    assert (state.similar_columns, len(model.asked)) == ((), 1)
+
+
+@pytest.mark.parametrize("goal", ["", "keywords"])
+def test_a_tool_that_can_do_nothing_is_not_offered(goal: str) -> None:
+    tools = (*TOOLS, NamedStep("never", Never()))
+    state, model = steered(choose("never"), choose("first"), choose("done"), tools=tools, goal=goal)
+    assert "- never:" not in str(model.asked[0].messages[0].text)
+    assert "there is no tool 'never' now" in str(model.asked[1].messages[-1].text)
+    assert (state.keywords, state.tests) == (("a",), ())
+
+
+def test_a_tool_of_steps_applies_where_one_of_them_does() -> None:
+    never = sequence(Never(), Never())
+    state, model = steered(choose("done"), tools=(never, sequence(Never(), Finds("a"))))
+    assert not state.tests
+    assert "- never:" not in str(model.asked[0].messages[0].text)
+    assert "never_and_finds: " in str(model.asked[0].messages[0].text)
+
+
 def test_it_fits_a_recipe_like_the_sequence_it_falls_back_to() -> None:
-    agent = Agent(TOOLS, task="Find words.")
+    agent = Agent((READS[0], READS[0]), task="Find words.")
     assert "keywords" in check_fit(agent)
     assert len(list(leaves(agent))) == 2
 
@@ -243,7 +313,7 @@ def test_the_state_shows_what_was_found_and_what_came_of_the_queries() -> None:
 
 
 @pytest.mark.parametrize("calls", [False, True], ids=["replying", "calling"])
-def test_the_prompt(calls: bool) -> None:
+def test_the_prompt(calls: bool, shop_workspace: Workspace) -> None:
     agents = [one for one in walk(load_recipe("chess-agents").step) if isinstance(one, Agent)]
     (writer,) = [one for one in agents if one.goal == "candidates"]
     _, model = steered(
@@ -252,6 +322,7 @@ def test_the_prompt(calls: bool) -> None:
         tools=(*TOOLS, *writer.steps),
         calls=calls,
         start=known(),
+        workspace=shop_workspace,
         task=writer.task,
     )
     assert_prompt(f"agent{'_calls' if calls else ''}", model.asked[-1].messages)

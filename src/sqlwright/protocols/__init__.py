@@ -351,11 +351,7 @@ def embedder_role(name: str = "") -> str:
 
 
 class Step(ABC):
-    """One unit of work. Total: an empty state gives a state, not an exception.
-
-    A step inherits from this class, says what it reads and writes, and is called. What it says
-    besides has defaults that fit a step that asks no model.
-    """
+    """One unit of work, without a model unless it says so. Total: an empty state gives a state."""
 
     @property
     @abstractmethod
@@ -369,8 +365,7 @@ class Step(ABC):
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """Roles in `Context.models` of the embedded models and embedders it uses; a session loads
-        them beside opening the database."""
+        """Roles in `Context.models` of the models it uses, loaded beside opening the database."""
         return ()
 
     @property
@@ -386,13 +381,16 @@ class Step(ABC):
 
     @property
     def cheaper(self) -> str:
-        """The registered step that runs in its place where the budget doesn't reach; without one,
-        the step is left out."""
+        """The registered step that runs where the budget doesn't reach; with none it's left out."""
         return ""
 
+    def applies(self, state: State, context: Context) -> bool:  # noqa: ARG002 - as the next one
+        """False where it could do nothing with the state: agents don't offer it."""
+        return True
+
     def calls(self, state: State) -> int | None:  # noqa: ARG002 - for those that override it
-        """Calls of language models it needs, those included that must be left for what comes after
-        it: with fewer left it doesn't begin. None where it may begin with any number left."""
+        """Calls of language models it needs, with those for what comes after it; with fewer left it
+        doesn't begin. None where it may begin with any number left."""
         return None
 
     @abstractmethod

@@ -39,6 +39,10 @@ class Combinator(Step):
         """Those of its children, in order."""
         return " Then: ".join(dict.fromkeys(child.purpose for child in self.children))
 
+    def applies(self, state: State, context: Context) -> bool:
+        """True if one of its children does."""
+        return any(child.applies(state, context) for child in self.children)
+
 
 @dataclass(frozen=True)
 class NamedStep(Step):
@@ -60,6 +64,10 @@ class NamedStep(Step):
     @property
     def purpose(self) -> str:
         return self.step.purpose
+
+    def applies(self, state: State, context: Context) -> bool:
+        """As its step."""
+        return self.step.applies(state, context)
 
     def __call__(self, state: State, context: Context) -> State:
         run = context.run

@@ -277,7 +277,7 @@ def _few(number: int) -> str:
 
 
 def _candidates(state: State) -> Text:
-    """Numbers of queries written and of different ones among them, and what came of them."""
+    """The numbers of queries: written, different, and by what came of them."""
     ours = [candidate for candidate in state.candidates if not candidate.goal]
     if not ours:
         return plain_text("0")

@@ -39,6 +39,10 @@ class Choice(BaseModel):
 class Agent(combinators.Sequence, PromptStep):
     """Steps as tools of a model. As a sequence, it is what runs when the model is of no use.
 
+    A tool is offered while it applies and what it reads has changed since it ran; one that writes
+    queries may always run again. With nothing left to offer the agent ends without a call, and the
+    only tool that can bring its goal nearer runs without one.
+
     A tool that runs again draws new samples, under numbers of their own. A query that it has
     written before isn't taken twice.
     """
@@ -59,8 +63,15 @@ class Agent(combinators.Sequence, PromptStep):
         for _ in range(self.turns):
             if state.refusal is not None:
                 return state
+            useful = {
+                name: tool
+                for name, tool in tools.items()
+                if ran.may_help(name, tool, state) and tool.applies(state, context)
+            }
+            if not useful:
+                break
             try:
-                name = self._chosen(tools, state, context, happened)
+                name = self._next(useful, ran, state, context, happened)
             except (MalformedReply, ModelFailed, BudgetSpent) as error:
                 state = state.warn("model", f"tools were run in their fixed order: {error}", error)
                 break
@@ -81,6 +92,20 @@ class Agent(combinators.Sequence, PromptStep):
     def _reached(self, state: State) -> bool:
         return bool(getattr(state, self.goal)) if self.goal else True
 
+    def _next(
+        self,
+        useful: dict[str, Step],
+        ran: _Runs,
+        state: State,
+        context: Context,
+        happened: Sequence[Text],
+    ) -> str:
+        """The next tool: without a call where nothing else can bring the goal nearer."""
+        only = next(iter(useful))
+        if self.goal and len(useful) == 1 and only not in ran.times and not self._reached(state):
+            return only
+        return self._chosen(useful, state, context, happened)
+
     def _chosen(
         self,
         tools: dict[str, Step],
@@ -95,7 +120,7 @@ class Agent(combinators.Sequence, PromptStep):
             name = chosen_name(wanted, tools)
             if name is None:
                 raise MalformedReply(
-                    f"there is no tool {wanted[:60]!r}, only {', '.join([*tools, DONE])}"
+                    f"there is no tool {wanted[:60]!r} now, only {', '.join([*tools, DONE])}"
                 )
             return name
 
@@ -123,8 +148,17 @@ class _Runs:
         self.times: dict[str, int] = {}
         self.left_out = 0
         """Queries of the last run that its tool had written in an earlier one."""
+        self._read: dict[str, list[object]] = {}
+        """The fields that a tool reads, as its last run left them."""
         self._author: dict[str, str] = {}
         """The tool that wrote a candidate, by the id of the candidate's first version."""
+
+    def may_help(self, name: str, tool: Step, state: State) -> bool:
+        """False if the tool has run and nothing that it reads has changed since. One that writes
+        queries draws new samples, or mends what it has written."""
+        if name not in self.times or "candidates" in tool.writes:
+            return True
+        return self._read[name] != _fields(tool, state)
 
     def run(self, name: str, tool: Step, state: State, context: Context) -> State:
         """The state after one more run of a tool."""
@@ -133,6 +167,7 @@ class _Runs:
         # Seeds and the order of what prompts show depend on the number of the sample.
         after = tool(state.evolve(sample=state.sample + times * samples_in(tool)), context)
         after = after.evolve(sample=state.sample)
+        self._read[name] = _fields(tool, after)
         if after.candidates is state.candidates:
             self.left_out = 0
             return state if after == state else after
@@ -154,6 +189,10 @@ class _Runs:
             self._author.setdefault(_first(one).id, name)
         self.left_out = len(after.candidates) - len(kept)
         return after.evolve(candidates=tuple(kept)) if self.left_out else after
+
+
+def _fields(tool: Step, state: State) -> list[object]:
+    return [getattr(state, name) for name in sorted(tool.reads)]
 
 
 def _first(candidate: Candidate) -> Candidate:

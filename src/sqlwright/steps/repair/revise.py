@@ -140,6 +140,13 @@ class Revise(PromptStep):
             if getattr(self, option) < 0:
                 raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
 
+    def applies(self, state: State, context: Context) -> bool:
+        """True if a candidate wasn't executed yet, or a model is to look at it."""
+        return any(
+            one.result is None or self._looked_at(one, state, context).wanted
+            for one in state.candidates
+        )
+
     def __call__(self, state: State, context: Context) -> State:
         if not state.candidates:
             return state

@@ -63,6 +63,11 @@ class RetrieveContext(Step):
         """The embedder's."""
         return (embedder_role(self.embedder),)
 
+    def applies(self, state: State, context: Context) -> bool:
+        """True if a column in view has a description."""
+        described = {one.column for one in self._shelf.of(context.workspace.schema).documents}
+        return not described.isdisjoint(state.view.visible)
+
     def __call__(self, state: State, context: Context) -> State:
         context.run.check()
         queries = searches(state.question, state.keywords[: self.keywords])

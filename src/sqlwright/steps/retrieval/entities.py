@@ -103,6 +103,10 @@ class RetrieveEntities(Step):
         """The embedder's."""
         return (embedder_role(self.embedder),)
 
+    def applies(self, state: State, context: Context) -> bool:
+        """True once there are keywords."""
+        return bool(state.keywords)
+
     def __call__(self, state: State, context: Context) -> State:
         context.run.check()
         if not state.keywords:

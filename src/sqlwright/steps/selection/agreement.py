@@ -55,5 +55,11 @@ def select(
     )
 
 
+def chosen(state: State) -> bool:
+    """True if one is selected, of all that ran."""
+    ran = (candidate for group in clusters(state) for candidate in group.candidates)
+    return state.selected is not None and all(one.share is not None for one in ran)
+
+
 def _whole(state: State) -> list[Candidate]:
     return [candidate for candidate in state.candidates if not candidate.goal]

@@ -15,7 +15,7 @@ from sqlwright.prompts.schema import render_sql
 from sqlwright.prompts.templates import model_text, render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
-from sqlwright.steps.selection.agreement import clusters, select
+from sqlwright.steps.selection.agreement import chosen, clusters, select
 from sqlwright.steps.selection.differences import CHARACTERS
 from sqlwright.steps.selection.queries import SCHEMA, Shown, laid_out, schema_of, shown
 from sqlwright.steps.selection.verdicts import Verdicts, verdicts_from
@@ -59,9 +59,9 @@ class EvaluateTests(PromptStep):
     """A template of your own; empty is the arrangement's."""
 
     purpose: ClassVar[str] = (
-        "Judges each query by the unit tests and selects the one that passes most; selects by "
-        "the most frequent result where there are no tests. Run it last: it ends the choice. "
-        "One call for each test."
+        "Judges the queries by the unit tests and selects the one that passes most; selects by "
+        "the most frequent result where there are no tests. Run it once the tests are written: "
+        "the choice ends your part. One call for each test."
     )
     cheaper: ClassVar[str] = "selection.largest_cluster"
     # Tests are read where there are some: without a step that writes them this is a vote.
@@ -72,6 +72,10 @@ class EvaluateTests(PromptStep):
 
     def _how(self) -> ShownOptions:
         return ShownOptions(self.descriptions, self.values, self.sampling.model)
+
+    def applies(self, state: State, context: Context) -> bool:
+        """True if there are candidates that no choice was made from yet."""
+        return bool(state.candidates) and not chosen(state)
 
     def calls(self, state: State) -> int:
         """One for each test, or for each different query."""

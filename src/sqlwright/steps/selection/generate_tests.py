@@ -16,7 +16,7 @@ from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
 from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
-from sqlwright.steps.selection.agreement import clusters
+from sqlwright.steps.selection.agreement import chosen, clusters
 from sqlwright.steps.selection.differences import CHARACTERS
 from sqlwright.steps.selection.queries import SCHEMA, laid_out, schema_of, shown
 from sqlwright.steps.showing import Descriptions, Values
@@ -93,6 +93,10 @@ class GenerateTests(PromptStep):
 
     def _how(self) -> ShownOptions:
         return ShownOptions(self.descriptions, self.values, self.sampling.model)
+
+    def applies(self, state: State, context: Context) -> bool:
+        """True if there are different results to choose from, and no tests yet."""
+        return not state.tests and not chosen(state) and len(clusters(state)) > 1
 
     def calls(self, state: State) -> int:
         """One, and those for judging by the tests: without them it would be in vain."""
