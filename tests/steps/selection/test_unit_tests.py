@@ -352,6 +352,8 @@ def test_representatives_stand_for_their_clusters(shop_workspace: Workspace) -> 
         shop_workspace, says, CITIES, COUNT, COUNT_ID, tests=["one"], representatives=True
     )
     assert COUNT_ID not in script.asked[0].prompt
+    assert "And 1 more query with the same result" in script.asked[0].prompt
+    assert script.asked[0].prompt.count("with the same result") == 1
     assert chosen(state) == COUNT
     assert state.tests[0].passed == (1, 2)
 

@@ -47,7 +47,7 @@ class EvaluateTests(PromptStep):
     evidence: Literal["letter", "sense"] = "letter"
     """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     representatives: bool = False
-    """Judge one query of each cluster instead of all that differ."""
+    """Judge the shortest query of each cluster, for all that differ in it."""
     descriptions: Descriptions = "auto"
     """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
     take at most a tenth of what the model can read."""

@@ -10,6 +10,7 @@ from sqlwright.candidates import ResultGroup, deduplicate
 from sqlwright.messages import Text
 from sqlwright.prompts.fitting import Portion
 from sqlwright.prompts.schema import render_sql
+from sqlwright.prompts.templates import plain_text
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.reading import columns_used, tables_used
@@ -29,19 +30,22 @@ class Shown:
     """From 1, through all groups."""
     candidate: Candidate
     speaks_for: tuple[Candidate, ...]
+    alike: int = 0
+    """Other queries that differ in their text and give the same result, not shown themselves."""
 
 
 def shown(groups: Sequence[ResultGroup], *, representatives: bool) -> list[list[Shown]]:
-    """The queries shown of each group: every different query, or its best one for all of them."""
+    """The queries shown of each group: every different one, or its shortest for all of them."""
     listed: list[list[Shown]] = []
     number = 0
     for group in groups:
-        chosen = group.candidates[:1] if representatives else deduplicate(group.candidates)
+        different = deduplicate(group.candidates)
+        chosen = (group.shortest,) if representatives else different
         listed.append([])
         for candidate in chosen:
             number += 1
             same = group.candidates if representatives else _same(candidate, group.candidates)
-            listed[-1].append(Shown(number, candidate, same))
+            listed[-1].append(Shown(number, candidate, same, len(different) - len(chosen)))
     return listed
 
 
@@ -58,9 +62,15 @@ def laid_out(
                 for one in group
             ],
             "result": result,
+            "alike": plain_text(_more(group[0].alike)),
         }
         for group, result in zip(listed, differences, strict=True)
     ]
+
+
+def _more(number: int) -> str:
+    """How many more queries, in words; empty for none."""
+    return f"{number} more {'query' if number == 1 else 'queries'}" if number else ""
 
 
 def schema_of(
