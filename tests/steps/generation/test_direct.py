@@ -57,7 +57,7 @@ def test_each_prompt_shows_schema_values_history_question_and_evidence(
 
 def test_only_what_it_would_have_shown_is_told_to_be_left_out(shop_workspace: Workspace) -> None:
     script = Script([When("generation.direct", [REPLY])])
-    model = ScriptedModel(script, capabilities=Capabilities(remote=False, context_tokens=3_300))
+    model = ScriptedModel(script, capabilities=Capabilities(remote=False, context_tokens=3_150))
     after = DirectGeneration()(
         state(shop_workspace), Context(shop_workspace, Run(), {"llm": model})
     )
