@@ -69,7 +69,7 @@ def laid_out(
 
 
 def _more(number: int) -> str:
-    """How many more queries, in words; empty for none."""
+    """The number of further queries, in words; empty for none."""
     return f"{number} more {'query' if number == 1 else 'queries'}" if number else ""
 
 
