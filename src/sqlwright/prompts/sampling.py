@@ -47,7 +47,10 @@ REPLY_TOKENS: Mapping[str, int] = {
     "schema_linking.filter_columns": 2_048,
     "schema_linking.select_tables": 2_048,
     "schema_linking.select_columns": 2_048,
+    "generation.make_examples": 8_192,
     "selection.generate_tests": 2_048,
+    "selection.pairwise": 2_048,
+    "selection.ranker": 2_048,
 }
 """By step. Chosen: several times the length of usual replies, so that few are asked for again, and
 small enough to leave the context and the budget to the prompt."""
@@ -70,6 +73,10 @@ class Prompt(Generic[T]):
     tools: tuple[Tool, ...] = field(default=(), compare=False)
     """Tools that a reply may call, for models that can. `parse` is given a call as the JSON object
     that other models write: {"tool": its name, "arguments": the JSON text}."""
+    logprobs: int | None = field(default=None, compare=False)
+    """Likeliest tokens wanted for each token of a reply, for `weigh`; None asks for none."""
+    weigh: Callable[[Reply], T | None] | None = field(default=None, compare=False)
+    """Reads a reply with its log probabilities; None where it has none to go by: `parse` reads."""
     round: int = 0
     """Number of replies about the same thing that came before; seeds depend on it."""
 
@@ -135,6 +142,7 @@ def ask(
             verbosity=sampling.verbosity,
             reply_schema=held_to(prompt.reply_schema, prompt.tools, model.capabilities),
             tools=prompt.tools if model.capabilities.tools else (),
+            logprobs=prompt.logprobs,
             is_whole=partial(_is_whole, prompt.parse),
         )
         for index, prompt in enumerate(prompts)
@@ -193,8 +201,10 @@ class _Results(Generic[T]):
     def _parsed(self, index: int, sample: Sample) -> T | MalformedReply | Missing:
         if isinstance(sample, Missing):
             return sample
+        prompt = self._prompts[index]
         try:
-            return self._prompts[index].parse(said(sample))
+            weighed = prompt.weigh(sample) if prompt.weigh is not None else None
+            return prompt.parse(said(sample)) if weighed is None else weighed
         except MalformedReply as error:
             self._run.events(ReplyUnreadable(self._step, index, str(error)))
             return error

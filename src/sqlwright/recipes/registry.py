@@ -36,6 +36,9 @@ STEPS: Mapping[str, str] = {
     "selection.first_valid": "sqlwright.steps.selection.first_valid:FirstValid",
     "selection.generate_tests": "sqlwright.steps.selection.generate_tests:GenerateTests",
     "selection.largest_cluster": "sqlwright.steps.selection.largest_cluster:LargestCluster",
+    "selection.pairwise": "sqlwright.steps.selection.pairwise:Pairwise",
+    "selection.by_chance": "sqlwright.steps.selection.by_chance:ByChance",
+    "selection.ranker": "sqlwright.steps.selection.ranker:Ranker",
 }
 
 SEQUENCES: Mapping[str, str] = {

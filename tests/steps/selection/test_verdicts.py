@@ -9,14 +9,16 @@ import pytest
 
 from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import MalformedReply
-from sqlwright.steps.selection.verdicts import Verdicts, verdicts_from
+from sqlwright.steps.selection.verdicts import Verdicts, letter_from, verdicts_from
 
-CASES = Path(__file__).parents[2] / "cases" / "verdicts" / "replies.yaml"
+FOLDER = Path(__file__).parents[2] / "cases" / "verdicts"
 
 
-@pytest.mark.parametrize(
-    "case", read_yaml(CASES.read_text(encoding="utf-8"), "cases"), ids=lambda c: str(c["name"])
-)
+def cases(name: str) -> Any:
+    return read_yaml((FOLDER / name).read_text(encoding="utf-8"), "cases")
+
+
+@pytest.mark.parametrize("case", cases("replies.yaml"), ids=lambda c: str(c["name"]))
 def test_verdicts_are_read(case: Any) -> None:
     if "read" not in case:
         with pytest.raises(MalformedReply):
@@ -31,3 +33,12 @@ def test_the_schema_sent_along_requires_everything_and_closes_the_object() -> No
     for part in (schema, *schema["$defs"].values()):
         assert part["additionalProperties"] is False
         assert set(part["required"]) == set(part["properties"])
+
+
+@pytest.mark.parametrize("case", cases("letters.yaml"), ids=lambda c: repr(c["says"]))
+def test_a_letter_is_read_or_asked_for_again(case: Any) -> None:
+    if case["chose"] is None:
+        with pytest.raises(MalformedReply):
+            letter_from(case["says"], "AB")
+    else:
+        assert letter_from(case["says"], "AB") == case["chose"]

@@ -41,6 +41,8 @@ _WORDS = {
     "selection.evaluate_tests": "judging the queries by unit tests",
     "selection.largest_cluster": "choosing the most frequent result",
     "selection.second_opinion": "comparing with the embedded models",
+    "selection.pairwise": "comparing the queries by pairs",
+    "selection.ranker": "comparing the queries",
 }
 _STAGES = {
     "retrieval": "looking things up",

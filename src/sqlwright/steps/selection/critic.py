@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from sqlwright.candidates import group_by_result, held, rank, valid
+from sqlwright.candidates import ResultGroup, group_by_result, held, rank, valid
 from sqlwright.protocols import Assessment, Context, Critic, Step
 from sqlwright.types import Candidate, Refusal, State
 
@@ -63,6 +63,17 @@ class CriticSelection(Step):
         if self.refuse_below is None:
             return bool(assessment.missing) and assessment.answerable < critic.refuse_below
         return assessment.answerable < self.refuse_below
+
+
+def result_probabilities(
+    state: State, groups: Sequence[ResultGroup], critic: Critic
+) -> tuple[float, ...]:
+    """The probability that each group's result is right: that of its best candidate, judged beside
+    all others, in [0, 1]."""
+    ran = [candidate for group in groups for candidate in group.candidates]
+    assessment = critic.assess(state, [_as_meant(candidate) for candidate in ran])
+    judged = {one.id: one.confidence or 0.0 for one in _agreed(ran, assessment.probabilities)}
+    return tuple(max(judged[one.id] for one in group.candidates) for group in groups)
 
 
 SAME_MEANING = frozenset({"name", "null", "place", "round", "unit"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -110,3 +110,47 @@ def _passed(value: Any) -> bool | None:
         return value
     word = re.match(r"\W*([a-z]+)", value, re.IGNORECASE) if isinstance(value, str) else None
     return _WORDS.get(word[1].casefold()) if word else None
+
+
+def letter_from(text: str, letters: Sequence[str]) -> str:
+    """The letter that a judge chose, from JSON, from a reply or line of nothing else, or from a
+    sentence such as "Query B is better". Raises MalformedReply when there is none, or no one."""
+    one = f"([{''.join(letters)}])"
+    alone = f"([{''.join(letters)}{''.join(letters).lower()}])"
+    try:
+        said = json_from(text, _Chosen).better
+    except MalformedReply:
+        said = text
+    for way in _WAYS_TO_CHOOSE:
+        found = re.findall(way.replace("ALONE", alone).replace("LETTER", one), said, re.MULTILINE)
+        if found and (way is not _NAMED or len(set(found)) == 1):
+            return str(found[-1]).upper()
+    raise MalformedReply(f"it doesn't say which one: {' or '.join(letters)}")
+
+
+_QUERY = r"(?:(?:[Tt]he |SQL )*(?:[Qq]uery|[Cc]andidate|[Oo]ption)\W{1,4})?"
+_NAMED = r"\b(?:[Qq]uery|[Cc]andidate|[Oo]ption)\W{1,4}LETTER\b"
+_WAYS_TO_CHOOSE = (
+    rf"\A\W*{_QUERY}ALONE\W*\Z",
+    rf"^\W*{_QUERY}ALONE\W*$",
+    rf"(?:[Bb]etter|[Aa]nswer|[Cc]hoice|[Cc]hoose|[Ww]inner|[Cc]orrect)(?: one| query)?"
+    rf"(?: is)?\W{{1,6}}{_QUERY}LETTER(?![\w'’])",
+    rf"{_NAMED} (?:is (?:right|better|correct)|answers)\b",
+    _NAMED,
+)
+"""Ways in which a letter is chosen, the clearest first; the last one counts only where a reply
+names no other letter."""
+
+
+class _Chosen(BaseModel):
+    """Of a JSON object the choice, whatever its key."""
+
+    better: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        rest = [v for k, v in data.items() if k != "reasoning" and isinstance(v, str)]
+        return {"better": data["better"] if "better" in data else rest[-1] if rest else None}
