@@ -43,6 +43,7 @@ COMBINATORS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "tool": (frozenset({"steps"}), frozenset({"name", "purpose"})),
     "by_group": (frozenset({"steps"}), frozenset({"most", "share", "workers"})),
     "stand_in": (frozenset({"steps"}), frozenset()),
+    "own_view": (frozenset({"steps"}), frozenset()),
     "second_opinion": (frozenset({"steps"}), frozenset({"seconds"})),
 }
 _OPTIONAL = frozenset({

@@ -26,6 +26,7 @@ STEPS: Mapping[str, str] = {
     "schema_linking.select_tables": "sqlwright.steps.schema_linking.select_tables:SelectTables",
     "generation.embedded": "sqlwright.steps.generation.embedded:EmbeddedGeneration",
     "generation.direct": "sqlwright.steps.generation.direct:DirectGeneration",
+    "generation.make_examples": "sqlwright.steps.generation.make_examples:MakeExamples",
     "repair.execute": "sqlwright.steps.repair.execute:ExecuteCandidates",
     "repair.literals": "sqlwright.steps.repair.literals:LiteralRepair",
     "repair.revise": "sqlwright.steps.repair.revise:Revise",
@@ -45,6 +46,7 @@ SEQUENCES: Mapping[str, str] = {
     "agent": "sqlwright.running.agent.steering:Agent",
     "tool": "sqlwright.running.agent.tools:AgentTool",
     "by_group": "sqlwright.steps.schema_linking.by_group:ByGroup",
+    "own_view": "sqlwright.running.own_view:OwnView",
     "second_opinion": "sqlwright.steps.selection.second_opinion:SecondOpinion",
     "stand_in": "sqlwright.running.stand_in:StandIn",
 }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from sqlwright.candidates import grounded
 from sqlwright.messages import Message
@@ -13,7 +14,7 @@ from sqlwright.prompts.demonstrations import demonstration_names, load_demonstra
 from sqlwright.prompts.fitting import Portion, fit
 from sqlwright.prompts.replies import plan_from, sql_from
 from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
-from sqlwright.prompts.templates import render
+from sqlwright.prompts.templates import model_text, render
 from sqlwright.protocols import Context
 from sqlwright.steps.demonstrating import chosen, features_of
 from sqlwright.steps.showing import Descriptions, Shown, Style, Values
@@ -21,6 +22,8 @@ from sqlwright.steps.task import task
 from sqlwright.types import Candidate, State
 
 SOURCE = "generation.direct"
+SYNTHETIC = "synthetic_examples"
+"""The name of worked examples that were made for the question, by `generation.make_examples`."""
 
 
 class QueryReply(NamedTuple):
@@ -47,10 +50,11 @@ class DirectGeneration(PromptStep):
     prompt: str = "generation/divide_and_conquer"
     """A name under `steps/`, or the path of a file that ends in .jinja."""
     demonstrations: str = ""
-    """Name of the worked examples for the prompt; empty: those of the prompt's own name, if any."""
+    """Name of the worked examples for the prompt; empty: those of the prompt's own name, if any.
+    `synthetic_examples` are those that `generation.make_examples` made for the question."""
     shots: int = 4
     """Worked examples shown, those that fit the question best; the paper shows seven by divide and
-    conquer and six query plans."""
+    conquer and six query plans. Of those made for the question, the first."""
     evidence: Literal["letter", "sense"] = "letter"
     """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     style: Style = "ddl"
@@ -75,8 +79,9 @@ class DirectGeneration(PromptStep):
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
 
     def __post_init__(self) -> None:
-        if self.demonstrations and self.demonstrations not in demonstration_names():
-            known = ", ".join(sorted(demonstration_names()))
+        names = demonstration_names() | {SYNTHETIC}
+        if self.demonstrations and self.demonstrations not in names:
+            known = ", ".join(sorted(names))
             raise ValueError(f"no demonstrations {self.demonstrations!r}; there are {known}")
         for option in ("examples", "shots"):
             if getattr(self, option) < 0:
@@ -85,16 +90,13 @@ class DirectGeneration(PromptStep):
     def __call__(self, state: State, context: Context) -> State:
         if not state.question.text.strip() or not any(True for _ in state.view.visible):
             return state
-        name = self.demonstrations or PurePath(self.prompt).stem
-        known = load_demonstrations(name) if name in demonstration_names() else ()
-        shown = chosen(known, features_of(state, context), self.shots) if known else ()
-
+        shown = self._demonstrations(state, context)
         how = Shown(self.descriptions, self.values, self.sampling.model)
 
         def laid_out(portion: Portion, state: State) -> tuple[Message, ...]:
             return render(
                 self.prompt,
-                demonstrations=[texts(each) for each in shown[: portion.shots]],
+                demonstrations=shown[: portion.shots],
                 evidence_sense=self.evidence == "sense",
                 **task(
                     state,
@@ -127,6 +129,16 @@ class DirectGeneration(PromptStep):
             if reply is not None
         ]
         return state.evolve(candidates=(*state.candidates, *candidates))
+
+    def _demonstrations(self, state: State, context: Context) -> list[Mapping[str, Any]]:
+        """The worked examples that the prompt may show, the most useful first."""
+        name = self.demonstrations or PurePath(self.prompt).stem
+        if name == SYNTHETIC:
+            made = state.demonstrations[: self.shots]
+            return [{"question": model_text(m.question), "sql": model_text(m.sql)} for m in made]
+        known = load_demonstrations(name) if name in demonstration_names() else ()
+        fitting = chosen(known, features_of(state, context), self.shots) if known else ()
+        return [texts(each) for each in fitting]
 
     def _order(self, state: State, context: Context) -> random.Random | None:
         """The order of a sample: another one for each question and each prompt, so that neither
