@@ -50,6 +50,9 @@ KINDS = (
     ("You judge each of them by one test", "verdicts"),
     ("You judge it by several tests", "verdicts_by_test"),
     ("You steer the tools", "agent"),
+    ("You write examples for somebody", "examples"),
+    ("Two SQLite queries, A and B", "pair"),
+    ("You say which of them is most likely", "best"),
     ("quer", "sql"),
 )
 
@@ -177,6 +180,22 @@ class Responder:
         inside = [t for t in tables if any(_named(c, prompt.question) for c in t.columns)]
         return list(dict.fromkeys((named + inside)[:4])) or list(tables[:2])
 
+    def _examples(self, prompt: Prompt, draw: random.Random) -> str:
+        """A question for each table, some with a fault, one of them twice."""
+        made = [
+            {"question": f"What is in {table.name}?", "sql": f"SELECT * FROM {table.name} LIMIT 3"}
+            for table in prompt.tables[:6]
+        ]
+        spoiled = [one | {"sql": one["sql"] + " HAVING ("} for one in made if draw.random() < 0.2]
+        return json.dumps({"examples": made + spoiled + made[:1]})
+
+    def _pair(self, _prompt: Prompt, draw: random.Random) -> str:
+        return json.dumps({"reasoning": "by and large", "better": draw.choice("AB")})
+
+    def _best(self, prompt: Prompt, draw: random.Random) -> str:
+        count = int(re.findall(r"Which of the (\d+) queries", prompt.text)[-1])
+        return json.dumps({"reasoning": "by and large", "best": draw.randint(1, count)})
+
     def _sql(self, prompt: Prompt, draw: random.Random) -> str:
         sql = self._query(prompt, draw)
         if draw.random() < self.faulty:
@@ -252,6 +271,9 @@ _REPLIES: dict[str, Callable[[Responder, Prompt, random.Random], str]] = {
     "verdicts": Responder._verdicts,
     "verdicts_by_test": Responder._verdicts_by_test,
     "agent": Responder._agent,
+    "examples": Responder._examples,
+    "pair": Responder._pair,
+    "best": Responder._best,
     "sql": Responder._sql,
 }
 

@@ -286,7 +286,9 @@ def test_a_run_has_its_own_seed(open_scripted: Open) -> None:
     assert runs[0].random("x").random() == runs[0].random("x").random()
 
 
-@pytest.mark.parametrize("recipe", ["chess-ir-cg-ut", "chess-ir-ss-cg", "chess-agents", "baseline"])
+@pytest.mark.parametrize(
+    "recipe", ["chess-ir-cg-ut", "chess-ir-ss-cg", "chess-agents", "chase", "baseline"]
+)
 def test_a_recipe_that_asks_a_model_says_at_once_that_none_was_named(
     database_files: dict[str, Path], recipe: str
 ) -> None:

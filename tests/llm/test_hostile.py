@@ -33,6 +33,7 @@ RECIPES = {
     "chess-ir-cg-ut": ("samples.count=1", "selection.generate_tests.tests=2"),
     "chess-ir-ss-cg": (),
     "chess-agents": ("samples.count=2", "agent.turns=4"),
+    "chase": ("samples.count=1",),
 }
 SCRIPT = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, remark TEXT);

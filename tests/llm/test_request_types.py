@@ -41,6 +41,7 @@ RECIPES: Mapping[str, tuple[str, ...]] = {
         "samples[2].count=2",
         "selection.generate_tests.tests=2",
     ),
+    "chase": ("samples.count=2",),
     "chess-agents": ("samples.count=2", "selection.generate_tests.tests=2"),
 }
 PACKAGES = {"openai": "openai", "anthropic": "anthropic", "google": "google.genai"}

@@ -11,16 +11,18 @@ import pytest
 
 from sqlwright.recipes.ablation_lists import ablations
 from sqlwright.recipes.loading import load_recipe, recipe_names
-from sqlwright.recipes.registry import load_step
+from sqlwright.recipes.registry import ABLATIONS, load_step
 from sqlwright.running.combinators import Combinator, NamedStep, leaves
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/papers/chess.md").read_text(encoding="utf-8")
+PAGES = {
+    paper: (ROOT / f"docs/papers/{paper}.md").read_text(encoding="utf-8") for paper in ABLATIONS
+}
 
 
-def table(heading: str) -> list[list[str]]:
-    """The rows of the first table under a heading."""
-    part = PAGE.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
+def table(paper: str, heading: str) -> list[list[str]]:
+    """The rows of the first table under a heading of a paper's page."""
+    part = PAGES[paper].split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
     rows = [line for line in part.split("\n") if line.startswith("|")]
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[2:]]
 
@@ -32,6 +34,7 @@ def walk(step: Any) -> Iterator[tuple[str, Any]]:
         "ForEach": "for_each", "RepeatUntil": "repeat_until", "When": "when", "Agent": "agent",
         "StandIn": "stand_in", "AgentTool": "tool",
         "SecondOpinion": "second_opinion", "ByGroup": "by_group",
+        "SecondOpinion": "second_opinion", "OwnView": "own_view",
     }  # fmt: skip
     if isinstance(step, NamedStep):
         if not isinstance(step.step, Combinator):
@@ -48,7 +51,11 @@ def walk(step: Any) -> Iterator[tuple[str, Any]]:
             yield from walk(child)
 
 
-@pytest.mark.parametrize("row", table("Numbers"), ids=lambda row: f"{row[2]} {row[3]} {row[4]}")
+@pytest.mark.parametrize(
+    "row",
+    [row for paper in PAGES for row in table(paper, "Numbers")],
+    ids=lambda row: f"{row[2]} {row[3]} {row[4]}",
+)
 def test_a_number_of_the_page_is_the_recipes(row: list[str]) -> None:
     _, _, recipe, step, option, value = row
     name, _, place = step.rstrip("]").partition("[")
@@ -59,8 +66,10 @@ def test_a_number_of_the_page_is_the_recipes(row: list[str]) -> None:
     assert str(chosen) in {value, f"{value}.0"}
 
 
-def test_the_page_names_files_that_exist() -> None:
-    places = re.findall(r"`((?:[a-z_]+/)+[a-zA-Z_]+\.(?:py|jinja|yaml)|[a-z_]+\.py)`", PAGE)
+@pytest.mark.parametrize("paper", PAGES)
+def test_the_page_names_files_that_exist(paper: str) -> None:
+    named = r"`((?:[a-z_]+/)+[a-zA-Z_]+\.(?:py|jinja|yaml)|[a-z_]+\.py)`"
+    places = re.findall(named, PAGES[paper])
     assert len(places) > 15
     missing = [
         place
@@ -70,8 +79,9 @@ def test_the_page_names_files_that_exist() -> None:
     assert missing == []
 
 
-def test_every_entry_of_the_ablation_table_is_there() -> None:
-    for row in table("Ablations"):
+@pytest.mark.parametrize("paper", PAGES)
+def test_every_entry_of_the_ablation_table_is_there(paper: str) -> None:
+    for row in table(paper, "Ablations"):
         for entry in re.findall(r"`([a-z0-9*-]+)`", row[2]):
             wanted = re.compile(entry.replace("*", ".+") + "$")
             if "/" not in entry and "evaluate" not in entry:
@@ -79,12 +89,15 @@ def test_every_entry_of_the_ablation_table_is_there() -> None:
 
 
 def test_every_ablation_is_in_the_table() -> None:
-    entries = {e for row in table("Ablations") for e in re.findall(r"`([a-z0-9*-]+)`", row[2])}
+    rows = [row for paper in PAGES for row in table(paper, "Ablations")]
+    entries = {e for row in rows for e in re.findall(r"`([a-z0-9*-]+)`", row[2])}
     patterns = [re.compile(entry.replace("*", ".+") + "$") for entry in entries]
     assert [n for n in ablations() if not any(p.match(n) for p in patterns)] == []
 
 
-@pytest.mark.parametrize("recipe", ["chess-ir-cg-ut", "chess-ir-ss-cg", "baseline", "chess-agents"])
+@pytest.mark.parametrize(
+    "recipe", ["chess-ir-cg-ut", "chess-ir-ss-cg", "baseline", "chess-agents", "chase"]
+)
 def test_every_step_of_a_recipe_is_ours(recipe: str) -> None:
     names = {name for name, _ in walk(load_recipe(recipe).step) if "." in name}
     assert names

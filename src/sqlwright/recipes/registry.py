@@ -74,10 +74,14 @@ RECIPES: Mapping[str, str] = {
     "chess-ir-cg-ut": "recipes/chess-ir-cg-ut.yaml",
     "chess-ir-ss-cg": "recipes/chess-ir-ss-cg.yaml",
     "chess-agents": "recipes/chess-agents.yaml",
+    "chase": "recipes/chase.yaml",
     "baseline": "recipes/baseline.yaml",
 }
 
-ABLATIONS: Mapping[str, str] = {"chess": "recipes/ablations/chess.yaml"}
+ABLATIONS: Mapping[str, str] = {
+    "chess": "recipes/ablations/chess.yaml",
+    "chase": "recipes/ablations/chase.yaml",
+}
 """Lists of overrides by the paper that they are from."""
 
 ENTRY_POINTS = "sqlwright.steps"

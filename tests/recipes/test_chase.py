@@ -1,0 +1,271 @@
+"""CHASE-SQL as a whole: who is asked what, how often, and what becomes of a bad endpoint."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.answering import Responder
+
+from sqlwright import api
+from sqlwright.llm.scripted import Asked, Script, ScriptedModel
+from sqlwright.messages import Missing
+from sqlwright.recipes.ablation_lists import find_ablation
+from sqlwright.types import Answer, State
+from tests.scripted import scripted_models
+
+QUESTION = "Which customers are from Germany?"
+RIGHT = "SELECT name FROM customers WHERE country = 'Germany'"
+WRONG = "SELECT city FROM customers WHERE country = 'Germany'"
+ERROR = "SELECT names FROM customers"
+EMPTY = "SELECT name FROM customers WHERE country = 'Germania'"
+WRITER, FIXER, JUDGE, MAKER = (
+    "generation.direct",
+    "repair.revise",
+    "selection.pairwise",
+    "generation.make_examples",
+)
+GENERATORS = {
+    "by divide and conquer": "Work by divide and conquer",
+    "by query plan": "make a plan as the database's engine",
+    "by examples": "Other questions about this database:",
+}
+EXAMPLES = json.dumps(
+    {"examples": [{"question": "Who is there?", "sql": "SELECT name FROM customers"}]}
+)
+
+Ask = Callable[..., tuple[Answer, State, list[tuple[str, str, int]]]]
+
+
+@pytest.fixture
+def ask(database_files: dict[str, Path], tmp_path: Path) -> Ask:
+    """A question through the recipe: the answer, the state, and step, prompt and seed of each
+    request. The Responder says what `says` doesn't."""
+
+    def asked(
+        says: Callable[[Asked], Any], *overrides: str, question: str = QUESTION, **options: Any
+    ) -> tuple[Answer, State, list[tuple[str, str, int]]]:
+        responder = Responder(faulty=0.0)
+
+        def reply(one: Asked) -> Any:
+            said = says(one)
+            return responder.scripted(one) if said is None else said
+
+        model = ScriptedModel(Script(otherwise=reply))
+        with api.open(
+            database_files["shop"],
+            recipe="chase",
+            overrides=overrides,
+            models={**scripted_models(RIGHT), "llm": model},
+            home=tmp_path / "home",
+            prepare=False,
+            record=False,
+            **options,
+        ) as session:
+            answer, state = session.run(question)
+        requests = [
+            (step, "\n\n".join(str(message.text) for message in request.messages), request.seed)
+            for step, request in model.requests
+        ]
+        return answer, state, requests
+
+    return asked
+
+
+def writing(query: Callable[[Asked], str | None]) -> Callable[[Asked], Any]:
+    """Replies of a model that writes these queries and makes one example."""
+
+    def says(asked: Asked) -> Any:
+        if asked.step == MAKER:
+            return EXAMPLES
+        return query(asked) if asked.step in {WRITER, FIXER} else None
+
+    return says
+
+
+def test_three_generators_write_seven_candidates_each(ask: Ask) -> None:
+    answer, state, requests = ask(writing(lambda asked: RIGHT))
+    written = [prompt for step, prompt, _ in requests if step == WRITER]
+    for words in GENERATORS.values():
+        mine = [prompt for prompt in written if words in prompt]
+        assert len(mine) == 7
+        assert len(set(mine)) > 1  # tables and columns stand in another order
+    assert len(state.candidates) == len(written) == 21
+    assert answer.sql == RIGHT
+    assert answer.basis.agreeing == 21
+
+
+def test_examples_are_made_once_and_columns_linked_for_them_alone(ask: Ask) -> None:
+    _, _, requests = ask(writing(lambda asked: RIGHT))
+    counts = Counter(step for step, _, _ in requests)
+    assert counts[MAKER] == 2
+    assert counts["schema_linking.select_tables"] == 1
+    for step, prompt, _ in requests:
+        if step == WRITER:
+            assert "Who is there?" in prompt or GENERATORS["by examples"] not in prompt
+            assert all(f"CREATE TABLE {name} (" in prompt for name in ("customers", "lines"))
+
+
+def test_nobody_judges_where_all_agree(ask: Ask) -> None:
+    _, _, requests = ask(writing(lambda asked: RIGHT))
+    assert JUDGE not in {step for step, _, _ in requests}
+
+
+def test_two_results_meet_twice_however_many_wrote_them(ask: Ask) -> None:
+    def one_is_right(asked: Asked) -> str:
+        return RIGHT if asked.seed % 5 == 0 or "Other questions" in asked.prompt else WRONG
+
+    def says(asked: Asked) -> Any:
+        if asked.step == JUDGE:
+            first = asked.prompt.split("Query A:\n")[1].split("\n")[0]
+            return json.dumps({"reasoning": "", "better": "A" if first == RIGHT else "B"})
+        return writing(one_is_right)(asked)
+
+    answer, state, requests = ask(says)
+    assert len({one.sql for one in state.candidates}) == 2
+    assert [step for step, _, _ in requests].count(JUDGE) == 2
+    assert answer.sql == RIGHT
+
+
+@pytest.mark.parametrize("faulty", [ERROR, EMPTY])
+def test_the_fixer_mends_an_error_and_an_empty_result_in_at_most_three_rounds(
+    faulty: str, ask: Ask
+) -> None:
+    few = ("samples.count=1",)
+    machine = "repair.revise.machine=false"
+    _, state, requests = ask(
+        writing(lambda asked: faulty if asked.step == WRITER else RIGHT), *few, machine
+    )
+    assert [step for step, _, _ in requests].count(FIXER) == 3  # one for each candidate
+    assert {one.sql for one in state.candidates} == {RIGHT}
+    tries = iter(range(99))
+
+    def never(asked: Asked) -> str:
+        return faulty if asked.step == WRITER else f"SELECT wrong{next(tries)} FROM customers"
+
+    _, _, requests = ask(writing(never), *few, machine)
+    assert [step for step, _, _ in requests].count(FIXER) == 3 * 3
+
+
+def test_a_null_and_an_unknown_text_are_no_fault_for_the_fixer(ask: Ask) -> None:
+    null = "SELECT max(city) FROM customers WHERE name = 'Nobody'"
+    _, _, requests = ask(writing(lambda asked: null), "samples.count=1")
+    assert FIXER not in {step for step, _, _ in requests}
+
+
+def varied(asked: Asked) -> Any:
+    """A model that writes two kinds of queries by turns, and judges."""
+    by_seed = RIGHT if asked.seed % 2 else WRONG
+    return writing(lambda one: by_seed)(asked)
+
+
+def ablated(ask: Ask, name: str) -> tuple[Counter[str], list[str]]:
+    """How often each step asked by an ablation, and the prompts of the writer."""
+    one = find_ablation(name)
+    assert one.recipe == "chase"
+    says = writing(lambda asked: EMPTY) if "fix" in name else varied
+    _, _, requests = ask(says, *one.overrides, "repair.revise.machine=false")
+    prompts = [prompt for step, prompt, _ in requests if step == WRITER]
+    return Counter(step for step, _, _ in requests), prompts
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("chase", JUDGE),
+        ("selector-self-consistency", ""),
+        ("selector-ranker", "selection.ranker"),
+        ("selector-random", ""),
+        ("selector-letter", JUDGE),
+        ("selector-logprobs", JUDGE),
+        ("selector-critic", ""),
+    ],
+)
+def test_a_selector_takes_the_place_of_another(name: str, asked: str, ask: Ask) -> None:
+    counts, prompts = ablated(ask, name)
+    assert len(prompts) == 21
+    assert {step for step in counts if step.startswith("selection.")} == ({asked} - {""})
+    assert counts[JUDGE] == (2 if asked == JUDGE else 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "left", "each"),
+    [
+        ("without-division", {"by query plan", "by examples"}, 7),
+        ("without-query-plan", {"by divide and conquer", "by examples"}, 7),
+        ("without-examples", {"by divide and conquer", "by query plan"}, 7),
+        ("one-by-division", {"by divide and conquer"}, 1),
+        ("one-by-plan", {"by query plan"}, 1),
+        ("one-by-examples", {"by examples"}, 1),
+        ("ten-by-division-cool", {"by divide and conquer"}, 10),
+        ("ten-by-plan-hot", {"by query plan"}, 10),
+        ("ten-by-examples-hot", {"by examples"}, 10),
+    ],
+)
+def test_generators_are_left_out(name: str, left: set[str], each: int, ask: Ask) -> None:
+    counts, prompts = ablated(ask, name)
+    wrote = Counter(
+        kind for prompt in prompts for kind, words in GENERATORS.items() if words in prompt
+    )
+    assert wrote == dict.fromkeys(left, each)
+    assert counts[MAKER] == (2 if "by examples" in left else 0)
+
+
+@pytest.mark.parametrize("name", ["without-fixer", "one-by-plan-unfixed"])
+def test_without_the_fixer_nothing_is_mended(name: str, ask: Ask) -> None:
+    assert ablated(ask, name)[0][FIXER] == 0
+
+
+def test_without_lsh_no_stored_value_is_looked_up(ask: Ask) -> None:
+    text = "Which customers live in Munchen?"
+    shown = []
+    for name in ("chase", "without-lsh"):
+        overrides = find_ablation(name).overrides
+        _, state, _ = ask(varied, *overrides, "samples.count=1", question=text)
+        shown.append(bool(state.values))
+    assert shown == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"), [("examples-by-feature", 1), ("examples-by-column", 1), ("chase", 2)]
+)
+def test_kinds_of_examples(name: str, kinds: int, ask: Ask) -> None:
+    assert ablated(ask, name)[0][MAKER] == kinds
+
+
+@pytest.mark.slow
+def test_no_question_of_a_hundred_is_lost_where_a_fifth_of_the_replies_is_bad(
+    database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    bad = ("", "I would rather not.", '{"reasoning": "', Missing("unavailable", "down"))
+    responder = Responder(faulty=0.2)
+    spoiled = Counter[bool]()
+
+    def reply(asked: Asked) -> Any:
+        draw = random.Random(f"{asked.seed}/{asked.sample}/{asked.prompt}")
+        spoils = draw.random() < 0.2
+        spoiled[spoils] += 1
+        return draw.choice(bad) if spoils else responder.scripted(asked)
+
+    lost = []
+    with api.open(
+        database_files["shop"],
+        recipe="chase",
+        overrides=("samples.count=2",),
+        models={**scripted_models(RIGHT), "llm": ScriptedModel(Script(otherwise=reply))},
+        home=tmp_path / "home",
+        prepare=False,
+        record=False,
+        stand_in=False,
+    ) as session:
+        for number in range(100):
+            things = ("customers", "orders", "products")[number % 3]
+            answer = session.ask(f"Which {things} are there after {number}?")
+            lost += [answer.question] if answer.status != "answered" else []
+    assert lost == []
+    assert spoiled[True] > 200
