@@ -203,7 +203,10 @@ def test_a_selector_takes_the_place_of_another(name: str, asked: str, ask: Ask) 
         ("one-by-plan", {"by query plan"}, 1),
         ("one-by-examples", {"by examples"}, 1),
         ("ten-by-division-cool", {"by divide and conquer"}, 10),
+        ("ten-by-division-hot", {"by divide and conquer"}, 10),
+        ("ten-by-plan-cool", {"by query plan"}, 10),
         ("ten-by-plan-hot", {"by query plan"}, 10),
+        ("ten-by-examples-cool", {"by examples"}, 10),
         ("ten-by-examples-hot", {"by examples"}, 10),
     ],
 )
@@ -216,7 +219,15 @@ def test_generators_are_left_out(name: str, left: set[str], each: int, ask: Ask)
     assert counts[MAKER] == (2 if "by examples" in left else 0)
 
 
-@pytest.mark.parametrize("name", ["without-fixer", "one-by-plan-unfixed"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "without-fixer",
+        "one-by-plan-unfixed",
+        "one-by-division-unfixed",
+        "one-by-examples-unfixed",
+    ],
+)
 def test_without_the_fixer_nothing_is_mended(name: str, ask: Ask) -> None:
     assert ablated(ask, name)[0][FIXER] == 0
 
@@ -236,6 +247,17 @@ def test_without_lsh_no_stored_value_is_looked_up(ask: Ask) -> None:
 )
 def test_kinds_of_examples(name: str, kinds: int, ask: Ask) -> None:
     assert ablated(ask, name)[0][MAKER] == kinds
+
+
+@pytest.mark.parametrize(("name", "used"), [("examples-unchecked", True), ("chase", False)])
+def test_examples_are_used_as_they_are_written(name: str, used: bool, ask: Ask) -> None:
+    wrong = EXAMPLES.replace("FROM customers", "FROM clients")
+
+    def says(asked: Asked) -> Any:
+        return wrong if asked.step == MAKER else varied(asked)
+
+    _, _, requests = ask(says, *find_ablation(name).overrides, "samples.count=1")
+    assert any("FROM clients" in prompt for step, prompt, _ in requests if step == WRITER) is used
 
 
 @pytest.mark.slow

@@ -33,8 +33,7 @@ def walk(step: Any) -> Iterator[tuple[str, Any]]:
         "Sequence": "sequence", "Parallel": "parallel", "Samples": "samples",
         "ForEach": "for_each", "RepeatUntil": "repeat_until", "When": "when", "Agent": "agent",
         "StandIn": "stand_in", "AgentTool": "tool",
-        "SecondOpinion": "second_opinion", "ByGroup": "by_group",
-        "SecondOpinion": "second_opinion", "OwnView": "own_view",
+        "SecondOpinion": "second_opinion", "ByGroup": "by_group", "OwnView": "own_view",
     }  # fmt: skip
     if isinstance(step, NamedStep):
         if not isinstance(step.step, Combinator):
