@@ -94,7 +94,7 @@ def test_overrides_change_all_of_them(dataset, settings, tmp_path):
 
 def test_a_name_that_is_none_gets_the_nearest(dataset, settings, tmp_path):
     with pytest.raises(ConfigError, match="did you mean 'without-revise'"):
-        ablate(dataset, ["without-revision"], settings, tmp_path / "out")
+        ablate(dataset, ["without-revis"], settings, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

@@ -22,6 +22,11 @@ KINDS = {
     "filter_column": "relevant",
     "filter_columns": "filter",
     "generate_tests": "tests",
+    "make_examples_by_column": "examples",
+    "make_examples_by_feature": "examples",
+    "pairwise_letter": "pair",
+    "pairwise_prompted": "pair",
+    "ranker": "best",
     "select_columns": "columns",
     "select_tables": "tables",
 }

@@ -34,7 +34,9 @@ def test_bad_replies_lose_no_question_and_no_candidate(
     assert sum(count for fault, count in bad.faults.items() if fault) >= 3
     for undisturbed, disturbed in zip(clean.asked, bad.asked, strict=True):
         assert disturbed.status == undisturbed.status == "answered"
-        assert disturbed.candidates == disturbed.at_hand == undisturbed.candidates > 0
+        assert disturbed.candidates == disturbed.at_hand > 0
+        if recipe != "chess-agents":  # whose model decides how many it writes, if it is heard
+            assert disturbed.candidates == undisturbed.candidates
 
 
 def test_stopped_at_any_moment_nothing_is_left_or_half_written(
