@@ -46,7 +46,8 @@ def test_a_prompt_is_recognised_and_answered(path: Path) -> None:
     prompt = Prompt(text)
     revise = "revise" if path.stem.startswith("repair_") else "sql"
     assert prompt.kind == KINDS.get(path.stem, revise)
-    assert prompt.question
+    if prompt.kind != "examples":  # one of the two is made for any question
+        assert prompt.question
     if prompt.kind in WITH_SCHEMA:
         assert prompt.tables
         assert all(table.columns for table in prompt.tables)
