@@ -12,6 +12,7 @@ from typing import Literal
 from sqlwright.llm.metering import estimated_tokens
 from sqlwright.prompts.descriptions import essential
 from sqlwright.prompts.fitting import Portion
+from sqlwright.prompts.sampling import PromptStep
 from sqlwright.prompts.schema import SchemaLayout
 from sqlwright.protocols import Catalog, Context, context_tokens
 from sqlwright.schema import ColumnRef, SchemaView
@@ -83,6 +84,25 @@ class Shown:
         if self.values == "retrieved":
             return None
         return lambda ref: context.run.random(f"example/{state.question.text}/{ref}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchemaStep(PromptStep):
+    """A step whose prompts show a schema, with the options of what stands beside names and types.
+
+    Named only in a call, so that a step's own options keep their positions."""
+
+    descriptions: Descriptions = "auto"
+    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
+    take at most a tenth of what the model can read."""
+    values: Values = "retrieved"
+    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
+    `random`."""
+
+    @property
+    def shown(self) -> Shown:
+        """The options as `Shown`, for the model of `sampling`."""
+        return Shown(self.descriptions, self.values, self.sampling.model)
 
 
 def found_values(state: State, context: Context) -> tuple[ValueMatch, ...]:

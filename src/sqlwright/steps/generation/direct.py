@@ -13,11 +13,11 @@ from sqlwright.messages import Message
 from sqlwright.prompts.demonstrations import demonstration_names, load_demonstrations, texts
 from sqlwright.prompts.fitting import Portion, fit
 from sqlwright.prompts.replies import plan_from, sql_from
-from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
+from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.templates import model_text, render
 from sqlwright.protocols import Context
 from sqlwright.steps.demonstrating import chosen, features_of
-from sqlwright.steps.showing import Descriptions, Shown, Style, Values
+from sqlwright.steps.showing import SchemaStep, Style
 from sqlwright.steps.task import task
 from sqlwright.types import Candidate, State
 
@@ -34,7 +34,7 @@ class QueryReply(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DirectGeneration(PromptStep):
+class DirectGeneration(SchemaStep):
     """Has a language model write a candidate query for the question.
 
     One prompt, a candidate for each reply to it (CHESS section 3.1, generate_candidate_query).
@@ -63,12 +63,6 @@ class DirectGeneration(PromptStep):
     """True shows every sample but the first tables and columns in another order, by the seed."""
     examples: int = 3
     """Stored values shown beside a column at most."""
-    descriptions: Descriptions = "auto"
-    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
-    take at most a tenth of what the model can read."""
-    values: Values = "retrieved"
-    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
-    `random`."""
     sampling: Sampling = field(default_factory=Sampling)
 
     purpose: ClassVar[str] = (
@@ -91,7 +85,7 @@ class DirectGeneration(PromptStep):
         if not state.question.text.strip() or not any(True for _ in state.view.visible):
             return state
         shown = self._demonstrations(state, context)
-        how = Shown(self.descriptions, self.values, self.sampling.model)
+        how = self.shown
 
         def laid_out(portion: Portion, state: State) -> tuple[Message, ...]:
             return render(

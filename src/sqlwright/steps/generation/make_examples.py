@@ -14,11 +14,11 @@ from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.prompts.demonstrations import load_demonstrations, texts
 from sqlwright.prompts.fitting import Fitted, Messages, Portion, fit
 from sqlwright.prompts.loose_json import structures
-from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
+from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.schema import SchemaView
-from sqlwright.steps.showing import Descriptions, Shown, Style, Values
+from sqlwright.steps.showing import SchemaStep, Style
 from sqlwright.steps.task import task
 from sqlwright.types import Candidate, Demonstration, State
 
@@ -43,7 +43,7 @@ class MadeExamples(BaseModel):
 
 
 @dataclass(frozen=True)
-class MakeExamples(PromptStep):
+class MakeExamples(SchemaStep):
     """Has a language model make examples over the question's own schema, for `generation.direct`
     with the prompt `generation/synthetic_examples`.
 
@@ -73,12 +73,6 @@ class MakeExamples(PromptStep):
     """The schema as CREATE TABLE statements, or in one line per column."""
     examples: int = 3
     """Stored values shown beside a column at most."""
-    descriptions: Descriptions = "auto"
-    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
-    take at most a tenth of what the model can read."""
-    values: Values = "retrieved"
-    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
-    `random`."""
     sampling: Sampling = field(default_factory=Sampling)
     feature_prompt: str = "generation/examples_by_feature"
     column_prompt: str = "generation/examples_by_column"
@@ -163,7 +157,7 @@ class MakeExamples(PromptStep):
         count: int,
         pairs: Sequence[Mapping[str, Any]] = (),
     ) -> Fitted:
-        how = Shown(self.descriptions, self.values, self.sampling.model)
+        how = self.shown
 
         def laid_out(portion: Portion, state: State) -> Messages:
             shown = task(

@@ -21,7 +21,7 @@ from sqlwright.messages import Message, Text
 from sqlwright.prompts.demonstrations import load_revisions, texts
 from sqlwright.prompts.fitting import Fitted, Portion, fit
 from sqlwright.prompts.replies import plan_from, sql_from
-from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
+from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.schema import render_result, render_sql
 from sqlwright.prompts.templates import plain_text, render, schema_text
 from sqlwright.protocols import Context
@@ -36,7 +36,7 @@ from sqlwright.steps.repair.faults import (
     unknown_texts,
 )
 from sqlwright.steps.repair.literals import ALIKE, mend
-from sqlwright.steps.showing import Descriptions, Shown, Style, Values
+from sqlwright.steps.showing import SchemaStep, Style
 from sqlwright.steps.task import task
 from sqlwright.types import Candidate, ExecutionResult, Note, State
 
@@ -69,7 +69,7 @@ class _Looked(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Revise(PromptStep):
+class Revise(SchemaStep):
     """Has a language model mend candidates that fail, find nothing or ask for unknown texts.
 
     One call for each candidate with a fault (CHESS section 3.1, revise; `faults.py` says what one
@@ -97,12 +97,6 @@ class Revise(PromptStep):
     """The schema as CREATE TABLE statements, or in one line per column."""
     examples: int = 3
     """Stored values shown beside a column at most."""
-    descriptions: Descriptions = "auto"
-    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
-    take at most a tenth of what the model can read."""
-    values: Values = "retrieved"
-    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
-    `random`."""
     empty: bool = True
     """Look again at queries that find no rows."""
     nulls: bool = True
@@ -245,7 +239,7 @@ class Revise(PromptStep):
         candidate = looked.candidate
         notes = findings(candidate, context.workspace)
         demonstrations = self._demonstrations(looked, bool(notes), state, context)
-        how = Shown(self.descriptions, self.values, self.sampling.model)
+        how = self.shown
 
         def laid_out(portion: Portion, state: State) -> tuple[Message, ...]:
             rows = math.ceil(self.rows * portion.listed)

@@ -13,7 +13,7 @@ from sqlwright.messages import Message, Text
 from sqlwright.prompts.demonstrations import load_column_demonstrations, texts
 from sqlwright.prompts.fitting import Portion, fit, room
 from sqlwright.prompts.replies import json_from
-from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
+from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.templates import plain_text, render, schema_text
 from sqlwright.protocols import Context
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
@@ -27,7 +27,7 @@ from sqlwright.steps.schema_linking.narrowing import (
 )
 from sqlwright.steps.schema_linking.profiles import column_profiles
 from sqlwright.steps.schema_linking.replies import ColumnsReply, RelevanceReply, RepliedNames
-from sqlwright.steps.showing import Descriptions, Shown, Values
+from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import State
 
 NAME = "schema_linking.filter_columns"
@@ -36,7 +36,7 @@ PER_COLUMN = 24
 
 
 @dataclass(frozen=True)
-class FilterColumns(PromptStep):
+class FilterColumns(SchemaStep):
     """Hides the columns that can't matter, each judged without regard to the others.
 
     CHESS section 3.1, filter_column, and appendix A.3. `per_column` is the paper's form, one call
@@ -63,12 +63,6 @@ class FilterColumns(PromptStep):
     """Keep the columns that retrieval found by a stored value or a similar name, unasked."""
     examples: int = 1
     """Stored values shown of a column, when batched, those that retrieval found not counted."""
-    descriptions: Descriptions = "auto"
-    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
-    take at most a tenth of what the model can read."""
-    values: Values = "retrieved"
-    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
-    `random`."""
     limit: int | None = None
     """Most calls; with more to make the embedded form is used, with a warning."""
     sampling: Sampling = field(default_factory=Sampling)
@@ -160,7 +154,7 @@ class FilterColumns(PromptStep):
     ) -> State:
         template = self.prompt or "schema_linking/filter_column"
         judged = [texts(demonstration) for demonstration in load_column_demonstrations()]
-        profiles = list(column_profiles(columns, state, context, self._shown))
+        profiles = list(column_profiles(columns, state, context, self.shown))
         schema_of_reply = RelevanceReply.model_json_schema()
 
         def common(shots: int) -> dict[str, Any]:
@@ -202,8 +196,10 @@ class FilterColumns(PromptStep):
         schema_of_reply = ColumnsReply.model_json_schema()
         kept_names = _names(schema, self._always(state, schema))
 
-        def laid_out(batch: list[ColumnRef], portion: Portion, state: State) -> tuple[Message, ...]:
-            layout = self._shown.within(portion).layout(
+        def laid_out(
+            part: int, batch: list[ColumnRef], portion: Portion, state: State
+        ) -> tuple[Message, ...]:
+            layout = self.shown.within(portion).layout(
                 _part(schema, batch),
                 state,
                 context,
@@ -214,16 +210,16 @@ class FilterColumns(PromptStep):
                 self.prompt or "schema_linking/filter_columns",
                 schema=layout.text(),
                 kept=kept_names if portion.listed == 1 else Text(),
-                part=batches.index(batch) + 1,
+                part=part,
                 parts=len(batches),
                 **asked(state, context),
             )
 
         portion = Portion(style="compact", examples=self.examples)
         prompts = []
-        for batch in batches:
+        for part, batch in enumerate(batches, start=1):
             fitted = fit(
-                partial(laid_out, batch), portion, state, context,
+                partial(laid_out, part, batch), portion, state, context,
                 step=NAME, sampling=self.sampling, reply_schema=schema_of_reply, narrow=False,
             )  # fmt: skip
             state = fitted.noted(state, NAME)
@@ -234,10 +230,6 @@ class FilterColumns(PromptStep):
             for chosen in samples:
                 kept |= set(batch) if chosen is None else chosen & set(batch)
         return self._kept(_gaps(state, replies), schema, kept)
-
-    @property
-    def _shown(self) -> Shown:
-        return Shown(self.descriptions, self.values, self.sampling.model)
 
     def _room(self, context: Context) -> int:
         """Tokens for the columns of one call: no more than half of what the model can read."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from sqlwright.prompts.sampling import PromptStep, Sampling
+from sqlwright.prompts.sampling import Sampling
 from sqlwright.protocols import Context
 from sqlwright.steps.schema_linking.choosing import choose
 from sqlwright.steps.schema_linking.narrowing import named_tables, naming_columns, narrowed
 from sqlwright.steps.schema_linking.replies import ColumnsReply, RepliedNames
-from sqlwright.steps.showing import Descriptions, Shown, Values
+from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import State
 
 
 @dataclass(frozen=True)
-class SelectColumns(PromptStep):
+class SelectColumns(SchemaStep):
     """Narrows the view to the columns that any sample names, and the keys that join their tables.
 
     CHESS section 3.1, select_columns. A table named without columns keeps all it shows, and the
@@ -30,12 +30,6 @@ class SelectColumns(PromptStep):
     """Stored values shown of a column, those that retrieval found not counted."""
     least: int = 20
     """Columns of a view besides keys from which a model chooses; a smaller one stays as it is."""
-    descriptions: Descriptions = "auto"
-    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
-    take at most a tenth of what the model can read."""
-    values: Values = "retrieved"
-    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
-    `random`."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = "schema_linking/select_columns"
 
@@ -63,7 +57,7 @@ class SelectColumns(PromptStep):
             template=self.prompt,
             style=self.style,
             examples=self.examples,
-            shown=Shown(self.descriptions, self.values, self.sampling.model),
+            shown=self.shown,
             sampling=self.sampling,
             form=ColumnsReply,
             resolve=lambda reply: names.columns(reply.tables, whole=True),

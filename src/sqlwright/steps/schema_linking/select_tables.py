@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from sqlwright.messages import Text
-from sqlwright.prompts.sampling import PromptStep, Sampling
+from sqlwright.prompts.sampling import Sampling
 from sqlwright.prompts.templates import schema_text
 from sqlwright.protocols import Context, context_tokens
 from sqlwright.schema import Schema, SchemaView
@@ -15,7 +15,7 @@ from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.schema_linking.choosing import choose
 from sqlwright.steps.schema_linking.narrowing import narrowed
 from sqlwright.steps.schema_linking.replies import RepliedNames, TablesReply
-from sqlwright.steps.showing import Descriptions, Shown, Values
+from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import State
 
 PER_NAME = 48
@@ -24,7 +24,7 @@ tokens a name. Chosen."""
 
 
 @dataclass(frozen=True)
-class SelectTables(PromptStep):
+class SelectTables(SchemaStep):
     """Narrows the view to the tables that any sample names, and the keys that join them.
 
     CHESS section 3.1, select_tables. What the chosen tables show stays as it was; a table that
@@ -45,12 +45,6 @@ class SelectTables(PromptStep):
     names: int = 300
     """Most tables and hidden columns that are listed by name alone; fewer for a model that reads
     little."""
-    descriptions: Descriptions = "auto"
-    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
-    take at most a tenth of what the model can read."""
-    values: Values = "retrieved"
-    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
-    `random`."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = "schema_linking/select_tables"
 
@@ -79,7 +73,7 @@ class SelectTables(PromptStep):
             template=self.prompt,
             style=self.style,
             examples=self.examples,
-            shown=Shown(self.descriptions, self.values, self.sampling.model),
+            shown=self.shown,
             sampling=self.sampling,
             form=TablesReply,
             resolve=lambda reply: names.tables(reply.tables),

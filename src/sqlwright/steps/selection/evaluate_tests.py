@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.prompts.fitting import Fitted, Messages, Portion, fit
-from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
+from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.schema import render_sql
 from sqlwright.prompts.templates import model_text, render
 from sqlwright.protocols import Context
@@ -19,8 +19,7 @@ from sqlwright.steps.selection.agreement import chosen, clusters, select
 from sqlwright.steps.selection.differences import CHARACTERS
 from sqlwright.steps.selection.queries import SCHEMA, Shown, laid_out, schema_of, shown
 from sqlwright.steps.selection.verdicts import Verdicts, verdicts_from
-from sqlwright.steps.showing import Descriptions, Values
-from sqlwright.steps.showing import Shown as ShownOptions
+from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import State
 
 NAME = "selection.evaluate_tests"
@@ -30,7 +29,7 @@ Judged = list[dict[int, bool]]
 
 
 @dataclass(frozen=True)
-class EvaluateTests(PromptStep):
+class EvaluateTests(SchemaStep):
     """Takes the candidate with the greatest share of tests passed; ties go to the larger cluster.
 
     CHESS section 3.1, evaluate. `per_test` is the paper's better form (section 4.2.1): one call for
@@ -48,12 +47,6 @@ class EvaluateTests(PromptStep):
     """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     representatives: bool = False
     """Judge the shortest query of each cluster, for all that differ in it."""
-    descriptions: Descriptions = "auto"
-    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
-    take at most a tenth of what the model can read."""
-    values: Values = "retrieved"
-    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
-    `random`."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = ""
     """A template of your own; empty is the arrangement's."""
@@ -69,9 +62,6 @@ class EvaluateTests(PromptStep):
     writes: ClassVar[frozenset[str]] = frozenset(
         {"tests", "candidates", "selected", "confidence", "basis"}
     )
-
-    def _how(self) -> ShownOptions:
-        return ShownOptions(self.descriptions, self.values, self.sampling.model)
 
     def applies(self, state: State, context: Context) -> bool:
         """True if there are candidates that no choice was made from yet."""
@@ -128,7 +118,7 @@ class EvaluateTests(PromptStep):
             return render(
                 template,
                 test=model_text(test),
-                schema=schema_of(ones, state, context, self._how(), portion),
+                schema=schema_of(ones, state, context, self.shown, portion),
                 groups=self._groups(listed, state, portion),
                 count=len(ones),
                 evidence_sense=self.evidence == "sense",
@@ -165,7 +155,7 @@ class EvaluateTests(PromptStep):
         def prompted(place: int, one: Shown, portion: Portion, state: State) -> Messages:
             return render(
                 template,
-                schema=schema_of([one.candidate], state, context, self._how(), portion),
+                schema=schema_of([one.candidate], state, context, self.shown, portion),
                 sql=render_sql(one.candidate, state.question),
                 result=self._groups(listed, state, portion)[place]["result"],
                 **common,

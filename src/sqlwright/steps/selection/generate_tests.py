@@ -12,15 +12,14 @@ from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.messages import Message
 from sqlwright.prompts.fitting import Portion, fit
 from sqlwright.prompts.replies import items_from, json_from
-from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
+from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import chosen, clusters
 from sqlwright.steps.selection.differences import CHARACTERS
 from sqlwright.steps.selection.queries import SCHEMA, laid_out, schema_of, shown
-from sqlwright.steps.showing import Descriptions, Values
-from sqlwright.steps.showing import Shown as ShownOptions
+from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import State, UnitTest
 
 NAME = "selection.generate_tests"
@@ -53,7 +52,7 @@ class WrittenTests(BaseModel):
 
 
 @dataclass(frozen=True)
-class GenerateTests(PromptStep):
+class GenerateTests(SchemaStep):
     """One call writes tests that separate the clusters of candidates with equal results.
 
     CHESS section 3.1, generate_unit_test. It sees the part of the schema that the queries use, and
@@ -74,12 +73,6 @@ class GenerateTests(PromptStep):
     """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     representatives: bool = False
     """Show the shortest query of each cluster, for all that differ in it."""
-    descriptions: Descriptions = "auto"
-    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
-    take at most a tenth of what the model can read."""
-    values: Values = "retrieved"
-    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
-    `random`."""
     sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.8))
     prompt: str = "selection/generate_tests"
 
@@ -90,9 +83,6 @@ class GenerateTests(PromptStep):
     )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})
     writes: ClassVar[frozenset[str]] = frozenset({"tests"})
-
-    def _how(self) -> ShownOptions:
-        return ShownOptions(self.descriptions, self.values, self.sampling.model)
 
     def applies(self, state: State, context: Context) -> bool:
         """True if there are different results to choose from, and no tests yet."""
@@ -115,7 +105,7 @@ class GenerateTests(PromptStep):
         def prompted(portion: Portion, state: State) -> tuple[Message, ...]:
             return render(
                 self.prompt,
-                schema=schema_of(ones, state, context, self._how(), portion),
+                schema=schema_of(ones, state, context, self.shown, portion),
                 groups=laid_out(
                     listed,
                     state,

@@ -16,7 +16,7 @@ from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.llm.choices import choice_probabilities
 from sqlwright.messages import Reply, Text
 from sqlwright.prompts.fitting import Fitted, Messages, Portion, fit
-from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
+from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.schema import render_sql
 from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
@@ -26,8 +26,7 @@ from sqlwright.steps.selection.critic import result_probabilities
 from sqlwright.steps.selection.differences import CHARACTERS, render_differences
 from sqlwright.steps.selection.queries import SCHEMA, schema_of
 from sqlwright.steps.selection.verdicts import letter_from
-from sqlwright.steps.showing import Descriptions, Values
-from sqlwright.steps.showing import Shown as ShownOptions
+from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import Candidate, State
 
 NAME = "selection.pairwise"
@@ -54,7 +53,7 @@ class Choice(BaseModel):
 
 
 @dataclass(frozen=True)
-class Pairwise(PromptStep):
+class Pairwise(SchemaStep):
     """Takes the candidate that wins most comparisons; ties go to the larger cluster.
 
     CHASE-SQL section 3.5, algorithm 3. There every candidate meets every other in both orders, and
@@ -78,12 +77,6 @@ class Pairwise(PromptStep):
     """Most characters of the rows of both results together."""
     evidence: Literal["letter", "sense"] = "letter"
     """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
-    descriptions: Descriptions = "auto"
-    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
-    take at most a tenth of what the model can read."""
-    values: Values = "retrieved"
-    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
-    `random`."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = ""
     """A template of your own; empty is the judge's."""
@@ -160,7 +153,7 @@ class Pairwise(PromptStep):
     def _fitted(
         self, first: Candidate, second: Candidate, state: State, context: Context
     ) -> Fitted:
-        how = ShownOptions(self.descriptions, self.values, self.sampling.model)
+        how = self.shown
         template = self.prompt or _TEMPLATES[self.judge]
 
         def prompted(portion: Portion, state: State) -> Messages:

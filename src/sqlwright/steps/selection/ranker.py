@@ -14,15 +14,14 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.prompts.fitting import Messages, Portion, fit
 from sqlwright.prompts.replies import json_from
-from sqlwright.prompts.sampling import Prompt, PromptStep, Sampling, ask
+from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.differences import CHARACTERS
 from sqlwright.steps.selection.queries import SCHEMA, laid_out, schema_of, shown
-from sqlwright.steps.showing import Descriptions, Values
-from sqlwright.steps.showing import Shown as ShownOptions
+from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import State
 
 NAME = "selection.ranker"
@@ -47,7 +46,7 @@ class Best(BaseModel):
 
 
 @dataclass(frozen=True)
-class Ranker(PromptStep):
+class Ranker(SchemaStep):
     """Takes the candidate that a judge names the best of all, in one call.
 
     The baseline of CHASE-SQL's table 7, a ranker agent. It sees all different queries by their
@@ -63,12 +62,6 @@ class Ranker(PromptStep):
     """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
     representatives: bool = False
     """Show one query of each cluster instead of all that differ."""
-    descriptions: Descriptions = "auto"
-    """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
-    take at most a tenth of what the model can read."""
-    values: Values = "retrieved"
-    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
-    `random`."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = "selection/ranker"
 
@@ -90,7 +83,7 @@ class Ranker(PromptStep):
             return select(state, groups)
         listed = shown(groups, representatives=self.representatives)
         ones = [one for group in listed for one in group]
-        how = ShownOptions(self.descriptions, self.values, self.sampling.model)
+        how = self.shown
 
         def prompted(portion: Portion, state: State) -> Messages:
             candidates = [one.candidate for one in ones]
