@@ -15,8 +15,8 @@ Junk is what was found and is no text or number of the gold query, in whatever c
 95%: Wilson's for recall, and for differences of junk over 2,000 samples of the questions.
 
 `--fit` prints the same of the databases trained on, for one threshold of meaning after another. The
-threshold of an embedder (`steps/retrieval/near.py`) is the least at which each form finds no more
-junk than `local`'s step over the questions as asked and over all others.
+threshold of an embedder (`steps/retrieval/phrases/near.py`) is the least at which each form finds
+no more junk than `local`'s step over the questions as asked and over all others.
 """
 
 from __future__ import annotations

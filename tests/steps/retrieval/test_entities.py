@@ -17,8 +17,8 @@ from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
 from sqlwright.steps.retrieval.column_names import similar_columns
 from sqlwright.steps.retrieval.entities import RetrieveEntities
-from sqlwright.steps.retrieval.keyword_pieces import is_formula, looked_up
-from sqlwright.steps.retrieval.years import years_in
+from sqlwright.steps.retrieval.phrases.keyword_pieces import is_formula, looked_up
+from sqlwright.steps.retrieval.phrases.years import years_in
 from sqlwright.types import Question, State, ValueMatch
 
 COUNTY = ColumnRef("schools", "County Name")

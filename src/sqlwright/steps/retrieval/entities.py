@@ -11,8 +11,8 @@ from sqlwright.indexes.published import PublishedIndexes
 from sqlwright.protocols import Context, Step, ValueIndex, embedder_role
 from sqlwright.steps.retrieval.column_names import similar_columns
 from sqlwright.steps.retrieval.endpoint_vectors import embedder_of, told_instead
-from sqlwright.steps.retrieval.keyword_pieces import is_formula, looked_up, names_of
-from sqlwright.steps.retrieval.near import (
+from sqlwright.steps.retrieval.phrases.keyword_pieces import is_formula, looked_up, names_of
+from sqlwright.steps.retrieval.phrases.near import (
     Near,
     grouped,
     is_short_form,
@@ -27,8 +27,8 @@ from sqlwright.steps.retrieval.near import (
     unread,
     with_meaning,
 )
+from sqlwright.steps.retrieval.phrases.years import years_in
 from sqlwright.steps.retrieval.values import by_other_forms
-from sqlwright.steps.retrieval.years import years_in
 from sqlwright.types import State
 
 NAME = "retrieval.entities"

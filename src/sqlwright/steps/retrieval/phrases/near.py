@@ -15,7 +15,7 @@ from sqlwright.english.words import is_abbreviation
 from sqlwright.indexes.folding import fold, soften
 from sqlwright.protocols import Embedder
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.retrieval.keyword_pieces import Name, words_of
+from sqlwright.steps.retrieval.phrases.keyword_pieces import Name, words_of
 from sqlwright.steps.retrieval.values import (
     CODES,
     OTHER_FORM,
