@@ -12,8 +12,9 @@ PIP_INSTALL := -m pip install -q --disable-pip-version-check
 demo: $(VENV)/.installed
 	@$(BIN)/sqlwright demo
 
+# Files of tests side by side, one worker a core: those of one file share what they prepare.
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
