@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+import re
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rapidfuzz import fuzz
 
+from sqlwright.english.vocabulary import STOP_WORDS
 from sqlwright.errors import WorkspaceError
 from sqlwright.indexes import folding, storage
 from sqlwright.indexes.descriptions import (
@@ -23,6 +27,7 @@ from sqlwright.indexes.descriptions import (
     embedded,
     stored_content,
 )
+from sqlwright.indexes.folding import soften
 from sqlwright.indexes.holders import Holders
 from sqlwright.indexes.minhash import MinHashIndex
 from sqlwright.indexes.storage import PAGE, in_memory
@@ -77,6 +82,30 @@ def test_a_published_index_finds(case: dict[str, Any]) -> None:
     for phrase, expected in case["found"].items():
         found = [[m.value, round(m.score, 3)] for m in index.search(phrase, 3)]
         assert found == expected, phrase
+
+
+@quick
+@given(texts, st.text("abcdeé s0'", max_size=30), st.sampled_from([0.6, 0.85, 0.9]))
+def test_substrings_found_over_the_index_are_those_of_a_scan(
+    stored: list[str], text: str, threshold: float
+) -> None:
+    def found(values: list[str]) -> set[tuple[str, float]]:
+        index = SubstringIndex(one_column(values), threshold=threshold)
+        return {(m.value, m.score) for m in index.search(text, 99, per_column=99)}
+
+    scanned: set[tuple[str, float]] = set()
+    for value in dict.fromkeys(stored):
+        best, soft = soften(text), soften(value)
+        block = SequenceMatcher(None, best, soft, autojunk=False).find_longest_match()
+        start, end = block.a, block.a + block.size
+        for word in re.finditer(r"\w+", best):
+            if word.start() < end and start < word.end():
+                start, end = min(start, word.start()), max(end, word.end())
+        span = best[start:end]
+        score = fuzz.ratio(span, soft) / 100 if span[:1] == soft[:1] else 0.0
+        if span and soft not in STOP_WORDS and score >= (1.0 if value.isupper() else threshold):
+            scanned.add((value, round(score, 4)))
+    assert found(list(dict.fromkeys(stored))) == scanned
 
 
 def test_the_longest_of_equal_matches_comes_first_and_empty_texts_are_left_out() -> None:

@@ -11,14 +11,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import shutil
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from sqlwright.errors import ConfigError, WorkspaceError
+from sqlwright.errors import WorkspaceError
+from sqlwright.indexes.derived import DerivedIndexes, listed_values
 from sqlwright.indexes.holders import Holders
 from sqlwright.indexes.minhash import Library, MinHashIndex, Numbers, grams_of, signature_maker
 from sqlwright.indexes.storage import open_folder, write_folder
@@ -100,28 +99,20 @@ class PublishedIndexes:
 
     Without the thresholds of similarity, which the step that asks them has itself."""
 
-    def __init__(self, kept: int = 2) -> None:
-        self._kept = kept
-        self._made: OrderedDict[int, tuple[ValueIndex, MinHashIndex]] = OrderedDict()
-        self._lock = threading.Lock()
+    def __init__(self) -> None:
+        self._made: DerivedIndexes[MinHashIndex] = DerivedIndexes()
 
     def of(
         self, index: ValueIndex, library: Library = "datasketch", run: Run | None = None
     ) -> MinHashIndex:
         """The published index over the same values. Raises ConfigError without the `lsh` extra and
         for an index that can't list its values, and Cancelled."""
-        with self._lock:
-            known = self._made.get(id(index))
-            if known is None or known[0] is not index:
-                listed = getattr(index, "column_values", None)
-                if listed is None:
-                    raise ConfigError("this value index can't be searched by MinHash signatures")
-                columns, values = listed(), getattr(index, "folder", None)
-                beside = None if values is None else values.parent
-                found = signatures_of(columns, library, beside, run or Run())
-                built = MinHashIndex(columns, library=library, least_edit=0.0, signatures=found)
-                known = self._made[id(index)] = (index, built)
-            self._made.move_to_end(id(index))
-            while len(self._made) > self._kept:
-                self._made.popitem(last=False)
-            return known[1]
+
+        def made(index: ValueIndex) -> MinHashIndex:
+            columns = listed_values(index, "searched by MinHash signatures")
+            values = getattr(index, "folder", None)
+            beside = None if values is None else values.parent
+            found = signatures_of(columns, library, beside, run or Run())
+            return MinHashIndex(columns, library=library, least_edit=0.0, signatures=found)
+
+        return self._made.of(index, made)

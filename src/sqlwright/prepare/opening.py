@@ -63,9 +63,9 @@ class FilteredIndex:
             [self._shown(match) for match in matches if self._exists(match)] for matches in found
         ]
 
-    def column_values(self) -> list[ColumnValues]:
-        """Every column's texts, of an index that can list them."""
-        listed: list[ColumnValues] = self.index.column_values()  # type: ignore[attr-defined]
+    def column_values(self, most: int | None = None) -> list[ColumnValues]:
+        """Every column's texts, of an index that can list them; see `DiskValueIndex`."""
+        listed: list[ColumnValues] = self.index.column_values(most)  # type: ignore[attr-defined]
         return [match for match in listed if self.columns is None or match.column in self.columns]
 
     def _exists(self, match: ValueMatch) -> bool:

@@ -66,14 +66,16 @@ class DiskValueIndex:
         """`search` for each phrase; words that phrases share are looked up once."""
         return self._searcher.search(phrases, k, per_column)
 
-    def column_values(self) -> list[ColumnValues]:
-        """Every column's texts with their rows, for an index of another kind.
+    def column_values(self, most: int | None = None) -> list[ColumnValues]:
+        """Every column's texts with their rows, for an index of another kind; with `most` those of
+        columns that hold at most so many, which reads nothing else.
 
         Raises WorkspaceError when a page is damaged.
         """
         reader = self._searcher.reader
         found: list[list[tuple[str, int]]] = [[] for _ in self.columns]
-        for value in range(reader.size):
+        some = range(reader.size) if most is None else reader.in_small_columns(most).tolist()
+        for value in some:
             text, holders = reader.spelling(value), reader.holders(value)
             for column, rows in holders:
                 found[column].append((text, rows))

@@ -244,6 +244,15 @@ class ArrayReader:
         columns: Ids = self._data["pair_column"][self._data["pair_at"][values]]
         return columns
 
+    def in_small_columns(self, most: int) -> Ids:
+        """The values in columns that hold at most so many, ascending."""
+        columns = self._data["pair_column"]
+        if not len(columns):
+            return np.empty(0, np.int64)
+        small = np.bincount(columns) <= most
+        pairs = np.flatnonzero(small[columns])
+        return distinct(np.searchsorted(self._data["pair_at"], pairs, side="right") - 1)
+
 
 def _head(key: bytes) -> int:
     return int.from_bytes(key[:HEAD_BYTES].ljust(HEAD_BYTES, b"\0"), "big")
