@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from sqlwright.types import Sign as Sign
     from sqlwright.types import State as State
     from sqlwright.types import StepTime as StepTime
+    from sqlwright.types import SubQuestion as SubQuestion
     from sqlwright.types import TableLink as TableLink
     from sqlwright.types import Turn as Turn
     from sqlwright.types import UnitTest as UnitTest
@@ -112,6 +113,7 @@ _PLACES = {
     "State": "sqlwright.types",
     "Step": "sqlwright.protocols",
     "StepTime": "sqlwright.types",
+    "SubQuestion": "sqlwright.types",
     "Table": "sqlwright.schema",
     "TableLink": "sqlwright.types",
     "Turn": "sqlwright.types",

@@ -128,6 +128,20 @@ class StepEnded(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class SubQuestionStarted(Event):
+    """Steps begin that answer one sub-question."""
+
+    kind: ClassVar[str] = "sub_question"
+
+    number: int
+    """From 1."""
+    total: int
+    text: str
+    sample: int
+    """Number of the sample that it belongs to, from 1; 0 if there is only one."""
+
+
+@dataclass(frozen=True, slots=True)
 class BranchStepStarted(Event):
     """A step of a branch begins now. Its `StepStarted` follows in the order of the branches."""
 

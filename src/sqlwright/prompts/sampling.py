@@ -47,6 +47,7 @@ REPLY_TOKENS: Mapping[str, int] = {
     "schema_linking.filter_columns": 2_048,
     "schema_linking.select_tables": 2_048,
     "schema_linking.select_columns": 2_048,
+    "generation.decompose": 2_048,
     "generation.make_examples": 8_192,
     "selection.generate_tests": 2_048,
     "selection.pairwise": 2_048,

@@ -45,6 +45,7 @@ COMBINATORS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "stand_in": (frozenset({"steps"}), frozenset()),
     "own_view": (frozenset({"steps"}), frozenset()),
     "second_opinion": (frozenset({"steps"}), frozenset({"seconds"})),
+    "sub_questions": (frozenset({"steps"}), frozenset({"most"})),
 }
 _OPTIONAL = frozenset({
     "otherwise", "workers", "rounds", "enabled", "goal", "turns", "sampling", "prompt", "most",

@@ -14,6 +14,7 @@ nest:
       - agent: {task: find values, goal: values, steps: [retrieval.values]}
       - agent: {task: T, steps: [tool: {name: N, purpose: P, steps: [generation.direct]}]}
       - by_group: {most: 3, steps: [schema_linking.embedded, generation.embedded]}
+      - sub_questions: {steps: [generation.sub_sql, repair.execute, repair.refine]}
       - stand_in: {steps: [schema_linking.embedded, generation.embedded]}
       - selection.critic
 
@@ -117,7 +118,9 @@ _REPEATING: Mapping[str, tuple[str, int]] = {
     "samples": ("count", 1),
     "repeat_until": ("rounds", 3),
 }
-_TIMES_OF_SEQUENCES: Mapping[str, str] = {"agent": "turns", "by_group": "most"}
+_TIMES_OF_SEQUENCES: Mapping[str, str] = {
+    "agent": "turns", "by_group": "most", "sub_questions": "most",
+}  # fmt: skip
 """The same of sequences of a kind of their own, whose usual value is their field's."""
 
 

@@ -26,6 +26,7 @@ STEPS: Mapping[str, str] = {
     "schema_linking.select_columns": "sqlwright.steps.schema_linking.select_columns:SelectColumns",
     "schema_linking.select_tables": "sqlwright.steps.schema_linking.select_tables:SelectTables",
     "generation.embedded": "sqlwright.steps.generation.embedded:EmbeddedGeneration",
+    "generation.decompose": "sqlwright.steps.generation.decompose:Decompose",
     "generation.direct": "sqlwright.steps.generation.direct:DirectGeneration",
     "generation.make_examples": "sqlwright.steps.generation.make_examples:MakeExamples",
     "repair.execute": "sqlwright.steps.repair.execute:ExecuteCandidates",
@@ -50,6 +51,7 @@ SEQUENCES: Mapping[str, str] = {
     "own_view": "sqlwright.running.own_view:OwnView",
     "second_opinion": "sqlwright.steps.selection.second_opinion:SecondOpinion",
     "stand_in": "sqlwright.running.stand_in:StandIn",
+    "sub_questions": "sqlwright.running.sub_questions:SubQuestions",
 }
 """Steps made of steps with options of their own."""
 

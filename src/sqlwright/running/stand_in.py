@@ -35,7 +35,7 @@ class StandIn(combinators.Sequence):
         return super().reads | {"candidates"}
 
     def __call__(self, state: State, context: Context) -> State:
-        if state.candidates or state.refusal is not None:
+        if any(not one.goal for one in state.candidates) or state.refusal is not None:
             return state
         if not context.run.stand_in:
             return state.warn("stand_in", FORBIDDEN)

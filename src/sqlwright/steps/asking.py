@@ -10,7 +10,7 @@ from sqlwright.english.languages import foreign_language
 from sqlwright.messages import Span, Text
 from sqlwright.prompts.cells import WORDS, SpanWriter, sql_pieces, typed, words_typed
 from sqlwright.prompts.measures import newest
-from sqlwright.prompts.templates import plain_text, question_text
+from sqlwright.prompts.templates import model_text, plain_text, question_text
 from sqlwright.protocols import Context
 from sqlwright.types import State, Turn
 
@@ -24,10 +24,11 @@ NEWEST = 3
 
 def asked(state: State, context: Context | None = None) -> dict[str, Any]:
     """The variables `question`, `evidence`, `history`, `dialect` and `today` of a template. The
-    last is only filled with a context, and where the question may depend on the day."""
+    first is the sub-question at hand, if there is one; the last is only filled with a context, and
+    where the question may depend on the day."""
     dialect = state.view.schema.dialect
     return {
-        "question": question_text(state.question.text),
+        "question": model_text(state.goal) if state.goal else question_text(state.question.text),
         "evidence": question_text(state.question.evidence),
         "history": [
             {"question": question_text(turn.question), "sql": _earlier(turn, state)}

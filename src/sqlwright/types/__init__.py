@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
+from sqlwright.types.links import ColumnLink, DescriptionMatch, TableLink
 from sqlwright.types.notes import FINDINGS, Note, NoteKind, Veto, VetoKind
 from sqlwright.types.outcome import (
     Author,
@@ -32,6 +33,7 @@ from sqlwright.types.results import (
     ExecutionError,
     ExecutionResult,
 )
+from sqlwright.types.sub_questions import SubQuestion
 
 if TYPE_CHECKING:
     from sqlwright.form.nodes import Query
@@ -62,6 +64,7 @@ __all__ = [
     "SignKind",
     "State",
     "StepTime",
+    "SubQuestion",
     "TableLink",
     "Turn",
     "UnitTest",
@@ -147,33 +150,6 @@ class QueryPart:
     condition: QueryCondition | None = None
     lead: str = ""
     """`either` or `or` before an alternative, as in the text."""
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnLink:
-    """Probability that the question needs a column, in [0, 1]."""
-
-    column: ColumnRef
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class TableLink:
-    """Probability that the question needs a table, in [0, 1]."""
-
-    table: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class DescriptionMatch:
-    """Documentation of a column that resembles the question."""
-
-    column: ColumnRef
-    part: Literal["label", "description", "value_description"]
-    text: str
-    score: float
-    """Cosine similarity, in [-1, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +248,10 @@ class State:
     """Columns whose names resemble a keyword; the score is the similarity."""
     descriptions: tuple[DescriptionMatch, ...] = ()
     demonstrations: tuple[Demonstration, ...] = ()
+    sub_questions: tuple[SubQuestion, ...] = ()
+    """The question taken apart; the last one is the question itself."""
+    sub_question: int = 0
+    """Number of the sub-question at hand, from 1; 0 is the question as a whole."""
     candidates: tuple[Candidate, ...] = ()
     tests: tuple[UnitTest, ...] = ()
     sample: int = 0
@@ -286,6 +266,13 @@ class State:
     """Probability that the database holds what is asked, where a step has set it."""
     refusal: Refusal | None = None
     warnings: tuple[Note, ...] = ()
+
+    @property
+    def goal(self) -> str:
+        """The sub-question at hand; empty where that is the question itself."""
+        if 0 < self.sub_question < len(self.sub_questions):
+            return self.sub_questions[self.sub_question - 1].text
+        return ""
 
     def evolve(self, **changes: Any) -> State:
         """A copy with some fields replaced."""

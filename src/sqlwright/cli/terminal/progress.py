@@ -32,6 +32,7 @@ _WORDS = {
     "schema_linking.filter_columns": "leaving out columns",
     "schema_linking.select_tables": "choosing tables",
     "schema_linking.select_columns": "choosing columns",
+    "generation.decompose": "taking the question apart",
     "generation.make_examples": "making examples",
     "repair.execute": "running the queries",
     "repair.literals": "mending stored values",

@@ -69,6 +69,11 @@ def _event_lines(
         yield from call_lines(event, display, shown)
     if kind == "embedding":
         yield from embedding_lines(event, display)
+    if kind == "sub_question" and event.get("total") != 1:
+        yield Text()
+        which = f"sub-question {event.get('number')} of {event.get('total')}: "
+        told = Text.assemble((which, "strong"), clean(str(event.get("text")), 2_000))
+        yield from wrapped(told, display.width, hang=2)
     if kind != "step":
         return
     yield Text()

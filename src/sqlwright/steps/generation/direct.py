@@ -112,6 +112,7 @@ class DirectGeneration(SchemaStep):
                 Candidate(
                     sql=reply.sql,
                     source=SOURCE,
+                    goal=state.goal,
                     plan=reply.plan,
                     sample=state.sample or number,
                     by_model=True,
