@@ -44,6 +44,7 @@ KINDS = (
     ("You are shown one column", "relevant"),
     ("You are shown columns of a database", "filter"),
     ("choose the tables that the query has to read", "tables"),
+    ("name all tables that the query may have to read", "tables"),
     ("choose the columns that the query has to use", "columns"),
     ("You mend", "revise"),
     ("You write tests by which", "tests"),

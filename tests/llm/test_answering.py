@@ -29,6 +29,7 @@ KINDS = {
     "ranker": "best",
     "select_columns": "columns",
     "select_tables": "tables",
+    "recall_tables": "tables",
 }
 WITH_SCHEMA = frozenset({"filter", "tests", "verdicts", "columns", "tables", "sql", "revise"})
 

@@ -36,6 +36,9 @@ STEPS: dict[str, Callable[[], Step]] = {
     "filter_column": lambda: FilterColumns(form="per_column"),
     "filter_columns": lambda: FilterColumns(least=0),
     "select_tables": SelectTables,
+    "recall_tables": lambda: SelectTables(
+        prompt="schema_linking/recall_tables", examples=0, descriptions="retrieved"
+    ),
     "select_columns": lambda: SelectColumns(least=0),
     "generate_tests": GenerateTests,
     "evaluate_test": EvaluateTests,

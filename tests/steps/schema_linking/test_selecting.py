@@ -118,6 +118,25 @@ def test_samples_are_united(shop_workspace: Workspace) -> None:
     assert len(script.asked) == 3
 
 
+def test_a_table_that_one_of_five_samples_names_is_kept_and_no_stored_value_is_shown(
+    shop_workspace: Workspace,
+) -> None:
+    step = SelectTables(
+        prompt="schema_linking/recall_tables",
+        examples=0,
+        descriptions="retrieved",
+        sampling=Sampling(temperature=1.0, n=5, again=0),
+    )
+    replies = [tables("orders")] * 4 + [tables("lines")]
+    state, script = ask_for(step, start(shop_workspace.schema), shop_workspace, *replies)
+    assert set(shown(state)) == {"orders", "lines"}
+    assert [asked.temperature for asked in script.asked] == [1.0] * 5
+    prompt = script.asked[0].prompt
+    assert "name all tables that the query may have to read" in prompt
+    assert "customers" in prompt
+    assert not any(value in prompt for value in ("München", "Germany", "'open'", "e.g.", "120.5"))
+
+
 def test_columns_are_kept_with_the_keys_between_their_tables(shop_workspace: Workspace) -> None:
     state, script = ask_for(
         SelectColumns(least=0),
