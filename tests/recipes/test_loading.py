@@ -238,13 +238,15 @@ steps:
   - samples: {count: 4, steps: [generation.embedded, repair.execution_guided]}
   - selection.first_valid
 """
-    recipe = parse_recipe(text, ["samples.count=2", "repair.execution_guided.enabled=false"])
-    chains = recipe.step.steps[1]  # type: ignore[attr-defined]
-    assert (chains.count, chains.workers) == (2, 2)
+    overrides = ["samples.count=2", "samples.first=3", "repair.execution_guided.enabled=false"]
+    chains = parse_recipe(text, overrides).step.steps[1]  # type: ignore[attr-defined]
+    assert (chains.count, chains.first, chains.workers) == (2, 3, 2)
     assert [named.name for named in chains.body.steps] == ["generation.embedded"]
 
 
-@pytest.mark.parametrize("override", ["samples.count=0", "samples.size=2", "samples.count=many"])
+@pytest.mark.parametrize(
+    "override", ["samples.count=0", "samples.size=2", "samples.count=many", "samples.first=0"]
+)
 def test_a_wrong_override_of_a_combinator_is_refused(override: str) -> None:
     text = "name: c\nsteps:\n  - samples: {count: 4, steps: [generation.embedded]}\n"
     with pytest.raises(ConfigError):

@@ -61,6 +61,15 @@ def test_samples_are_merged_in_the_order_of_their_numbers(workers: int) -> None:
     assert state.sample == 0
 
 
+def test_equal_queries_of_two_branches_both_count_where_their_numbers_differ() -> None:
+    same = Does(
+        lambda s: s.evolve(candidates=(Candidate("SELECT 1", "test", sample=s.sample),)),
+    )
+    for first, numbers in ((1, [1]), (2, [1, 2]), (7, [1, 7])):
+        step = parallel(samples(1, same), samples(1, same, first=first))
+        assert [one.sample for one in step(START, context()).candidates] == numbers
+
+
 def test_equal_queries_of_two_samples_both_count() -> None:
     same = Does(
         lambda s: s.evolve(candidates=(Candidate("SELECT 1", "test", sample=s.sample),)),

@@ -35,7 +35,7 @@ COMBINATORS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     # name: the keys that hold steps, the other keys
     "sequence": (frozenset({"steps"}), frozenset()),
     "parallel": (frozenset({"branches"}), frozenset({"workers"})),
-    "samples": (frozenset({"steps"}), frozenset({"count", "workers"})),
+    "samples": (frozenset({"steps"}), frozenset({"count", "workers", "first"})),
     "for_each": (frozenset({"steps"}), frozenset({"field", "workers"})),
     "repeat_until": (frozenset({"steps"}), frozenset({"condition", "rounds"})),
     "when": (frozenset({"then", "otherwise"}), frozenset({"condition"})),
@@ -49,7 +49,7 @@ COMBINATORS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
 }
 _OPTIONAL = frozenset({
     "otherwise", "workers", "rounds", "enabled", "goal", "turns", "sampling", "prompt", "most",
-    "share", "seconds",
+    "share", "seconds", "first",
 })  # fmt: skip
 
 

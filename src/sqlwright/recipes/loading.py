@@ -249,7 +249,8 @@ class _Builder:
         if entry.name == "samples":
             count = self._repeats(entry, options)
             at_once = workers if "workers" in options else count
-            return control_flow.samples(count, inner["steps"], workers=at_once)
+            first = _typed(options.get("first", 1), _Times, entry, "first")
+            return control_flow.samples(count, inner["steps"], workers=at_once, first=first)
         if entry.name == "for_each":
             return control_flow.for_each(_text(entry, "field"), inner["steps"], workers=workers)
         condition = self._condition(entry)

@@ -57,13 +57,15 @@ class Samples(Combinator):
 
     Each time `state.sample`, on which seeds depend, is the next number, and the candidates begin
     empty: writing one and repairing it become a chain of its own. What the chains add is merged in
-    the order of the numbers. With `workers` above 1 they run in threads. Chains that
+    the order of the numbers. Samples of the same prompt in several branches begin at a `first` of
+    their own: then their seeds differ, and equal queries of two branches both count. With `workers` above 1 they run in threads. Chains that
     fail are left out with a warning, all of them if need be: what comes next may do without.
     """
 
     count: int
     body: Step
     workers: int = 1
+    first: int = 1
 
     @property
     def children(self) -> tuple[Step, ...]:
@@ -74,7 +76,8 @@ class Samples(Combinator):
         return self.body.reads - {"candidates"}
 
     def __call__(self, state: State, context: Context) -> State:
-        numbers = range(state.sample + 1, state.sample + self.count + 1)
+        first = state.sample + self.first
+        numbers = range(first, first + self.count)
         starts = [state.evolve(sample=n, candidates=()) for n in numbers]
         tasks = [(start, partial(self.body, start)) for start in starts]
         outcomes = run_branches(tasks, context, self.workers)
@@ -172,9 +175,10 @@ def parallel(*branches: Step, workers: int = 1) -> Parallel:
     return Parallel(tuple(named(branch) for branch in branches), workers)
 
 
-def samples(count: int, body: Step, *, workers: int = 1) -> Samples:
-    """The body for `count` samples, each a chain that begins without candidates."""
-    return Samples(count, named(body), workers)
+def samples(count: int, body: Step, *, workers: int = 1, first: int = 1) -> Samples:
+    """The body for `count` samples from the number `first` on, each a chain that begins without
+    candidates."""
+    return Samples(count, named(body), workers, first)
 
 
 def for_each(field: str, body: Step, *, workers: int = 1) -> ForEach:
