@@ -57,9 +57,11 @@ class Samples(Combinator):
 
     Each time `state.sample`, on which seeds depend, is the next number, and the candidates begin
     empty: writing one and repairing it become a chain of its own. What the chains add is merged in
-    the order of the numbers. Samples of the same prompt in several branches begin at a `first` of
-    their own: then their seeds differ, and equal queries of two branches both count. With `workers` above 1 they run in threads. Chains that
+    the order of the numbers. With `workers` above 1 they run in threads. Chains that
     fail are left out with a warning, all of them if need be: what comes next may do without.
+
+    Samples of the same prompt in several branches begin at a `first` of their own: then their seeds
+    differ, and equal queries of two branches both count.
     """
 
     count: int
