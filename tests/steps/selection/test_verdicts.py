@@ -9,7 +9,7 @@ import pytest
 
 from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import MalformedReply
-from sqlwright.steps.selection.verdicts import Verdicts, letter_from, verdicts_from
+from sqlwright.steps.selection.judging.verdicts import Verdicts, letter_from, verdicts_from
 
 FOLDER = Path(__file__).parents[2] / "cases" / "verdicts"
 

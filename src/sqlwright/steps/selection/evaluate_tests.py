@@ -16,9 +16,9 @@ from sqlwright.prompts.templates import model_text, render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import chosen, clusters, select
-from sqlwright.steps.selection.differences import CHARACTERS
-from sqlwright.steps.selection.queries import SCHEMA, Shown, laid_out, schema_of, shown
-from sqlwright.steps.selection.verdicts import Verdicts, verdicts_from
+from sqlwright.steps.selection.judging.differences import CHARACTERS
+from sqlwright.steps.selection.judging.queries import SCHEMA, Shown, laid_out, schema_of, shown
+from sqlwright.steps.selection.judging.verdicts import Verdicts, verdicts_from
 from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import State
 

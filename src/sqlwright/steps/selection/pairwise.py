@@ -23,9 +23,9 @@ from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.critic import result_probabilities
-from sqlwright.steps.selection.differences import CHARACTERS, render_differences
-from sqlwright.steps.selection.queries import SCHEMA, schema_of
-from sqlwright.steps.selection.verdicts import letter_from
+from sqlwright.steps.selection.judging.differences import CHARACTERS, render_differences
+from sqlwright.steps.selection.judging.queries import SCHEMA, schema_of
+from sqlwright.steps.selection.judging.verdicts import letter_from
 from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import Candidate, State
 

@@ -19,8 +19,8 @@ from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
-from sqlwright.steps.selection.differences import CHARACTERS
-from sqlwright.steps.selection.queries import SCHEMA, laid_out, schema_of, shown
+from sqlwright.steps.selection.judging.differences import CHARACTERS
+from sqlwright.steps.selection.judging.queries import SCHEMA, laid_out, schema_of, shown
 from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import State
 

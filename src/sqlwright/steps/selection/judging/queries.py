@@ -14,7 +14,7 @@ from sqlwright.prompts.templates import plain_text
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.reading import columns_used, tables_used
-from sqlwright.steps.selection.differences import render_differences
+from sqlwright.steps.selection.judging.differences import render_differences
 from sqlwright.steps.showing import Shown as ShownOptions
 from sqlwright.types import Candidate, ExecutionResult, State
 

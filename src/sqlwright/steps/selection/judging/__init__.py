@@ -1,0 +1,1 @@
+"""Judges of candidates: what they are shown, and how their replies are read."""
