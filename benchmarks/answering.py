@@ -54,6 +54,8 @@ KINDS = (
     ("You write examples for somebody", "examples"),
     ("Two SQLite queries, A and B", "pair"),
     ("You say which of them is most likely", "best"),
+    ("You see them at once, each with its result", "correct"),
+    ("You see it with its result", "right"),
     ("quer", "sql"),
 )
 
@@ -197,6 +199,13 @@ class Responder:
         count = int(re.findall(r"Which of the (\d+) queries", prompt.text)[-1])
         return json.dumps({"reasoning": "by and large", "best": draw.randint(1, count)})
 
+    def _correct(self, prompt: Prompt, draw: random.Random) -> str:
+        count = int(re.findall(r"Which of the queries 1 to (\d+)", prompt.text)[-1])
+        return json.dumps({"reasoning": "by and large", "correct_sql": draw.randint(1, count)})
+
+    def _right(self, _prompt: Prompt, draw: random.Random) -> str:
+        return json.dumps({"reasoning": "by itself", "verdict": draw.choice(("right", "wrong"))})
+
     def _sql(self, prompt: Prompt, draw: random.Random) -> str:
         sql = self._query(prompt, draw)
         if draw.random() < self.faulty:
@@ -275,6 +284,8 @@ _REPLIES: dict[str, Callable[[Responder, Prompt, random.Random], str]] = {
     "examples": Responder._examples,
     "pair": Responder._pair,
     "best": Responder._best,
+    "correct": Responder._correct,
+    "right": Responder._right,
     "sql": Responder._sql,
 }
 

@@ -50,6 +50,8 @@ REPLY_TOKENS: Mapping[str, int] = {
     "generation.decompose": 2_048,
     "generation.make_examples": 8_192,
     "selection.generate_tests": 2_048,
+    "selection.independent": 2_048,
+    "selection.multi_sample": 2_048,
     "selection.pairwise": 2_048,
     "selection.ranker": 2_048,
 }

@@ -9,7 +9,13 @@ import pytest
 
 from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import MalformedReply
-from sqlwright.steps.selection.judging.verdicts import Verdicts, letter_from, verdicts_from
+from sqlwright.steps.selection.judging.verdicts import (
+    Verdicts,
+    letter_from,
+    number_from,
+    right_from,
+    verdicts_from,
+)
 
 FOLDER = Path(__file__).parents[2] / "cases" / "verdicts"
 
@@ -42,3 +48,21 @@ def test_a_letter_is_read_or_asked_for_again(case: Any) -> None:
             letter_from(case["says"], "AB")
     else:
         assert letter_from(case["says"], "AB") == case["chose"]
+
+
+@pytest.mark.parametrize("case", cases("numbers.yaml"), ids=lambda c: repr(c["says"]))
+def test_a_number_is_read_or_asked_for_again(case: Any) -> None:
+    if case["chose"] is None:
+        with pytest.raises(MalformedReply):
+            number_from(case["says"], 3)
+    else:
+        assert number_from(case["says"], 3) == case["chose"]
+
+
+@pytest.mark.parametrize("case", cases("words.yaml"), ids=lambda c: repr(c["says"]))
+def test_right_or_wrong_is_read_or_asked_for_again(case: Any) -> None:
+    if case["right"] is None:
+        with pytest.raises(MalformedReply):
+            right_from(case["says"])
+    else:
+        assert right_from(case["says"]) is case["right"]

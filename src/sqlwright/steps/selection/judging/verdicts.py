@@ -154,3 +154,89 @@ class _Chosen(BaseModel):
             return data
         rest = [v for k, v in data.items() if k != "reasoning" and isinstance(v, str)]
         return {"better": data["better"] if "better" in data else rest[-1] if rest else None}
+
+
+def number_from(text: str, count: int) -> int:
+    """The number, from 1 to `count`, that a judge chose: from JSON, from a reply or line of nothing
+    else, or from a sentence such as "Query 2 is right". Raises MalformedReply."""
+    try:
+        number: int | None = json_from(text, _Numbered).number
+    except MalformedReply:
+        number = _number_said(text)
+    if number is None:
+        raise MalformedReply(f"it doesn't say which one: a number from 1 to {count}")
+    if not 1 <= number <= count:
+        raise MalformedReply(f"there is no query {number}, only 1 to {count}")
+    return number
+
+
+def _number_said(text: str) -> int | None:
+    for way in _WAYS_TO_CHOOSE:
+        pattern = way.replace("ALONE", r"(\d{1,3})").replace("LETTER", r"(\d{1,3})")
+        found = re.findall(pattern, text, re.MULTILINE)
+        if found and (way is not _NAMED or len(set(found)) == 1):
+            return int(found[-1])
+    return None
+
+
+class _Numbered(BaseModel):
+    """Of a JSON object the number, whatever its key."""
+
+    number: int
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        rest = [_number(value) for key, value in data.items() if key != "reasoning"]
+        numbers = [value for value in rest if value is not None]
+        return {"number": numbers[-1] if numbers else None}
+
+
+def right_from(text: str) -> bool:
+    """True if a judge holds a query for right: from JSON, from a reply, line or first word such as
+    "yes", or from a sentence such as "The query is wrong". Raises MalformedReply."""
+    try:
+        said: str | bool = json_from(text, _Verdict).verdict
+    except MalformedReply:
+        said = _verdict_said(text)
+    verdict = said if isinstance(said, bool) else _RIGHT.get(said.casefold().strip(" .!*\"'"))
+    if verdict is None:
+        raise MalformedReply("it doesn't say whether the query is right or wrong")
+    return verdict
+
+
+def _verdict_said(text: str) -> str:
+    """The word of the verdict; empty where there is none, or where there are two."""
+    words = "|".join(_RIGHT)
+    for way in _WAYS_TO_SAY:
+        found = re.findall(way.replace("WORD", f"({words})"), text, re.MULTILINE | re.IGNORECASE)
+        if found:
+            meant = {_RIGHT[word.casefold()] for word in found}
+            return str(found[-1]) if len(meant) == 1 else ""
+    return ""
+
+
+_WAYS_TO_SAY = (
+    r"\A\W*WORD\W*\Z",
+    r"^\W*WORD\W*$",
+    r"\b(?:verdict|answer)(?: is)?\W{1,6}WORD\b",
+    r"\A\W*WORD[.,:;!]",
+    r"\bis WORD\b",
+)
+_RIGHT = _WORDS | {"right": True, "correct": True, "wrong": False, "incorrect": False}
+
+
+class _Verdict(BaseModel):
+    """Of a JSON object the verdict, whatever its key."""
+
+    verdict: str | bool
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        rest = [v for k, v in data.items() if k != "reasoning" and isinstance(v, str | bool)]
+        return {"verdict": data["verdict"] if "verdict" in data else rest[-1] if rest else None}
