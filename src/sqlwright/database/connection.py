@@ -37,6 +37,8 @@ SQL_BYTES = 1_000_000
 """UTF-8 bytes of a statement at most (SQLITE_LIMIT_SQL_LENGTH)."""
 CELL_CEILING = 64 * 1024 * 1024
 """No text or blob larger than this is ever made; larger stored ones can't be read."""
+EXPLAINS = {"": 0, "EXPLAIN": 1, "EXPLAIN QUERY PLAN": 2}
+"""Words before a query that has to be explained, and the number by which the binding knows them."""
 _IN_MEMORY = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_MEMORY
 _PRAGMAS = frozenset({"data_version", "module_list"})
 """Full-text search asks for one, the check of what a query reads for the other. Alone, neither has
@@ -121,7 +123,7 @@ class GuardedConnection:
         self._modules = frozenset(
             fold_name(str(name)) for (name,) in self._connection.execute("PRAGMA module_list")
         )
-        self._denied, self._selects = "", 0
+        self._denied, self._selects, self._explain = "", 0, 0
         self._unstored: set[str] = set()
         self._statement: Statement | None = None
         self._mirror: apsw.Connection | None = None
@@ -129,18 +131,19 @@ class GuardedConnection:
         self._now = self._readable.named
         self._look()
 
-    def execute(self, sql: str) -> tuple[tuple[str, ...], Iterator[Row]]:
-        """Column names and a lazy iterator of rows. Raises Refused or the binding's errors."""
-        self._statement = None
+    def execute(self, sql: str, explain: str = "") -> tuple[tuple[str, ...], Iterator[Row]]:
+        """Column names and a lazy iterator of rows; with `explain`, a key of `EXPLAINS`, those of
+        the query's plan, and nothing of it runs. Raises Refused or the binding's errors."""
+        self._statement, self._explain = None, EXPLAINS[explain]
         if "\0" in sql:
             raise Refused("the text contains a NUL character")
         try:
-            return self._execute(sql)
+            return self._execute(sql, explain)
         except (apsw.AuthError, apsw.SQLError) as error:
             if not self._look_again(error):
                 raise self._refusal(error) from None
         try:
-            return self._execute(sql)
+            return self._execute(sql, explain)
         except apsw.AuthError as error:
             raise self._refusal(error) from None
 
@@ -163,18 +166,18 @@ class GuardedConnection:
     def _before_statement(self, cursor: apsw.Cursor, seen: int) -> None:
         if seen > 1:
             raise Refused("only one statement may run")
-        if cursor.is_explain or not cursor.is_readonly or not self._selects:
+        if cursor.is_explain != self._explain or not cursor.is_readonly or not self._selects:
             raise Refused("only a plain query may run")
         self._check_unstored(self._connection)
         self._now = self._readable.named | self._readable.internal
 
-    def _execute(self, sql: str) -> tuple[tuple[str, ...], Iterator[Row]]:
+    def _execute(self, sql: str, explain: str) -> tuple[tuple[str, ...], Iterator[Row]]:
         self._statement = None
         if self._mirror is not None:
             self._prepare(self._mirror, sql)
         self._begin()
         statement = self._statement = Statement(self._connection, self._before_statement)
-        rows = statement.rows(sql)
+        rows = statement.rows(f"{explain} {sql}" if explain else sql)
         return statement.names, rows
 
     def _prepare(self, mirror: apsw.Connection, sql: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Literal, cast
 from sqlwright.database.failures import FAILURES, Failure, explain_failure, needs_copy
 from sqlwright.database.files import DatabaseFile, FileSource, Token
 from sqlwright.database.introspect import read_schema
+from sqlwright.database.planning import PLAN_LIMITS, PLAN_ROWS, read_stored_orders
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.stored import Stored, read_stored
 from sqlwright.database.workers.pool import Pool
@@ -25,6 +26,9 @@ from sqlwright.sql.guard import check_query
 from sqlwright.sql.tokens import UnreadableQuery, quote_name
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause, ErrorKind, ExecutionError, ExecutionResult
+from sqlwright.types.plans import EnginePlan, Instruction, PlanNode
+
+Explain = Literal["", "EXPLAIN", "EXPLAIN QUERY PLAN"]
 
 _HINTS: Mapping[ErrorCause, str] = {
     "not_started": "Files are read by processes of their own, which that keeps from starting.",
@@ -115,14 +119,36 @@ class SqliteDatabase:
 
     def execute(self, sql: str, run: Run, *, limits: Limits | None = None) -> ExecutionResult:
         """Check, then run one query in the worker process. Every failure is in the result."""
+        return self._answer(sql, run, limits or run.limits)
+
+    def plan(self, sql: str, run: Run) -> EnginePlan:
+        """Check, then compile one query in the worker process, and run nothing of it."""
+        outline = self._answer(sql, run, PLAN_LIMITS, "EXPLAIN QUERY PLAN")
+        listed = self._answer(sql, run, PLAN_LIMITS, "EXPLAIN")
+        error = outline.error or listed.error
+        if error is None and listed.truncated:
+            error = ExecutionError("memory", f"its plan has more than {PLAN_ROWS:,} instructions")
+        if error is not None:
+            return EnginePlan(error=error)
+        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._binding_errors():
+            stored = read_stored_orders(connection, self._tables)
+        return EnginePlan(
+            tuple(Instruction(*cast("Any", row[:7])) for row in listed.rows),
+            tuple(PlanNode(*cast("Any", (row[0], row[1], row[3]))) for row in outline.rows),
+            stored,
+        )
+
+    def _answer(
+        self, sql: str, run: Run, allowed: Limits, explain: Explain = ""
+    ) -> ExecutionResult:
         started = time.monotonic()
-        allowed = limits or run.limits
         try:
             if _stop(run):
                 raise WorkerStopped("cancelled")
             self.check(sql, _stop_at(started + allowed.seconds, run))
             left = max(started + allowed.seconds - time.monotonic(), _LEAST_SECONDS)
-            result = self._run(sql, replace(allowed, seconds=left), lambda: _stop(run))
+            within = replace(allowed, seconds=left)
+            result = self._run({"sql": sql, "explain": explain}, within, lambda: _stop(run))
         except UnsafeQuery as error:
             result = _error(_refused(error), "prepare")
         except DatabaseUnavailable as error:
@@ -296,10 +322,10 @@ class SqliteDatabase:
             "tables": None if self._tables is None else list(self._tables),
         }
 
-    def _run(self, sql: str, limits: Limits, stop: Stop) -> ExecutionResult:
+    def _run(self, what: Mapping[str, str], limits: Limits, stop: Stop) -> ExecutionResult:
         for attempt in range(1, _ATTEMPTS + 1):
             source = self._source()
-            request = self._request(source, limits) | {"sql": sql}
+            request = self._request(source, limits) | dict(what)
             head, rows = self._pool.ask(request, stop)
             if attempt < _ATTEMPTS:
                 if source.mode == "immutable" and self._file.token() != source.token:

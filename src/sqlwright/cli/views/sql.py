@@ -119,20 +119,16 @@ def check_lines(
 
 
 def _plan(database: SqliteDatabase, sql: str) -> list[Text]:
-    """SQLite's plan as an indented list. Explaining compiles a query and runs nothing of it."""
-    from sqlwright.database.failures import FAILURES, explain_failure
+    """SQLite's plan as an indented list."""
+    from sqlwright.protocols import Run
 
-    depth: dict[object, int] = {}
+    plan = database.plan(sql, Run())
+    if plan.error is not None:
+        advice = advice_on(plan.error.cause, plan.error.name, database.schema())
+        raise QueryError(plan.error.message, hint=advice)
+    depth: dict[int, int] = {}
     lines = []
-    try:
-        with database.reader() as connection:
-            for number, parent, _, detail in connection.rows(
-                f"EXPLAIN QUERY PLAN {sql.strip().rstrip(';')}"
-            ):
-                depth[number] = depth.get(parent, -1) + 1
-                lines.append(Text("  " * min(depth[number], 10) + clean(str(detail), 300)))
-    except FAILURES as error:
-        failure = explain_failure(error)
-        advice = advice_on(failure.cause, failure.name, database.schema())
-        raise QueryError(failure.message, hint=advice) from None
+    for node in plan.outline:
+        depth[node.number] = depth.get(node.parent, -1) + 1
+        lines.append(Text("  " * min(depth[node.number], 10) + clean(node.detail, 300)))
     return lines

@@ -123,7 +123,7 @@ class _Worker:
             return self._read_on(request)
         if "sql" not in request:
             return {}, []
-        names, rows = connection.execute(request["sql"])
+        names, rows = connection.execute(request["sql"], request["explain"])
         kept, cuts = _take(rows, request)
         return {"names": names, **cuts}, kept
 
