@@ -224,7 +224,7 @@ def test_hostile_text_is_not_interpreted_by_html(text: str) -> None:
     reader.feed(shown)
     reader.close()
     assert reader.tags <= ALLOWED_TAGS
-    assert reader.attributes <= {"style"}
+    assert reader.attributes <= {"style", "scope"}
     assert reader.depth == 0
     assert not acting("".join(reader.text)) - {"\n", "\t"}
     assert len(shown) < 100_000

@@ -1,6 +1,7 @@
 import pytest
 
-from sqlwright.cli.terminal.highlight import highlighted, in_clauses
+from sqlwright.cli.terminal.highlight import highlighted
+from sqlwright.presentation.sql_text import in_clauses
 
 LONG = (
     "SELECT a.name, (SELECT COUNT(*) FROM b WHERE b.a = a.id) AS n FROM a "

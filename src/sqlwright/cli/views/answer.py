@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from sqlwright.cli.terminal.console import UNLIMITED, Glyphs, Screen
-from sqlwright.cli.terminal.highlight import highlighted, in_clauses
+from sqlwright.cli.terminal.highlight import highlighted
 from sqlwright.cli.terminal.layout import (
     LABEL_WIDTH,
     NARROW,
@@ -24,6 +24,7 @@ from sqlwright.cli.terminal.table import SHOWN_ROWS, cell_text, shape, table_lin
 from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.views.understood import part_line
 from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words, percent, usage_words
+from sqlwright.presentation.sql_text import in_clauses
 from sqlwright.presentation.sureness import basis_lines
 from sqlwright.types import Answer, Candidate, ExecutionResult, Note, ValueMatch
 

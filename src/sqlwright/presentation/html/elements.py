@@ -1,0 +1,97 @@
+"""Elements of HTML. A string is text and comes out escaped; only an `Html` is markup.
+
+No element or attribute that could load, link, run or send anything can be made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
+
+from sqlwright.presentation.answer import visible
+
+ELEMENTS = frozenset(
+    {"html", "head", "meta", "title", "style", "body", "header", "main", "section", "footer"}
+    | {"h1", "h2", "h3", "h4", "p", "div", "span", "pre", "code", "bdi", "strong"}
+    | {"ul", "li", "dl", "dt", "dd", "details", "summary"}
+    | {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+)
+"""The elements there are; no script, link, image, frame or form among them."""
+ATTRIBUTES = frozenset(
+    {"lang", "class", "style", "scope", "tabindex", "role", "aria-label", "aria-hidden", "open"}
+    | {"charset", "name", "content", "http-equiv"}
+)
+"""The attributes there are; none of them holds an address or a script."""
+VOID = frozenset({"meta"})
+"""Elements that have no content and no end."""
+LONGEST = 2_000
+"""Characters of a text that are shown where nothing else is said; chosen."""
+CELL = 300
+"""The same of a cell of a table; chosen."""
+
+_STYLED = re.compile(r"<(?=[!/?a-zA-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Html:
+    """Finished markup. `element` and `joined` make it; nobody else has a reason to."""
+
+    markup: str
+
+    def __str__(self) -> str:
+        return self.markup
+
+
+Content = Html | str
+"""Content of an element: markup, or text that will be escaped."""
+
+NOTHING = Html("")
+
+Look = Callable[[str], Mapping[str, str]]
+"""The attributes that give a kind of element its looks: a class where a page has a style sheet, an
+inline style where a piece stands alone."""
+
+
+def by_class(kind: str) -> Mapping[str, str]:
+    """The look of a page: the kind is the name of a class in its style sheet."""
+    return {"class": kind} if kind else {}
+
+
+def element(tag: str, *content: Content, **attributes: str) -> Html:
+    """`<tag attributes>content</tag>`. In names of attributes `_` stands for `-`, and one at the
+    end is dropped (`class_`). Raises ValueError for elements and attributes that aren't listed."""
+    if tag not in ELEMENTS:
+        raise ValueError(f"no element {tag!r}")
+    named = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
+    if unknown := named.keys() - ATTRIBUTES:
+        raise ValueError(f"no attribute {min(unknown)!r}")
+    written = "".join(f' {name}="{escape(visible(value))}"' for name, value in named.items())
+    if tag in VOID:
+        return Html(f"<{tag}{written}>")
+    return Html(f"<{tag}{written}>{joined(content)}</{tag}>")
+
+
+def joined(content: Iterable[Content], between: Content = "") -> Html:
+    """Several pieces as one."""
+    return Html(_markup(between).join(map(_markup, content)))
+
+
+def foreign(text: str, look: Look = by_class, *, limit: int | None = LONGEST) -> Html:
+    """Text of somebody else, kept to its own direction of writing, cut after `limit` characters;
+    None cuts nothing."""
+    return element("bdi", visible(text, limit=limit), **look("foreign"))
+
+
+def style_sheet(css: str) -> Html:
+    """A style sheet of ours. Raises ValueError if something in it would end the element."""
+    if _STYLED.search(css):
+        raise ValueError("a style sheet has no markup")
+    return Html(f"<style>{css}</style>")
+
+
+def _markup(content: Content) -> str:
+    if isinstance(content, Html):
+        return content.markup
+    return escape(visible(content, lines=True))

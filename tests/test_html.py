@@ -1,0 +1,168 @@
+"""The HTML kit: text stays text, pages stand alone, and nothing in them acts."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from sqlwright.presentation.html import blocks
+from sqlwright.presentation.html.elements import Html, element, foreign, joined, style_sheet
+from sqlwright.presentation.html.page import page, write_page
+from sqlwright.presentation.sql_text import sql_pieces
+from tests.cli import hostile
+
+TEXTS = hostile.texts()
+MARKUP = {
+    "script": "<script>alert(1)</script>",
+    "end of an element": "</code></pre></main><img src=x onerror=alert(1)>",
+    "end of an attribute": "\"'><svg/onload=alert(1)>",
+    "comment": "<!-- ",
+    "style": "</style><style>*{display:none}",
+}
+ALL = TEXTS | MARKUP
+
+
+class Reader(HTMLParser):
+    """What a browser would see, and whether every element ends where it should."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: set[str] = set()
+        self.attributes: dict[str, set[str]] = {}
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            self.attributes.setdefault(name, set()).add(value or "")
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] != ["style"]:
+            self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"a comment: {data!r}")
+
+
+def everything(text: str) -> str:
+    """A page with a text in each place of each block."""
+    cells = [(text, 1, None, b"\0"), (text, text, 2.5, 3)]
+    return page(
+        text,
+        blocks.section(
+            text,
+            blocks.paragraph(text, foreign(text)),
+            blocks.code(text),
+            blocks.code(f"SELECT '{text}' -- {text}"),
+            blocks.table([text, text], [(text, text)], caption=text, numbers=(1,)),
+            blocks.scrolling_rows([text, "b", "c", "d"], cells, most=1),
+            blocks.listed([text]),
+            blocks.defined([(text, text)]),
+            blocks.disclosure(text, text),
+            blocks.cards([(text, text)]),
+            element("p", text, aria_label=text),
+        ),
+        footer=text,
+    )
+
+
+@pytest.mark.parametrize("text", ALL.values(), ids=[name[:40] for name in ALL])
+def test_hostile_text_stays_text_wherever_it_stands(text: str) -> None:
+    short = text[:3_000]
+    plain, poisoned = Reader(everything("plain")), Reader(everything(short))
+    assert poisoned.tags == plain.tags
+    assert poisoned.attributes.keys() == plain.attributes.keys()
+    assert not hostile.acting(poisoned.text) - {"\n", "\t"}
+    for values in poisoned.attributes.values():
+        assert not hostile.acting("".join(values))
+
+
+def test_a_page_needs_nothing_else_and_forbids_it() -> None:
+    shown = everything("plain")
+    seen = Reader(shown.removeprefix("<!doctype html>\n"))
+    assert not seen.tags & {"script", "link", "img", "iframe", "object", "form", "a", "base"}
+    assert not seen.attributes.keys() & {"src", "href", "action", "onclick", "onload"}
+    assert "default-src 'none'; style-src 'unsafe-inline'" in seen.attributes["content"]
+    style = re.search(r"<style>(.*?)</style>", shown, re.DOTALL)
+    assert style is not None
+    assert "url(" not in style[1]
+    assert "@import" not in style[1]
+
+
+def test_a_page_is_made_for_reading_aloud() -> None:
+    shown = everything("plain")
+    assert '<html lang="en">' in shown
+    assert re.findall(r"<(h\d)", shown) == ["h1", "h2", "h3"]
+    assert shown.count('<th scope="col"') == 6  # of a table and of rows
+    assert shown.count('<th scope="row"') == 1
+    assert shown.count('role="region" tabindex="0" aria-label="') == shown.count('class="scroll"')
+
+
+def test_what_could_load_or_run_cannot_be_made() -> None:
+    for tag in ("script", "img", "a", "iframe"):
+        with pytest.raises(ValueError, match=tag):
+            element(tag)
+    for name in ("onclick", "href", "src"):
+        with pytest.raises(ValueError, match=name):
+            element("p", **{name: "x"})
+    with pytest.raises(ValueError, match="markup"):
+        style_sheet("p{} </style><b>")
+
+
+def test_only_markup_of_the_kit_is_markup() -> None:
+    assert element("p", "a < b & c") == Html("<p>a &lt; b &amp; c</p>")
+    assert element("p", element("strong", "x"), " < y").markup == (
+        "<p><strong>x</strong> &lt; y</p>"
+    )
+    assert joined(["a", Html("<b>"), ">"], ", ").markup == "a, <b>, &gt;"
+
+
+def test_blocks_without_content_are_left_out() -> None:
+    empty = [
+        blocks.paragraph(""),
+        blocks.section("A title", ""),
+        blocks.disclosure("A title"),
+        blocks.listed([]),
+        blocks.defined([]),
+        blocks.cards([]),
+    ]
+    assert {one.markup for one in empty} == {""}
+
+
+def test_a_query_is_coloured_and_reads_as_before() -> None:
+    sql = "SELECT name, 'it''s <b>' FROM t WHERE a.select > 1.5 -- the end"
+    shown = blocks.code(sql).markup
+    assert Reader(shown).text.replace("\n", " ") == sql
+    assert '<span class="sql-keyword">SELECT</span>' in shown
+    assert '<span class="sql-string">&#x27;it&#x27;&#x27;s &lt;b&gt;&#x27;</span>' in shown
+    assert '<span class="sql-number">1.5</span>' in shown
+    kinds = [(piece.kind, sql[piece.start : piece.end]) for piece in sql_pieces(sql)]
+    assert ("keyword", "select") not in kinds  # a column's name
+    assert kinds[-1] == ("comment", "-- the end")
+
+
+def test_a_bar_stays_within_its_room() -> None:
+    assert "width:100.0%" in blocks.bar(7).markup
+    assert "width:0.0%" in blocks.bar(-1).markup
+
+
+def test_a_page_is_whole_or_as_it_was(tmp_path: Path) -> None:
+    place = tmp_path / "page.html"
+    write_page(place, "<p>ä")
+    assert place.read_text("utf-8") == "<p>ä"
+    with pytest.raises(UnicodeEncodeError):
+        write_page(place, "\ud800")
+    assert place.read_text("utf-8") == "<p>ä"
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
