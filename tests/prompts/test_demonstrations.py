@@ -17,6 +17,7 @@ from sqlwright.prompts.demonstrations import (
     database_script,
     load_column_demonstrations,
     load_demonstrations,
+    load_next_demonstrations,
     load_revisions,
     read_demonstrations,
     texts,
@@ -24,6 +25,8 @@ from sqlwright.prompts.demonstrations import (
 from sqlwright.sql.reading import tables_used
 from sqlwright.steps.repair.checks import findings
 from sqlwright.types import Candidate, ExecutionResult
+
+SUB_QUESTIONS = ("sub_sql_first", "sub_sql_next")
 
 
 @cache
@@ -78,7 +81,7 @@ def test_a_right_query_is_kept_by_one_repair_and_mended_by_the_others() -> None:
     "entry",
     [
         entry
-        for name in ("divide_and_conquer", "query_plan", "revise")
+        for name in ("divide_and_conquer", "query_plan", "revise", *SUB_QUESTIONS)
         for entry in read_demonstrations(name)
     ],
     ids=lambda entry: entry["question"],
@@ -90,13 +93,26 @@ def test_a_worked_query_gives_the_rows_that_are_stated(entry: dict[str, Any]) ->
     assert "```" not in entry["reasoning"]
 
 
-@pytest.mark.parametrize("name", ["divide_and_conquer", "query_plan"])
+@pytest.mark.parametrize("name", ["divide_and_conquer", "query_plan", *SUB_QUESTIONS])
 def test_a_worked_query_needs_all_the_tables_it_shows(name: str) -> None:
-    for entry, one in zip(read_demonstrations(name), load_demonstrations(name), strict=True):
+    loaded = load_next_demonstrations() if name == "sub_sql_next" else load_demonstrations(name)
+    for entry, one in zip(read_demonstrations(name), loaded, strict=True):
         assert {table.lower() for table in tables_used(one.sql)} - {"years", "pairs"} == set(
             entry["tables"]
         )
         assert one.schema.count("CREATE TABLE") == len(entry["tables"])
+
+
+@pytest.mark.parametrize(("name", "count"), [("sub_sql_first", 3), ("sub_sql_next", 2)])
+def test_sub_questions_have_as_many_worked_examples_as_the_paper_has(name: str, count: int) -> None:
+    assert len(read_demonstrations(name)) == count
+
+
+@pytest.mark.parametrize("entry", read_demonstrations("sub_sql_next"), ids=lambda e: e["question"])
+def test_a_query_that_is_gone_on_with_gives_other_rows(entry: dict[str, Any]) -> None:
+    rows = [list(row) for row in opened(entry["database"]).execute(entry["earlier_sql"])]
+    assert rows == entry["earlier_rows"] != entry["rows"]
+    assert entry["question"].startswith(entry["earlier"][:20])
 
 
 @pytest.mark.parametrize("entry", read_demonstrations("revise"), ids=lambda e: e["question"])

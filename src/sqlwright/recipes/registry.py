@@ -29,6 +29,7 @@ STEPS: Mapping[str, str] = {
     "generation.decompose": "sqlwright.steps.generation.decompose:Decompose",
     "generation.direct": "sqlwright.steps.generation.direct:DirectGeneration",
     "generation.make_examples": "sqlwright.steps.generation.make_examples:MakeExamples",
+    "generation.sub_sql": "sqlwright.steps.generation.sub_sql:SubSql",
     "repair.execute": "sqlwright.steps.repair.execute:ExecuteCandidates",
     "repair.literals": "sqlwright.steps.repair.literals:LiteralRepair",
     "repair.revise": "sqlwright.steps.repair.revise:Revise",

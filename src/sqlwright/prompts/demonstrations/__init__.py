@@ -23,6 +23,7 @@ from sqlwright.types import Demonstration
 
 COLUMNS = "filter_column"
 REVISIONS = "revise"
+NEXT = "sub_sql_next"
 
 _TABLE = re.compile(r"^CREATE TABLE (\w+) \(\n.*?^\);$", re.MULTILINE | re.DOTALL)
 
@@ -62,6 +63,15 @@ class RevisionDemonstration(WorkedDemonstration):
     """The result of running it, in the words of the prompt."""
 
 
+@dataclass(frozen=True, slots=True)
+class NextDemonstration(WorkedDemonstration):
+    """A worked example that goes on from the query for a part of its question."""
+
+    earlier: str = ""
+    """That part, as a question."""
+    earlier_sql: str = ""
+
+
 @cache
 def load_demonstrations(name: str) -> tuple[WorkedDemonstration, ...]:
     """The worked examples of a prompt, such as `divide_and_conquer` or `query_plan`.
@@ -83,6 +93,17 @@ def load_revisions() -> tuple[RevisionDemonstration, ...]:
 
 
 @cache
+def load_next_demonstrations() -> tuple[NextDemonstration, ...]:
+    """The worked examples of `generation.sub_sql` for all sub-questions but the first."""
+    return tuple(
+        NextDemonstration(
+            **_worked(entry), earlier=entry["earlier"], earlier_sql=entry["earlier_sql"].strip()
+        )
+        for entry in read_demonstrations(NEXT)
+    )
+
+
+@cache
 def load_column_demonstrations() -> tuple[ColumnDemonstration, ...]:
     """The judgements for `schema_linking.filter_columns`, half of them yes."""
     judged = []
@@ -98,7 +119,7 @@ def load_column_demonstrations() -> tuple[ColumnDemonstration, ...]:
 def demonstration_names() -> frozenset[str]:
     """The kinds of worked examples there are, which `load_demonstrations` takes."""
     names = {PurePath(file.name).stem for file in files(__name__).iterdir() if ".toml" in file.name}
-    return frozenset(names - {COLUMNS, REVISIONS})
+    return frozenset(names - {COLUMNS, REVISIONS, NEXT})
 
 
 def read_demonstrations(name: str) -> list[dict[str, Any]]:

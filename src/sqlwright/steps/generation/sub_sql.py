@@ -1,0 +1,174 @@
+"""A language model writes the query for a sub-question, from the query for the one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from sqlwright.candidates import grounded
+from sqlwright.errors import MalformedReply, ModelFailed
+from sqlwright.messages import Message
+from sqlwright.prompts.cells import render_sql
+from sqlwright.prompts.demonstrations import (
+    load_demonstrations,
+    load_next_demonstrations,
+    texts,
+)
+from sqlwright.prompts.fitting import Fitted, Portion, fit
+from sqlwright.prompts.replies import plan_from, sql_from
+from sqlwright.prompts.sampling import Prompt, Sampling, ask
+from sqlwright.prompts.templates import model_text, render
+from sqlwright.protocols import Context
+from sqlwright.steps.demonstrating import chosen, features_of
+from sqlwright.steps.showing import SchemaStep, Style
+from sqlwright.steps.task import task
+from sqlwright.types import Candidate, State
+
+SOURCE = "generation.sub_sql"
+FIRST = "sub_sql_first"
+ATTEMPTS = 100
+"""Numbers of a round, for its seed, that the attempts at one sub-question are apart."""
+
+
+class _Reply(NamedTuple):
+    """Parts of a reply."""
+
+    sql: str
+    plan: str
+
+
+@dataclass(frozen=True)
+class SubSql(SchemaStep):
+    """Has a language model write the query for the sub-question at hand, inside `sub_questions`.
+
+    MAG-SQL section 3.3, one call. Where a sub-question before it has a query, the prompt shows both
+    and asks to add what is missing; elsewhere, and where there are no sub-questions, it asks for
+    the query from scratch. A query that ended in an error isn't built on: the one before it is.
+
+    Where no reply can be used, a sub-question is left without a query, and the next one builds on
+    the one before. The question itself is asked about up to `attempts` times, from scratch
+    after the first.
+    """
+
+    prompt: str = "generation/sub_sql_first"
+    """The prompt without an earlier query."""
+    next_prompt: str = "generation/sub_sql_next"
+    """The prompt with one."""
+    shots: int = 3
+    """Worked examples shown without an earlier query, those that fit the question best."""
+    next_shots: int = 2
+    """Worked examples shown with one."""
+    evidence: Literal["letter", "sense"] = "letter"
+    """Evidence holds to the letter, or, where a formula can't mean what it says, by its sense."""
+    style: Style = "ddl"
+    """The form of the schema."""
+    examples: int = 6
+    """Stored values shown beside a column at most."""
+    attempts: int = 3
+    """Prompts at most for the question itself."""
+    sampling: Sampling = field(default_factory=Sampling)
+
+    purpose: ClassVar[str] = (
+        "Writes a query for the sub-question at hand, from the one for the sub-question before "
+        "it. One call."
+    )
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
+    writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
+
+    def __post_init__(self) -> None:
+        for option in ("examples", "shots", "next_shots"):
+            if getattr(self, option) < 0:
+                raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
+        if self.attempts < 1:
+            raise ValueError(f"attempts must be at least 1, not {self.attempts}")
+
+    def calls(self, state: State) -> int:
+        """One, if there is anything to ask."""
+        return 1 if state.question.text.strip() else 0
+
+    def __call__(self, state: State, context: Context) -> State:
+        if not state.question.text.strip() or not any(True for _ in state.view.visible):
+            return state
+        earlier = _earlier(state)
+        problem: MalformedReply | ModelFailed | None = None
+        for attempt in range(1 if state.goal else self.attempts):
+            built_on = earlier if attempt == 0 else None
+            fitted = self._fitted(built_on, state, context)
+            turn = max(state.sub_question - 1, 0) + ATTEMPTS * attempt
+            prompt = Prompt(fitted.messages, _read, round=turn)
+            try:
+                (replies,) = ask([prompt], state, context, step=SOURCE, sampling=self.sampling)
+            except (MalformedReply, ModelFailed) as error:
+                problem = error
+                continue
+            state = fitted.noted(state, SOURCE)
+            written = self._candidates(replies, state, context)
+            return state.evolve(candidates=(*state.candidates, *written))
+        if state.goal:
+            told = f"no query could be written for sub-question {state.sub_question}: {problem}"
+            return state.warn("model", told, problem)
+        return state.warn("left_out", f"left out: {problem}", problem)
+
+    def _candidates(
+        self, replies: Sequence[_Reply | None], state: State, context: Context
+    ) -> Iterator[Candidate]:
+        for number, reply in enumerate(replies, start=1 if len(replies) > 1 else 0):
+            if reply is not None:
+                written = Candidate(
+                    sql=reply.sql,
+                    source=SOURCE,
+                    goal=state.goal,
+                    plan=reply.plan,
+                    sample=state.sample or number,
+                    by_model=True,
+                )
+                yield grounded(written, state.values, context.workspace.schema)
+
+    def _fitted(self, earlier: Candidate | None, state: State, context: Context) -> Fitted:
+        """The prompt from scratch, or from an earlier query."""
+        demonstrations = self._demonstrations(earlier, state, context)
+        how, built_on = self.shown, {}
+        if earlier is not None:
+            sql = render_sql(earlier, state.question)
+            built_on = {"earlier": model_text(earlier.goal), "earlier_sql": sql}
+
+        def laid_out(portion: Portion, state: State) -> tuple[Message, ...]:
+            return render(
+                self.prompt if earlier is None else self.next_prompt,
+                demonstrations=demonstrations[: portion.shots],
+                evidence_sense=self.evidence == "sense",
+                **built_on,
+                **task(
+                    state,
+                    context,
+                    style=portion.style,
+                    examples=portion.examples,
+                    shown=how.within(portion),
+                ),
+            )
+
+        full = Portion(len(demonstrations), self.style, self.examples, listed=0.0)
+        return fit(laid_out, full, state, context, step=SOURCE, sampling=self.sampling)
+
+    def _demonstrations(
+        self, earlier: Candidate | None, state: State, context: Context
+    ) -> list[Mapping[str, Any]]:
+        features = features_of(state, context)
+        if earlier is None:
+            return [texts(o) for o in chosen(load_demonstrations(FIRST), features, self.shots)]
+        return [texts(o) for o in chosen(load_next_demonstrations(), features, self.next_shots)]
+
+
+def _earlier(state: State) -> Candidate | None:
+    """The query for the nearest sub-question before this one that has one without an error."""
+    for part in reversed(state.sub_questions[: max(state.sub_question - 1, 0)]):
+        for candidate in reversed(state.candidates):
+            failed = candidate.result is not None and not candidate.result.ok
+            if candidate.goal == part.text and not failed:
+                return candidate
+    return None
+
+
+def _read(text: str) -> _Reply:
+    return _Reply(sql_from(text), plan_from(text))
