@@ -214,6 +214,13 @@ def _failure(
         return f"{absent}: {last}" if last else absent, "", last
     if lost:  # other words wouldn't help against a model that doesn't reply, or replies no SQL
         return f"no query could be written: {lost[-1]}", "", lost[-1]
+    if chosen is not None and chosen.result is None:
+        return (
+            "the query that was selected was never run",
+            "Unless time ran out, the recipe selects before it runs any: put repair.execute "
+            "before the selection.",
+            "",
+        )
     return (
         "no query could be written for this question",
         "Ask in other words, naming tables or columns of the database.",
