@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from sqlwright.types import Answer as Answer
     from sqlwright.types import Basis as Basis
     from sqlwright.types import Candidate as Candidate
+    from sqlwright.types import ColumnExamples as ColumnExamples
     from sqlwright.types import ColumnLink as ColumnLink
     from sqlwright.types import Demonstration as Demonstration
     from sqlwright.types import DescriptionMatch as DescriptionMatch
@@ -78,6 +79,7 @@ _PLACES = {
     "Budget": "sqlwright.spending",
     "Candidate": "sqlwright.types",
     "Column": "sqlwright.schema",
+    "ColumnExamples": "sqlwright.types",
     "ColumnLink": "sqlwright.types",
     "ColumnRef": "sqlwright.schema",
     "ConfigError": "sqlwright.errors",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from sqlwright.english.vocabulary import STOP_WORDS
-from sqlwright.errors import WorkspaceError
+from sqlwright.errors import Cancelled, WorkspaceError
 from sqlwright.indexes import folding, storage
 from sqlwright.indexes.descriptions import (
     DescriptionIndex,
@@ -41,10 +42,10 @@ from sqlwright.indexes.values.reader import ArrayReader, distinct, distinct_firs
 from sqlwright.indexes.values.strings import SORTED_BYTES, Strings, sorted_order
 from sqlwright.indexes.values.tokens import PhraseToken
 from sqlwright.indexes.vectors import VectorIndex
-from sqlwright.protocols import ValueIndex
+from sqlwright.protocols import FloatArray, Run, ValueIndex
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from tests.form.notation import cases
-from tests.indexes.values_data import AIRPORT, CITY, LetterEmbedder, columns
+from tests.indexes.values_data import AIRPORT, CITY, COLUMNS, LetterEmbedder, columns
 
 quick = settings(deadline=None, max_examples=25)
 texts = st.lists(st.text("abcdeéß東 -s0", max_size=12), min_size=1, max_size=12)
@@ -127,6 +128,36 @@ def test_vectors_are_made_of_the_first_values_and_characters() -> None:
     assert index.search("abcdef")[0].score == 1.0
     assert index.search("abc")[0].value == "abcdef"
     assert index.search("abc")[0].score == 0.999
+
+
+def test_vectors_give_the_nearest_values_of_each_column_however_far() -> None:
+    embedder = LetterEmbedder()
+    index = VectorIndex(columns(), embedder)
+    (asked,) = embedder.embed(["How far is the airport of Zurich from Newcastle?"])
+    found = index.nearest(asked, 2)
+    assert set(found) == set(COLUMNS)
+    assert found[AIRPORT] == ["Zürich Airport", "Paris"]
+    assert "Newcastle upon Tyne" in found[CITY]
+    assert [len(values) for values in index.nearest(asked, 9).values()] == [9, 3, 6, 5]
+
+
+def test_a_cancelled_run_ends_the_making_of_vectors_between_two_batches() -> None:
+    class Cancels(LetterEmbedder):
+        def embed(self, texts: Sequence[str]) -> FloatArray:
+            run.cancelled.set()
+            return super().embed(texts)
+
+    run = Run()
+    with pytest.raises(Cancelled):
+        VectorIndex(columns(), Cancels(), batch=2, run=run)
+
+
+def test_the_most_frequent_values_of_a_column_are_listed() -> None:
+    index = memory_value_index(columns())
+    assert index.frequent(CITY, 3) == [("York", 7), ("Newcastle upon Tyne", 5), ("São Paulo", 4)]
+    assert sorted(index.frequent(CITY, 99)) == sorted(COLUMNS[CITY])
+    assert index.frequent(ColumnRef("city", "absent"), 3) == []
+    assert index.beside is None
 
 
 # ---- folding

@@ -49,6 +49,7 @@ from sqlwright.prepare.storage.manifest import Manifest, read_catalog, read_mani
 from sqlwright.prepare.storage.paths import (
     STAGES,
     TEXTS,
+    VALUES,
     disk_errors,
     make_private,
     prepared_folder,
@@ -58,7 +59,7 @@ from sqlwright.prepare.storage.paths import (
     written_paths,
 )
 from sqlwright.prepare.storage.stages import load_stage, save_stage
-from sqlwright.prepare.texts import embed_texts
+from sqlwright.prepare.texts import embed_texts, embed_values
 from sqlwright.protocols import Run
 from sqlwright.schema import ColumnRef, ForeignKey, Schema, Table
 
@@ -77,7 +78,7 @@ class Progress:
     """Progress of `prepare`."""
 
     stage: str
-    """One of: waiting, tables, joins, texts, index, descriptions, signatures, done."""
+    """One of: waiting, tables, joins, texts, index, descriptions, signatures, vectors, done."""
     detail: str
     """The table being read, the process waited for, and the like."""
     done: int
@@ -114,13 +115,15 @@ def prepare(
     folder: Path | None = None,
     descriptions: Path | None = None,
     minhash: Library | None = None,
+    vectors: bool = False,
     progress: ProgressSink = no_progress,
     run: Run | None = None,
 ) -> Prepared:
     """Learn everything about a database and keep it in `folder` (default: `prepared_folder(url)`).
 
-    With `minhash` also the value index that CHESS published, by that library; once it is there,
-    later calls renew it, too.
+    With `minhash` also the value index that CHESS published, by that library, with `vectors` also
+    the vectors of stored values that MSc-SQL looks up; once they are there, later calls renew them,
+    too.
 
     Resumes where an earlier call was stopped, and reads only tables that have changed since.
     Raises `DatabaseUnavailable`, `WorkspaceError` (the folder can't be written, the disk is full)
@@ -142,14 +145,16 @@ def prepare(
             if found is not None:
                 catalog, values = found
                 # These may be missing, damaged or of an older release's weights all the same.
-                embed_texts(folder, catalog.schema, _texts_told(progress, run))
+                embed_texts(folder, catalog.schema, _embedding_told(progress, "texts", run))
                 keep_signatures(folder, minhash, run, _told(progress, "signatures"))
+                embed_values(folder, vectors, _embedding_told(progress, "vectors", run))
                 names = tuple(table.name for table in catalog.schema.tables)
                 progress(Progress("done", str(folder), values, values))
                 seconds = time.monotonic() - started
                 return Prepared(folder, catalog, values, seconds, (), names, catalog.notes)
             result = _Build(database, folder, described, progress, run).run_all()
             keep_signatures(folder, minhash, run, _told(progress, "signatures"))
+            embed_values(folder, vectors, _embedding_told(progress, "vectors", run))
             progress(Progress("done", str(folder), result.values, result.values))
     return Prepared(
         folder,
@@ -162,10 +167,10 @@ def prepare(
     )
 
 
-def _texts_told(progress: ProgressSink, run: Run) -> Callable[[int, int], None]:
+def _embedding_told(progress: ProgressSink, stage: str, run: Run) -> Callable[[int, int], None]:
     def told_of(done: int, total: int) -> None:
         run.check()
-        progress(Progress("texts", "", done, total))
+        progress(Progress(stage, "", done, total))
 
     return told_of
 
@@ -309,7 +314,7 @@ class _Build:
         identity: tuple[str, str],
     ) -> None:
         generation = secrets.token_hex(6)
-        embed_texts(self.folder, schema, _texts_told(self.progress, self.run))
+        embed_texts(self.folder, schema, _embedding_told(self.progress, "texts", self.run))
         kept = within_room(columns.values(), MOST_TEXTS)
         total = sum(len(column.texts) for column in kept.values())
         values_folder = self.folder / f"values-{generation}"
@@ -359,7 +364,7 @@ class _Build:
             keep_stages = None
         else:
             keep_stages = set(manifest.stages)
-        keep = {"manifest.json", "lock", STAGES, TEXTS}
+        keep = {"manifest.json", "lock", STAGES, TEXTS, VALUES}
         if manifest is not None:
             keep |= {manifest.catalog_file, manifest.values_folder}
         keep |= set(more)

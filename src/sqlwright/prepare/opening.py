@@ -68,6 +68,18 @@ class FilteredIndex:
         listed: list[ColumnValues] = self.index.column_values(most)  # type: ignore[attr-defined]
         return [match for match in listed if self.columns is None or match.column in self.columns]
 
+    def frequent(self, column: ColumnRef, most: int) -> list[tuple[str, int]]:
+        """The texts of a column that stand in most rows, of an index that can tell."""
+        if self.columns is not None and column not in self.columns:
+            return []
+        listed: list[tuple[str, int]] = self.index.frequent(column, most)  # type: ignore[attr-defined]
+        return listed
+
+    @property
+    def beside(self) -> Path | None:
+        """The folder with all that is prepared of this database; None in memory."""
+        return getattr(self.index, "beside", None)
+
     def _exists(self, match: ValueMatch) -> bool:
         return self.columns is None or match.column in self.columns
 

@@ -1,7 +1,8 @@
-"""Vectors of what names and describes a schema's tables and columns, for the embedded linker.
+"""Vectors of what names and describes a schema's tables and columns, for the embedded linker, and
+of stored values, for `retrieval.nearest_values`.
 
 They are kept by text, so whatever happens to data and schema, only texts that weren't there before
-are embedded. The file needs no mention in the manifest: it says itself which weights made it.
+are embedded. No file needs a mention in the manifest: it says itself which weights made it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import cast
 import numpy as np
 
 from sqlwright.errors import ModelUnavailable
+from sqlwright.indexes.values.index import open_value_index
+from sqlwright.indexes.vectors import MOST_CHARACTERS, MOST_VALUES
 from sqlwright.local.embedder.prepared import (
     PROBE,
     KeptVectors,
@@ -25,12 +28,23 @@ from sqlwright.local.embedder.prepared import (
     text_keys,
 )
 from sqlwright.local.question.schema import schema_texts
-from sqlwright.prepare.storage.paths import STAGES, TEXTS, make_private, remove, write_private
+from sqlwright.prepare.storage.manifest import read_manifest
+from sqlwright.prepare.storage.paths import (
+    STAGES,
+    TEXTS,
+    VALUES,
+    make_private,
+    remove,
+    write_private,
+)
 from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import Schema
 
 CHUNK = 1_024
 """Texts after which what is embedded is saved, about a second's work."""
+MOST_VECTORS = 200_000
+"""Stored values embedded in all; with more columns than that has room for, fewer of each. Chosen:
+some minutes' work and 150 MB."""
 _BATCH = 128
 """Texts embedded at a time: progress is told after each batch."""
 
@@ -54,11 +68,30 @@ def embed_texts(folder: Path, schema: Schema, progress: Callable[[int, int], Non
     raises ends the work, and the next call goes on from there. Without the model nothing is done:
     then texts are embedded when they are needed. Raises WorkspaceError.
     """
+    _keep(folder, TEXTS, schema_texts(schema).texts, progress)
+
+
+def embed_values(folder: Path, asked: bool, progress: Callable[[int, int], None]) -> None:
+    """Likewise the values of what is prepared in `folder`, the most frequent of each column, where
+    that is asked for now or was before."""
+    manifest = read_manifest(folder) if asked or (folder / VALUES).exists() else None
+    if manifest is None:
+        return
+    index = open_value_index(folder / manifest.values_folder)
+    most = min(MOST_VALUES, MOST_VECTORS // max(len(index.columns), 1))
+    values = (text for column in index.columns for text, _ in index.frequent(column, most))
+    texts = list(dict.fromkeys(text[:MOST_CHARACTERS] for text in values))
+    _keep(folder, VALUES, texts, progress)
+
+
+def _keep(
+    folder: Path, name: str, texts: Sequence[str], progress: Callable[[int, int], None]
+) -> None:
+    """Have exactly the vectors of these texts in a file."""
     from sqlwright.local.models import load, weights_digest
 
-    texts = schema_texts(schema).texts
     keys, model = text_keys(texts), weights_digest("embedder")
-    kept = open_file(folder / TEXTS)
+    kept = open_file(folder / name)
     if kept is not None and kept.model != model:
         kept = None
     if kept is not None and np.array_equal(kept.keys, np.unique(keys)):
@@ -70,7 +103,7 @@ def embed_texts(folder: Path, schema: Schema, progress: Callable[[int, int], Non
     make_private(folder / STAGES)
     work = _Embedding(folder / STAGES, embedder, model, progress)
     vectors = work.vectors(texts, keys, kept)
-    write_private(folder / TEXTS, file_content(keys, vectors, work.probe, model))
+    write_private(folder / name, file_content(keys, vectors, work.probe, model))
     for part in work.parts:
         remove(part)
 

@@ -6,7 +6,7 @@ import math
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlwright.messages import HIDDEN
@@ -14,7 +14,7 @@ from sqlwright.prompts.cells import literal
 from sqlwright.prompts.descriptions import essential
 from sqlwright.prompts.measures import NUMERIC, least_and_greatest, number
 from sqlwright.schema import Column, ColumnRef, ForeignKey
-from sqlwright.types import Cell, DescriptionMatch, ValueMatch
+from sqlwright.types import Cell, ColumnExamples, DescriptionMatch, ValueMatch
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile
@@ -73,6 +73,8 @@ class ColumnKnowledge:
     """Names of all tables and columns, folded."""
     drawn: Callable[[ColumnRef], random.Random] | None = None
     """Draws the one example of a column that is shown; None shows frequent ones."""
+    given: Mapping[ColumnRef, ColumnExamples] = field(default_factory=dict)
+    """Examples shown in place of those of the catalog."""
 
     def profile(self, ref: ColumnRef) -> ColumnProfile | None:
         """The catalog's profile of a column."""
@@ -122,6 +124,11 @@ class ColumnKnowledge:
         }
         instead = _RESEMBLE if marked else HIDDEN
         shown = [f"{text}{mark}" for text, mark in marked.items()]
+        given = self.given.get(ref)
+        if given is not None and self.examples:
+            texts = [_cut(cell, given.characters) for cell in given.values[: self.examples]]
+            more = [text for text in texts if text not in marked]
+            return Listed([*shown, *more], instead=instead)
         if profile is None or not self.examples or (numeric and (key or ref in self.joined)):
             return Listed(shown, instead=instead)
         usual = _usual(profile)
@@ -205,7 +212,11 @@ def _best(usual: Sequence[Cell]) -> list[Cell]:
 
 
 def _example(cell: Cell) -> str:
-    return literal(cell, LONGEST_EXAMPLE) if isinstance(cell, str) else number(cell)
+    return _cut(cell, LONGEST_EXAMPLE)
+
+
+def _cut(cell: Cell, characters: int) -> str:
+    return literal(cell, characters) if isinstance(cell, str) else number(cell)
 
 
 def bare(text: str) -> str:

@@ -31,7 +31,7 @@ from sqlwright.prompts.tables import about_table, table_opening
 from sqlwright.prompts.views import LONGEST_COMPACT, made_of, view_query
 from sqlwright.schema import Column, ColumnRef, Detail, ForeignKey, SchemaView, Table, fold_name
 from sqlwright.sql.tokens import quote_name
-from sqlwright.types import DescriptionMatch, ValueMatch
+from sqlwright.types import ColumnExamples, DescriptionMatch, ValueMatch
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile
@@ -88,6 +88,7 @@ class SchemaLayout:
         examples: int = 3,
         drawn: Callable[[ColumnRef], random.Random] | None = None,
         every_description: bool = False,
+        given: Sequence[ColumnExamples] = (),
     ) -> None:
         if catalog is not None:
             catalog = catalog.steady or catalog
@@ -100,6 +101,7 @@ class SchemaLayout:
             view.schema.foreign_key_columns,
             frozenset(fold_name(name) for ref in view.schema.columns for name in ref),
             drawn,
+            {of_column.column: of_column for of_column in given},
         )
         laid_out = _ddl if style == "ddl" else _compact
         self._tables = [laid_out(shown, known) for shown in _shown(view)]

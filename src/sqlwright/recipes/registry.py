@@ -20,6 +20,7 @@ STEPS: Mapping[str, str] = {
     "retrieval.entities": "sqlwright.steps.retrieval.entities:RetrieveEntities",
     "retrieval.context": "sqlwright.steps.retrieval.context:RetrieveContext",
     "retrieval.substrings": "sqlwright.steps.retrieval.substrings:RetrieveSubstrings",
+    "retrieval.nearest_values": "sqlwright.steps.retrieval.nearest_values:NearestValues",
     "retrieval.values": "sqlwright.steps.retrieval.values:ValueRetrieval",
     "schema_linking.embedded": "sqlwright.steps.schema_linking.embedded:EmbeddedLinking",
     "schema_linking.filter_columns": "sqlwright.steps.schema_linking.filter_columns:FilterColumns",

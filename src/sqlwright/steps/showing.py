@@ -64,9 +64,10 @@ class Shown:
                 catalog=catalog,
                 examples=examples,
                 drawn=self.drawn(state, context),
+                given=state.examples,
             ),
             "showing/schema",
-            (view, found, state.descriptions, catalog),
+            (view, found, state.descriptions, state.examples, catalog),
             (style, examples, every, self.values),
         )
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
+from sqlwright.types.examples import ColumnExamples
 from sqlwright.types.links import ColumnLink, DescriptionMatch, TableLink
 from sqlwright.types.notes import FINDINGS, Note, NoteKind, Veto, VetoKind
 from sqlwright.types.outcome import (
@@ -46,6 +47,7 @@ __all__ = [
     "Basis",
     "Candidate",
     "Cell",
+    "ColumnExamples",
     "ColumnLink",
     "Demonstration",
     "DescriptionMatch",
@@ -247,6 +249,8 @@ class State:
     similar_columns: tuple[ColumnLink, ...] = ()
     """Columns whose names resemble a keyword; the score is the similarity."""
     descriptions: tuple[DescriptionMatch, ...] = ()
+    examples: tuple[ColumnExamples, ...] = ()
+    """Stored values shown of columns in place of frequent ones."""
     demonstrations: tuple[Demonstration, ...] = ()
     sub_questions: tuple[SubQuestion, ...] = ()
     """The question taken apart; the last one is the question itself."""

@@ -21,6 +21,7 @@ def command(
     database: options.Database = None,
     descriptions: options.Descriptions = None,
     minhash: options.MinHash = None,
+    vectors: options.Vectors = False,
 ) -> int:
     """Read a database once, so that questions find every value.
 
@@ -50,6 +51,7 @@ def command(
                     folder=settings.prepared_folder(target),
                     descriptions=settings.descriptions_for(target),
                     minhash=minhash,
+                    vectors=vectors,
                     progress=headway,
                     run=Run(cancelled=cancelled),
                 ),

@@ -83,6 +83,14 @@ MinHash = Annotated[
         "(for retrieval.entities.values=minhash; extra lsh).",
     ),
 ]
+Vectors = Annotated[
+    bool,
+    typer.Option(
+        "--vectors",
+        help="Also embed the stored values, the 2,000 most frequent of each column "
+        "(for retrieval.nearest_values).",
+    ),
+]
 Tables = Annotated[
     str | None,
     typer.Option(

@@ -22,6 +22,7 @@ STAGES = {
     "descriptions": "embedding descriptions",
     "index": "indexing values",
     "signatures": "making MinHash signatures",
+    "vectors": "embedding values",
     "done": "done",
 }
 

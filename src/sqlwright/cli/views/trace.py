@@ -114,6 +114,9 @@ def _item_words(item: Any) -> str:
         column = item.get("column")
         where = ".".join(str(v) for v in column.values()) if isinstance(column, dict) else column
         return clean(f'"{item["phrase"]}" = {where}: {item.get("value")}', 300)
+    if isinstance(item.get("values"), list) and "column" in item:
+        listed = ", ".join(str(value) for value in item["values"])
+        return clean(f"{_short(item['column'])}: {listed}", 300)
     pairs = [f"{key} {_short(entry)}" for key, entry in item.items() if entry not in (None, "", [])]
     return clean(", ".join(pairs), 400)
 

@@ -81,6 +81,20 @@ class DiskValueIndex:
                 found[column].append((text, rows))
         return [ColumnValues(ref, texts) for ref, texts in zip(self.columns, found, strict=True)]
 
+    def frequent(self, column: ColumnRef, most: int) -> list[tuple[str, int]]:
+        """The texts of a column that stand in most rows, with these; none for a column that isn't
+        indexed. Raises WorkspaceError when a page is damaged."""
+        if column not in self.columns:
+            return []
+        reader = self._searcher.reader
+        found = reader.frequent(self.columns.index(column), most)
+        return [(reader.spelling(value), rows) for value, rows in found]
+
+    @property
+    def beside(self) -> Path | None:
+        """The folder with all that is prepared of this database; None in memory."""
+        return None if self.folder is None else self.folder.parent
+
     def verify(self) -> None:
         """Check every page against its checksum. Raises WorkspaceError."""
         self._searcher.reader.verify()

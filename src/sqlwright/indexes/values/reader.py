@@ -130,6 +130,19 @@ class ArrayReader:
             if int(self._data[f"{name}_at"][-1]) != len(self._data[name]):
                 raise damaged(f"{name} does not end where its offsets do")
 
+    def frequent(self, column: int, most: int) -> list[tuple[int, int]]:
+        """(value, rows) of the texts in a column, those in most rows first and of equals the first
+        in order. Raises WorkspaceError when a page is damaged."""
+        owners, rows, starts = (
+            self._arrays[name].checked(0, len(self._data[name]))
+            for name in ("pair_column", "pair_rows", "pair_at")
+        )
+        places = np.flatnonzero(owners == column)
+        counts = rows[places].astype(np.int64)
+        chosen = np.argsort(-counts, kind="stable")[:most]
+        values = np.searchsorted(starts, places[chosen], side="right") - 1
+        return list(zip(values.tolist(), counts[chosen].tolist(), strict=True))
+
     def _bucket_bits(self, name: str) -> int:
         buckets = len(self._data[f"{name}_at"]) - 1
         if buckets.bit_count() != 1:

@@ -25,13 +25,14 @@ MANIFEST = "manifest.json"
 LOCK = "lock"
 STAGES = "stages"
 TEXTS = "texts.vectors"
+VALUES = "values.vectors"
 LATE = "late"
 """Marks that preparing without being asked took too long."""
 ASIDE = ".aside-"
 NEEDED_ROOM = 1_000_000
 """Free bytes on the disk. With less, a failure to write is a full disk, whatever it says."""
 _OURS = re.compile(
-    r"(?:manifest\.json|lock|late|stages|texts\.vectors|catalog-[0-9a-f]+\.json|values-[0-9a-f]+|"
+    r"(?:manifest\.json|lock|late|stages|(?:texts|values)\.vectors|catalog-[0-9a-f]+\.json|values-[0-9a-f]+|"
     r"descriptions-[0-9a-f]+|endpoint-[0-9a-f]+\.vectors|"
     r"minhash-[a-z]+-[0-9a-f]+|\.aside-.*|\.values-.*|\.minhash-.*)\Z"
 )
