@@ -27,6 +27,17 @@ class Share:
         margin = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         return (max(0.0, center - margin), min(1.0, center + margin))
 
+    def as_dict(self) -> dict[str, float]:
+        """The share as plain data."""
+        low, high = self.interval
+        return {
+            "value": self.value,
+            "low": low,
+            "high": high,
+            "hits": self.hits,
+            "total": self.total,
+        }
+
     def __str__(self) -> str:
         low, high = self.interval
         share = f"{100 * self.value:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"

@@ -56,6 +56,16 @@ class Record:
     """Usage of language models, by step; the keys are the fields of `types.Usage`."""
     message: str = ""
     difficulty: str = ""
+    evidence: str = ""
+    """What the data set gives with the question."""
+    errors: Sequence[Mapping[str, str]] | None = None
+    """Of a wrong answer the classes that hold, the main one first: `class`, `shown_by`. None where
+    nobody looked: of right answers, and in runs of earlier versions."""
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """Of a wrong answer where the first wrong thing came from: `kind`, `step`, `shown_by`."""
+    results: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Of a wrong answer the first rows of `gold` and `query`: `columns`, `rows`, `count`, and
+    `error` in place of rows."""
 
     def right(self, rule: Rule) -> bool:
         """True if the answer is right by that rule."""

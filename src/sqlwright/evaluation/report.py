@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from sqlwright.datasets.example import Rule
+from sqlwright.evaluation.error_classes.figures import error_figures
 from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.records import Record
 from sqlwright.spending import plus
@@ -18,12 +19,14 @@ def summarize(
     records: Sequence[Record],
     rule: Rule = "spider",
     skipped: Mapping[str, tuple[int, str]] | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The figures of a run as plain data: shares as {value, low, high, hits, total}, times in
     seconds. What is right goes by `rule`, but for the two shares named by a rule of their own.
 
     Questions whose gold query doesn't run are left out and counted; so are those of `skipped`
-    databases, given with their numbers of questions and the reasons.
+    databases, given with their numbers of questions and the reasons. `labels` are the classes that
+    people gave wrong answers, by the ids of their questions.
     """
     scored = [r for r in records if r.status != "gold"]
     full = [r for r in scored if not r.gold_empty]
@@ -62,6 +65,7 @@ def summarize(
             "all_columns_found": _share(linked, lambda r: r.found_columns == r.needed_columns),
         },
         "views": view_figures(scored),
+        "errors": error_figures(records, rule, labels),
         "by_difficulty": {
             level: _share([r for r in scored if r.difficulty == level], right)
             for level in sorted({r.difficulty for r in scored if r.difficulty})
@@ -168,19 +172,7 @@ def quantiles(values: Sequence[float]) -> dict[str, float]:
 
 
 def _share(records: Sequence[Record], hit: Callable[[Record], bool]) -> dict[str, float]:
-    return share_to_dict(Share(sum(hit(r) for r in records), len(records)))
-
-
-def share_to_dict(share: Share) -> dict[str, float]:
-    """A share as plain data."""
-    low, high = share.interval
-    return {
-        "value": share.value,
-        "low": low,
-        "high": high,
-        "hits": share.hits,
-        "total": share.total,
-    }
+    return Share(sum(hit(r) for r in records), len(records)).as_dict()
 
 
 def _ratio(records: Iterable[Record], counts: Callable[[Record], tuple[int, int]]) -> float:

@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlwright.datasets.example import Example, Rule
+from sqlwright.evaluation.error_classes.classify import WrongAnswer, classify
+from sqlwright.evaluation.error_classes.origins import Asked, origin_of
+from sqlwright.evaluation.error_classes.results import preview
 from sqlwright.evaluation.metrics import bird_match, orders, spider_match
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.views import Needed, ViewListener
@@ -61,6 +64,7 @@ class Scorer:
             usage={step: asdict(usage) for step, usage in answer.usage_by_step.items()},
             message=answer.message,
             difficulty=example.difficulty,
+            evidence=example.evidence,
         )
         gold = self.execute(example.gold_sql)
         if not gold.ok or gold.truncated or gold.shortened:
@@ -71,7 +75,7 @@ class Scorer:
         verdict = verdicts.of(answer.sql if answer.status == "answered" else None)
         proposed = [candidate.sql for candidate in state.candidates]
         needed = self._needed(example.gold_sql)
-        return replace(
+        scored = replace(
             record,
             spider=verdict.spider,
             bird=verdict.bird,
@@ -80,6 +84,43 @@ class Scorer:
             oracle=any(one.by(self.rule) for one in (verdict, *map(verdicts.of, proposed))),
             views={} if views is None else views.counts(self.schema, needed),
             **_linking(needed, state),
+        )
+        if scored.right(self.rule):
+            return scored
+        asked = Asked(
+            example.gold_sql, scored.sql, state, self.schema, needed, views,
+            lambda sql: verdicts.of(sql).by(self.rule),
+        )  # fmt: skip
+        return self._explained(scored, gold, ordered, asked)
+
+    def _explained(
+        self, record: Record, gold: ExecutionResult, ordered: bool, asked: Asked
+    ) -> Record:
+        """A wrong answer's record with its classes of errors, what shows them, and both results."""
+        answered = record.status == "answered" and record.sql is not None
+        result = self.execute(record.sql) if answered and record.sql else ExecutionResult()
+        by_spider = self.rule == "spider"
+        findings = classify(
+            WrongAnswer(
+                record.gold_sql,
+                gold,
+                record.sql if answered else None,
+                result,
+                evidence=record.evidence,
+                reason=record.message or record.status,
+                ordered=by_spider and ordered,
+                columns_in_order=not by_spider,
+                repeats_count=by_spider,
+            ),
+            self.schema,
+            self.execute,
+        )
+        origin = origin_of(asked, findings)
+        return replace(
+            record,
+            errors=[{"class": one.error, "shown_by": one.evidence} for one in findings],
+            origin={"kind": origin.kind, "step": origin.step, "shown_by": origin.evidence},
+            results={"gold": preview(gold)} | ({"query": preview(result)} if answered else {}),
         )
 
     def execute(self, sql: str) -> ExecutionResult:

@@ -6,7 +6,7 @@ recipe may have as well, are measured apart (`scoring.LINKER_KEEPS`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlwright.events import Event, StepEnded
@@ -37,7 +37,8 @@ class Needed:
 
 
 class ViewListener:
-    """Takes a run's events and keeps the view that each narrowing step leaves.
+    """Takes a run's events and keeps the view that each narrowing step leaves, and which step looks
+    up values.
 
     Of a step that runs again the last view counts; of one that runs in several groups of tables
     side by side, all they show together.
@@ -45,9 +46,14 @@ class ViewListener:
 
     def __init__(self, step: Step) -> None:
         self._names = narrowing(step)
+        self._retrieving = writing(step, "values")
+        self.retrieval = ""
+        """The step that was the first to look up stored values; empty if none ran."""
         self._views: dict[str, dict[int, SchemaView]] = {}
 
     def __call__(self, event: Event) -> None:
+        if isinstance(event, StepEnded) and event.step in self._retrieving:
+            self.retrieval = self.retrieval or event.step
         if isinstance(event, StepEnded) and event.step in self._names:
             view = event.after.view
             self._views.setdefault(event.step, {})[id(view.schema)] = view
@@ -58,18 +64,26 @@ class ViewListener:
         if not self._names:
             return {}
         found = {WHOLE: needed.counts(tuple(schema.columns))}
+        return found | {name: needed.counts(shown) for name, shown in self.shown()}
+
+    def shown(self) -> Iterator[tuple[str, frozenset[ColumnRef]]]:
+        """The columns left after each step that ran, in the order of the first time."""
         for name, views in self._views.items():
-            found[name] = needed.counts({ref for view in views.values() for ref in view.visible})
-        return found
+            yield name, frozenset(ref for view in views.values() for ref in view.visible)
 
 
 def narrowing(step: Step) -> frozenset[str]:
     """Names of the steps in it that may narrow the view."""
+    return writing(step, "view")
+
+
+def writing(step: Step, field: str) -> frozenset[str]:
+    """Names of the steps in it that may write a field of the state."""
     if isinstance(step, Combinator):
-        return frozenset().union(*(narrowing(child) for child in step.children))
+        return frozenset().union(*(writing(child, field) for child in step.children))
     if not isinstance(step, NamedStep):
         return frozenset()
     if isinstance(step.step, Combinator):
-        return narrowing(step.step)
-    instead = narrowing(step.instead) if step.instead is not None else frozenset()
-    return instead | ({step.name} if "view" in step.step.writes else frozenset())
+        return writing(step.step, field)
+    instead = writing(step.instead, field) if step.instead is not None else frozenset()
+    return instead | ({step.name} if field in step.step.writes else frozenset())

@@ -15,6 +15,8 @@ from sqlwright.cli.terminal.layout import duration, labelled
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
+from sqlwright.evaluation.error_classes.classes import MEANINGS
+from sqlwright.evaluation.error_classes.origins import ORIGINS
 from sqlwright.presentation.answer import usage_words
 from sqlwright.types import Usage
 
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
     from sqlwright.evaluation.records import Record
     from sqlwright.evaluation.run import EvaluationSettings
 
+SPLIT = {
+    "right": "right",
+    "not_chosen": "wrong, another candidate right",
+    "none_right": "wrong, no candidate right",
+    "gold_doubtful": "gold doubtful",
+}
 RULES = {
     "spider": ("spider_accuracy", "by Spider's rule", "Spider's rule, DISTINCT kept"),
     "bird": ("bird_set_accuracy", "by BIRD's rule", "BIRD's rule, rows as a set"),
@@ -145,8 +153,47 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
             for level, share in summary["by_difficulty"].items()
         ]
         yield from labelled("difficulty", entries, display.width)
+    yield from error_lines(summary["errors"], display)
     yield from labelled("time", _time_entries(summary), display.width)
     yield from labelled("models", _usage_entries(summary), display.width)
+
+
+def error_lines(errors: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:
+    """The wrong answers by class and by where they came from; nothing where none is wrong."""
+    if not errors["wrong"]:
+        return
+    split = [
+        Text(f"{SPLIT[name]} {_in_brackets(share)}") for name, share in errors["split"].items()
+    ]
+    yield from labelled("answers", split, display.width)
+    if errors["classed"] < errors["wrong"]:
+        told = f"{errors['wrong'] - errors['classed']:,} of them by an earlier version, not classed"
+        yield from labelled("wrong", [Text(told, style="warning")], display.width)
+    ordered = sorted(errors["classes"].items(), key=lambda item: -item[1]["main"]["hits"])
+    classes = [
+        Text.assemble(
+            f"{name} {_in_brackets(shares['main'])}",
+            (f"; with others {shares['any']['hits']:,}: {MEANINGS[name]}", "quiet"),
+        )
+        for name, shares in ordered
+    ]
+    yield from labelled("errors", classes, display.width)
+    origins = [
+        Text.assemble(
+            f"{one['kind'].replace('_', ' ')}",
+            f" at {clean(one['step'], 60)}" if one["step"] else "",
+            f" {_in_brackets(one)}",
+            (f": {ORIGINS[one['kind']]}", "quiet"),
+        )
+        for one in errors["origins"]
+        if one["kind"] in ORIGINS
+    ]
+    yield from labelled("first lost", origins, display.width)
+
+
+def _in_brackets(share: Mapping[str, Any]) -> str:
+    interval = f"{share['low']:.1%} to {share['high']:.1%}"
+    return f"{share['hits']:,} of {share['total']:,}, {share['value']:.1%} ({interval})"
 
 
 def _shares(rule: str) -> Iterator[tuple[str, str, str]]:

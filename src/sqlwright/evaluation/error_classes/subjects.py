@@ -1,0 +1,133 @@
+"""What a query shows, compares or counts, told so that equal things are equal however written.
+
+A column that refers to another one and the one referred to are the same; `SameColumns` knows which.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.sql.facts import AggregateCall, QueryFacts, Term
+
+Pair = tuple[ColumnRef, ColumnRef]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A column, an aggregate or another expression."""
+
+    columns: tuple[ColumnRef, ...]
+    """Those in it, sorted, each as the one it refers to."""
+    function: str = ""
+    """Empty for a column; an aggregate's name; `of` for any other expression."""
+    distinct: bool = False
+    part: str = ""
+    """The part of a date that is taken."""
+    text: str = field(default="", compare=False)
+    """For a reader, by the names in the query."""
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def is_column(self) -> bool:
+        return not self.function and not self.part and len(self.columns) == 1
+
+
+class SameColumns:
+    """Which columns hold the same by a key: a referring column stands for the one referred to.
+
+    Where a table refers to another one twice (from, to) the two aren't the same, and neither are
+    the ends of a key within one table.
+    """
+
+    def __init__(self, schema: Schema, joined: Iterable[Pair] = ()) -> None:
+        pairs = dict.fromkeys([*schema.key_pairs, *(_from_child(pair, schema) for pair in joined)])
+        doubled = Counter((near.table, far) for near, far in pairs)
+        self._target = {
+            near: far
+            for near, far in pairs
+            if near.table != far.table and doubled[near.table, far] == 1
+        }
+
+    def root(self, ref: ColumnRef) -> ColumnRef:
+        """The column that stands for it."""
+        seen = {ref}
+        while (target := self._target.get(ref)) is not None and target not in seen:
+            ref = target
+            seen.add(ref)
+        return ref
+
+    def roots(self, refs: Iterable[ColumnRef]) -> tuple[ColumnRef, ...]:
+        """The columns that stand for these, sorted, each once."""
+        return tuple(sorted({self.root(ref) for ref in refs}))
+
+
+def _from_child(pair: Pair, schema: Schema) -> Pair:
+    """The pair with the column that refers first, where a key of one table says which it is."""
+    near, far = pair
+    table = schema.table(near.table)
+    alone = table is not None and table.primary_key == (near.column,)
+    other = schema.table(far.table)
+    both = other is not None and other.primary_key == (far.column,)
+    return (far, near) if alone and not both else (near, far)
+
+
+class Subjects:
+    """Tells the terms of one query as subjects."""
+
+    def __init__(self, facts: QueryFacts, schema: Schema, same: SameColumns) -> None:
+        self._facts, self._schema, self._same = facts, schema, same
+
+    def of(self, term: Term) -> Subject:
+        """A term; a query within it counts as what it shows."""
+        if term.column is not None:
+            return Subject((self._same.root(term.column),), text=str(term.column))
+        if term.aggregate is not None:
+            return self.aggregate(term.aggregate)
+        if term.constant is not None:
+            return Subject((), "of", text=repr(term.constant.value))
+        if not term.columns and not term.aggregates and len(term.queries) == 1:
+            place = term.queries[0]
+            shown = self._facts.selects[place].shown if place < len(self._facts.selects) else ()
+            if len(shown) == 1 and not shown[0].queries:
+                return self.of(shown[0])
+        part = term.dates[0].part if term.dates else ""
+        names = ", ".join(map(str, term.columns)) or "no column"
+        said = f"{part} of {names}" if part else f"an expression over {names}"
+        return Subject(self._same.roots(term.columns), "of", part=part, text=said)
+
+    def shown(self) -> Iterator[Subject]:
+        """What the query shows, `*` column by column."""
+        for term in self._facts.first.shown:
+            if term.star:
+                yield from (Subject((self._same.root(c),), text=str(c)) for c in term.columns)
+            else:
+                yield self.of(term)
+
+    def aggregate(self, call: AggregateCall) -> Subject:
+        """An aggregate. Rows are counted however that is said: COUNT(*), COUNT of a column without
+        NULLs, COUNT or SUM of a CASE that gives 1."""
+        if not call.distinct and call.function in {"count", "sum"} and self._counts_rows(call):
+            return Subject((), "count", text="count(*)")
+        column = call.argument.column
+        names = str(column) if column is not None else ", ".join(map(str, call.argument.columns))
+        said = f"{call.function}({'distinct ' * call.distinct}{names or '*'})"
+        roots = self._same.roots(call.argument.columns)
+        return Subject(roots, call.function, call.distinct, text=said)
+
+    def _counts_rows(self, call: AggregateCall) -> bool:
+        argument = call.argument
+        if argument.column is not None:
+            if call.function == "sum":
+                return False
+            column = self._schema.column(argument.column)
+            table = self._schema.table(argument.column.table)
+            keyed = table is not None and argument.column.column in table.primary_key
+            return keyed or (column is not None and not column.nullable)
+        if argument.star:
+            return call.function == "count"
+        return any(one.value == 1 for one in argument.constants) and not argument.aggregates

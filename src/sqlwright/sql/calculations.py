@@ -1,0 +1,70 @@
+"""What a query calculates: functions, operators and numbers, wherever they stand in it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sqlwright.sql.tree import query_tree
+
+
+class Calculations(NamedTuple):
+    """What is done with values, aggregates, comparisons and parts of dates apart."""
+
+    functions: frozenset[str]
+    """Names in lower case, and the operators + - * / % ||. CASE and CAST are none."""
+    numbers: frozenset[float]
+    """Numbers added, multiplied or divided by, but for 1."""
+    whole_division: bool
+    """True if something is divided without either side being made real."""
+
+
+def calculations(sql: str) -> Calculations:
+    """What a query calculates; nothing where the text is no query."""
+    from sqlglot import exp
+
+    from sqlwright.sql.tree_facts.nodes import aggregate_of, date_part_of, value_of
+
+    tree = query_tree(sql)
+    if tree is None:
+        return Calculations(frozenset(), frozenset(), whole_division=False)
+    signs: dict[type[exp.Expr], str] = {
+        exp.Add: "+",
+        exp.Sub: "-",
+        exp.Mul: "*",
+        exp.Div: "/",
+        exp.Mod: "%",
+        exp.DPipe: "||",
+    }
+    functions: set[str] = set()
+    numbers: set[float] = set()
+    whole = False
+    skipped = (exp.Case, exp.If, exp.Cast, exp.Connector, exp.Exists, exp.TsOrDsToTimestamp)
+    for node in tree.walk():
+        if type(node) in signs:
+            functions.add(signs[type(node)])
+            sides = [side.unnest() for side in (node.this, node.expression)]
+            values = [value_of(s) for s in sides if isinstance(s, exp.Literal) and not s.is_string]
+            numbers.update(float(v) for v in values if not isinstance(v, str) and v != 1)
+            whole = whole or (isinstance(node, exp.Div) and not _is_real(node))
+        elif not isinstance(node, exp.Func) or isinstance(node, skipped):
+            continue
+        elif aggregate_of(node) is None and date_part_of(node) is None:
+            named = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+            functions.add(named.lower())
+    return Calculations(frozenset(functions), frozenset(numbers), whole)
+
+
+def _is_real(division: object) -> bool:
+    """True if something in a division is a real number: a cast to one, AVG, or a number with a
+    point."""
+    from sqlglot import exp
+
+    assert isinstance(division, exp.Div)
+    for node in division.walk():
+        if isinstance(node, exp.Avg):
+            return True
+        if isinstance(node, exp.Cast) and node.to.this in exp.DataType.REAL_TYPES:
+            return True
+        if isinstance(node, exp.Literal) and not node.is_string and "." in node.name:
+            return True
+    return False

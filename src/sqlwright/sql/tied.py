@@ -1,0 +1,35 @@
+"""A query that shows whether another one's LIMIT cuts through rows that are equal by its order."""
+
+from __future__ import annotations
+
+from sqlwright.sql.tree import node_text, query_tree
+from sqlwright.sql.tree_facts.nodes import row_count
+
+
+def tied_rows(sql: str) -> str | None:
+    """The query with its keys of ORDER BY shown and one row more kept; None where there is no
+    ORDER BY with a plain LIMIT, or DISTINCT, whose rows would be others."""
+    from sqlglot import exp
+
+    tree = query_tree(sql)
+    if not isinstance(tree, exp.Select) or tree.args.get("distinct") is not None:
+        return None
+    order, limit = tree.args.get("order"), row_count(tree.args.get("limit"))
+    if order is None or limit is None or limit < 1 or tree.args.get("offset") is not None:
+        return None
+    wider = tree.copy()
+    given = {item.alias.lower(): item.this for item in tree.expressions if item.alias}
+    keys = []
+    for key in order.expressions:
+        meant = key.this if isinstance(key, exp.Ordered) else key
+        if isinstance(meant, exp.Literal):
+            if not meant.name.isdigit() or not 0 < int(meant.name) <= len(tree.expressions):
+                return None
+            meant = tree.expressions[int(meant.name) - 1].unalias()
+        if isinstance(meant, exp.Column) and not meant.table:
+            meant = given.get(meant.name.lower(), meant)
+        keys.append(meant.copy())
+    shown = [exp.alias_(key, f"key{number}") for number, key in enumerate(keys)]
+    wider.set("expressions", [*(item.copy() for item in tree.expressions), *shown])
+    wider.set("limit", exp.Limit(expression=exp.Literal.number(limit + 1)))
+    return node_text(wider) or None
