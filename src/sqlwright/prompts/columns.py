@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from sqlwright.english.words import split_name
 from sqlwright.messages import HIDDEN
 from sqlwright.prompts.cells import literal
 from sqlwright.prompts.descriptions import essential
-from sqlwright.prompts.measures import NUMERIC, least_and_greatest, number
+from sqlwright.prompts.measures import NUMERIC, least_and_greatest, newest, number
 from sqlwright.schema import Column, ColumnRef, ForeignKey
 from sqlwright.types import Cell, ColumnExamples, DescriptionMatch, ValueMatch
 
@@ -41,6 +42,10 @@ LONGEST_RETRIEVED = 200
 
 _OPAQUE = frozenset({"url", "email", "phone", "ip", "uuid", "hash", "json"})
 """Formats of which one example says it all."""
+_BY_NAME = frozenset({"id", "email", "url"})
+"""Last words of the names of columns whose values say nothing (MAG-SQL)."""
+MOST_NUMBERS = 10
+"""Different numbers of a column of which the most frequent say something (MAG-SQL)."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _RESEMBLE = f"{HIDDEN} (some resemble words of the question)"
 
@@ -75,6 +80,9 @@ class ColumnKnowledge:
     """Draws the one example of a column that is shown; None shows frequent ones."""
     given: Mapping[ColumnRef, ColumnExamples] = field(default_factory=dict)
     """Examples shown in place of those of the catalog."""
+    frequent: bool = False
+    """True shows the most frequent values of columns where they say what the column holds, up to
+    `examples` of them."""
 
     def profile(self, ref: ColumnRef) -> ColumnProfile | None:
         """The catalog's profile of a column."""
@@ -132,6 +140,12 @@ class ColumnKnowledge:
         if profile is None or not self.examples or (numeric and (key or ref in self.joined)):
             return Listed(shown, instead=instead)
         usual = _usual(profile)
+        if self.frequent:
+            most = 0 if key else _telling(ref, profile, usual, self.examples)
+            texts = [literal(cell) if isinstance(cell, str) else number(cell) for cell in usual]
+            more = [text for text in texts[:most] if text not in marked]
+            every = profile.complete and 0 < len(usual) <= most and marked.keys() <= set(texts)
+            return Listed([*shown, *more], every, instead)
         textual = profile.main_storage == "text"
         main = [cell for cell in usual if isinstance(cell, str) == textual]
         if self.drawn is not None and main:
@@ -202,6 +216,21 @@ def _examples(profile: ColumnProfile) -> int:
     if least_and_greatest(profile):
         return 0  # the range shows how dates are written
     return FEW_LONG if profile.unique or profile.mean_length > LONGEST_EXAMPLE else FEW_NUMBERS
+
+
+def _telling(ref: ColumnRef, profile: ColumnProfile, usual: Sequence[Cell], most: int) -> int:
+    """Values that tell what a column holds, `most` at most: none of identifiers, addresses, many
+    numbers and long texts; one of dates (MAG-SQL)."""
+    named = split_name(ref.column)[-1:]
+    if not named or named[0].casefold() in _BY_NAME:
+        return 0
+    if profile.main_storage in NUMERIC:
+        return most if profile.distinct <= MOST_NUMBERS else 0
+    if any(isinstance(cell, str) and len(cell) > LONGEST_LISTED for cell in usual):
+        return 0
+    if any(form.name in _OPAQUE for form in profile.formats):
+        return 0
+    return most if newest(profile) is None else 1
 
 
 def _best(usual: Sequence[Cell]) -> list[Cell]:

@@ -14,13 +14,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from sqlwright.llm.metering import PER_MESSAGE, estimated_tokens, least_reply
 from sqlwright.messages import Message
 from sqlwright.prompts.sampling import Sampling
+from sqlwright.prompts.schema import SchemaStyle
 from sqlwright.protocols import Context, context_tokens
-from sqlwright.schema import ColumnRef
+from sqlwright.schema import ColumnRef, Detail, SchemaView
 from sqlwright.types import NoteKind, State
 
 FEWEST = 8
@@ -29,7 +30,6 @@ MOST_TRIES = 20
 """Numbers of columns tried at most."""
 
 Messages = tuple[Message, ...]
-Style = Literal["ddl", "compact"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Portion:
 
     shots: int = 0
     """Worked examples."""
-    style: Style = "ddl"
+    style: SchemaStyle = "ddl"
     examples: int = 0
     """Stored values beside a column."""
     listed: float = 1.0
@@ -138,7 +138,9 @@ def fit(
     )
     portion, messages = full, laid_out(full, state)
     size = message_tokens(messages)
-    for smaller in _ladder(full):
+    # Of a soft schema the details are the point: columns go before them.
+    keeps_details = narrow and full.style == "soft"
+    for smaller in _ladder(full, details=not keeps_details):
         if size <= allowed:
             break
         shown = state if smaller.described else state.evolve(descriptions=())
@@ -152,21 +154,27 @@ def fit(
                 portion, messages = more, tried
                 break
     if size > allowed and narrow:
-        return _narrowed(laid_out, portion, state, context, allowed=allowed, size=size, made=made)
+        narrowed = partial(
+            _narrowed, laid_out, state=state, context=context, allowed=allowed, size=size, made=made
+        )
+        fitted = narrowed(portion)
+        return fitted if fitted.fits or not keeps_details else narrowed([*_ladder(full)][-1])
     return made(messages, portion, fits=size <= allowed)
 
 
-def _ladder(full: Portion) -> Iterator[Portion]:
-    """Smaller portions, each without what matters least of what the one before shows."""
+def _ladder(full: Portion, *, details: bool = True) -> Iterator[Portion]:
+    """Smaller portions, each without what matters least of what the one before shows; without
+    `details` those that still show what is known of columns."""
     portion = full
-    for change in (
+    changes: Sequence[Mapping[str, Any]] = (
         {"shots": 0},
-        {"style": "compact"},
+        {"style": "compact" if full.style == "ddl" else full.style},
         {"examples": min(full.examples, 1)},
         {"listed": full.listed / 4},
         {"examples": 0, "listed": full.listed / 16},
         {"described": False, "listed": 0.0},
-    ):
+    )
+    for change in changes if details else changes[:-2]:
         smaller = replace(portion, **change)
         if smaller != portion:
             portion = smaller
@@ -187,13 +195,14 @@ def _narrowed(
     tables. Tables in between aren't shown; narrowing brings back the keys that lead through them.
     """
     ranked = _ranked(state, context)
-    state = state.evolve(descriptions=())
+    if portion.style != "soft":
+        state = state.evolve(descriptions=())
     guess = int(2 * len(ranked) * max(allowed, 0) / size)  # a fair bound: fixed parts are in size
     least, most = FEWEST, max(min(len(ranked) - 1, guess), FEWEST)
     best: Fitted | None = None
     for _ in range(MOST_TRIES):
         count = least if best is None and most <= least else (least + most) // 2
-        view = state.view.narrowed(ranked[:count])
+        view = _shortened(state.view, ranked[:count])
         shown = replace(portion, columns=min(count, len(ranked)))
         messages = laid_out(shown, state.evolve(view=view))
         if message_tokens(messages) <= allowed:
@@ -206,18 +215,28 @@ def _narrowed(
     if best is not None:
         return best
     shown = replace(portion, columns=min(FEWEST, len(ranked)))
-    view = state.view.narrowed(ranked[:FEWEST])
+    view = _shortened(state.view, ranked[:FEWEST])
     messages = laid_out(shown, state.evolve(view=view))
     return made(messages, shown, fits=message_tokens(messages) <= allowed)
 
 
+def _shortened(view: SchemaView, kept: Sequence[ColumnRef]) -> SchemaView:
+    """The view without all but these columns, in the detail they had."""
+    shorter = view.narrowed(kept)
+    brief = {ref: Detail.BRIEF for ref in kept if view.detail(ref) is Detail.BRIEF}
+    return SchemaView(view.schema, {**shorter.details, **brief}) if brief else shorter
+
+
 def _ranked(state: State, context: Context) -> Sequence[ColumnRef]:
-    """The columns of the view, those nearest to the question first."""
+    """The columns of the view, those in full before those in brief, nearest to the question
+    first."""
 
     def link() -> tuple[ColumnRef, ...]:
         schema = state.view.visible_schema()
         links = context.linker.link(state.question, schema, state.values, context.workspace.texts)
-        return tuple(link.column for link in links.columns)
+        ranked = [link.column for link in links.columns]
+        ranked.sort(key=lambda ref: state.view.detail(ref) is Detail.BRIEF)
+        return tuple(ranked)
 
     inputs = (state.question, state.view, state.values)
     return context.run.once(link, "fitting/ranked", inputs)

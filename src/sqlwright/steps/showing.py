@@ -10,21 +10,26 @@ from functools import partial
 from typing import Literal
 
 from sqlwright.llm.metering import estimated_tokens
+from sqlwright.messages import Text
+from sqlwright.prompts.cells import SpanWriter, literal
+from sqlwright.prompts.columns import LONGEST_RETRIEVED
 from sqlwright.prompts.descriptions import essential
 from sqlwright.prompts.fitting import Portion
 from sqlwright.prompts.sampling import PromptStep
-from sqlwright.prompts.schema import SchemaLayout
+from sqlwright.prompts.schema import SchemaLayout, SchemaStyle
 from sqlwright.protocols import Catalog, Context, context_tokens
-from sqlwright.schema import ColumnRef, SchemaView
+from sqlwright.schema import ColumnRef, Detail, SchemaView
+from sqlwright.sql.tokens import quote_name
 from sqlwright.types import State, ValueMatch
 
-Style = Literal["ddl", "compact"]
+Style = SchemaStyle
 Descriptions = Literal["all", "retrieved", "auto"]
 """Columns that are shown with their descriptions: all, those that retrieval found, or all while
 they take no more than `SHARE` of what the model can read."""
-Values = Literal["retrieved", "random"]
-"""Stored values shown as examples: those that retrieval found and frequent ones, or for each column
-one at random (the ablation of CHESS, section 4.3)."""
+Values = Literal["retrieved", "random", "frequent"]
+"""Stored values shown as examples: those that retrieval found and usual ones, for each column one
+at random (the ablation of CHESS, section 4.3), or the most frequent ones of columns where they say
+what the column holds (MAG-SQL)."""
 
 SHARE = 0.1
 """Share of a model's context that all descriptions of a view may take before only those that were
@@ -65,6 +70,7 @@ class Shown:
                 examples=examples,
                 drawn=self.drawn(state, context),
                 given=state.examples,
+                frequent=self.values == "frequent",
             ),
             "showing/schema",
             (view, found, state.descriptions, state.examples, catalog),
@@ -82,7 +88,7 @@ class Shown:
 
     def drawn(self, state: State, context: Context) -> Callable[[ColumnRef], random.Random] | None:
         """Draws the one stored value of a column that is shown; None shows frequent ones."""
-        if self.values == "retrieved":
+        if self.values != "random":
             return None
         return lambda ref: context.run.random(f"example/{state.question.text}/{ref}")
 
@@ -97,8 +103,8 @@ class SchemaStep(PromptStep):
     """Columns shown with their descriptions: `all`, those `retrieved`, or (`auto`) all while they
     take at most a tenth of what the model can read."""
     values: Values = "retrieved"
-    """Stored values shown: those `retrieved` beside frequent ones, or one of each column at
-    `random`."""
+    """Stored values shown: those `retrieved` beside usual ones, one of each column at `random`, or
+    the most `frequent` ones, none of keys, identifiers, addresses, many numbers and long texts."""
 
     @property
     def shown(self) -> Shown:
@@ -115,15 +121,32 @@ def found_values(state: State, context: Context) -> tuple[ValueMatch, ...]:
     )
 
 
+def matched_values(state: State, context: Context) -> Text:
+    """The stored values found for the question, each on a line with its column, for prompts whose
+    schema doesn't mark them (style `soft`); empty where there are none."""
+    writer = SpanWriter()
+    for number, match in enumerate(found_values(state, context)):
+        column = f"{quote_name(match.column.table)}.{quote_name(match.column.column)}"
+        writer.add(f"{chr(10) if number else ''}{column} = ")
+        near = "" if _same(match) else f' (like "{" ".join(match.phrase.split())}")'
+        writer.add(literal(match.value, LONGEST_RETRIEVED) + near, "value")
+    return writer.text()
+
+
 def near_values(state: State, context: Context) -> int:
     """The number of values shown that only resemble what was searched for: those that are the same
     but for case need no word of caution."""
     found = found_values(state, context)
-    return sum(match.value.casefold() != match.phrase.casefold() for match in found)
+    return sum(not _same(match) for match in found)
+
+
+def _same(match: ValueMatch) -> bool:
+    return match.value.casefold() == match.phrase.casefold()
 
 
 def _tokens_of_descriptions(view: SchemaView) -> int:
-    columns = filter(None, map(view.schema.column, view.visible))
+    told = (ref for ref in view.visible if view.detail(ref) is Detail.FULL)
+    columns = filter(None, map(view.schema.column, told))
     return estimated_tokens(
         [
             essential(text)

@@ -10,7 +10,7 @@ from sqlwright.english.words import singular, split_name
 from sqlwright.messages import Span, Text
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
-from sqlwright.steps.showing import Shown, Style, near_values
+from sqlwright.steps.showing import Shown, Style, matched_values, near_values
 from sqlwright.types import State
 
 __all__ = ["Style", "task"]
@@ -28,8 +28,8 @@ def task(
     shuffle: random.Random | None = None,
     shown: Shown | None = None,
 ) -> dict[str, Any]:
-    """The variables of `asked`, and `schema`, `found` and `unfound`; `generation/_task.jinja` lays
-    them out.
+    """The variables of `asked`, and `schema`, `matched`, `found` and `unfound`;
+    `generation/_task.jinja` lays them out.
 
     The schema is what the state's view shows, with what the catalog knows and what was found for
     the question in it; `shuffle` puts its tables and columns in another order.
@@ -39,6 +39,7 @@ def task(
     return {
         **asked(state, context),
         "schema": layout.text(shuffle),
+        "matched": matched_values(state, context) if style == "soft" else Text(),
         "found": near_values(state, context),
         "unfound": _unfound(state),
     }

@@ -1,0 +1,1 @@
+"""The styles in which prompts show a schema: `ddl`, `compact` and `soft`."""
