@@ -3,73 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
-from sqlwright.candidates import (
-    execute,
-    grounded,
-    history,
-    is_empty_answer,
-    normalized_sql,
-    result_rank,
-    valid,
-)
-from sqlwright.errors import MalformedReply, ModelFailed
+from sqlwright.candidates import is_empty_answer, result_rank, valid
 from sqlwright.messages import Message, Text
 from sqlwright.prompts.demonstrations import load_revisions, texts
 from sqlwright.prompts.fitting import Fitted, Portion, fit
-from sqlwright.prompts.replies import plan_from, sql_from
-from sqlwright.prompts.sampling import Prompt, Sampling, ask
-from sqlwright.prompts.schema import render_result, render_sql
+from sqlwright.prompts.sampling import Sampling
+from sqlwright.prompts.schema import render_sql
 from sqlwright.prompts.templates import plain_text, render, schema_text
 from sqlwright.protocols import Context
 from sqlwright.steps.demonstrating import chosen, features_of
 from sqlwright.steps.repair.checks import findings
-from sqlwright.steps.repair.faults import (
-    SIMILAR,
-    Fault,
-    FaultRule,
-    seen,
-    settled,
-    unknown_texts,
-)
+from sqlwright.steps.repair.faults import SIMILAR, FaultRule, settled, unknown_texts
 from sqlwright.steps.repair.literals import ALIKE, mend
-from sqlwright.steps.showing import SchemaStep, Style
+from sqlwright.steps.repair.mending import Looked, Mending, outcome
+from sqlwright.steps.showing import Style
 from sqlwright.steps.task import task
-from sqlwright.types import Candidate, ExecutionResult, Note, State
+from sqlwright.types import Candidate, Note, State
 
 SOURCE = "repair.revise"
 
 _RESULTS = FaultRule(literals=False)
-_REASONS = {
-    "unexecuted": "it was not executed",
-    "error": "it failed",
-    "empty": "it found no rows",
-    "null": "it found nothing but NULL",
-    "literal": "it compares a column with a text that it doesn't hold",
-}
-
-
-class Mended(NamedTuple):
-    """The parts of a reply."""
-
-    sql: str
-    plan: str
-
-
-class _Looked(NamedTuple):
-    """A candidate and what is wrong with it."""
-
-    candidate: Candidate
-    faults: tuple[Fault, ...]
-    wanted: bool
-    """True if a model is to look at it."""
 
 
 @dataclass(frozen=True)
-class Revise(SchemaStep):
+class Revise(Mending):
     """Has a language model mend candidates that fail, find nothing or ask for unknown texts.
 
     One call for each candidate with a fault (CHESS section 3.1, revise; `faults.py` says what one
@@ -116,6 +77,7 @@ class Revise(SchemaStep):
     """Rows of a result shown at most."""
     sampling: Sampling = field(default_factory=Sampling)
 
+    source: ClassVar[str] = SOURCE
     purpose: ClassVar[str] = (
         "Mends queries that failed, found nothing or compare with texts that aren't stored; a "
         "new query is kept only if it is better. Run it where a query has such a fault, again "
@@ -134,108 +96,44 @@ class Revise(SchemaStep):
             if getattr(self, option) < 0:
                 raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
 
-    def applies(self, state: State, context: Context) -> bool:
-        """True if a candidate wasn't executed yet, or a model is to look at it."""
-        return any(
-            one.result is None or self._looked_at(one, state, context).wanted
-            for one in state.candidates
-        )
-
-    def __call__(self, state: State, context: Context) -> State:
-        if not state.candidates:
-            return state
-        executed = execute(state.candidates, context.workspace.database, context.run)
-        looked = [self._looked_at(one, state, context) for one in executed]
-        done = [one.candidate for one in looked]
-        state = state.evolve(candidates=tuple(done))
-        work = {place: one for place, one in enumerate(looked) if one.wanted}
-        if not work or not state.question.text.strip():
-            return state
-        fitted = self._fitted(list(work.values()), state, context)
-        for each in fitted:
-            state = each.noted(state, SOURCE)
-        prompts = [
-            Prompt(each.messages, _read, round=_replies_so_far(one.candidate))
-            for one, each in zip(work.values(), fitted, strict=True)
-        ]
-        try:
-            rows = ask(prompts, state, context, step=SOURCE, sampling=self.sampling)
-        except (MalformedReply, ModelFailed) as error:
-            state = state.warn("model", f"a query could not be revised: {error}", error)
-            rows = [() for _ in work]
-        for (place, one), row in zip(work.items(), rows, strict=True):
-            reply = next((mended for mended in row if mended is not None), None)
-            done[place] = self._revised(one, reply, state, context)
-        return state.evolve(candidates=tuple(done))
-
     @property
     def rule(self) -> FaultRule:
         """The faults that count by these options."""
         return FaultRule(self.empty, self.nulls, self.literals, self.similarity)
 
-    def _looked_at(self, candidate: Candidate, state: State, context: Context) -> _Looked:
+    def looked_at(self, candidate: Candidate, state: State, context: Context) -> Looked:
         """The candidate, mended by machine where that goes, and what is still wrong with it."""
         if settled(candidate) or candidate.result is None:
-            return _Looked(candidate, (), wanted=False)
+            return Looked(candidate, (), wanted=False)
         faults = tuple(self.rule.faults(candidate, state, context))
-        mended = self._mended(candidate, state, context)
+        mended = self.by_machine(candidate, state, context)
         if mended is not candidate:
             candidate = mended
             faults = tuple(self.rule.faults(candidate, state, context))
         wanted = bool(faults) or (self.always and valid(candidate))
-        return _Looked(candidate, faults, wanted)
+        return Looked(candidate, faults, wanted)
 
-    def _mended(self, candidate: Candidate, state: State, context: Context) -> Candidate:
+    def by_machine(self, candidate: Candidate, state: State, context: Context) -> Candidate:
         """The executed candidate as a machine can mend it, which costs no call."""
         if not (self.machine and is_empty_answer(candidate)):
             return candidate
         unknown = unknown_texts(candidate.sql, state, context, self.machine_similarity)
         return mend(candidate, unknown, state, context)
 
-    def _revised(
-        self, looked: _Looked, reply: Mended | None, state: State, context: Context
-    ) -> Candidate:
-        """The candidate that is kept, which remembers the other one."""
-        old = looked.candidate
-        if reply is None:
-            return _with_tried(old, Candidate("", SOURCE, note="no usable reply"))
-        new = Candidate(
-            sql=reply.sql,
-            source=SOURCE,
-            score=old.score,
-            parent=old,
-            goal=old.goal,
-            plan=reply.plan,
-            sample=old.sample,
-            note=_note(looked.faults),
-            by_model=True,
-        )
-        known = dict.fromkeys((*state.values, *old.values))
-        new = grounded(new, known, context.workspace.schema)
-        if normalized_sql(new.sql) in seen(old):
-            return _with_tried(old, replace(new, result=_known_result(new.sql, old)))
-        (new,) = execute([new], context.workspace.database, context.run)
-        new = self._mended(new, state, context)
-        if self._better(new, looked, state, context):
-            return new
-        return _with_tried(old, new)
-
-    def _better(self, new: Candidate, looked: _Looked, state: State, context: Context) -> bool:
-        old = looked.candidate
-        if result_rank(new) != result_rank(old):
-            return result_rank(new) < result_rank(old)
-        before = sum(fault.kind == "literal" for fault in looked.faults)
-        if before:
-            after = len(unknown_texts(new.sql, state, context, self.similarity))
+    def better(self, new: Candidate, looked: Looked, state: State, context: Context) -> bool:
+        """As of any mending; of two alike the one with fewer unknown texts is better, and with
+        `always` the later of two with rows."""
+        if result_rank(new) == result_rank(looked.candidate):
+            before = sum(fault.kind == "literal" for fault in looked.faults)
+            after = before and len(unknown_texts(new.sql, state, context, self.similarity))
             if after != before:
                 return after < before
-        failed = new.result is not None and not new.result.ok
-        return failed or (self.always and result_rank(new) == 0)
+            if self.always and result_rank(new) == 0:
+                return True
+        return super().better(new, looked, state, context)
 
-    def _fitted(self, work: Sequence[_Looked], state: State, context: Context) -> list[Fitted]:
-        return [self._prompt(one, state, context) for one in work]
-
-    def _prompt(self, looked: _Looked, state: State, context: Context) -> Fitted:
+    def fitted(self, looked: Looked, state: State, context: Context) -> Fitted:
+        """The prompt about it, with worked examples that fit its faults."""
         candidate = looked.candidate
         notes = findings(candidate, context.workspace)
         demonstrations = self._demonstrations(looked, bool(notes), state, context)
@@ -248,7 +146,7 @@ class Revise(SchemaStep):
                 demonstrations=demonstrations[: portion.shots],
                 evidence_sense=self.evidence == "sense",
                 sql=render_sql(candidate, state.question),
-                outcome=[*self._outcome(candidate, looked.faults, rows), *map(_noticed, notes)],
+                outcome=[*outcome(candidate, looked.faults, rows), *map(_noticed, notes)],
                 tried=[self._tried(tried, state, rows) for tried in candidate.tried],
                 **task(
                     state,
@@ -268,11 +166,11 @@ class Revise(SchemaStep):
         faults = tuple(_RESULTS.of_result(tried, state.question))
         return {
             "sql": render_sql(tried, state.question),
-            "outcome": self._outcome(tried, faults, rows),
+            "outcome": outcome(tried, faults, rows),
         }
 
     def _demonstrations(
-        self, looked: _Looked, noticed: bool, state: State, context: Context
+        self, looked: Looked, noticed: bool, state: State, context: Context
     ) -> list[Mapping[str, Any]]:
         """Worked examples for the candidate's faults first, then for the question."""
         features: set[str] = {fault.kind for fault in looked.faults}
@@ -282,40 +180,7 @@ class Revise(SchemaStep):
             features.add("rows")
         return [texts(one) for one in chosen(load_revisions(), features, self.shots)]
 
-    def _outcome(self, candidate: Candidate, faults: Sequence[Fault], rows: int) -> list[Text]:
-        """The result, where there is one with rows, then the faults."""
-        outcome = [fault.told for fault in faults]
-        result = candidate.result
-        if result is not None and result.ok and not result.empty:
-            shown = render_result(result, rows=rows)
-            outcome.insert(0, plain_text("It ran and gave:\n") + shown)
-        return outcome
-
 
 def _noticed(note: Note) -> Text:
     """A finding of the machine's own checks, which name tables and columns."""
     return plain_text("Noticed by machine: ") + schema_text(f"{note.text}.")
-
-
-def _with_tried(candidate: Candidate, tried: Candidate) -> Candidate:
-    return replace(candidate, tried=(*candidate.tried, replace(tried, parent=None)))
-
-
-def _replies_so_far(candidate: Candidate) -> int:
-    return sum((one.source == SOURCE) + len(one.tried) for one in history(candidate))
-
-
-def _known_result(sql: str, candidate: Candidate) -> ExecutionResult | None:
-    """The result of the query where a candidate's line came to it before."""
-    line = [one for each in history(candidate) for one in (each, *each.tried)]
-    same = (one.result for one in line if normalized_sql(one.sql) == normalized_sql(sql))
-    return next(filter(None, same), None)
-
-
-def _note(faults: Sequence[Fault]) -> str:
-    reasons = [_REASONS[fault.kind] for fault in faults]
-    return f"revised: {', '.join(dict.fromkeys(reasons))}" if reasons else "revised"
-
-
-def _read(text: str) -> Mended:
-    return Mended(sql_from(text), plan_from(text))

@@ -1,0 +1,182 @@
+"""Having a language model mend candidates with faults, and keeping what is better."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar, NamedTuple
+
+from sqlwright.candidates import execute, grounded, history, normalized_sql, result_rank
+from sqlwright.errors import MalformedReply, ModelFailed
+from sqlwright.messages import Text
+from sqlwright.prompts.fitting import Fitted
+from sqlwright.prompts.replies import plan_from, sql_from
+from sqlwright.prompts.sampling import Prompt, ask
+from sqlwright.prompts.schema import render_result
+from sqlwright.prompts.templates import plain_text
+from sqlwright.protocols import Context
+from sqlwright.steps.repair.faults import Fault, seen
+from sqlwright.steps.showing import SchemaStep
+from sqlwright.types import Candidate, ExecutionResult, State
+
+_REASONS = {
+    "unexecuted": "it was not executed",
+    "error": "it failed",
+    "empty": "it found no rows",
+    "null": "it found nothing but NULL",
+    "some_null": "some of its rows hold NULL",
+    "literal": "it compares a column with a text that it doesn't hold",
+}
+
+SUB_QUESTION = 100
+"""Numbers of a round, for its seed, that two sub-questions are apart."""
+
+
+class Mended(NamedTuple):
+    """The parts of a reply."""
+
+    sql: str
+    plan: str
+
+
+class Looked(NamedTuple):
+    """A candidate and what is wrong with it."""
+
+    candidate: Candidate
+    faults: tuple[Fault, ...]
+    wanted: bool
+    """True if a model is to look at it."""
+
+
+class Mending(SchemaStep):
+    """A step that has a language model mend the candidates for the question or sub-question at
+    hand: one call for each that is wanted, what is better takes the old one's place."""
+
+    source: ClassVar[str]
+    """The name of the step."""
+
+    @abstractmethod
+    def looked_at(self, candidate: Candidate, state: State, context: Context) -> Looked:
+        """An executed candidate and what is wrong with it."""
+
+    @abstractmethod
+    def fitted(self, looked: Looked, state: State, context: Context) -> Fitted:
+        """The prompt about it."""
+
+    def better(self, new: Candidate, looked: Looked, state: State, context: Context) -> bool:
+        """True if a new candidate, executed, is better than the old one.
+
+        Rows are better than an empty result, an empty result than an error; of two errors the later
+        one is, since repairing goes on from it."""
+        old = looked.candidate
+        if result_rank(new) != result_rank(old):
+            return result_rank(new) < result_rank(old)
+        return new.result is not None and not new.result.ok
+
+    def by_machine(self, candidate: Candidate, state: State, context: Context) -> Candidate:
+        """The executed candidate as it can be mended without a call."""
+        return candidate
+
+    def applies(self, state: State, context: Context) -> bool:
+        """True if a candidate wasn't executed yet, or a model is to look at it."""
+        return any(
+            one.result is None or self._at_hand(one, state, context).wanted
+            for one in state.candidates
+        )
+
+    def __call__(self, state: State, context: Context) -> State:
+        if not state.candidates:
+            return state
+        executed = execute(state.candidates, context.workspace.database, context.run)
+        looked = [self._at_hand(one, state, context) for one in executed]
+        done = [one.candidate for one in looked]
+        state = state.evolve(candidates=tuple(done))
+        work = {place: one for place, one in enumerate(looked) if one.wanted}
+        if not work or not state.question.text.strip():
+            return state
+        fitted = [self.fitted(one, state, context) for one in work.values()]
+        for each in fitted:
+            state = each.noted(state, self.source)
+        prompts = [
+            Prompt(each.messages, _read, round=_replies_so_far(one.candidate, state, self.source))
+            for one, each in zip(work.values(), fitted, strict=True)
+        ]
+        try:
+            rows = ask(prompts, state, context, step=self.source, sampling=self.sampling)
+        except (MalformedReply, ModelFailed) as error:
+            state = state.warn("model", f"a query could not be revised: {error}", error)
+            rows = [() for _ in work]
+        for (place, one), row in zip(work.items(), rows, strict=True):
+            reply = next((mended for mended in row if mended is not None), None)
+            done[place] = self._revised(one, reply, state, context)
+        return state.evolve(candidates=tuple(done))
+
+    def _at_hand(self, candidate: Candidate, state: State, context: Context) -> Looked:
+        """`looked_at` for candidates for the question or sub-question at hand."""
+        if candidate.goal != state.goal:
+            return Looked(candidate, (), wanted=False)
+        return self.looked_at(candidate, state, context)
+
+    def _revised(
+        self, looked: Looked, reply: Mended | None, state: State, context: Context
+    ) -> Candidate:
+        """The candidate that is kept, which remembers the other one."""
+        old = looked.candidate
+        if reply is None:
+            return _with_tried(old, Candidate("", self.source, note="no usable reply"))
+        new = Candidate(
+            sql=reply.sql,
+            source=self.source,
+            score=old.score,
+            parent=old,
+            goal=old.goal,
+            plan=reply.plan,
+            sample=old.sample,
+            note=_note(looked.faults),
+            by_model=True,
+        )
+        known = dict.fromkeys((*state.values, *old.values))
+        new = grounded(new, known, context.workspace.schema)
+        if normalized_sql(new.sql) in seen(old):
+            return _with_tried(old, replace(new, result=_known_result(new.sql, old)))
+        (new,) = execute([new], context.workspace.database, context.run)
+        new = self.by_machine(new, state, context)
+        if self.better(new, looked, state, context):
+            return new
+        return _with_tried(old, new)
+
+
+def outcome(candidate: Candidate, faults: Sequence[Fault], rows: int) -> list[Text]:
+    """The result, where there is one with rows, then the faults."""
+    told = [fault.told for fault in faults]
+    result = candidate.result
+    if result is not None and result.ok and not result.empty:
+        told.insert(0, plain_text("It ran and gave:\n") + render_result(result, rows=rows))
+    return told
+
+
+def _with_tried(candidate: Candidate, tried: Candidate) -> Candidate:
+    return replace(candidate, tried=(*candidate.tried, replace(tried, parent=None)))
+
+
+def _replies_so_far(candidate: Candidate, state: State, source: str) -> int:
+    """Replies about the candidate before; those about other sub-questions have numbers apart."""
+    replies = sum((one.source == source) + len(one.tried) for one in history(candidate))
+    return replies + SUB_QUESTION * max(state.sub_question - 1, 0)
+
+
+def _known_result(sql: str, candidate: Candidate) -> ExecutionResult | None:
+    """The result of the query where a candidate's line came to it before."""
+    line = [one for each in history(candidate) for one in (each, *each.tried)]
+    same = (one.result for one in line if normalized_sql(one.sql) == normalized_sql(sql))
+    return next(filter(None, same), None)
+
+
+def _note(faults: Sequence[Fault]) -> str:
+    reasons = [_REASONS[fault.kind] for fault in faults]
+    return f"revised: {', '.join(dict.fromkeys(reasons))}" if reasons else "revised"
+
+
+def _read(text: str) -> Mended:
+    return Mended(sql_from(text), plan_from(text))
