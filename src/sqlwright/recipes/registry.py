@@ -82,6 +82,7 @@ RECIPES: Mapping[str, str] = {
     "chess-ir-ss-cg": "recipes/chess-ir-ss-cg.yaml",
     "chess-agents": "recipes/chess-agents.yaml",
     "chase": "recipes/chase.yaml",
+    "msc-local": "recipes/msc-local.yaml",
     "baseline": "recipes/baseline.yaml",
 }
 

@@ -17,7 +17,7 @@ from sqlwright.types import Question, State
 
 CASES = Path(__file__).parents[2] / "cases" / "request"
 READS: dict[str, list[str]] = yaml.safe_load((CASES / "reads.yaml").read_text("utf-8"))
-ENGLISH_ONLY = ("local", "local-unscored")
+ENGLISH_ONLY = ("local", "local-unscored", "msc-local")
 
 
 def cases(*names: str) -> list[Any]:
