@@ -128,20 +128,9 @@ def matched_values(state: State, context: Context) -> Text:
     for number, match in enumerate(found_values(state, context)):
         column = f"{quote_name(match.column.table)}.{quote_name(match.column.column)}"
         writer.add(f"{chr(10) if number else ''}{column} = ")
-        near = "" if _same(match) else f' (like "{" ".join(match.phrase.split())}")'
+        near = f' (like "{" ".join(match.phrase.split())}")'
         writer.add(literal(match.value, LONGEST_RETRIEVED) + near, "value")
     return writer.text()
-
-
-def near_values(state: State, context: Context) -> int:
-    """The number of values shown that only resemble what was searched for: those that are the same
-    but for case need no word of caution."""
-    found = found_values(state, context)
-    return sum(not _same(match) for match in found)
-
-
-def _same(match: ValueMatch) -> bool:
-    return match.value.casefold() == match.phrase.casefold()
 
 
 def _tokens_of_descriptions(view: SchemaView) -> int:

@@ -10,7 +10,7 @@ from sqlwright.english.words import singular, split_name
 from sqlwright.messages import Span, Text
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
-from sqlwright.steps.showing import Shown, Style, matched_values, near_values
+from sqlwright.steps.showing import Shown, Style, found_values, matched_values
 from sqlwright.types import State
 
 __all__ = ["Style", "task"]
@@ -40,7 +40,7 @@ def task(
         **asked(state, context),
         "schema": layout.text(shuffle),
         "matched": matched_values(state, context) if style == "soft" else Text(),
-        "found": near_values(state, context),
+        "found": len(found_values(state, context)),
         "unfound": _unfound(state),
     }
 

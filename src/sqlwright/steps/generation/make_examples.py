@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.schema import SchemaView
-from sqlwright.steps.showing import SchemaStep, Style
+from sqlwright.steps.showing import SchemaStep, Style, found_values
 from sqlwright.steps.task import task
 from sqlwright.types import Candidate, Demonstration, State
 
@@ -144,8 +144,11 @@ class MakeExamples(SchemaStep):
             yield self._prompt(self.feature_prompt, whole, context, count=self.by_feature)
         if self.by_column:
             pairs = [texts(one) for one in _pairs(self.like)]
+            # The values found, without the words of the question, which isn't shown.
+            bare = [replace(one, phrase="", score=1.0) for one in found_values(state, context)]
+            unmarked = state.evolve(values=tuple(bare))
             yield self._prompt(
-                self.column_prompt, state, context, count=self.by_column, pairs=pairs
+                self.column_prompt, unmarked, context, count=self.by_column, pairs=pairs
             )
 
     def _prompt(

@@ -16,7 +16,7 @@ from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.schema import SchemaView
 from sqlwright.steps.asking import asked
-from sqlwright.steps.showing import Shown, near_values
+from sqlwright.steps.showing import Shown, found_values
 from sqlwright.types import State
 
 R = TypeVar("R", bound=BaseModel)
@@ -68,7 +68,7 @@ def choose(
             schema=layout.text(),
             others=beside,
             tables_beside=int(bool(tables_beside) and bool(beside)),
-            found=near_values(state, context),
+            found=len(found_values(state, context)),
             **asked(state, context),
         )
 
