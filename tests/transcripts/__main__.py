@@ -39,6 +39,9 @@ from tests.transcripts.stored import (
     save,
 )
 
+ABOUT_DATABASE = ("generation.make_examples", "schema_linking.summarise_tables")
+"""Steps with prompts that show no question; those that aren't asked again are dropped."""
+
 
 def update(folder: Path, *, answers: bool, dry_run: bool) -> int:
     """Take over the prompts of now. Returns how many transcripts lead to another answer."""
@@ -104,9 +107,9 @@ def recorded(paths: Sequence[Path], question: str) -> tuple[list[Exchange], Capa
         can = next(iter(read_recording(path).models.values()), can)
         for line in _requests(path):
             prompt = prompt_of_form(line["request"])
-            for reply in line["replies"] if question in prompt else ():
+            step = line["request"].get("step", "")
+            for reply in line["replies"] if question in prompt or step in ABOUT_DATABASE else ():
                 seed = line["request"]["seed"] + reply["sample"]
-                step = line["request"].get("step", "")
                 each = Exchange(step, seed, prompt, sample_from(reply))
                 exchanges[each.key] = each
     return list(exchanges.values()), can
