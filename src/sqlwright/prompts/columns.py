@@ -135,8 +135,9 @@ class ColumnKnowledge:
         given = self.given.get(ref)
         if given is not None and self.examples:
             texts = [_cut(cell, given.characters) for cell in given.values[: self.examples]]
+            every = profile is not None and profile.complete and profile.distinct <= len(texts)
             more = [text for text in texts if text not in marked]
-            return Listed([*shown, *more], instead=instead)
+            return Listed([*shown, *more], every, instead)
         if profile is None or not self.examples or (numeric and (key or ref in self.joined)):
             return Listed(shown, instead=instead)
         usual = _usual(profile)

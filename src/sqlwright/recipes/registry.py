@@ -83,12 +83,14 @@ RECIPES: Mapping[str, str] = {
     "chess-agents": "recipes/chess-agents.yaml",
     "chase": "recipes/chase.yaml",
     "msc-local": "recipes/msc-local.yaml",
+    "msc": "recipes/msc.yaml",
     "baseline": "recipes/baseline.yaml",
 }
 
 ABLATIONS: Mapping[str, str] = {
     "chess": "recipes/ablations/chess.yaml",
     "chase": "recipes/ablations/chase.yaml",
+    "msc": "recipes/ablations/msc.yaml",
 }
 """Lists of overrides by the paper that they are from."""
 

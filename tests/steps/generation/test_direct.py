@@ -25,7 +25,14 @@ from tests.golden import assert_prompt
 REPLY = "Customers by city.\n\n```sql\nSELECT name FROM customers\nWHERE city = 'München'\n```"
 SQL = "SELECT name FROM customers\nWHERE city = 'München'"
 MUNICH = ValueMatch("Munich", ColumnRef("customers", "city"), "München", 0.9, 2)
-PROMPTS = ["divide_and_conquer", "query_plan", "zero_shot", "chain_of_thought", "fine_tuned"]
+PROMPTS = [
+    "divide_and_conquer",
+    "query_plan",
+    "zero_shot",
+    "short",
+    "chain_of_thought",
+    "fine_tuned",
+]
 
 
 def state(workspace: Workspace, text: str = "Who lives in Munich?", **known: Any) -> State:

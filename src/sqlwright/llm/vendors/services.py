@@ -39,8 +39,11 @@ def split_name(name: str) -> tuple[Provider, str]:
     """Provider and model of a name. Raises ConfigError with the known providers."""
     match = re.match(r"([^/:]+)[/:](.+)", name)
     if match is None:
+        entry = f", or name one in the project file under [models.{name}]"
+        entry = entry if _ENTRY.fullmatch(name) and name not in RESERVED else ""
         raise ConfigError(
-            f"{name!r} doesn't say who serves it", hint=f"Write provider/model. {known_providers()}"
+            f"{name!r} doesn't say who serves it",
+            hint=f"Write provider/model{entry}. {known_providers()}",
         )
     if match[1] not in PROVIDERS:
         raise ConfigError(
