@@ -115,6 +115,16 @@ def test_three_values_nearest_to_the_question_are_the_examples_of_a_column(
     assert "(like" not in shown
 
 
+def test_values_are_told_apart_from_the_rest_of_a_prompt(workspace: Workspace) -> None:
+    model = ScriptedModel(Script(otherwise="SELECT 1"))
+    state = found(workspace, text="Which berths are long?")
+    DirectGeneration(prompt="generation/short")(state, Context(workspace, a_run(), {"llm": model}))
+    texts = [message.text for message in model.requests[0][1].messages]
+    assert any("Basin" in str(text) for text in texts)
+    for value in ("Basin", "fog", "100.333"):
+        assert not any(value in str(text.without("value")) for text in texts)
+
+
 def test_the_evidence_counts(workspace: Workspace) -> None:
     text = "Is it an east one ?"
     assert "Grain Quay" not in values(found(workspace, text=text))[NAME]
