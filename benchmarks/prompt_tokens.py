@@ -5,13 +5,14 @@
 
 The recipe chess-ir-ss-cg with the embedded column filter (`form: embedded`), with the one that
 ships (`batched`) and with the paper's (`per_column`, one call a column); `baseline`, which
-shows everything; and `msc`. `--form` names some of them. Replies come from a
-responder (`answering.py`) that names the tables and columns that the question names, so revisions are few and the numbers are those of the prompts; nothing is
-said of a model's accuracy. With each total stands its range over the questions, and for how many
-of them the view that the query is written from still has all columns that they name (of the
-demo's, that the gold query reads). On the largest schema one call a column is tried on two
-questions only. Tokens are characters / 4; beside them those of the tokenizer that ships with the
-embedded models (WordPiece), which makes more of names with underscores than those of large models.
+shows everything; and `msc`. `--form` names some of them. Replies come from a responder
+(`answering.py`) that names the tables and columns that the question names, so revisions are few and
+the numbers are those of the prompts; nothing is said of a model's accuracy. With each total stands
+its range over the questions, and for how many of them the view that the query is written from still
+has all columns that they name (of the demo's, that the gold query reads). On the largest schema one
+call a column is tried on two questions only. Tokens are characters / 4; beside them those of the
+tokenizer that ships with the embedded models (WordPiece), which makes more of names with
+underscores than those of large models.
 """
 
 from __future__ import annotations
