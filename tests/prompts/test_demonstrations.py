@@ -81,7 +81,7 @@ def test_a_right_query_is_kept_by_one_repair_and_mended_by_the_others() -> None:
     "entry",
     [
         entry
-        for name in ("divide_and_conquer", "query_plan", "revise", *SUB_QUESTIONS)
+        for name in ("divide_and_conquer", "query_plan", "revise", "refine_nested", *SUB_QUESTIONS)
         for entry in read_demonstrations(name)
     ],
     ids=lambda entry: entry["question"],
@@ -115,7 +115,11 @@ def test_a_query_that_is_gone_on_with_gives_other_rows(entry: dict[str, Any]) ->
     assert entry["question"].startswith(entry["earlier"][:20])
 
 
-@pytest.mark.parametrize("entry", read_demonstrations("revise"), ids=lambda e: e["question"])
+@pytest.mark.parametrize(
+    "entry",
+    [*read_demonstrations("revise"), *read_demonstrations("refine_nested")],
+    ids=lambda e: e["question"],
+)
 def test_a_faulty_query_fails_as_is_told(entry: dict[str, Any]) -> None:
     assert entry["outcome"].strip().startswith(_outcome(entry))
 

@@ -33,6 +33,7 @@ STEPS: Mapping[str, str] = {
     "generation.sub_sql": "sqlwright.steps.generation.sub_sql:SubSql",
     "repair.execute": "sqlwright.steps.repair.execute:ExecuteCandidates",
     "repair.literals": "sqlwright.steps.repair.literals:LiteralRepair",
+    "repair.refine": "sqlwright.steps.repair.refine:Refine",
     "repair.revise": "sqlwright.steps.repair.revise:Revise",
     "repair.execution_guided": "sqlwright.steps.repair.execution_guided:ExecutionGuidedRepair",
     "repair.veto": "sqlwright.steps.repair.veto:VetoRepair",
@@ -60,6 +61,7 @@ SEQUENCES: Mapping[str, str] = {
 """Steps made of steps with options of their own."""
 
 CONDITIONS: Mapping[str, str] = {
+    "accepted": "sqlwright.steps.conditions:ACCEPTED",
     "has_candidates": "sqlwright.steps.conditions:HAS_CANDIDATES",
     "has_valid_candidate": "sqlwright.steps.conditions:HAS_VALID_CANDIDATE",
     "has_rows": "sqlwright.steps.conditions:HAS_ROWS",

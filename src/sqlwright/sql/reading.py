@@ -98,6 +98,14 @@ def _literal_places(sql: str) -> dict[int | None, int]:
     return places
 
 
+def select_count(sql: str) -> int:
+    """Number of SELECTs in a query, those within it included; 0 when the text is no query."""
+    from sqlglot import exp
+
+    tree = query_tree(sql)
+    return 0 if tree is None else sum(1 for _ in tree.find_all(exp.Select))
+
+
 def has_order_by(sql: str) -> bool:
     """True when the outermost query orders its rows."""
     tree = query_tree(sql)

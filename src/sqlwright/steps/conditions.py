@@ -7,6 +7,7 @@ from sqlwright.llm.metering import estimated_tokens
 from sqlwright.protocols import Context, context_tokens
 from sqlwright.running.control_flow import Condition
 from sqlwright.steps.repair.faults import FaultRule, settled
+from sqlwright.steps.repair.refine import RULE
 from sqlwright.types import State
 
 MANY = 150
@@ -72,8 +73,18 @@ def _no_fault(state: State, context: Context) -> bool:
     )
 
 
+def _accepted(state: State, context: Context) -> bool:
+    """No candidate for what is asked now gives `repair.refine` a reason to look at it (again)."""
+    return all(
+        settled(candidate) or not any(RULE.of_result(candidate, state.question))
+        for candidate in state.candidates
+        if candidate.goal == state.goal
+    )
+
+
 _CANDIDATES = frozenset({"candidates"})
 
+ACCEPTED = Condition(_CANDIDATES, _accepted)
 HAS_CANDIDATES = Condition(_CANDIDATES, _has_candidates)
 HAS_VALID_CANDIDATE = Condition(_CANDIDATES, _has_valid_candidate)
 HAS_ROWS = Condition(_CANDIDATES, _has_rows)

@@ -23,6 +23,7 @@ from sqlwright.types import Demonstration
 
 COLUMNS = "filter_column"
 REVISIONS = "revise"
+NESTED = "refine_nested"
 NEXT = "sub_sql_next"
 
 _TABLE = re.compile(r"^CREATE TABLE (\w+) \(\n.*?^\);$", re.MULTILINE | re.DOTALL)
@@ -82,13 +83,13 @@ def load_demonstrations(name: str) -> tuple[WorkedDemonstration, ...]:
 
 
 @cache
-def load_revisions() -> tuple[RevisionDemonstration, ...]:
-    """The worked examples of `repair.revise`."""
+def load_revisions(name: str = REVISIONS) -> tuple[RevisionDemonstration, ...]:
+    """The worked examples of `repair.revise`, or those of another name of queries that are mended."""
     return tuple(
         RevisionDemonstration(
             **_worked(entry), faulty=entry["faulty"].strip(), outcome=entry["outcome"].strip()
         )
-        for entry in read_demonstrations(REVISIONS)
+        for entry in read_demonstrations(name)
     )
 
 
@@ -119,7 +120,7 @@ def load_column_demonstrations() -> tuple[ColumnDemonstration, ...]:
 def demonstration_names() -> frozenset[str]:
     """The kinds of worked examples there are, which `load_demonstrations` takes."""
     names = {PurePath(file.name).stem for file in files(__name__).iterdir() if ".toml" in file.name}
-    return frozenset(names - {COLUMNS, REVISIONS, NEXT})
+    return frozenset(names - {COLUMNS, REVISIONS, NESTED, NEXT})
 
 
 def read_demonstrations(name: str) -> list[dict[str, Any]]:

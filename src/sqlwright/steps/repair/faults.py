@@ -1,14 +1,15 @@
 """Faults of candidates: one rule for the step that revises and the loop that asks for it.
 
-A fault is an error, an empty result, a result of nothing but NULL, or a text that the column it is
-compared with doesn't hold although it holds a similar one, or another column holds that very text.
-An empty result is often right, so a fault is a reason to look again and not yet a mistake.
+A fault is an error, an empty result, a result of nothing but NULL, or (where that is asked for) one
+with NULL in it; or a text that the column it is compared with doesn't hold although it holds a
+similar one, or another column holds that very text. An empty result is often right, so a fault is a
+reason to look again and not yet a mistake.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -20,7 +21,7 @@ from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Detail
 from sqlwright.sql.reading import ComparedText, compared_texts
 from sqlwright.sql.tokens import quote_name, quote_text
-from sqlwright.types import Candidate, ExecutionError, Question, State, ValueMatch
+from sqlwright.types import Candidate, Cell, ExecutionError, Question, State, ValueMatch
 
 SIMILAR = 0.6
 """Least similarity, in [0, 1], of a stored value that may have been meant by a text that isn't
@@ -56,7 +57,7 @@ class UnknownText:
 class Fault:
     """A reason to look at a query again, in words for whoever does."""
 
-    kind: Literal["unexecuted", "error", "empty", "null", "literal"]
+    kind: Literal["unexecuted", "error", "empty", "null", "some_null", "literal"]
     told: Text
     unknown: UnknownText | None = None
     """For a literal."""
@@ -72,6 +73,9 @@ class FaultRule:
     literals: bool = True
     similarity: float = SIMILAR
     """Least similarity of a stored value that may have been meant by a text, in [0, 1]."""
+    null_rows: int = 0
+    """Number of first rows in which some but not all cells being NULL counts, where there are
+    several rows; 0 is none."""
 
     def faults(self, candidate: Candidate, state: State, context: Context) -> Iterator[Fault]:
         """The candidate's faults, those that cost least to find first."""
@@ -94,6 +98,13 @@ class FaultRule:
             yield Fault("empty", _own("It ran, but found no rows."))
         elif result.rows and result.empty and self.nulls:
             yield Fault("null", _own("It ran, but found nothing but NULL."))
+        elif len(result.rows) > 1 and _partly_null(result.rows[: self.null_rows]):
+            yield Fault("some_null", _own("It ran, but some of its first rows hold NULL."))
+
+
+def _partly_null(rows: Sequence[Sequence[Cell]]) -> bool:
+    """True if some but not all cells are NULL."""
+    return len({cell is None for row in rows for cell in row}) > 1
 
 
 def settled(candidate: Candidate) -> bool:
