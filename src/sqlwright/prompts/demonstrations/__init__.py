@@ -84,7 +84,7 @@ def load_demonstrations(name: str) -> tuple[WorkedDemonstration, ...]:
 
 @cache
 def load_revisions(name: str = REVISIONS) -> tuple[RevisionDemonstration, ...]:
-    """The worked examples of `repair.revise`, or those of another name of queries that are mended."""
+    """The worked examples of `repair.revise`, or of another prompt that mends queries."""
     return tuple(
         RevisionDemonstration(
             **_worked(entry), faulty=entry["faulty"].strip(), outcome=entry["outcome"].strip()
