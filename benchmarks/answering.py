@@ -33,6 +33,9 @@ _KEY = re.compile(
     rf"^  FOREIGN KEY \(({_NAME})\) REFERENCES ({_NAME}) \(({_NAME})\)"
     rf"|^- ({_NAME})\b.*? = ({_NAME})\.({_NAME})"
 )
+_SOFT = re.compile(rf"^({_NAME})(?: \(view.*?\))?: (?={_NAME})(.*)$")
+_SOFT_COLUMN = re.compile(rf"(?:^|, )({_NAME})")
+_SOFT_KEY = re.compile(rf"^({_NAME})\.({_NAME}) = ({_NAME})\.({_NAME})", re.MULTILINE)
 _WORD = re.compile(r"[^\W_]+(?:'s)?", re.UNICODE)
 _DULL = frozenset(
     "a an and are at by did do does each every for from give has have how in is it list many "  # noqa: SIM905
@@ -51,6 +54,7 @@ KINDS = (
     ("You judge each of them by one test", "verdicts"),
     ("You judge it by several tests", "verdicts_by_test"),
     ("You steer the tools", "agent"),
+    ("You take questions about a database apart", "decompose"),
     ("You write examples for somebody", "examples"),
     ("Two SQLite queries, A and B", "pair"),
     ("You say which of them is most likely", "best"),
@@ -99,6 +103,14 @@ class Prompt:
 
 
 def _tables(text: str) -> Iterator[Table]:
+    lines = text.partition("\n")[2].partition("\n\n")[0].split("\n")
+    soft = [line for line in map(_SOFT.match, lines) if line]
+    if len(soft) == len(lines):
+        for one in soft:
+            keys_of = (k.groups() for k in _SOFT_KEY.finditer(text) if k[1] == one[1])
+            columns_of = tuple(column[1] for column in _SOFT_COLUMN.finditer(one[2]))
+            yield Table(one[1], columns_of, tuple((k[1], k[2], k[3]) for k in keys_of))
+        return
     name, columns, keys = "", list[str](), list[tuple[str, str, str]]()
     for line in text.split("\n"):
         if opening := _TABLE.match(line):
@@ -192,6 +204,13 @@ class Responder:
         spoiled = [one | {"sql": one["sql"] + " HAVING ("} for one in made if draw.random() < 0.2]
         return json.dumps({"examples": made + spoiled + made[:1]})
 
+    def _decompose(self, prompt: Prompt, draw: random.Random) -> str:
+        """Up to three conditions that nobody asked for, one after another; the question last."""
+        conditions = [f"condition {number}" for number in range(1, draw.randint(0, 3) + 1)]
+        parts = [f"{prompt.question} ({number} of them)" for number in range(1, len(conditions))]
+        said = {"targets": "all", "conditions": conditions, "sub_questions": [*parts, "the end"]}
+        return json.dumps(said)
+
     def _pair(self, _prompt: Prompt, draw: random.Random) -> str:
         return json.dumps({"reasoning": "by and large", "better": draw.choice("AB")})
 
@@ -281,6 +300,7 @@ _REPLIES: dict[str, Callable[[Responder, Prompt, random.Random], str]] = {
     "verdicts": Responder._verdicts,
     "verdicts_by_test": Responder._verdicts_by_test,
     "agent": Responder._agent,
+    "decompose": Responder._decompose,
     "examples": Responder._examples,
     "pair": Responder._pair,
     "best": Responder._best,

@@ -28,12 +28,13 @@ from tests.llm.server import Asked, ModelServer
 CASES: dict[str, Any] = yaml.safe_load(
     (Path(__file__).parents[1] / "cases" / "llm" / "canaries.yaml").read_text("utf-8")
 )
-RECIPES = ("baseline", "chess-ir-ss-cg", "chess-ir-cg-ut", "chess-agents", "chase")
+RECIPES = ("baseline", "chess-ir-ss-cg", "chess-ir-cg-ut", "chess-agents", "chase", "mag")
 SMALL = {
     "chess-ir-cg-ut": ("samples.count=7", "selection.generate_tests.tests=2"),
     "chess-agents": ("samples.count=7", "selection.generate_tests.tests=2"),
     "chess-ir-ss-cg": ("samples.count=7",),
     "chase": ("samples[1].count=3", "samples[2].count=2", "samples[3].count=2"),
+    "mag": ("samples.count=7",),
     "baseline": ("samples.count=14",),
 }
 

@@ -27,12 +27,14 @@ RECIPES = {
     "chess-ir-ss-cg": (),
     "chess-agents": SMALL,
     "chase": ("samples.count=3",),
+    "mag": ("samples.count=3",),
 }
 ONE_BY_ONE = {
     "chess-ir-cg-ut": ("samples.workers=1", "parallel.workers=1"),
     "chess-ir-ss-cg": ("samples.workers=1",),
     "chess-agents": ("samples.workers=1",),
     "chase": ("samples.workers=1", "parallel.workers=1"),
+    "mag": ("samples.workers=1",),
 }
 CLOCKS = re.compile(r'"(seconds|elapsed)": [0-9.e-]+')
 

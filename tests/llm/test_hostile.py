@@ -34,6 +34,7 @@ RECIPES = {
     "chess-ir-ss-cg": (),
     "chess-agents": ("samples.count=2", "agent.turns=4"),
     "chase": ("samples.count=1",),
+    "mag": (),
 }
 SCRIPT = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, remark TEXT);

@@ -42,6 +42,7 @@ RECIPES: Mapping[str, tuple[str, ...]] = {
         "selection.generate_tests.tests=2",
     ),
     "chase": ("samples.count=2",),
+    "mag": (),
     "chess-agents": ("samples.count=2", "selection.generate_tests.tests=2"),
 }
 PACKAGES = {"openai": "openai", "anthropic": "anthropic", "google": "google.genai"}

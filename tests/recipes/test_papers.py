@@ -34,6 +34,7 @@ def walk(step: Any) -> Iterator[tuple[str, Any]]:
         "ForEach": "for_each", "RepeatUntil": "repeat_until", "When": "when", "Agent": "agent",
         "StandIn": "stand_in", "AgentTool": "tool",
         "SecondOpinion": "second_opinion", "ByGroup": "by_group", "OwnView": "own_view",
+        "SubQuestions": "sub_questions",
     }  # fmt: skip
     if isinstance(step, NamedStep):
         if not isinstance(step.step, Combinator):
@@ -95,7 +96,8 @@ def test_every_ablation_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize(
-    "recipe", ["chess-ir-cg-ut", "chess-ir-ss-cg", "baseline", "chess-agents", "chase", "msc"]
+    "recipe",
+    ["chess-ir-cg-ut", "chess-ir-ss-cg", "baseline", "chess-agents", "chase", "mag", "msc"],
 )
 def test_every_step_of_a_recipe_is_ours(recipe: str) -> None:
     names = {name for name, _ in walk(load_recipe(recipe).step) if "." in name}

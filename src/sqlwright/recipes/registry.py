@@ -84,14 +84,16 @@ RECIPES: Mapping[str, str] = {
     "chess-ir-ss-cg": "recipes/chess-ir-ss-cg.yaml",
     "chess-agents": "recipes/chess-agents.yaml",
     "chase": "recipes/chase.yaml",
-    "msc-local": "recipes/msc-local.yaml",
+    "mag": "recipes/mag.yaml",
     "msc": "recipes/msc.yaml",
+    "msc-local": "recipes/msc-local.yaml",
     "baseline": "recipes/baseline.yaml",
 }
 
 ABLATIONS: Mapping[str, str] = {
     "chess": "recipes/ablations/chess.yaml",
     "chase": "recipes/ablations/chase.yaml",
+    "mag": "recipes/ablations/mag.yaml",
     "msc": "recipes/ablations/msc.yaml",
 }
 """Lists of overrides by the paper that they are from."""

@@ -317,7 +317,8 @@ def _changes(before: State | None, after: State) -> dict[str, Any]:
 
 def _item(value: Any) -> Any:
     if isinstance(value, Candidate):
-        return _clipped(candidate_to_dict(value, rows=SHOWN_ROWS))
+        goal = {"goal": readable(value.goal)} if value.goal else {}
+        return _clipped(candidate_to_dict(value, rows=SHOWN_ROWS) | goal)
     if isinstance(value, ExecutionResult):
         return _clipped(result_to_dict(value, rows=SHOWN_ROWS))
     if isinstance(value, SchemaView):
