@@ -92,6 +92,10 @@ figure values-all "the value index on all real texts, numbers too, beside its pe
     "$python" benchmarks/value_index.py real "$data" --peers --all
 figure prompt-tokens "prompt tokens and calls of a question, three schemas" \
     "$python" -m benchmarks.prompt_tokens "$out/prompt-tokens"
+figure operations "floating-point operations, tokens and time by step, embedded models measured" \
+    "$python" -m benchmarks.operations "$out/operations"
+figure selection-valid "selectors on embedded models over the same candidates, beside local and the oracle" \
+    "$python" benchmarks/selection.py "$data" "$out/selection" --part valid
 figure robustness "a language model whose replies are bad one time in five" \
     "$python" -m benchmarks.llm_robustness "$out/robustness"
 figure entities "stored values that the retrieval steps find, misspelt too, beside junk" \

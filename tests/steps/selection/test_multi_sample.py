@@ -248,6 +248,23 @@ def test_the_embedded_critic_judges_without_a_call(form: Any, shop_workspace: Wo
     assert [note.text for note in after.warnings] == ["Old."]
 
 
+class Remembers(ScriptedCritic):
+    """A critic that remembers the queries in the order it saw them."""
+
+    def assess(self, state: State, candidates: Any) -> Any:
+        self.saw = [candidate.sql for candidate in candidates]
+        return super().assess(state, candidates)
+
+
+def test_the_embedded_critic_sees_the_order_of_their_author(shop_workspace: Workspace) -> None:
+    """Its features know which query was written first; by results an empty one would come last."""
+    empty = "SELECT name FROM customers WHERE city = 'nowhere'"
+    critic = Remembers()
+    state = state_of(shop_workspace, empty, CITIES, COUNT)
+    MultiSample(judge="critic")(state, Context(shop_workspace, Run(), {"critic": critic}))
+    assert critic.saw == [empty, CITIES, COUNT]
+
+
 def test_calls_are_counted_beforehand_and_a_spent_budget_goes_on(shop_workspace: Workspace) -> None:
     state = state_of(shop_workspace, COUNT, CITIES, ORDERS, COUNT_ID)
     assert MultiSample().calls(state) == 1

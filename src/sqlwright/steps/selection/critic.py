@@ -69,8 +69,11 @@ def result_probabilities(
     state: State, groups: Sequence[ResultGroup], critic: Critic
 ) -> tuple[float, ...]:
     """The probability that each group's result is right: that of its best candidate, judged beside
-    all others, in [0, 1]."""
+    all others, in [0, 1]. As in `CriticSelection` the critic sees them in the order they were
+    written, by which it knows what their author held for best."""
+    places = {candidate.id: place for place, candidate in enumerate(state.candidates)}
     ran = [candidate for group in groups for candidate in group.candidates]
+    ran.sort(key=lambda candidate: places[candidate.id])
     assessment = critic.assess(state, [_as_meant(candidate) for candidate in ran])
     judged = {one.id: one.confidence or 0.0 for one in _agreed(ran, assessment.probabilities)}
     return tuple(max(judged[one.id] for one in group.candidates) for group in groups)
