@@ -16,6 +16,7 @@ from sqlwright.llm.scripted import Asked, Script, ScriptedModel, When
 from sqlwright.messages import Capabilities, Missing, Reply, TokenLogprob
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.recipes.loading import parse_recipe
+from sqlwright.steps.selection.critic import CriticSelection
 from sqlwright.steps.selection.multi_sample import MultiSample
 from sqlwright.types import Basis, State
 from tests.golden import assert_prompt
@@ -263,6 +264,19 @@ def test_the_embedded_critic_sees_the_order_of_their_author(shop_workspace: Work
     state = state_of(shop_workspace, empty, CITIES, COUNT)
     MultiSample(judge="critic")(state, Context(shop_workspace, Run(), {"critic": critic}))
     assert critic.saw == [empty, CITIES, COUNT]
+
+
+def test_jointly_the_embedded_critic_chooses_as_its_own_step_does(
+    shop_workspace: Workspace,
+) -> None:
+    """A query without ORDER BY has the result of each ordered one, so their cluster is larger."""
+    names = "SELECT name FROM customers"
+    queries = (f"{names} ORDER BY id DESC", f"{names} ORDER BY name", names)
+    critic = ScriptedCritic({queries[1]: 0.8, names: 0.7, queries[0]: 0.1})
+    context = Context(shop_workspace, Run(), {"critic": critic})
+    state = state_of(shop_workspace, *queries)
+    assert chosen(CriticSelection()(state, context)) == queries[1]
+    assert chosen(MultiSample(judge="critic")(state, context)) == queries[1]
 
 
 def test_calls_are_counted_beforehand_and_a_spent_budget_goes_on(shop_workspace: Workspace) -> None:

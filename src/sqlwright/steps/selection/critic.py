@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -69,14 +69,23 @@ def result_probabilities(
     state: State, groups: Sequence[ResultGroup], critic: Critic
 ) -> tuple[float, ...]:
     """The probability that each group's result is right: that of its best candidate, judged beside
-    all others, in [0, 1]. As in `CriticSelection` the critic sees them in the order they were
-    written, by which it knows what their author held for best."""
-    places = {candidate.id: place for place, candidate in enumerate(state.candidates)}
+    all others, in [0, 1]."""
     ran = [candidate for group in groups for candidate in group.candidates]
-    ran.sort(key=lambda candidate: places[candidate.id])
+    sure = probabilities(state, ran, critic)
+    return tuple(max(sure[one.id] for one in group.candidates) for group in groups)
+
+
+def probabilities(state: State, ran: Sequence[Candidate], critic: Critic) -> Mapping[str, float]:
+    """The probability of each candidate by its id, the surest first, which is the one that
+    `CriticSelection` takes; in [0, 1].
+
+    As there the critic sees them in the order they were written, by which it knows what their
+    author held for best.
+    """
+    places = {candidate.id: place for place, candidate in enumerate(state.candidates)}
+    ran = sorted(ran, key=lambda candidate: places[candidate.id])
     assessment = critic.assess(state, [_as_meant(candidate) for candidate in ran])
-    judged = {one.id: one.confidence or 0.0 for one in _agreed(ran, assessment.probabilities)}
-    return tuple(max(judged[one.id] for one in group.candidates) for group in groups)
+    return {one.id: one.confidence or 0.0 for one in _agreed(ran, assessment.probabilities)}
 
 
 SAME_MEANING = frozenset({"name", "null", "place", "round", "unit"})

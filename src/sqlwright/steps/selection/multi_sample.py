@@ -24,7 +24,7 @@ from sqlwright.prompts.templates import plain_text, render
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
-from sqlwright.steps.selection.critic import result_probabilities
+from sqlwright.steps.selection.critic import probabilities, result_probabilities
 from sqlwright.steps.selection.judging.queries import SCHEMA, Shown, schema_of, shown
 from sqlwright.steps.selection.judging.verdicts import number_from
 from sqlwright.steps.showing import SchemaStep
@@ -33,6 +33,8 @@ from sqlwright.types import Candidate, ExecutionResult, State
 NAME = "selection.multi_sample"
 _LIKELIEST = 20
 """Likeliest tokens asked for: as many numbers, or the most that endpoints give. Chosen."""
+BELOW = 0.999
+"""Most that another candidate may have of the probability of the embedded critic's choice."""
 _TEMPLATES = {
     "prompted": "selection/multi_sample",
     "number": "selection/multi_sample_number",
@@ -170,10 +172,10 @@ class MultiSample(SchemaStep):
         if critic.caution:
             state = state.warn("critic", critic.caution)
         if self.form == "joint":
-            sure = result_probabilities(state, groups, critic)
-            return select(state, groups, {
-                c.id: share for g, share in zip(groups, sure, strict=True) for c in g.candidates
-            })  # fmt: skip
+            ran = [candidate for group in groups for candidate in group.candidates]
+            (best, top), *others = probabilities(state, ran, critic).items()
+            # A query without ORDER BY is as sure as each ordered one that has its rows.
+            return select(state, groups, {best: top} | {c: min(p, BELOW * top) for c, p in others})
         wins = [0.0] * len(groups)
         for one, other in combinations(range(len(groups)), 2):
             pair = [ResultGroup((groups[place].best,)) for place in (one, other)]
