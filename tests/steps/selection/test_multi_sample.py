@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -186,21 +187,30 @@ def test_a_tournament_has_rounds_of_windows_and_a_last_one(shop_workspace: Works
     assert rounds[-1][1] == best
 
 
-def test_what_does_not_fit_the_context_is_seen_in_parts(shop_workspace: Workspace) -> None:
+@pytest.mark.parametrize("critics", [(), ("large", "small")])
+def test_what_does_not_fit_the_context_is_seen_in_parts(
+    critics: Any, shop_workspace: Workspace
+) -> None:
     long = tuple(
         f"SELECT name, {n} AS n, city, country FROM customers -- {'because ' * 120}{n}"
         for n in range(8)
     )
-    small = ScriptedModel(
-        Script([When(CRITIC, prefers(long[6]))]),
-        capabilities=Capabilities(context_tokens=4_096),
+    large, small = (
+        ScriptedModel(
+            Script([When(CRITIC, prefers(long[6]))]),
+            name=f"openai/{tokens}",
+            capabilities=Capabilities(context_tokens=tokens),
+        )
+        for tokens in (100_000, 4_096)
     )
-    context = Context(shop_workspace, Run(seed=7), {"llm": small})
-    state = MultiSample()(state_of(shop_workspace, *long), context)
+    models = {"llm": small, "large": large, "small": small}
+    context = Context(shop_workspace, Run(seed=7), models)
+    state = MultiSample(critics=critics)(state_of(shop_workspace, *long), context)
     assert chosen(state) == long[6]
     assert len(small.requests) > 1
     assert {one for asked in small.script.asked for one in shown(asked)} == set(long)
     assert all("rows, 4 columns" in asked.prompt for asked in small.script.asked)
+    assert len(large.requests) == (len(small.requests) if critics else 0)
 
 
 @pytest.mark.parametrize("bad", ["", "All of them.", Missing("unavailable", "down")])
@@ -305,3 +315,27 @@ def test_no_stored_value_is_left_where_values_stay_home(shop_workspace: Workspac
         assert "München" not in told
         assert "Ada" not in told
     assert "Ada Brandt" in model.script.asked[0].prompt
+
+
+@pytest.mark.parametrize("options", [{}, {"form": "pairs"}, {"window": 2}])
+def test_no_question_of_a_hundred_is_lost_where_a_fifth_of_the_replies_is_bad(
+    options: Any, shop_workspace: Workspace
+) -> None:
+    bad = ("", "I would rather not.", '{"reasoning": "', Missing("unavailable", "down"))
+    state, spoiled = state_of(shop_workspace, COUNT, CITIES, ORDERS, BROKEN), []
+
+    def reply(asked: Asked) -> Any:
+        draw = random.Random(asked.seed)
+        if draw.random() < 0.2:
+            spoiled.append(asked)
+            return draw.choice(bad)
+        return prefers(CITIES)(asked)
+
+    model = ScriptedModel(Script([When(CRITIC, reply)]))
+    selected = [
+        chosen(MultiSample(**options)(state, Context(shop_workspace, Run(seed=n), {"llm": model})))
+        for n in range(100)
+    ]
+    assert len(spoiled) > 20
+    assert set(selected) <= {COUNT, CITIES, ORDERS}
+    assert selected.count(CITIES) >= 75

@@ -224,11 +224,13 @@ class _Panel:
         return {number: share / 2 for number, share in last.items()} | {left[0].number: 1.0}
 
     def pairs(self, listed: Sequence[Shown]) -> dict[int, float]:
-        """The votes of each query in all pairs by its number, as a share of the most."""
+        """The votes of each query in all pairs by its number, as a share of the most. A pair without
+        a vote gives half of its votes to each."""
+        voices = len(self._models()) * self.step.sampling.n
         heats: list[Heat] = list(combinations(listed, 2))
         total = dict.fromkeys((one.number for one in listed), 0.0)
         for heat, votes in zip(heats, self._voted(heats), strict=True):
-            for place, vote in votes.items():
+            for place, vote in (votes or dict.fromkeys((0, 1), voices / 2)).items():
                 total[heat[place].number] += vote
         most = max(total.values()) or 1.0
         return {number: votes / most for number, votes in total.items()}
@@ -239,12 +241,12 @@ class _Panel:
         return {one.number: votes.get(place, 0.0) / most for place, one in enumerate(heat)}
 
     def _fitting(self, listed: Sequence[Shown]) -> int:
-        """The most queries, two at least, whose results a prompt shows in full."""
+        """The most queries, two at least, whose results a prompt shows every critic in full."""
         size = len(listed)
-        while size > 2:
-            fitted = self._fitted(listed[:size], self._models()[0])
-            if fitted.fits and fitted.portion.listed == fitted.full.listed:
-                break
+        while size > 2 and not all(
+            fitted.fits and fitted.portion.listed == fitted.full.listed
+            for fitted in (self._fitted(listed[:size], model) for model in set(self._models()))
+        ):
             size = (size + 1) // 2
         return size
 
