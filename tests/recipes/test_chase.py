@@ -181,6 +181,8 @@ def ablated(ask: Ask, name: str) -> tuple[Counter[str], list[str]]:
         ("selector-self-consistency", ""),
         ("selector-ranker", "selection.ranker"),
         ("selector-random", ""),
+        ("selector-multi-sample", "selection.multi_sample"),
+        ("selector-independent", "selection.independent"),
         ("selector-letter", JUDGE),
         ("selector-logprobs", JUDGE),
         ("selector-critic", ""),
