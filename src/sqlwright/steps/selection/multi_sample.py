@@ -224,8 +224,8 @@ class _Panel:
         return {number: share / 2 for number, share in last.items()} | {left[0].number: 1.0}
 
     def pairs(self, listed: Sequence[Shown]) -> dict[int, float]:
-        """The votes of each query in all pairs by its number, as a share of the most. A pair without
-        a vote gives half of its votes to each."""
+        """The votes of each query in all pairs by its number, as a share of the most. A pair
+        without a vote gives half of its votes to each."""
         voices = len(self._models()) * self.step.sampling.n
         heats: list[Heat] = list(combinations(listed, 2))
         total = dict.fromkeys((one.number for one in listed), 0.0)
