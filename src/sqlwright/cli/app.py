@@ -13,6 +13,7 @@ from sqlwright.cli.commands import (
     demo,
     doctor,
     evaluate,
+    label,
     prepare,
     purge,
     recipes,
@@ -42,6 +43,7 @@ for _name, _module in (
     ("demo", demo),
     ("evaluate", evaluate),
     ("ablate", ablate),
+    ("label", label),
 ):
     app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 

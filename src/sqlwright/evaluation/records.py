@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sqlwright.datasets.example import Rule
-from sqlwright.errors import DatasetError
+from sqlwright.evaluation import json_lines
 
 PREDICTIONS = "predictions.jsonl"
 
@@ -57,7 +55,7 @@ class Record:
     message: str = ""
     difficulty: str = ""
     evidence: str = ""
-    """What the data set gives with the question."""
+    """The evidence that the data set gives with the question."""
     errors: Sequence[Mapping[str, str]] | None = None
     """Of a wrong answer the classes that hold, the main one first: `class`, `shown_by`. None where
     nobody looked: of right answers, and in runs of earlier versions."""
@@ -74,17 +72,14 @@ class Record:
 
 def append(folder: Path, record: Record) -> None:
     """Add one record, on disk before this returns."""
-    with (folder / PREDICTIONS).open("a", encoding="utf-8") as file:
-        file.write(_line(record))
-        file.flush()
-        os.fsync(file.fileno())
+    json_lines.append(folder / PREDICTIONS, asdict(record))
 
 
 def rewrite(folder: Path, records: Sequence[Record]) -> None:
     """Put the records in this order."""
     path = folder / PREDICTIONS
     aside = path.with_name(path.name + ".part")
-    aside.write_text("".join(map(_line, records)), encoding="utf-8")
+    aside.write_text("".join(json_lines.line_of(asdict(one)) for one in records), encoding="utf-8")
     aside.replace(path)
 
 
@@ -93,24 +88,5 @@ def read(folder: Path) -> list[Record]:
     path = folder / PREDICTIONS
     if not path.exists():
         return []
-    return [Record(**row) for row in _rows(path)]
-
-
-def _line(record: Record) -> str:
-    return json.dumps(asdict(record), ensure_ascii=False) + "\n"
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    for number, line in enumerate(lines, 1):
-        try:
-            yield json.loads(line)
-        except ValueError:
-            if number == len(lines):
-                # Cut the stump off, or the next record would be glued to it.
-                path.write_text("".join(lines[:-1]), encoding="utf-8")
-                return
-            raise DatasetError(
-                f"{path}, line {number} isn't a record",
-                hint="Start a new run folder, or remove that line.",
-            ) from None
+    remedy = "Start a new run folder, or remove that line."
+    return [Record(**row) for _, row in json_lines.rows(path, what="a record", remedy=remedy)]

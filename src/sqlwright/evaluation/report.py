@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlwright.datasets.example import Rule
 from sqlwright.evaluation.error_classes.figures import error_figures
+from sqlwright.evaluation.error_classes.labels import Label
 from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.records import Record
 from sqlwright.spending import plus
@@ -19,14 +20,14 @@ def summarize(
     records: Sequence[Record],
     rule: Rule = "spider",
     skipped: Mapping[str, tuple[int, str]] | None = None,
-    labels: Mapping[str, str] | None = None,
+    labels: Sequence[Label] = (),
 ) -> dict[str, Any]:
     """The figures of a run as plain data: shares as {value, low, high, hits, total}, times in
     seconds. What is right goes by `rule`, but for the two shares named by a rule of their own.
 
     Questions whose gold query doesn't run are left out and counted; so are those of `skipped`
     databases, given with their numbers of questions and the reasons. `labels` are the classes that
-    people gave wrong answers, by the ids of their questions.
+    people gave wrong answers.
     """
     scored = [r for r in records if r.status != "gold"]
     full = [r for r in scored if not r.gold_empty]

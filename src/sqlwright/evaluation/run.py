@@ -7,13 +7,14 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import sqlwright
-from sqlwright.datasets.example import Dataset
+from sqlwright.datasets.example import Dataset, Rule
 from sqlwright.errors import DatasetError
 from sqlwright.evaluation import records
 from sqlwright.evaluation.asking import Asker, in_order
+from sqlwright.evaluation.error_classes.labels import read_labels
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import summarize
 from sqlwright.llm.options import LlmOptions, ModelOptions
@@ -95,6 +96,7 @@ def evaluate(
         [done[example.id] for example in examples if example.id in done],
         dataset.rule,
         {skipped.db_id: (skipped.questions, str(skipped.error)) for skipped in asker.skipped},
+        read_labels(folder),
     )
     write_json(folder / "report.json", summary)
     return summary
@@ -141,6 +143,20 @@ def _claim(folder: Path, dataset: Dataset, settings: EvaluationSettings) -> None
         "machine": platform.machine(),
     }
     write_json(path, described | {name: value for name, value in besides.items() if value})
+
+
+def run_rule(folder: Path) -> Rule:
+    """The rule by which the run in a folder was scored. Raises DatasetError where there is none."""
+    path = folder / "run.json"
+    try:
+        rule = json.loads(path.read_text(encoding="utf-8")).get("rule")
+    except (OSError, ValueError, AttributeError):
+        rule = None
+    if rule not in get_args(Rule):
+        raise DatasetError(
+            f"{folder} holds no run", hint="'sqlwright evaluate --out FOLDER' makes one."
+        )
+    return cast("Rule", rule)
 
 
 def _language_model(settings: EvaluationSettings) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a query calculates: functions, operators and numbers, wherever they stand in it."""
+"""The calculations of a query: functions, operators and numbers, wherever they stand in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlwright.sql.tree import query_tree
 
 
 class Calculations(NamedTuple):
-    """What is done with values, aggregates, comparisons and parts of dates apart."""
+    """Things done with values; aggregates, comparisons and parts of dates apart."""
 
     functions: frozenset[str]
     """Names in lower case, and the operators + - * / % ||. CASE and CAST are none."""
@@ -19,7 +19,7 @@ class Calculations(NamedTuple):
 
 
 def calculations(sql: str) -> Calculations:
-    """What a query calculates; nothing where the text is no query."""
+    """The calculations of a query; none where the text is no query."""
     from sqlglot import exp
 
     from sqlwright.sql.tree_facts.nodes import aggregate_of, date_part_of, value_of

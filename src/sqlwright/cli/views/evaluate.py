@@ -154,6 +154,7 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
         ]
         yield from labelled("difficulty", entries, display.width)
     yield from error_lines(summary["errors"], display)
+    yield from label_lines(summary["errors"]["labels"], display)
     yield from labelled("time", _time_entries(summary), display.width)
     yield from labelled("models", _usage_entries(summary), display.width)
 
@@ -189,6 +190,26 @@ def error_lines(errors: Mapping[str, Any], display: DisplayOptions) -> Iterator[
         if one["kind"] in ORIGINS
     ]
     yield from labelled("first lost", origins, display.width)
+
+
+def label_lines(labels: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:
+    """The labels of wrong answers, how often code says it, and how far they agree; nothing
+    without labels."""
+    if not labels:
+        return
+    by = ", ".join(f"{count:,} by {clean(name, 60)}" for name, count in labels["by"].items())
+    entries = [
+        Text(f"{labels['labelled']:,} answers: {by}"),
+        Text(f"code says the same of {_in_brackets(labels['code_says_the_same'])}"),
+        Text(f"code says it among others of {_in_brackets(labels['code_says_it_among_others'])}"),
+    ]
+    for pair in labels["between"]:
+        if not pair["same"]["total"]:
+            continue
+        beyond = "none" if pair["kappa"] is None else f"{pair['kappa']:.2f}"
+        names = f"{clean(pair['first'], 60)} and {clean(pair['second'], 60)}"
+        entries.append(Text(f"{names} agree on {_in_brackets(pair['same'])}, kappa {beyond}"))
+    yield from labelled("labels", entries, display.width)
 
 
 def _in_brackets(share: Mapping[str, Any]) -> str:

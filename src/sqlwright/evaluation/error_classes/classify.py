@@ -6,15 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlwright.evaluation.error_classes.classes import Finding, ranked
-from sqlwright.evaluation.error_classes.compare_conditions import conditions_differ
-from sqlwright.evaluation.error_classes.compare_rows import rows_differ, shown_differ
-from sqlwright.evaluation.error_classes.compare_tables import tables_differ
-from sqlwright.evaluation.error_classes.compare_values import aggregates_differ, calculations_differ
+from sqlwright.evaluation.error_classes.comparing.conditions import conditions_differ
+from sqlwright.evaluation.error_classes.comparing.rows import rows_differ, shown_differ
+from sqlwright.evaluation.error_classes.comparing.tables import tables_differ
+from sqlwright.evaluation.error_classes.comparing.values import (
+    aggregates_differ,
+    calculations_differ,
+)
 from sqlwright.evaluation.error_classes.doubt import gold_doubts
 from sqlwright.evaluation.error_classes.ignored import ignored_evidence
+from sqlwright.evaluation.error_classes.reading.said import Said
+from sqlwright.evaluation.error_classes.reading.subjects import SameColumns
 from sqlwright.evaluation.error_classes.results import from_results
-from sqlwright.evaluation.error_classes.said import Said
-from sqlwright.evaluation.error_classes.subjects import SameColumns
 from sqlwright.schema import Schema
 from sqlwright.sql.reading import read_facts
 from sqlwright.types import ExecutionResult
@@ -31,7 +34,7 @@ class WrongAnswer:
     result: ExecutionResult
     evidence: str = ""
     reason: str = ""
-    """Why there is no query, where that is known."""
+    """The cause where there is no query; may be empty."""
     ordered: bool = False
     """True if the rule compares rows in order here."""
     columns_in_order: bool = False

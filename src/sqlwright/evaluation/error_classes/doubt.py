@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from sqlwright.evaluation.error_classes.classes import Finding
-from sqlwright.evaluation.error_classes.said import Said
+from sqlwright.evaluation.error_classes.reading.said import Said
 from sqlwright.sql.tied import tied_rows
 from sqlwright.types import ExecutionResult
 
@@ -18,7 +18,7 @@ Execute = Callable[[str], ExecutionResult]
 
 
 def gold_doubts(gold: Said, result: ExecutionResult, execute: Execute) -> Iterator[Finding]:
-    """Why the gold result can't tell right from wrong."""
+    """The reasons for which the gold result can't tell right from wrong."""
     bare = _arbitrary_columns(gold)
     if bare:
         said = f"gold shows {', '.join(bare)} beside an aggregate without grouping by it"

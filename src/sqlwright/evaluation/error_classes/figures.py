@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlwright.datasets.example import Rule
 from sqlwright.evaluation.error_classes.classes import LABELS
+from sqlwright.evaluation.error_classes.labels import Label, label_figures, settled
 from sqlwright.evaluation.error_classes.origins import ORIGINS
 from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.records import Record
@@ -17,15 +18,15 @@ SPLIT = ("right", "not_chosen", "none_right", "gold_doubtful")
 
 
 def error_figures(
-    records: Sequence[Record], rule: Rule, labels: Mapping[str, str] | None = None
+    records: Sequence[Record], rule: Rule, labels: Sequence[Label] = ()
 ) -> dict[str, Any]:
     """The figures as plain data: shares as {value, low, high, hits, total}.
 
-    `labels` has what people say of questions, by their ids; there it is the main class. Classes and
+    What people say of an answer is its main class. Classes and
     origins are shares of the wrong answers that were looked at; the split is one of all questions,
     those whose gold query doesn't run included.
     """
-    said = labels or {}
+    said = settled(labels, records)
     wrong = [r for r in records if r.status != "gold" and not r.right(rule)]
     classed = [r for r in wrong if r.errors is not None]
     main = {r.id: said.get(r.id) or main_class(r) for r in classed}
@@ -53,6 +54,7 @@ def error_figures(
             for name in LABELS
             if name in main.values()
         },
+        "labels": label_figures(labels, records, {r.id: code_classes(r) for r in classed}),
     }
 
 

@@ -1,4 +1,4 @@
-"""What the evidence of a question names, gold uses, and the query doesn't."""
+"""Things that the evidence of a question names, gold uses, and the query doesn't."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlwright.english.words import split_name
 from sqlwright.evaluation.error_classes.classes import Finding
-from sqlwright.evaluation.error_classes.said import Said
+from sqlwright.evaluation.error_classes.reading.said import Said
 
 FORMULAS = {
     "sum": ("sum",), "total": ("sum", "total"), "avg": ("avg", "average"), "count": ("count",),
@@ -37,8 +37,8 @@ def ignored_evidence(gold: Said, query: Said, evidence: str) -> Iterator[Finding
             yield Finding("evidence", f"the evidence names {text!r}, the query doesn't use it")
     formulas = "".join(evidence.casefold().split())
     ends = {"max" if highest else "min" for _, highest in query.extremes}
-    taken = {call.function for call in query.facts.aggregates} | ends
-    for call in gold.facts.aggregates:
+    taken = {query.subjects.aggregate(call).function for call in query.facts.aggregates} | ends
+    for call in map(gold.subjects.aggregate, gold.facts.aggregates):
         names = FORMULAS.get(call.function, ())
         written = any(f"{word}(" in formulas for word in names)
         if written and call.function not in taken and not _mean(call.function, taken):

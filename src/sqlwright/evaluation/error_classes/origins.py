@@ -1,4 +1,4 @@
-"""Where the first wrong thing of a wrong answer came from: which step of the recipe lost it.
+"""The origin of a wrong answer: the step of the recipe that lost the first thing it needed.
 
 CHASE-SQL's split (A.4) tells apart whether a right candidate was there; of questions without one,
 what was missing before the queries were written is told as well.
@@ -32,7 +32,7 @@ ORIGINS: dict[OriginKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What went wrong first, and at which step."""
+    """The first thing that went wrong, and its step."""
 
     kind: OriginKind
     step: str = ""

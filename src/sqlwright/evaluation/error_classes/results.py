@@ -1,4 +1,4 @@
-"""What two results alone say about the difference between their queries."""
+"""The difference between two queries, as far as their results alone prove it."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sqlwright.evaluation.error_classes.classes import Finding
-from sqlwright.evaluation.error_classes.said import Said
-from sqlwright.evaluation.error_classes.subjects import Pair
+from sqlwright.evaluation.error_classes.reading.said import Said
+from sqlwright.evaluation.error_classes.reading.subjects import Pair
 
 
 def tables_differ(gold: Said, query: Said) -> Iterator[Finding]:
@@ -35,7 +35,8 @@ def tables_differ(gold: Said, query: Said) -> Iterator[Finding]:
 
 
 def _kind(name: str, own: Said, other: Said) -> str:
-    """What a table that only one query reads is to it: `table`, `join` or empty."""
+    """The use that a query makes of a table that only it reads: `table`, `join` or, if it changes
+    nothing, empty."""
     read = {ref for ref in own.read if ref.table == name}
     elsewhere = {own.same.root(ref) for ref in other.facts.columns}
     if any(own.same.root(ref) not in elsewhere for ref in read):

@@ -1,4 +1,4 @@
-"""What a query shows, compares or counts, told so that equal things are equal however written.
+"""Things that a query shows, compares or counts; equal things are equal however they are written.
 
 A column that refers to another one and the one referred to are the same; `SameColumns` knows which.
 """
@@ -30,7 +30,12 @@ class Subject:
     """For a reader, by the names in the query."""
 
     def __str__(self) -> str:
-        return self.text
+        return self.text or "a value worked out in FROM"
+
+    @property
+    def is_unknown(self) -> bool:
+        """True of a value that a query in FROM works out: nothing tells what it is."""
+        return self.function == "of" and not self.columns and not self.part and not self.text
 
     @property
     def is_column(self) -> bool:
@@ -38,7 +43,7 @@ class Subject:
 
 
 class SameColumns:
-    """Which columns hold the same by a key: a referring column stands for the one referred to.
+    """Columns that hold the same by a key: a referring column stands for the one referred to.
 
     Where a table refers to another one twice (from, to) the two aren't the same, and neither are
     the ends of a key within one table.
@@ -81,6 +86,14 @@ class Subjects:
 
     def __init__(self, facts: QueryFacts, schema: Schema, same: SameColumns) -> None:
         self._facts, self._schema, self._same = facts, schema, same
+        self._conditional = {
+            ref
+            for one in facts.comparisons
+            if one.clause == "select"
+            for term in (one.left, *one.right)
+            for ref in term.columns
+        }
+        """Columns of conditions within expressions."""
 
     def of(self, term: Term) -> Subject:
         """A term; a query within it counts as what it shows."""
@@ -96,12 +109,16 @@ class Subjects:
             if len(shown) == 1 and not shown[0].queries:
                 return self.of(shown[0])
         part = term.dates[0].part if term.dates else ""
-        names = ", ".join(map(str, term.columns)) or "no column"
-        said = f"{part} of {names}" if part else f"an expression over {names}"
+        names = ", ".join(map(str, term.columns))
+        said = f"{part} of {names}" if part else f"a calculation with {names}" if names else ""
+        if not names and term.aggregates:
+            said = "a calculation with " + ", ".join(
+                str(self.aggregate(c)) for c in term.aggregates
+            )
         return Subject(self._same.roots(term.columns), "of", part=part, text=said)
 
     def shown(self) -> Iterator[Subject]:
-        """What the query shows, `*` column by column."""
+        """All that the query shows, `*` column by column."""
         for term in self._facts.first.shown:
             if term.star:
                 yield from (Subject((self._same.root(c),), text=str(c)) for c in term.columns)
@@ -113,10 +130,12 @@ class Subjects:
         NULLs, COUNT or SUM of a CASE that gives 1."""
         if not call.distinct and call.function in {"count", "sum"} and self._counts_rows(call):
             return Subject((), "count", text="count(*)")
-        column = call.argument.column
-        names = str(column) if column is not None else ", ".join(map(str, call.argument.columns))
+        columns = call.argument.columns
+        if call.argument.column is None:
+            columns = tuple(ref for ref in columns if ref not in self._conditional) or columns
+        names = ", ".join(map(str, columns))
         said = f"{call.function}({'distinct ' * call.distinct}{names or '*'})"
-        roots = self._same.roots(call.argument.columns)
+        roots = self._same.roots(columns)
         return Subject(roots, call.function, call.distinct, text=said)
 
     def _counts_rows(self, call: AggregateCall) -> bool:
@@ -124,10 +143,15 @@ class Subjects:
         if argument.column is not None:
             if call.function == "sum":
                 return False
-            column = self._schema.column(argument.column)
-            table = self._schema.table(argument.column.table)
-            keyed = table is not None and argument.column.column in table.primary_key
-            return keyed or (column is not None and not column.nullable)
+            return self._always_there(argument.column)
         if argument.star:
             return call.function == "count"
+        if call.function == "count" and any(map(self._always_there, argument.columns)):
+            return True
         return any(one.value == 1 for one in argument.constants) and not argument.aggregates
+
+    def _always_there(self, ref: ColumnRef) -> bool:
+        """True of a column without NULLs, as far as it is declared."""
+        column, table = self._schema.column(ref), self._schema.table(ref.table)
+        keyed = table is not None and ref.column in table.primary_key
+        return keyed or (column is not None and not column.nullable)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sqlwright.evaluation.error_classes.subjects import Pair, Subject, Subjects
+from sqlwright.evaluation.error_classes.reading.subjects import Pair, Subject, Subjects
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.declared_types import affinity
 from sqlwright.sql.facts import Comparison, QueryFacts, Term
@@ -50,16 +50,18 @@ def _plain(value: Value | Subject | None) -> str:
 
 @dataclass
 class Conditions:
-    """What a query asks of its rows."""
+    """All that a query asks of its rows."""
 
     conditions: dict[Condition, None] = field(default_factory=dict)
+    within: set[Condition] = field(default_factory=set)
+    """Those of them that stand within an expression, as of CASE, and drop no row."""
     pairs: set[Pair] = field(default_factory=set)
     """Columns set equal, by JOIN, WHERE, IN or a query for each row."""
     apart: set[Pair] = field(default_factory=set)
     """Columns that are not to find one another, by NOT IN."""
     extremes: dict[tuple[Subject, bool], str] = field(default_factory=dict)
-    """What is to be the highest (True) or lowest, and how that is said: `compared` with MAX or MIN,
-    or the first row by `order`."""
+    """Subjects that are to be the highest (True) or lowest, and how that is said: `compared` with
+    MAX or MIN, or the first row by `order`."""
     excludes: bool = False
     """True if rows are left out that another query, or an outer join, finds."""
 
@@ -107,7 +109,10 @@ class _Reader:
         for operator, value in self._parts(one):
             for each, held in self._settled(one.left.column, operator, value):
                 written = f"{operator} {_plain(value)}" if each != operator else ""
-                self.found.conditions[Condition(subject, each, held, written)] = None
+                condition = Condition(subject, each, held, written)
+                self.found.conditions[condition] = None
+                if one.clause == "select":
+                    self.found.within.add(condition)
 
     def _linked(self, left: Term, shown: Sequence[Term], *, negated: bool) -> None:
         if left.column is not None and len(shown) == 1 and shown[0].column is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlwright.evaluation.error_classes.classes import Finding
-from sqlwright.evaluation.error_classes.conditions import Condition
-from sqlwright.evaluation.error_classes.said import Said
+from sqlwright.evaluation.error_classes.reading.conditions import Condition
+from sqlwright.evaluation.error_classes.reading.said import Said
 
 
 def conditions_differ(gold: Said, query: Said) -> Iterator[Finding]:
@@ -20,6 +20,7 @@ def conditions_differ(gold: Said, query: Said) -> Iterator[Finding]:
                 missing.remove(one)
                 extra.remove(found[0])
                 yield from _exchanged(one, found[0], matches is _same_but_value)
+    _strike_unknown(missing, extra)
     for one in missing:
         yield Finding("condition", f"gold asks for {one}, the query doesn't")
     for one in extra:
@@ -31,6 +32,32 @@ def conditions_differ(gold: Said, query: Said) -> Iterator[Finding]:
     if same and gold.asked.excludes == query.asked.excludes and _either(gold) != _either(query):
         ours, theirs = ("AND", "OR") if _either(query) else ("OR", "AND")
         yield Finding("condition", f"gold joins its conditions by {ours}, the query by {theirs}")
+    yield from _moved(gold, query)
+
+
+def _moved(gold: Said, query: Said) -> Iterator[Finding]:
+    """Conditions that one query asks of a part of what it counts, the other of all rows. That
+    matters where something is divided by the rest."""
+    if not all("/" in said.calculated.functions for said in (gold, query)):
+        return
+    for one in sorted(gold.asked.within ^ query.asked.within, key=str):
+        if one in gold.asked.conditions and one in query.asked.conditions:
+            part, rows = ("gold", "the query")[:: 1 if one in gold.asked.within else -1]
+            yield Finding(
+                "condition", f"{part} asks for {one} within a calculation, {rows} of all rows"
+            )
+
+
+def _strike_unknown(missing: list[Condition], extra: list[Condition]) -> None:
+    """Strike out what is asked of a value worked out in FROM where the other query asks the same of
+    something that it works out in place."""
+    for ours, theirs in ((missing, extra), (extra, missing)):
+        for one in [one for one in ours if one.subject.is_unknown]:
+            same = [o for o in theirs if (o.operator, o.value) == (one.operator, one.value)]
+            same = [other for other in same if not other.subject.is_column]
+            if same:
+                ours.remove(one)
+                theirs.remove(same[0])
 
 
 def _exchanged(one: Condition, other: Condition, value: bool) -> Iterator[Finding]:
@@ -60,7 +87,7 @@ def _same_but_operator(one: Condition, other: Condition) -> bool:
 def _same_but_subject(one: Condition, other: Condition) -> bool:
     if one.value is None:
         return other.value is None and one.operator == other.operator
-    return one.value == other.value
+    return one.value == other.value and not (one.subject.is_unknown or other.subject.is_unknown)
 
 
 def _other_subject(one: Condition, other: Condition) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from sqlwright.evaluation.error_classes.classes import ErrorClass, Finding
-from sqlwright.evaluation.error_classes.said import Said
-from sqlwright.evaluation.error_classes.subjects import Subject
+from sqlwright.evaluation.error_classes.reading.said import Said
+from sqlwright.evaluation.error_classes.reading.subjects import Subject
 
 
 def aggregates_differ(gold: Said, query: Said) -> Iterator[Finding]:
@@ -69,6 +69,7 @@ def _take_means(missing: list[Subject], extra: list[Subject], other: dict[Subjec
 def _extremes_differ(gold: Said, query: Said) -> Iterator[Finding]:
     missing = [key for key in gold.extremes if key not in query.extremes]
     extra = [key for key in query.extremes if key not in gold.extremes]
+    _strike_unknown(missing, extra)
     for key in list(missing):
         subject, highest = key
         if (subject, not highest) in extra:
@@ -76,27 +77,39 @@ def _extremes_differ(gold: Said, query: Said) -> Iterator[Finding]:
             extra.remove((subject, not highest))
             yield Finding(
                 "order",
-                f"gold takes the {_end(highest)} {subject}, the query the {_end(not highest)}",
+                f"gold takes {_end(highest)} of {subject}, the query {_end(not highest)}",
             )
     for (subject, highest), (other, end) in zip(list(missing), list(extra), strict=False):
         missing.remove((subject, highest))
         extra.remove((other, end))
         error: ErrorClass = "column" if subject.is_column and other.is_column else "order"
         yield Finding(
-            error, f"gold takes the {_end(highest)} {subject}, the query the {_end(end)} {other}"
+            error,
+            f"gold takes {_end(highest)} of {subject}, the query {_end(end)} of {other}",
         )
     yield from _one_sided(gold, missing, "gold takes {}, the query doesn't")
     yield from _one_sided(query, extra, "the query takes {}, gold doesn't")
 
 
+def _strike_unknown(missing: list[tuple[Subject, bool]], extra: list[tuple[Subject, bool]]) -> None:
+    """Strike out the highest of what a query in FROM works out, where the other query works
+    something out in place."""
+    for ours, theirs in ((missing, extra), (extra, missing)):
+        for key in [key for key in ours if key[0].is_unknown]:
+            same = [other for other in theirs if other[1] == key[1] and not other[0].is_column]
+            if same:
+                ours.remove(key)
+                theirs.remove(same[0])
+
+
 def _one_sided(said: Said, keys: Sequence[tuple[Subject, bool]], words: str) -> Iterator[Finding]:
     for subject, highest in keys:
         error: ErrorClass = "order" if said.extremes[subject, highest] == "order" else "aggregation"
-        yield Finding(error, words.format(f"the {_end(highest)} {subject}"))
+        yield Finding(error, words.format(f"{_end(highest)} of {subject}"))
 
 
 def _end(highest: bool) -> str:
-    return "highest" if highest else "lowest"
+    return "the highest value" if highest else "the lowest value"
 
 
 def calculations_differ(gold: Said, query: Said) -> Iterator[Finding]:

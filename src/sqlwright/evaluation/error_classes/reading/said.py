@@ -1,4 +1,4 @@
-"""What one query says, told so that what is equal is equal however written."""
+"""A query told so that what is equal is equal however written."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from sqlwright.evaluation.error_classes.conditions import Conditions, read_conditions
-from sqlwright.evaluation.error_classes.subjects import SameColumns, Subject, Subjects
+from sqlwright.evaluation.error_classes.reading.conditions import Conditions, read_conditions
+from sqlwright.evaluation.error_classes.reading.subjects import SameColumns, Subject, Subjects
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.calculations import Calculations, calculations
 from sqlwright.sql.facts import QueryFacts
@@ -38,7 +38,7 @@ class Said:
 
     @cached_property
     def shown(self) -> tuple[Subject, ...]:
-        """What is shown; the first row by an order counts as its highest or lowest."""
+        """All that is shown; the first row by an order counts as its highest or lowest."""
         shown = tuple(self.subjects.shown())
         if len(shown) == 1 and (shown[0], True) in self.asked.extremes:
             return (_extreme(shown[0], "max"),)
@@ -48,7 +48,7 @@ class Said:
 
     @cached_property
     def extremes(self) -> dict[tuple[Subject, bool], str]:
-        """What is to be the highest (True) or lowest; a MAX or MIN that is shown counts."""
+        """Subjects that are to be the highest (True) or lowest, by a shown MAX or MIN, too."""
         found = dict(self.asked.extremes)
         compared = {subject.columns for subject, _ in found}
         for call in self.facts.aggregates:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from sqlwright.evaluation.error_classes.classes import Finding
-from sqlwright.evaluation.error_classes.said import Said
-from sqlwright.evaluation.error_classes.subjects import Subject
+from sqlwright.evaluation.error_classes.reading.said import Said
+from sqlwright.evaluation.error_classes.reading.subjects import Subject
 from sqlwright.sql.facts import OrderKey
 
 

@@ -1,0 +1,1 @@
+"""Labelling wrong answers of a run."""

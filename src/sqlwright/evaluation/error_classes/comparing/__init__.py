@@ -1,0 +1,1 @@
+"""Differences between a query and gold, as findings."""

@@ -1,0 +1,1 @@
+"""A query told so that equal things are equal however they are written."""
