@@ -87,6 +87,13 @@ def test_every_label_has_a_meaning() -> None:
     assert set(MEANINGS) == set(LABELS)
 
 
+def test_the_page_lists_the_classes_in_their_order() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "measuring.md").read_text("utf-8")
+    table = page.partition("| class | holds when |")[2].partition("\n\n")[0]
+    rows = [line.split("|")[1].strip() for line in table.splitlines()[2:]]
+    assert [name for row in rows for name in row.split(", ")] == list(LABELS)
+
+
 def test_a_doubt_that_explains_nothing_comes_last() -> None:
     weak, strong = Finding("gold", "empty", weak=True), Finding("shape", "fewer")
     assert [one.error for one in ranked([weak, strong, strong])] == ["shape", "gold"]
