@@ -17,34 +17,21 @@ FORMULAS = {
 
 def ignored_evidence(gold: Said, query: Said, evidence: str) -> Iterator[Finding]:
     """Columns, values and formulas of the evidence that only gold has."""
-    words = split_name(evidence)
+    words, names = split_name(evidence), _names(evidence)
     if not words:
         return
     read = {query.same.root(ref) for ref in query.facts.columns}
     doubled = {ref.column for ref in query.facts.columns}
     for ref in gold.facts.columns:
-        named = _within(split_name(ref.column), words)
+        named = ref.column.casefold() in names or _within(split_name(ref.column), names)
         if named and gold.same.root(ref) not in read and ref.column not in doubled:
             yield Finding("evidence", f"the evidence names {ref}, the query doesn't read it")
     # A double quote around a text and a number written as text say the same.
     used = {one.text.strip("%").casefold() for one in query.facts.constants}
     for one in gold.facts.constants:
         text = one.text.strip("%")
-        plain = one.is_format or (not one.is_text and one.text in {"0", "1", "100"})
-        if plain or text.casefold() in used or _bounded(one.value, query):
-            continue
-        if _within(split_name(text), words):
-            yield Finding("evidence", f"the evidence names {text!r}, the query doesn't use it")
-    formulas = "".join(evidence.casefold().split())
-    ends = {"max" if highest else "min" for _, highest in query.extremes}
-    taken = {query.subjects.aggregate(call).function for call in query.facts.aggregates} | ends
-    for call in map(gold.subjects.aggregate, gold.facts.aggregates):
-        names = FORMULAS.get(call.function, ())
-        written = any(f"{word}(" in formulas for word in names)
-        if written and call.function not in taken and not _mean(call.function, taken):
-            yield Finding(
-                "evidence", f"the evidence names {call.function.upper()}, the query doesn't take it"
-            )
+        plain = "".join(c if c.isalnum() or c == "_" else " " for c in text)
+    return tuple(plain.casefold().split())
 
 
 def _within(name: tuple[str, ...], words: tuple[str, ...]) -> bool:

@@ -15,6 +15,7 @@ def shown_differ(gold: Said, query: Said, *, in_order: bool) -> Iterator[Finding
     """Other columns in the place of gold's, columns too many or too few, and their order."""
     missing = list((Counter(gold.shown) - Counter(query.shown)).elements())
     extra = list((Counter(query.shown) - Counter(gold.shown)).elements())
+    yield from _other_operands(missing, extra)
     _strike_wrapped(missing, extra)
     for one in [one for one in missing if one.is_column]:
         other = next((other for other in extra if other.is_column), None)
@@ -32,6 +33,20 @@ def shown_differ(gold: Said, query: Said, *, in_order: bool) -> Iterator[Finding
         yield Finding("shape", said)
     elif in_order and gold.shown != query.shown and Counter(gold.shown) == Counter(query.shown):
         yield Finding("shape", "the columns are the same in another order")
+
+
+def _other_operands(missing: list[Subject], extra: list[Subject]) -> Iterator[Finding]:
+    """Calculations over other columns; aggregates are compared apart."""
+    for one, other in zip(missing, extra, strict=False):
+        if one.function == other.function == "of" and one.columns and other.columns:
+            ours = sorted(set(one.columns) - set(other.columns))
+            theirs = sorted(set(other.columns) - set(one.columns))
+            if ours:
+                names = ", ".join(map(str, ours))
+                yield Finding("column", f"gold calculates with {names}, the query doesn't")
+            elif theirs:
+                names = ", ".join(map(str, theirs))
+                yield Finding("column", f"the query calculates with {names}, gold doesn't")
 
 
 def _strike_wrapped(missing: list[Subject], extra: list[Subject]) -> None:

@@ -22,7 +22,8 @@ class Subject:
     columns: tuple[ColumnRef, ...]
     """Those in it, sorted, each as the one it refers to."""
     function: str = ""
-    """Empty for a column; an aggregate's name; `of` for any other expression."""
+    """Empty for a column; an aggregate's name; `of` for any other expression, `of aggregates` if
+    there are some in it."""
     distinct: bool = False
     part: str = ""
     """The part of a date that is taken."""
@@ -115,7 +116,8 @@ class Subjects:
             said = "a calculation with " + ", ".join(
                 str(self.aggregate(c)) for c in term.aggregates
             )
-        return Subject(self._same.roots(term.columns), "of", part=part, text=said)
+        function = "of aggregates" if term.aggregates else "of"
+        return Subject(self._same.roots(term.columns), function, part=part, text=said)
 
     def shown(self) -> Iterator[Subject]:
         """All that the query shows, `*` column by column."""
