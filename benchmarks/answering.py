@@ -49,6 +49,8 @@ KINDS = (
     ("choose the tables that the query has to read", "tables"),
     ("name all tables that the query may have to read", "tables"),
     ("choose the columns that the query has to use", "columns"),
+    ("Say of each, in one sentence, what it holds", "summaries"),
+    ("find the columns that hold what the question speaks of", "entities"),
     ("You mend", "revise"),
     ("You write tests by which", "tests"),
     ("You judge each of them by one test", "verdicts"),
@@ -179,6 +181,17 @@ class Responder:
     def _columns(self, prompt: Prompt, _draw: random.Random) -> str:
         return self._listed(prompt, self._close(prompt))
 
+    def _summaries(self, prompt: Prompt, _draw: random.Random) -> str:
+        said = [{"table": _bare(t.name), "summary": f"It holds {t.name}."} for t in prompt.tables]
+        return json.dumps({"tables": said})
+
+    def _entities(self, prompt: Prompt, _draw: random.Random) -> str:
+        entities = []
+        for table in self._close(prompt):
+            columns = [f"{_bare(table.name)}.{_bare(column)}" for column in table.columns]
+            entities.append({"entity": _bare(table.name), "columns": columns[:6]})
+        return json.dumps({"reasoning": "by name", "entities": entities})
+
     def _listed(self, prompt: Prompt, tables: Sequence[Table]) -> str:
         """All columns of these tables, and those of others that the question names."""
         listed = []
@@ -295,6 +308,8 @@ _REPLIES: dict[str, Callable[[Responder, Prompt, random.Random], str]] = {
     "filter": Responder._filter,
     "tables": Responder._tables,
     "columns": Responder._columns,
+    "summaries": Responder._summaries,
+    "entities": Responder._entities,
     "revise": Responder._revise,
     "tests": Responder._tests,
     "verdicts": Responder._verdicts,

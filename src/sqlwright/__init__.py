@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from sqlwright.types import StepTime as StepTime
     from sqlwright.types import SubQuestion as SubQuestion
     from sqlwright.types import TableLink as TableLink
+    from sqlwright.types import TableSummary as TableSummary
     from sqlwright.types import Turn as Turn
     from sqlwright.types import UnitTest as UnitTest
     from sqlwright.types import Usage as Usage
@@ -118,6 +119,7 @@ _PLACES = {
     "SubQuestion": "sqlwright.types",
     "Table": "sqlwright.schema",
     "TableLink": "sqlwright.types",
+    "TableSummary": "sqlwright.types",
     "Turn": "sqlwright.types",
     "UnitTest": "sqlwright.types",
     "Usage": "sqlwright.types",

@@ -45,6 +45,8 @@ REPLY_TOKENS: Mapping[str, int] = {
     "agent": 512,
     "retrieval.extract_keywords": 1_024,
     "schema_linking.filter_columns": 2_048,
+    "schema_linking.entities": 2_048,
+    "schema_linking.summarise_tables": 4_096,
     "schema_linking.select_tables": 2_048,
     "schema_linking.select_columns": 2_048,
     "generation.decompose": 2_048,

@@ -26,6 +26,10 @@ STEPS: Mapping[str, str] = {
     "schema_linking.filter_columns": "sqlwright.steps.schema_linking.filter_columns:FilterColumns",
     "schema_linking.select_columns": "sqlwright.steps.schema_linking.select_columns:SelectColumns",
     "schema_linking.select_tables": "sqlwright.steps.schema_linking.select_tables:SelectTables",
+    "schema_linking.entities": "sqlwright.steps.schema_linking.entity_columns:EntityColumns",
+    "schema_linking.summarise_tables": (
+        "sqlwright.steps.schema_linking.summarise_tables:SummariseTables"
+    ),
     "generation.embedded": "sqlwright.steps.generation.embedded:EmbeddedGeneration",
     "generation.decompose": "sqlwright.steps.generation.decompose:Decompose",
     "generation.direct": "sqlwright.steps.generation.direct:DirectGeneration",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.types.examples import ColumnExamples
-from sqlwright.types.links import ColumnLink, DescriptionMatch, TableLink
+from sqlwright.types.links import ColumnLink, DescriptionMatch, TableLink, TableSummary
 from sqlwright.types.notes import FINDINGS, Note, NoteKind, Veto, VetoKind
 from sqlwright.types.outcome import (
     Author,
@@ -68,6 +68,7 @@ __all__ = [
     "StepTime",
     "SubQuestion",
     "TableLink",
+    "TableSummary",
     "Turn",
     "UnitTest",
     "Usage",
@@ -249,6 +250,7 @@ class State:
     similar_columns: tuple[ColumnLink, ...] = ()
     """Columns whose names resemble a keyword; the score is the similarity."""
     descriptions: tuple[DescriptionMatch, ...] = ()
+    summaries: tuple[TableSummary, ...] = ()
     examples: tuple[ColumnExamples, ...] = ()
     """Stored values shown of columns in place of frequent ones."""
     demonstrations: tuple[Demonstration, ...] = ()

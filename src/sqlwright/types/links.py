@@ -1,4 +1,4 @@
-"""Columns and tables by their nearness to a question."""
+"""Columns and tables by their nearness to a question, and tables in a sentence."""
 
 from __future__ import annotations
 
@@ -33,3 +33,13 @@ class DescriptionMatch:
     text: str
     score: float
     """Cosine similarity, in [-1, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableSummary:
+    """A table in a sentence that a model wrote."""
+
+    table: str
+    text: str
+    from_values: bool = True
+    """True if the model may have seen stored values."""

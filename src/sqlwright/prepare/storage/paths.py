@@ -34,7 +34,7 @@ NEEDED_ROOM = 1_000_000
 _OURS = re.compile(
     r"(?:manifest\.json|lock|late|stages|(?:texts|values)\.vectors|catalog-[0-9a-f]+\.json|values-[0-9a-f]+|"
     r"descriptions-[0-9a-f]+|endpoint-[0-9a-f]+\.vectors|"
-    r"minhash-[a-z]+-[0-9a-f]+|\.aside-.*|\.values-.*|\.minhash-.*)\Z"
+    r"summaries-[0-9a-f]+\.json|minhash-[a-z]+-[0-9a-f]+|\.aside-.*|\.values-.*|\.minhash-.*)\Z"
 )
 
 

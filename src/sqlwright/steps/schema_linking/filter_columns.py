@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal
 
 from sqlwright.errors import MalformedReply, ModelFailed
-from sqlwright.llm.metering import estimated_tokens
 from sqlwright.messages import Message, Text
 from sqlwright.prompts.demonstrations import load_column_demonstrations, texts
 from sqlwright.prompts.fitting import Portion, fit, room
@@ -16,9 +15,10 @@ from sqlwright.prompts.replies import json_from
 from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.templates import plain_text, render, schema_text
 from sqlwright.protocols import Context
-from sqlwright.schema import Column, ColumnRef, Schema, SchemaView, Table
+from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.asking import asked
+from sqlwright.steps.schema_linking.batches import column_batches, view_of
 from sqlwright.steps.schema_linking.narrowing import (
     found,
     named_tables,
@@ -31,8 +31,6 @@ from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import State
 
 NAME = "schema_linking.filter_columns"
-PER_COLUMN = 24
-"""Tokens a shown column may need beyond its name, type and description: examples, marks."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ class FilterColumns(SchemaStep):
         return (
             len(columns)
             if self.form == "per_column"
-            else len(self._batches(schema, columns, self.tokens))
+            else len(column_batches(schema, columns, tokens=self.tokens, most=self.columns))
         )
 
     def _small(self, schema: Schema) -> bool:
@@ -191,7 +189,7 @@ class FilterColumns(SchemaStep):
     def _batched(
         self, state: State, schema: Schema, columns: Sequence[ColumnRef], context: Context
     ) -> State:
-        batches = self._batches(schema, columns, self._room(context))
+        batches = column_batches(schema, columns, tokens=self._room(context), most=self.columns)
         names = RepliedNames(schema)
         schema_of_reply = ColumnsReply.model_json_schema()
         kept_names = _names(schema, self._always(state, schema))
@@ -200,7 +198,7 @@ class FilterColumns(SchemaStep):
             part: int, batch: list[ColumnRef], portion: Portion, state: State
         ) -> tuple[Message, ...]:
             layout = self.shown.within(portion).layout(
-                _part(schema, batch),
+                view_of(schema, batch),
                 state,
                 context,
                 style=portion.style,
@@ -235,59 +233,6 @@ class FilterColumns(SchemaStep):
         """Tokens for the columns of one call: no more than half of what the model can read."""
         return min(self.tokens, max(room(self.sampling, context, NAME), 0) // 2)
 
-    def _batches(
-        self, schema: Schema, columns: Sequence[ColumnRef], tokens: int
-    ) -> list[list[ColumnRef]]:
-        """The columns in groups for one call each; a table is only divided if it alone is too
-        large."""
-        wanted = set(columns)
-        batches: list[list[ColumnRef]] = []
-        filled = 0
-        for table in schema.tables:
-            for part, size in self._parts(table, wanted, tokens):
-                fits = len(batches[-1]) + len(part) <= self.columns if batches else False
-                if fits and filled + size <= tokens:
-                    batches[-1] += part
-                    filled += size
-                else:
-                    batches.append(list(part))
-                    filled = size
-        return batches
-
-    def _parts(
-        self, table: Table, wanted: set[ColumnRef], tokens: int
-    ) -> Iterator[tuple[list[ColumnRef], int]]:
-        """A table's columns, in as many parts as one call each can hold, and each part's tokens."""
-        part: list[ColumnRef] = []
-        size = 0
-        for column in table.columns:
-            ref = ColumnRef(table.name, column.name)
-            if ref not in wanted:
-                continue
-            more = _tokens(column)
-            if part and (len(part) >= self.columns or size + more > tokens):
-                yield part, size
-                part, size = [], 0
-            part.append(ref)
-            size += more
-        if part:
-            yield part, size
-
-
-def _part(schema: Schema, columns: Sequence[ColumnRef]) -> SchemaView:
-    """A view of these columns alone: no keys, since nothing is asked about them."""
-    by_table: dict[str, list[Column]] = {}
-    for ref in columns:
-        column = schema.column(ref)
-        if column is not None:
-            by_table.setdefault(ref.table, []).append(column)
-    tables = [
-        replace(table, columns=tuple(by_table[name]), primary_key=())
-        for name in by_table
-        if (table := schema.table(name)) is not None
-    ]
-    return SchemaView(Schema(schema.name, tuple(tables), (), schema.dialect))
-
 
 def _names(schema: Schema, kept: Collection[ColumnRef]) -> Text:
     """Names of the kept columns by table, on a line each."""
@@ -321,7 +266,3 @@ def _gaps(state: State, replies: Sequence[tuple[object | None, ...]]) -> State:
         "model",
         f"choosing columns: {failed:,} of {len(replies):,} calls failed; their columns were kept",
     )
-
-
-def _tokens(column: Column) -> int:
-    return PER_COLUMN + estimated_tokens([column.name, column.type, column.description])

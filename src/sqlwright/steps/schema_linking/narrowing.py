@@ -39,6 +39,13 @@ def naming_columns(schema: Schema, tables: Collection[str]) -> set[ColumnRef]:
     }
 
 
+def is_small(schema: Schema, *, columns: int, per_table: float) -> bool:
+    """True for a schema of which all may be told: so few columns in all, and to a table on
+    average."""
+    count = schema.column_count
+    return count <= columns and count <= per_table * len(schema.tables)
+
+
 def named_tables(state: State) -> set[str]:
     """The tables of the view that the question names: all words of their name are among its."""
     said = {stem(token.text.casefold()) for token in tokens(state.question.text)}

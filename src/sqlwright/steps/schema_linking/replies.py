@@ -75,6 +75,64 @@ class RelevanceReply(BaseModel):
         return {"reasoning": _text(data.get("reasoning")), "relevant": verdict}
 
 
+class EntityColumns(BaseModel):
+    """Something the question speaks of, and the columns that may hold it, the likeliest first."""
+
+    model_config = _CLOSED
+    entity: str
+    columns: list[str]
+
+
+class EntitiesReply(BaseModel):
+    """The things a question speaks of, each with its columns."""
+
+    model_config = _CLOSED
+    reasoning: str
+    entities: list[EntityColumns]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, data: Any) -> Any:
+        found, reasoning = _named_entries(data, "entities")
+        entries = []
+        for name, entry in found:
+            columns = entry.get("columns", []) if isinstance(entry, Mapping) else entry
+            listed = columns.split(",") if isinstance(columns, str) else columns
+            if isinstance(listed, Mapping):
+                listed = _grouped([listed])
+            if not isinstance(listed, Iterable):
+                raise ValueError(f"the columns of {name!r} are no list")
+            entries.append({"entity": name, "columns": list(map(_column_of, listed))})
+        return {"reasoning": reasoning, "entities": entries}
+
+
+class TableSentence(BaseModel):
+    """A table, and in one sentence what it holds."""
+
+    model_config = _CLOSED
+    table: str
+    summary: str
+
+
+class SummariesReply(BaseModel):
+    """A sentence for each table."""
+
+    model_config = _CLOSED
+    tables: list[TableSentence]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, data: Any) -> Any:
+        found, _ = _named_entries(data, "tables")
+        entries = []
+        for name, entry in found:
+            told = entry
+            if isinstance(entry, Mapping):
+                told = entry.get("summary", entry.get("sentence", entry.get("description")))
+            entries.append({"table": name, "summary": _text(told)})
+        return {"tables": entries}
+
+
 class RepliedNames:
     """Finds the stored table or column a reply names, whatever its case, quotes and prefixes."""
 
@@ -167,6 +225,42 @@ def _list_in(data: Any, keys: tuple[str, ...]) -> tuple[list[Any], str]:
     if keys[0] == "tables" and "columns" in keys:
         return [], reasoning
     raise ValueError(f"it has no list of {keys[0]}")
+
+
+def _named_entries(data: Any, key: str) -> tuple[list[tuple[str, Any]], str]:
+    """Names with what is said of each, from a list of objects that hold a name or from an object
+    whose keys are the names; and the reasoning."""
+    reasoning = _text(data.get("reasoning")) if isinstance(data, Mapping) else ""
+    if isinstance(data, Mapping):
+        data = data.get(key, {name: one for name, one in data.items() if name != "reasoning"})
+    if isinstance(data, Mapping):
+        if not {"entity", "table", "name"} & data.keys():
+            return [(str(name), entry) for name, entry in data.items()], reasoning
+        data = [data]
+    if not isinstance(data, list):
+        raise ValueError(f"it has no list of {key}")
+    found: list[tuple[str, Any]] = []
+    for entry in data:
+        if not isinstance(entry, Mapping):
+            raise ValueError(f"an entry of {key} is no object")
+        name = entry.get("entity", entry.get("table", entry.get("name")))
+        if isinstance(name, str):
+            found.append((name, entry))
+        else:
+            found += [(str(name), one) for name, one in entry.items()]
+    return found, reasoning
+
+
+def _column_of(entry: Any) -> str:
+    """A column's name with its table's, from `"orders.total"` or an object that has both."""
+    if isinstance(entry, Mapping):
+        table, column = entry.get("table"), entry.get("column", entry.get("columns"))
+        if isinstance(column, list) and len(column) == 1:
+            column = column[0]
+        entry = f"{table}.{column}" if isinstance(table, str) and table else column
+    if not isinstance(entry, str):
+        raise ValueError("a column is not named by a text")
+    return entry.strip().strip("<>")
 
 
 def _name_of(entry: Any) -> str:
