@@ -229,7 +229,8 @@ def main() -> None:
         help=f"of the language model, {BILLIONS} unless said; of those steps alone",
     )  # fmt: skip
     options = parser.parse_args()
-    print("| recipe | step | calls or runs | tokens | operations | at 2,048 tokens a call | own seconds |")
+    print("| recipe | step | calls or runs | tokens | operations | at 2,048 tokens a call "
+          "| own seconds |")  # fmt: skip
     print("|---|---|---|---|---|---|---|")
     for recipe in options.recipes:
         load_recipe(recipe)

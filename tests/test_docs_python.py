@@ -70,6 +70,19 @@ def test_every_argument_of_open_and_ask_is_named() -> None:
         assert f'`"{choice}"`' in section("Open")
 
 
+def test_every_part_of_a_comparison_is_named() -> None:
+    text = section("Compare recipes")
+    asked = {*inspect.signature(sqlwright.Session.compare).parameters} - {"self"}
+    assert missing(asked, text) == set()
+    for kind in (
+        sqlwright.Comparison,
+        sqlwright.ComparedRecipe,
+        sqlwright.QueryDifference,
+        sqlwright.StageCost,
+    ):
+        assert missing({f.name for f in fields(kind)} | public(kind), text) == set(), kind
+
+
 def test_every_method_of_a_session_is_named() -> None:
     assert missing(public(sqlwright.Session), TEXT) == set()
 

@@ -65,6 +65,7 @@ def everything(text: str) -> str:
             text,
             blocks.paragraph(text, foreign(text)),
             blocks.code(text),
+            blocks.verbatim(text),
             blocks.code(f"SELECT '{text}' -- {text}"),
             blocks.table([text, text], [(text, text)], caption=text, numbers=(1,)),
             blocks.scrolling_rows([text, "b", "c", "d"], cells, most=1),

@@ -19,6 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sqlwright.api import open as open  # noqa: A004
+    from sqlwright.comparison.records import ComparedRecipe as ComparedRecipe
+    from sqlwright.comparison.records import Comparison as Comparison
+    from sqlwright.comparison.records import QueryDifference as QueryDifference
+    from sqlwright.comparison.records import StageCost as StageCost
     from sqlwright.errors import ConfigError as ConfigError
     from sqlwright.errors import DatabaseUnavailable as DatabaseUnavailable
     from sqlwright.errors import ModelUnavailable as ModelUnavailable
@@ -83,6 +87,8 @@ _PLACES = {
     "ColumnExamples": "sqlwright.types",
     "ColumnLink": "sqlwright.types",
     "ColumnRef": "sqlwright.schema",
+    "ComparedRecipe": "sqlwright.comparison.records",
+    "Comparison": "sqlwright.comparison.records",
     "ConfigError": "sqlwright.errors",
     "Context": "sqlwright.protocols",
     "Database": "sqlwright.protocols",
@@ -104,6 +110,7 @@ _PLACES = {
     "Note": "sqlwright.types",
     "open": "sqlwright.api",
     "QueryCondition": "sqlwright.types",
+    "QueryDifference": "sqlwright.comparison.records",
     "QueryPart": "sqlwright.types",
     "Question": "sqlwright.types",
     "Refusal": "sqlwright.types",
@@ -113,6 +120,7 @@ _PLACES = {
     "Session": "sqlwright.session",
     "Sign": "sqlwright.types",
     "SqlwrightError": "sqlwright.errors",
+    "StageCost": "sqlwright.comparison.records",
     "State": "sqlwright.types",
     "Step": "sqlwright.protocols",
     "StepTime": "sqlwright.types",

@@ -144,6 +144,7 @@ def open_with(
     *,
     allow_code: bool = False,
     models: Mapping[str, Any] | None = None,
+    stand_in: bool = True,
 ) -> Session:
     """A session on a database as settings say: `open` for whoever has read them."""
     return open(
@@ -158,5 +159,6 @@ def open_with(
         prepare=settings.prepare,
         llm=settings.llm,
         models=models,
+        stand_in=stand_in,
         allow_code=allow_code,
     )

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import copy
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,8 @@ from typing import Annotated
 
 from annotated_types import Predicate
 
-from sqlwright.boundary.arguments import Positive, Unicode, Words, checked, takes_one
+from sqlwright.boundary.arguments import Names, Positive, Unicode, Words, checked, takes_one
+from sqlwright.comparison.records import Comparison
 from sqlwright.errors import Cancelled, UserError
 from sqlwright.events import EventSink, no_events
 from sqlwright.llm.models import Models
@@ -33,6 +35,10 @@ from sqlwright.running.trace import Recording
 from sqlwright.spending import Budget, Spending
 from sqlwright.types import Answer, Question, State, Turn
 
+Overrides = Annotated[
+    Mapping[str, Sequence[str]] | None,
+    Words("a mapping from recipes to lists of texts, or None"),
+]
 OnEvent = Annotated[EventSink, Predicate(takes_one), Words("a function that takes an event")]
 
 
@@ -170,6 +176,52 @@ class Session:
 
     sql = run_sql
 
+    @checked
+    def compare(
+        self,
+        question: Unicode,
+        recipes: Names,
+        *,
+        overrides: Sequence[str] = (),
+        overrides_of: Overrides = None,
+        evidence: Unicode = "",
+        seconds: Positive | None = None,
+        on_event: OnEvent = no_events,
+        cancelled: threading.Event | None = None,
+        allow_code: bool = False,
+    ) -> Comparison:
+        """Ask a question by several recipes, one after the other, and compare what they did.
+
+        `recipes` are names of shipped recipes or paths. `overrides` change options of all of them,
+        `overrides_of` those of the one that they stand under. Budget and seconds are each recipe's.
+        A recipe that can't be asked is in the comparison with the reason.
+
+        Raises as `ask` does, and ConfigError for a recipe that doesn't fit or if none could be
+        asked.
+        """
+        from sqlwright.comparison.asking import compare, load_recipes
+
+        loaded = load_recipes(recipes, overrides, overrides_of, allow_code=allow_code)
+        halt = threading.Event() if cancelled is None else cancelled
+
+        def check(recipe: Recipe) -> None:
+            for name in recipe.asks:
+                self.models[name or "llm"]
+
+        def ask(recipe: Recipe) -> tuple[Answer, State]:
+            return self._by(recipe).run(
+                question, evidence=evidence, seconds=seconds, on_event=on_event, cancelled=halt
+            )
+
+        return compare(
+            Question(question, evidence),
+            loaded,
+            check=check,
+            ask=ask,
+            schema=lambda: self.workspace.schema,
+            stopped=halt.is_set,
+        )
+
     def warm(
         self, *, on_event: EventSink = no_events, cancelled: threading.Event | None = None
     ) -> None:
@@ -203,6 +255,14 @@ class Session:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _by(self, recipe: Recipe) -> Session:
+        """A session over the same open database and models that answers by another recipe."""
+        other = copy(self)
+        other.recipe = recipe
+        other._pipeline = Pipeline(recipe.name, recipe.step)
+        other._loading = ModelLoading(self.models, recipe.roles)
+        return other
 
     def _check_open(self) -> None:
         if self._closed:

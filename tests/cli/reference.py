@@ -25,10 +25,7 @@ def reference() -> str:
     )
     lines: list[str] = [BEGIN, ""]
     lines += ["## sqlwright", "", *_options(group, context)]
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        inner = command.make_context(name, [], parent=context, resilient_parsing=True)
-        lines += [f"## sqlwright {name}", "", *_command(command, inner)]
+    lines += _commands(group, context)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -36,6 +33,16 @@ def current() -> str:
     """What the file holds now, from its marker on."""
     text = FILE.read_text("utf-8")
     return text[text.index(BEGIN) :]
+
+
+def _commands(group: Any, context: Any) -> Iterator[str]:
+    """Those of a group, and of the groups among them, each in a section."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        inner = command.make_context(name, [], parent=context, resilient_parsing=True)
+        yield from (f"## {inner.command_path}", "", *_command(command, inner))
+        if hasattr(command, "list_commands"):
+            yield from _commands(command, inner)
 
 
 def _command(command: Any, context: Any) -> Iterator[str]:

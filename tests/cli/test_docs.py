@@ -1,12 +1,14 @@
 import ast
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args, get_type_hints
 
+from sqlwright.api import Session
 from sqlwright.cli import failure
 from sqlwright.cli.views.chat import HELP
 from sqlwright.errors import SqlwrightError
-from sqlwright.presentation.answer import answer_to_dict
+from sqlwright.presentation.answer import answer_to_dict, candidate_to_dict
 from sqlwright.types import Answer, Refusal
 from tests.cli.reference import FILE, current, reference
 
@@ -57,3 +59,19 @@ def test_every_key_of_a_json_answer_is_documented() -> None:
     reasons = get_args(get_type_hints(Refusal)["reason"])
     assert reasons
     assert all(f"`{reason}`" in section for reason in reasons)
+
+
+def test_every_key_of_a_comparison_is_documented(
+    open_scripted: Callable[..., Session],
+) -> None:
+    section = FILE.read_text("utf-8").partition("## Comparing recipes")[2].partition("\n## ")[0]
+    told = open_scripted("SELECT name FROM customers").compare("Who is there?", ["local"])
+    whole = told.to_dict()
+    keys = {*whole, *whole["recipes"][0], *whole["recipes"][0]["stages"][0]}
+    known = {*candidate_to_dict(told.recipes[0].candidates[0])}
+    keys |= whole["recipes"][0]["generated"][0].keys() - known
+    rows = re.findall(r"^\| (`.+?) \|(.*)$", section, re.MULTILINE)
+    documented = {key for row in rows for text in row for key in re.findall(r"`(\w+)`", text)}
+    assert keys - documented == set()
+    first = {key for row in rows for key in re.findall(r"`(\w+)`", row[0])}
+    assert first - {*whole, *whole["recipes"][0]} == set()

@@ -42,7 +42,7 @@ def test_help_and_version(sqlwright: Command) -> None:
         (["prepare"], "no database was named"),
         (["evaluate"], "name one benchmark folder"),
         (["evaluate", "--spider", ".", "--resume"], "--resume needs the folder"),
-        (["recipes", "explode"], "recipes can't 'explode'"),
+        (["recipes", "explode"], "No such command 'explode'"),
         (["trace", "explode"], "trace can't 'explode'"),
     ],
 )

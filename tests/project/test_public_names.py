@@ -73,6 +73,7 @@ def test_every_name_is_there_and_in_the_table() -> None:
         sqlwright.open,
         sqlwright.Session.ask,
         sqlwright.Session.run,
+        sqlwright.Session.compare,
         sqlwright.Session.run_sql,
         sqlwright.Session.warm,
         sqlwright.Step.__call__,

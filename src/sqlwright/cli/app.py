@@ -38,7 +38,6 @@ for _name, _module in (
     ("prepare", prepare),
     ("purge", purge),
     ("doctor", doctor),
-    ("recipes", recipes),
     ("trace", trace),
     ("demo", demo),
     ("evaluate", evaluate),
@@ -46,6 +45,7 @@ for _name, _module in (
     ("label", label),
 ):
     app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
+app.add_typer(recipes.group, name="recipes")
 
 
 def _print_version(value: bool) -> None:
@@ -77,4 +77,6 @@ def _sqlwright(
         typer.echo(context.get_help())
 
 
-COMMANDS = frozenset(command.name for command in app.registered_commands)
+COMMANDS = frozenset(command.name for command in app.registered_commands) | frozenset(
+    one.name for one in app.registered_groups
+)

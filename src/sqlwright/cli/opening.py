@@ -80,11 +80,13 @@ def models_ahead(settings: Settings) -> Mapping[str, Any] | None:
     return models
 
 
-def note_destinations(screen: Screen, settings: Settings, *, allow_code: bool = False) -> None:
-    """Show where prompts go elsewhere when a file alone decides it. Raises ConfigError."""
+def note_destinations(screen: Screen, *settings: Settings, allow_code: bool = False) -> None:
+    """Show where prompts go elsewhere when a file alone decides it; of several settings each place
+    once. Raises ConfigError."""
     from sqlwright.settings.policy import remote_destinations
 
-    for leaving in remote_destinations(settings, allow_code=allow_code):
+    told = [text for one in settings for text in remote_destinations(one, allow_code=allow_code)]
+    for leaving in dict.fromkeys(told):
         screen.note(clean(leaving, 400), style="warning")
 
 
@@ -94,13 +96,16 @@ def opener(
     *,
     allow_code: bool = False,
     models: Mapping[str, Any] | None = None,
+    stand_in: bool = True,
 ) -> Opener:
     """A function that opens a session; nothing happens until it is called."""
 
     def open_session() -> Session:
         from sqlwright import api
 
-        return api.open_with(settings, database, allow_code=allow_code, models=models)
+        return api.open_with(
+            settings, database, allow_code=allow_code, models=models, stand_in=stand_in
+        )
 
     return open_session
 

@@ -15,16 +15,19 @@ from sqlwright.running.combinators import leaves
 from sqlwright.settings.values import Settings
 
 
-def check_model_is_asked(settings: Settings, *, allow_code: bool = False) -> None:
-    """Raise ConfigError where the command names a model that no step of the recipe would ask: the
-    answer would pass for the model's. Steps of others may ask it without saying so beforehand."""
-    if settings.origins.get("llm.model") != "flag":
-        return
-    recipe = load_recipe(settings.recipe, settings.overrides, allow_code=allow_code)
-    if "" in recipe.asks or settings.llm.model in recipe.asks or not _ours(recipe):
-        return
+def check_model_is_asked(*settings: Settings, allow_code: bool = False) -> None:
+    """Raise ConfigError where the command names a model that no step of a recipe would ask: the
+    answer would pass for the model's. Of several recipes one that asks it is enough. Steps of
+    others may ask it without saying so beforehand."""
+    for one in settings:
+        recipe = load_recipe(one.recipe, one.overrides, allow_code=allow_code)
+        asked = "" in recipe.asks or one.llm.model in recipe.asks
+        if one.origins.get("llm.model") != "flag" or asked or not _ours(recipe):
+            return
+    names = ", ".join(readable(one.recipe) for one in settings)
     raise ConfigError(
-        f"the recipe {readable(settings.recipe)} would not ask {readable(settings.llm.model)}",
+        f"the recipe{'s' if len(settings) > 1 else ''} {names} would not ask "
+        f"{readable(settings[0].llm.model)}",
         hint="Add -r with one that asks a language model, such as chess-ir-cg-ut; "
         "'sqlwright recipes' says which do. Or leave --model out.",
     )

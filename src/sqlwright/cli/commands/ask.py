@@ -36,10 +36,7 @@ def command(
         bool,
         typer.Option("--explain", help="Show the reasoning: links, every candidate, times."),
     ] = False,
-    evidence: Annotated[
-        str,
-        typer.Option("--evidence", metavar="TEXT", help="Outside knowledge the question needs."),
-    ] = "",
+    evidence: options.Evidence = "",
     recipe: options.Recipe = None,
     settings: options.Settings = None,
     model: options.Model = None,

@@ -33,10 +33,10 @@ def command(
     from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.terminal.interrupt import interruptible
-    from sqlwright.cli.terminal.layout import duration
     from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.views.prepare import PreparationProgress
     from sqlwright.prepare import prepare
+    from sqlwright.presentation.timing import duration
     from sqlwright.protocols import Run
 
     settle_streams()

@@ -1,4 +1,4 @@
-"""`sqlwright recipes`."""
+"""`sqlwright recipes`: list them, show one, compare some (`compare.py`)."""
 
 from __future__ import annotations
 
@@ -6,45 +6,67 @@ from typing import Annotated
 
 import typer
 
-from sqlwright.cli.failure import UsageError
+from sqlwright.cli.commands import compare
+from sqlwright.cli.help import CalmCommand, CalmGroup
 from sqlwright.cli.typed import options
-from sqlwright.presentation.answer import readable
 
 EXAMPLES = """\
 sqlwright recipes
-sqlwright recipes show local
 sqlwright recipes show local > mine.yaml
 sqlwright ask shop.sqlite --recipe mine.yaml "How many support tickets are still open?"
+sqlwright recipes compare shop.sqlite "Number of pending orders per country" -r local,mine.yaml
+"""
+SHOW_EXAMPLES = """\
+sqlwright recipes show local
+sqlwright recipes show chess-ir-ss-cg > mine.yaml
 """
 
+group = typer.Typer(
+    cls=CalmGroup,
+    rich_markup_mode=None,
+    invoke_without_command=True,
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
 
-def command(
-    *,
-    action: Annotated[
-        str, typer.Argument(metavar="[list|show]", help="What to do; 'list' unless given.")
-    ] = "list",
-    name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="A recipe by name, or a YAML file.")
-    ] = "local",
-    allow_code: options.AllowCode = False,
-) -> int:
-    """List the recipes, or show the steps and settings of one.
 
-    What 'show' prints is a recipe file: save it, change it, use it with --recipe FILE.
-    """
-    if action not in ("list", "show"):
-        raise UsageError(
-            f"recipes can't {readable(action)!r}", hint="It knows 'list' and 'show NAME'."
-        )
+@group.callback()
+def recipes(context: typer.Context) -> int:
+    """List the recipes, show one, or ask a question by several and compare what they did."""
+    return listed() if context.invoked_subcommand is None else 0
 
+
+@group.command("list", cls=CalmCommand, epilog="sqlwright recipes list\n")
+def listed() -> int:
+    """List the recipes that ship."""
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views import recipes as cookbook
     from sqlwright.cli.views.answer import DisplayOptions
 
     settle_streams()
     screen = Screen.open()
-    if action == "list":
-        screen.show(cookbook.list_lines(DisplayOptions.of(screen)))
-    else:
-        screen.show(cookbook.recipe_lines(name, allow_code=allow_code))
+    screen.show(cookbook.list_lines(DisplayOptions.of(screen)))
     return 0
+
+
+@group.command("show", cls=CalmCommand, epilog=SHOW_EXAMPLES)
+def shown(
+    *,
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="A recipe by name, or a YAML file.")
+    ] = "local",
+    allow_code: options.AllowCode = False,
+) -> int:
+    """Show the steps and settings of a recipe.
+
+    What it prints is a recipe file: save it, change it, use it with --recipe FILE.
+    """
+    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.views import recipes as cookbook
+
+    settle_streams()
+    Screen.open().show(cookbook.recipe_lines(name, allow_code=allow_code))
+    return 0
+
+
+group.command("compare", cls=CalmCommand, epilog=compare.EXAMPLES)(compare.command)

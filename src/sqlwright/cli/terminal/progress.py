@@ -11,7 +11,7 @@ from rich.status import Status
 from rich.text import Text
 
 from sqlwright.cli.terminal.console import Screen
-from sqlwright.cli.terminal.layout import duration, shorten
+from sqlwright.cli.terminal.layout import shorten
 from sqlwright.cli.terminal.text import clean
 from sqlwright.events import (
     BranchesProgressed,
@@ -21,6 +21,7 @@ from sqlwright.events import (
     PreparationStarted,
     StepStarted,
 )
+from sqlwright.presentation.timing import duration
 
 _WORDS = {
     "retrieval.request": "reading the question",
@@ -75,6 +76,8 @@ class Spinner:
         self._began = clock()
         self._message = first
         self._branches = ""
+        self.about = ""
+        """Name of whatever the steps are part of, told before them; may be empty."""
         self._status: Status | None = None
         if screen.err.is_terminal and not screen.err.is_dumb_terminal:
             self._status = screen.err.status(
@@ -120,7 +123,7 @@ class Spinner:
     def __rich__(self) -> Text:
         """The line as it is now."""
         seconds = self._clock() - self._began
-        parts = [self._message, self._branches]
+        parts = [self.about, self._message, self._branches]
         parts += [f"{seconds:.0f} s"] if seconds >= PATIENCE else []
         return Text(self._fitted(f" {self._screen.glyphs.dot} ".join(filter(None, parts))))
 

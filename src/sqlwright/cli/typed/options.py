@@ -55,6 +55,10 @@ DatabaseWord = Annotated[
         help="Path or URL. Without it: SQLWRIGHT_DATABASE, the project file, DATABASE_URL.",
     ),
 ]
+Evidence = Annotated[
+    str,
+    typer.Option("--evidence", metavar="TEXT", help="Outside knowledge the question needs."),
+]
 Recipe = Annotated[
     str | None,
     typer.Option(

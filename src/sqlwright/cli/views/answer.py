@@ -14,7 +14,6 @@ from sqlwright.cli.terminal.layout import (
     LABEL_WIDTH,
     NARROW,
     PROSE,
-    duration,
     indented,
     labelled,
     shorten,
@@ -26,6 +25,7 @@ from sqlwright.cli.views.understood import part_line
 from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words, percent, usage_words
 from sqlwright.presentation.sql_text import in_clauses
 from sqlwright.presentation.sureness import basis_lines
+from sqlwright.presentation.timing import duration
 from sqlwright.types import Answer, Candidate, ExecutionResult, Note, ValueMatch
 
 BAR = 10

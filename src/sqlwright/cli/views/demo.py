@@ -18,11 +18,12 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.cli.opening import AnswerAndState, Asking, opener, settled, warm_session
 from sqlwright.cli.terminal.console import Glyphs, Screen
 from sqlwright.cli.terminal.interrupt import interruptible
-from sqlwright.cli.terminal.layout import duration, labelled, shorten
+from sqlwright.cli.terminal.layout import labelled, shorten
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions, answer_lines
 from sqlwright.presentation.answer import readable
+from sqlwright.presentation.timing import duration
 
 if TYPE_CHECKING:
     from sqlwright.api import Session

@@ -18,10 +18,11 @@ from rich.text import Text
 
 from sqlwright.boundary.home import HOME_VARIABLE
 from sqlwright.cli.terminal.console import Screen
-from sqlwright.cli.terminal.layout import duration, labelled
+from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.errors import ConfigError, SqlwrightError, WorkspaceError
 from sqlwright.prepare.storage.paths import make_private, remove, write_private
+from sqlwright.presentation.timing import duration
 
 if TYPE_CHECKING:
     from sqlwright.settings.values import Settings

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from sqlwright.cli.terminal.console import Screen, write_result
-from sqlwright.cli.terminal.layout import duration, labelled
+from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.evaluation.error_classes.classes import MEANINGS
 from sqlwright.evaluation.error_classes.origins import ORIGINS
 from sqlwright.presentation.answer import usage_words
+from sqlwright.presentation.timing import duration
 from sqlwright.types import Usage
 
 if TYPE_CHECKING:

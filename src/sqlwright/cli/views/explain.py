@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from sqlwright.cli.terminal.console import UNLIMITED
-from sqlwright.cli.terminal.layout import duration, indented, labelled, shorten, wrapped
+from sqlwright.cli.terminal.layout import indented, labelled, shorten, wrapped
 from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import (
@@ -19,6 +19,7 @@ from sqlwright.cli.views.answer import (
     value_line,
 )
 from sqlwright.presentation.answer import usage_words
+from sqlwright.presentation.timing import duration
 from sqlwright.types import Answer, Candidate, State, StepTime, UnitTest
 
 LINKS = 12

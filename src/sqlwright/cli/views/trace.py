@@ -8,12 +8,13 @@ from typing import Any
 
 from rich.text import Text
 
-from sqlwright.cli.terminal.layout import duration, indented, labelled, shorten, wrapped
+from sqlwright.cli.terminal.layout import indented, labelled, shorten, wrapped
 from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions, confidence_text, sql_lines
 from sqlwright.cli.views.model_calls import ShownCalls, call_lines, embedding_lines
 from sqlwright.presentation.sureness import agreement_words
+from sqlwright.presentation.timing import duration
 from sqlwright.running.trace import Trace, TraceSummary
 from sqlwright.types import Basis
 

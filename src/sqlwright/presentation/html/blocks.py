@@ -27,6 +27,9 @@ Level = Literal[2, 3, 4]
 SQL_LIMIT = 20_000
 """Characters of a query that are shown; chosen."""
 
+PROSE_LIMIT = 6_000
+"""Characters of a text of several lines that are shown; chosen."""
+
 
 def paragraph(*content: Content, kind: str = "", look: Look = by_class) -> Html:
     """A paragraph; nothing without content."""
@@ -48,6 +51,12 @@ def code(sql: str, look: Look = by_class, *, coloured: bool = True) -> Html:
         end = piece.end
     inner = joined([*pieces, text[end:]])
     return element("pre", element("code", inner) if coloured else inner, **look("code"))
+
+
+def verbatim(text: str, look: Look = by_class) -> Html:
+    """A text with its own line ends."""
+    shown = visible(text.strip(), limit=PROSE_LIMIT, lines=True)
+    return element("pre", element("bdi", shown, **look("foreign")), **look("verbatim"))
 
 
 def table(

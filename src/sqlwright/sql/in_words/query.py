@@ -62,6 +62,20 @@ def read_query(
         return (QueryPart("other", " ".join(sql.split())),)
 
 
+def shown_items(sql: str, schema: Schema) -> tuple[str, ...]:
+    """The items that a query shows, in words and in order; of a set operation those of its first
+    arm. Empty when the text is no query."""
+    tree = query_tree(sql)
+    select = None if tree is None else first_select(tree)
+    if tree is None or select is None:
+        return ()
+    try:
+        names = Names(schema, doubled=doubled_sources(tree, schema)).with_queries(tree)
+        return tuple(_Reader(schema, ()).items(select, names.within(select)))
+    except (RecursionError, SqlglotError, ValueError):
+        return ()
+
+
 @dataclass
 class _Shown:
     """The items that a SELECT shows."""
@@ -101,6 +115,10 @@ class _Reader:
         if text and (said or shown.distinct or not shown.plain):
             parts += introducing(QueryPart("shown", text), [*shown.within, *within])
         return [*parts, *after, *order]
+
+    def items(self, select: exp.Select, names: Names) -> list[str]:
+        """The items that a SELECT shows, in words."""
+        return self._shown(select, names, renamed=False).items
 
     def within(self, query: exp.Expr, names: Names) -> Told:
         """A subquery in words."""

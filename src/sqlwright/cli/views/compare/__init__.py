@@ -1,0 +1,1 @@
+"""A question by several recipes: asked, then shown side by side."""

@@ -1,0 +1,321 @@
+"""A comparison of recipes for reading: an overview, then stage by stage, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from sqlwright.cli.terminal.columns import side_by_side
+from sqlwright.cli.terminal.console import UNLIMITED
+from sqlwright.cli.terminal.layout import labelled, shorten, wrapped
+from sqlwright.cli.terminal.text import clean
+from sqlwright.cli.views.answer import (
+    DisplayOptions,
+    doubt_lines,
+    result_lines,
+    sql_lines,
+    value_line,
+    verdict_lines,
+)
+from sqlwright.comparison.names import STAGES
+from sqlwright.comparison.records import ComparedRecipe, Comparison, Repair
+from sqlwright.comparison.words import (
+    ASPECT_TITLES,
+    STAGE_TITLES,
+    STATUS_WORDS,
+    also_wrote,
+    calls_words,
+    cluster_words,
+    cost_words,
+    headline,
+    linked_words,
+    repair_words,
+    share_words,
+    sure_words,
+    tokens,
+)
+from sqlwright.presentation.sureness import basis_lines
+from sqlwright.presentation.timing import duration
+from sqlwright.types import Usage
+
+ITEMS = 6
+"""Values, descriptions and links shown of a recipe."""
+RESULTS = 6
+"""Results of candidates shown of a recipe; `--json` and `--html` have all of them."""
+REPAIRS = 4
+"""Repairs shown of a recipe; likewise."""
+TAKEN = ("calls", "tokens", "cost", "time")
+"""Columns of what a recipe or a stage took."""
+SPARED = ("tokens", "cost", "calls")
+"""Those that a narrow terminal does without, first to last."""
+SAID = 300
+"""Characters shown of one statement."""
+
+Told = Callable[[ComparedRecipe, DisplayOptions], Iterable[Text]]
+
+
+def comparison_lines(comparison: Comparison, display: DisplayOptions) -> Iterator[Text]:
+    """The overview, then stage by stage what each recipe did, the outcome first."""
+    yield from wrapped(Text(clean(comparison.question.text, 10_000), style="strong"), display.width)
+    if comparison.question.evidence:
+        evidence = Text(clean(comparison.question.evidence, 10_000))
+        yield from labelled("evidence", [evidence], display.width)
+    yield Text()
+    yield from overview_lines(comparison, display)
+    yield Text()
+    yield from outcome_lines(comparison, display)
+    yield from _stage(comparison, "selection", display, _chosen)
+    yield from _differences(comparison, display)
+    yield from _stage(comparison, "retrieval", display, _retrieved)
+    yield from _stage(comparison, "schema_linking", display, _linked)
+    yield from _stage(
+        comparison, "generation", display, lambda one, d: _generated(one, comparison, d)
+    )
+    yield from _stage(comparison, "repair", display, _repaired)
+    yield from _costs(comparison, display)
+
+
+def overview_lines(comparison: Comparison, display: DisplayOptions) -> Iterator[Text]:
+    """A line for each recipe: its outcome, the letter of its result, and what it took."""
+    rows = []
+    for one in comparison.recipes:
+        row = [_name(one, display), STATUS_WORDS[one.status], comparison.letter(one.name)]
+        if one.answer is not None:
+            row += [*_taken(one.answer.usage), duration(one.answer.seconds)]
+        rows.append(row)
+    head = ["recipe", "outcome", "result", *TAKEN]
+    first, *lines = _table(head, rows, 3, display.width)
+    yield first
+    for line, one in zip(lines, comparison.recipes, strict=True):
+        style = {"answered": "good", "failed": "bad"}.get(one.status, "fair")
+        line.highlight_words([STATUS_WORDS[one.status]], style)
+        yield line
+
+
+def _name(one: ComparedRecipe, display: DisplayOptions) -> str:
+    room = max(12, min(30, display.width - 60))
+    return shorten(clean(one.name, 80), room, display.glyphs)
+
+
+def _taken(usage: Usage) -> list[str]:
+    """Calls, tokens and cost."""
+    return [calls_words(usage), f"{tokens(usage):,}", cost_words(usage)]
+
+
+def _table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], names: int, width: int
+) -> list[Text]:
+    """A table of ours: all but the first `names` columns are set to the right. Where it is narrow
+    it does without the columns least missed."""
+    whole = [head, *([*row, *[""] * (len(head) - len(row))] for row in rows)]
+    places = list(range(len(head)))
+    while True:
+        widths = [max(cell_len(row[place]) for row in whole) for place in places]
+        if sum(widths) + 2 * (len(widths) - 1) <= width or len(places) <= 2:
+            break
+        places.remove(next((head.index(n) for n in SPARED if head.index(n) in places), places[-1]))
+    lines = []
+    for row in whole:
+        padded = [
+            row[place] + " " * (room - cell_len(row[place]))
+            if place < names
+            else " " * (room - cell_len(row[place])) + row[place]
+            for place, room in zip(places, widths, strict=True)
+        ]
+        lines.append(Text("  ".join(padded).rstrip()))
+    lines[0].stylize("quiet")
+    return lines
+
+
+def outcome_lines(comparison: Comparison, display: DisplayOptions) -> Iterator[Text]:
+    """The outcome in a sentence, and results that were written and not chosen."""
+    yield from wrapped(Text(clean(headline(comparison), 400)), display.width)
+    for told in also_wrote(comparison):
+        yield from wrapped(Text(clean(told, 400), style="fair"), display.width)
+
+
+def _title(text: str) -> Iterator[Text]:
+    yield Text()
+    yield Text(text, style="strong")
+
+
+def _stage(
+    comparison: Comparison, stage: str, display: DisplayOptions, told: Told
+) -> Iterator[Text]:
+    """A stage of all recipes that were asked; nothing where none has anything to tell."""
+    # What isn't asked has its reason told once, with what the others chose.
+    shown = [one for one in comparison.recipes if one.answer or stage == "selection"]
+    if not any(list(told(one, display)) for one in shown):
+        return
+    yield from _title(next(STAGE_TITLES[each] for each in STAGES if each == stage))
+
+    def block(one: ComparedRecipe) -> Callable[[int], Iterable[Text]]:
+        def lines(width: int) -> Iterable[Text]:
+            told_lines = list(told(one, replace(display, width=width)))
+            return [*(told_lines or [Text("nothing", style="quiet")]), Text()]
+
+        return lines
+
+    letters = stage == "selection"
+    titled = [(_heading(one, comparison if letters else None), block(one)) for one in shown]
+    yield from _without_last_blank(side_by_side(titled, display.width))
+
+
+def _without_last_blank(lines: Iterable[Text]) -> list[Text]:
+    kept = list(lines)
+    while kept and not kept[-1].plain:
+        kept.pop()
+    return kept
+
+
+def _heading(one: ComparedRecipe, lettered: Comparison | None = None) -> Text:
+    """The recipe's name, and the letter of its result where it is wanted."""
+    line = Text.assemble((clean(one.name, 80), "name"))
+    if lettered is not None and (letter := lettered.letter(one.name)):
+        line.append(f"  {letter}", style="strong")
+    return line
+
+
+def _chosen(one: ComparedRecipe, display: DisplayOptions) -> Iterator[Text]:
+    answer = one.answer
+    if answer is None:
+        yield from wrapped(Text(clean(one.problem, 600), style="fair"), display.width)
+        if one.hint:
+            yield from wrapped(Text(clean(one.hint, 600), style="quiet"), display.width)
+        return
+    yield from doubt_lines(answer, display)
+    yield from verdict_lines(answer, display)
+    if answer.sql:
+        yield from sql_lines(answer.sql, display)
+    yield from result_lines(answer, replace(display, more=""))
+    known = [text for text, _ in basis_lines(answer)] or [sure_words(one)]
+    for text in known if answer.status == "answered" else ():
+        if text and not (answer.doubt and text == sure_words(one)):
+            yield from wrapped(Text(clean(text, 400), style="quiet"), display.width, hang=2)
+
+
+def _retrieved(one: ComparedRecipe, display: DisplayOptions) -> Iterator[Text]:
+    state = one.state
+    if state is None:
+        return
+    if state.keywords:
+        words = ", ".join(clean(word, 80) for word in state.keywords[: 2 * ITEMS])
+        yield from wrapped(Text(f"keywords: {words}"), display.width, hang=2)
+    for match in state.values[:ITEMS]:
+        yield from wrapped(value_line(match, display.glyphs), display.width, hang=2)
+    yield from _more(len(state.values) - ITEMS, "values")
+    for found in state.descriptions[:ITEMS]:
+        line = Text(clean(str(found.column), 120), style="name")
+        line.append(f": {clean(found.text, 160)}", style="")
+        yield from wrapped(line, display.width, hang=2)
+    yield from _more(len(state.descriptions) - ITEMS, "descriptions")
+
+
+def _linked(one: ComparedRecipe, display: DisplayOptions) -> Iterator[Text]:
+    state, linked = one.state, one.linked
+    if state is None or linked is None:
+        return
+    told = linked_words(linked, len(state.view.schema.tables))
+    yield from wrapped(Text(told), display.width, hang=2)
+    if linked.narrowed:
+        names = [clean(str(ref), 120) for ref in linked.columns]
+        yield from _names(names, 2 * ITEMS, display)
+        return
+    for links in (
+        [(clean(link.table, 80), link.score) for link in state.tables],
+        [(clean(str(link.column), 120), link.score) for link in state.columns],
+    ):
+        yield from _names([f"{name} {score:.2f}" for name, score in links], ITEMS, display)
+
+
+def _names(names: Sequence[str], most: int, display: DisplayOptions) -> Iterator[Text]:
+    if not names:
+        return
+    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+    line = Text(", ".join(names[:most]), style="name")
+    line.append(rest, style="quiet")
+    yield from wrapped(line, display.width, hang=2)
+
+
+def _generated(
+    one: ComparedRecipe, comparison: Comparison, display: DisplayOptions
+) -> Iterator[Text]:
+    for cluster in one.clusters[:RESULTS]:
+        line = Text.assemble((f"{share_words(one, cluster)}  ", "quiet"))
+        line.append(clean(cluster_words(cluster, comparison), 120))
+        if cluster.chosen:
+            line.append(f" {display.glyphs.tick} chosen", style="good")
+        line.append(f"  by {clean(', '.join(cluster.authors), 80)}", style="quiet")
+        yield from wrapped(line, display.width, hang=2)
+        queries = cluster.queries
+        # Of a query only its beginning: the chosen one is above, and a page has all of them.
+        yield from _beginning("  ", queries[0][0].sql, display)
+        yield from _more(len(queries) - 1, "with this result", "  ")
+    yield from _more(len(one.clusters) - RESULTS, "results")
+
+
+def _beginning(before: str, sql: str, display: DisplayOptions, style: str = "quiet") -> list[Text]:
+    """The first two lines of a query."""
+    room = 400 if display.width >= UNLIMITED // 2 else 2 * (display.width - len(before)) - 12
+    text = shorten(clean(" ".join(sql.split()), 2_000), max(room, 20), display.glyphs)
+    return list(wrapped(Text(f"{before}{text}", style=style), display.width))
+
+
+def _repaired(one: ComparedRecipe, display: DisplayOptions) -> Iterator[Text]:
+    for repair in one.repairs[:REPAIRS]:
+        yield from _repair(repair, display)
+    yield from _more(len(one.repairs) - REPAIRS, "repairs")
+
+
+def _repair(repair: Repair, display: DisplayOptions) -> Iterator[Text]:
+    line = Text(clean(repair_words(repair), SAID), style="" if repair.kept else "fair")
+    line.append(f"  by {clean(repair.step, 60)}", style="quiet")
+    yield from wrapped(line, display.width, hang=2)
+    for sign, candidate in (("-", repair.before), ("+", repair.after)):
+        if candidate.sql:
+            style = "quiet" if sign == "-" else ""
+            yield from _beginning(f"  {sign} ", candidate.sql, display, style)
+
+
+def _differences(comparison: Comparison, display: DisplayOptions) -> Iterator[Text]:
+    if not comparison.differences:
+        return
+    yield from _title("Where the queries differ")
+    for one in comparison.differences:
+        yield Text(ASPECT_TITLES[one.aspect], style="label")
+        by_texts: dict[tuple[str, ...], list[str]] = {}
+        for name, texts in one.own.items():
+            by_texts.setdefault(texts, []).append(name)
+        if one.shared:
+            yield from _statements("all", one.shared, display)
+        for texts, names in by_texts.items():
+            yield from _statements(", ".join(clean(name, 60) for name in names), texts, display)
+
+
+def _statements(who: str, texts: Sequence[str], display: DisplayOptions) -> Iterator[Text]:
+    line = Text("  ").append(who, style="name").append(": ", style="quiet")
+    line.append("; ".join(clean(text, SAID) for text in texts) or "nothing else")
+    yield from wrapped(line, display.width, hang=2)
+
+
+def _costs(comparison: Comparison, display: DisplayOptions) -> Iterator[Text]:
+    """Calls, tokens, cost and time by stage, those of one stage below one another."""
+    rows = []
+    for stage in STAGES:
+        shown = [(one, each) for one in comparison.recipes for each in one.stages]
+        told = [(one, cost) for one, cost in shown if cost.stage == stage]
+        for place, (one, cost) in enumerate(told):
+            name = "" if place else stage.replace("_", " ")
+            taken = duration(cost.seconds) if any(step.runs for step in cost.steps) else ""
+            rows.append([name, _name(one, display), *_taken(cost.usage), taken])
+    if rows:
+        yield from _title("Calls, tokens, cost and time by stage")
+        yield from _table(["stage", "recipe", *TAKEN], rows, 2, display.width)
+
+
+def _more(count: int, what: str, before: str = "") -> Iterator[Text]:
+    if count > 0:
+        yield Text(f"{before}and {count:,} more {what}", style="quiet")
