@@ -133,7 +133,9 @@ class SqliteDatabase:
         with self.reader(seconds=SCHEMA_SECONDS) as connection, self._binding_errors():
             stored = read_stored_orders(connection, self._tables)
         return EnginePlan(
-            tuple(Instruction(*cast("Any", row[:7])) for row in listed.rows),
+            tuple(
+                Instruction(*cast("Any", (*row[:5], row[5] or "", row[6]))) for row in listed.rows
+            ),
             tuple(PlanNode(*cast("Any", (row[0], row[1], row[3]))) for row in outline.rows),
             stored,
         )
