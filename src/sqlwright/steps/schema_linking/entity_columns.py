@@ -20,7 +20,7 @@ from sqlwright.steps.asking import asked
 from sqlwright.steps.schema_linking.batches import column_batches, view_of
 from sqlwright.steps.schema_linking.narrowing import is_small
 from sqlwright.steps.schema_linking.replies import EntitiesReply, RepliedNames
-from sqlwright.steps.showing import SchemaStep, Values, near_values
+from sqlwright.steps.showing import SchemaStep, Values, found_values
 from sqlwright.types import Question, State
 
 NAME = "schema_linking.entities"
@@ -127,7 +127,7 @@ class EntityColumns(SchemaStep):
                 least=self.least,
                 part=part,
                 parts=parts,
-                found=near_values(state, context),
+                found=len(found_values(state, context)),
                 **asked(state, context),
             )
 
