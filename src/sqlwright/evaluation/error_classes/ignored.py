@@ -30,7 +30,25 @@ def ignored_evidence(gold: Said, query: Said, evidence: str) -> Iterator[Finding
     used = {one.text.strip("%").casefold() for one in query.facts.constants}
     for one in gold.facts.constants:
         text = one.text.strip("%")
-        plain = "".join(c if c.isalnum() or c == "_" else " " for c in text)
+        plain = one.is_format or (not one.is_text and one.text in {"0", "1", "100"})
+        if plain or text.casefold() in used or _bounded(one.value, query):
+            continue
+        if _within(split_name(text), words):
+            yield Finding("evidence", f"the evidence names {text!r}, the query doesn't use it")
+    formulas = "".join(evidence.casefold().split())
+    ends = {"max" if highest else "min" for _, highest in query.extremes}
+    taken = {query.subjects.aggregate(call).function for call in query.facts.aggregates} | ends
+    for call in map(gold.subjects.aggregate, gold.facts.aggregates):
+        written = any(f"{word}(" in formulas for word in FORMULAS.get(call.function, ()))
+        if written and call.function not in taken and not _mean(call.function, taken):
+            yield Finding(
+                "evidence", f"the evidence names {call.function.upper()}, the query doesn't take it"
+            )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """The words of a text, names with an underscore whole: `first_name` doesn't name `name`."""
+    plain = "".join(c if c.isalnum() or c == "_" else " " for c in text)
     return tuple(plain.casefold().split())
 
 
