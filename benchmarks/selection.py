@@ -179,7 +179,7 @@ def tell(rows: Sequence[dict[str, Any]]) -> None:
             str(Share(hits, total)),
             f"{100 * difference.value:+.1f} [{low:+.1f}, {high:+.1f}]",
             f"{difference.gained}, {difference.lost}",
-            f"{difference.p:.3f}",
+            f"{difference.p:.3f}" if difference.p >= 0.001 else "<0.001",
             *gaps,
         ]
         print(f"| {' | '.join(cells)} |")
