@@ -17,6 +17,7 @@ from sqlwright.llm.scripted import Asked, Script, ScriptedModel
 from sqlwright.messages import Missing
 from sqlwright.recipes.ablation_lists import find_ablation
 from sqlwright.running.trace import find_trace, read_trace
+from sqlwright.schema import Detail
 from sqlwright.session import Session
 from sqlwright.types import Answer, State
 from tests.llm.gates import gate
@@ -250,6 +251,43 @@ def test_an_agent_is_left_out(name: str, wanted: dict[str, int], ask: Ask) -> No
         step: count for step, count in counts.items() if step in {DECOMPOSER, WRITER, REFINER}
     }
     assert agents == wanted
+
+
+SUMMARIES, LINKER = "schema_linking.summarise_tables", "schema_linking.entities"
+LARGE = (f"{SUMMARIES}.columns=0", f"{LINKER}.columns=0")
+"""No schema is so small that nothing is linked."""
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("mag", {SUMMARIES, LINKER}),
+        ("without-summaries", {LINKER}),
+        ("without-linker", set()),
+    ],
+)
+def test_a_part_of_the_linker_is_left_out(name: str, asked: set[str], ask: Ask) -> None:
+    def says(one: Asked) -> Any:
+        return None if one.step.startswith("schema_linking.") else right(one)
+
+    overrides = find_ablation(name).overrides
+    left = [
+        one for one in LARGE if f"{one.partition('.columns')[0]}.enabled=false" not in overrides
+    ]
+    _, state, requests = ask(says, *overrides, *left)
+    steps = Counter(step for step, _ in requests)
+    assert {step for step in steps if step.startswith("schema_linking.")} == asked
+    assert bool(state.summaries) is (SUMMARIES in asked)
+    linked = [prompt for step, prompt in requests if step == LINKER]
+    assert all((state.summaries[0].text in prompt) for prompt in linked if state.summaries)
+    brief = [ref for ref in state.view.visible if state.view.detail(ref) is Detail.BRIEF]
+    assert bool(brief) is (LINKER in asked)
+
+
+def test_a_small_schema_is_shown_whole_without_a_call(ask: Ask) -> None:
+    _, state, requests = ask(right)
+    assert not [step for step, _ in requests if step.startswith("schema_linking.")]
+    assert state.view.visible_schema().column_count == state.view.schema.column_count
 
 
 def test_without_the_decomposer_the_question_is_asked_from_scratch(ask: Ask) -> None:
