@@ -2,6 +2,8 @@
 
     python -m benchmarks.llm_critical_path FOLDER                   latencies as they are: minutes
     python -m benchmarks.llm_critical_path FOLDER --scale 0.1       a tenth of them
+    python -m benchmarks.llm_critical_path FOLDER --recipe chase --steady --bar 1.15 --at-once 1 \\
+        --concurrency 64 --questions 3                              CHASE, 1 s a call
     python -m benchmarks.llm_critical_path FOLDER --at-once 32 --concurrency 16 64
 
 The server's latencies are log-normal with a median of 1 s and a 99th percentile of 8 s, dealt by
@@ -49,6 +51,12 @@ BAR = 1.10
 MEDIAN, P99 = 1.0, 8.0
 CHAIN = frozenset({"generation.direct", "repair.execute", "repair.revise"})
 """Steps of a candidate's chain; the first one begins a new chain."""
+OWN = frozenset({
+    "schema_linking.filter_columns", "schema_linking.select_tables",
+    "schema_linking.select_columns", "generation.make_examples",
+})  # fmt: skip
+"""Steps that, behind other chains, belong to a branch of their own (`own_view`): its chains wait
+for them, the chains beside it don't."""
 
 Latencies = Mapping[tuple[tuple[str, ...], int], float]
 """By the request's messages and seed."""
@@ -95,20 +103,27 @@ def stages(watched: Watched, latencies: Latencies) -> list[Stage]:
     """A question's calls as they depend on each other."""
     found: list[Stage] = []
     inside = False
+    own: list[list[float]] = []
     for event in watched.kept:
         if isinstance(event, StepStarted):
             step = event.step
+            if step in OWN and (inside or own):
+                own.append([])
+                continue
             if step == "generation.direct":
                 if not inside:
                     found.append([])
-                found[-1].append([])
+                found[-1].append([max(calls) for calls in own if calls])
             inside = step in CHAIN
             if not inside:
                 found.append([])
+                own = []
         elif isinstance(event, ModelCalled):
             texts = tuple(str(message.text) for message in event.messages)
             took = latencies[texts, event.seed]
-            if inside:
+            if own and event.step in OWN:
+                own[-1].append(took)
+            elif inside:
                 found[-1][-1].append(took)
             else:
                 found[-1].append([took])
@@ -165,7 +180,7 @@ def measure(options: argparse.Namespace, recipe: str, at_once: int, slots: int) 
     count = options.questions if at_once == 1 else at_once
     questions = varied_questions(count + at_once)
     with (
-        remote_server(options.scale, options.seed) as (server, pipe),
+        remote_server(options.scale, options.seed, steady=options.steady) as (server, pipe),
         model_on(server, throttle) as (model, _),  # type: ignore[arg-type]
         open_session(place, recipe, model, record=False, seed=options.seed) as session,
         ThreadPoolExecutor(at_once) as pool,
@@ -181,7 +196,7 @@ def measure(options: argparse.Namespace, recipe: str, at_once: int, slots: int) 
         dealt = pipe.recv()
     latencies = {(texts, seed): latency for texts, seed, latency, _ in dealt}
     overdue = [took - latency for _, _, latency, took in dealt]
-    return report(recipe, groups, latencies, slots, options.scale, overdue)
+    return report(recipe, groups, latencies, slots, options.scale, overdue, options.bar)
 
 
 def _ask(session: sqlwright.Session, question: str) -> Watched:
@@ -197,6 +212,7 @@ def report(
     slots: int,
     scale: float,
     overdue: Sequence[float],
+    bar: float = BAR,
 ) -> bool:
     """Print what it comes to."""
     ratios, bounds, walls, ideals, calls = [], [], [], [], 0
@@ -223,7 +239,7 @@ def report(
         f"{1000 * max(overdue):.0f} ms at most",
         flush=True,
     )
-    return over <= BAR
+    return over <= bar
 
 
 def main() -> int:
@@ -234,6 +250,8 @@ def main() -> int:
     parser.add_argument("--at-once", type=int, nargs="+", default=[1, 32])
     parser.add_argument("--concurrency", type=int, nargs="+", default=[16])
     parser.add_argument("--questions", type=int, default=8, help="when asked one at a time")
+    parser.add_argument("--steady", action="store_true", help="every reply takes SCALE seconds")
+    parser.add_argument("--bar", type=float, default=BAR)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     good = True
@@ -242,7 +260,7 @@ def main() -> int:
         for at_once in options.at_once:
             for slots in options.concurrency:
                 good &= measure(options, recipe, at_once, slots)
-    print(f"{load_average()}; bar {BAR:.2f} {'kept' if good else 'missed'}")
+    print(f"{load_average()}; bar {options.bar:.2f} {'kept' if good else 'missed'}")
     return int(not good)
 
 
