@@ -161,15 +161,16 @@ def _differences(comparison: Comparison) -> Html:
     if not comparison.differences:
         return NOTHING
     names = list(comparison.differences[0].own)
+    shared = any(one.shared for one in comparison.differences)
     rows: list[list[Content]] = [
         [
             ASPECT_TITLES[one.aspect],
-            _texts(one.shared),
+            *([_texts(one.shared)] if shared else []),
             *(_texts(one.own[name]) for name in names),
         ]
         for one in comparison.differences
     ]
-    head: list[Content] = ["Side", "All of them", *map(foreign, names)]
+    head: list[Content] = ["Side", *(["All of them"] if shared else []), *map(foreign, names)]
     caption = "What all queries say of it, and what else each says."
     return blocks.section("Where the queries differ", blocks.table(head, rows, caption=caption))
 

@@ -15,6 +15,7 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import (
     DisplayOptions,
     doubt_lines,
+    one_line_sql,
     result_lines,
     sql_lines,
     value_line,
@@ -257,11 +258,11 @@ def _generated(
     yield from _more(len(one.clusters) - RESULTS, "results")
 
 
-def _beginning(before: str, sql: str, display: DisplayOptions, style: str = "quiet") -> list[Text]:
+def _beginning(before: str, sql: str, display: DisplayOptions) -> list[Text]:
     """The first two lines of a query."""
     room = 400 if display.width >= UNLIMITED // 2 else 2 * (display.width - len(before)) - 12
     text = shorten(clean(" ".join(sql.split()), 2_000), max(room, 20), display.glyphs)
-    return list(wrapped(Text(f"{before}{text}", style=style), display.width))
+    return list(wrapped(Text(f"{before}{text}", style="quiet"), display.width))
 
 
 def _repaired(one: ComparedRecipe, display: DisplayOptions) -> Iterator[Text]:
@@ -274,10 +275,16 @@ def _repair(repair: Repair, display: DisplayOptions) -> Iterator[Text]:
     line = Text(clean(repair_words(repair), SAID), style="" if repair.kept else "fair")
     line.append(f"  by {clean(repair.step, 60)}", style="quiet")
     yield from wrapped(line, display.width, hang=2)
-    for sign, candidate in (("-", repair.before), ("+", repair.after)):
-        if candidate.sql:
-            style = "quiet" if sign == "-" else ""
-            yield from _beginning(f"  {sign} ", candidate.sql, display, style)
+    # From where they depart from each other: that is what was changed.
+    room = 200 if display.width >= UNLIMITED // 2 else 2 * (display.width - 4) - 12
+    for sign, one, other in (
+        ("-", repair.before, repair.after),
+        ("+", repair.after, repair.before),
+    ):
+        if one.sql:
+            text = one_line_sql(one.sql, other.sql, max(room, 20), display.glyphs)
+            line = Text(f"  {sign} {text}", style="quiet" if sign == "-" else "")
+            yield from wrapped(line, display.width, hang=2)
 
 
 def _differences(comparison: Comparison, display: DisplayOptions) -> Iterator[Text]:
