@@ -26,7 +26,7 @@ STEPS: Mapping[str, str] = {
     "schema_linking.filter_columns": "sqlwright.steps.schema_linking.filter_columns:FilterColumns",
     "schema_linking.select_columns": "sqlwright.steps.schema_linking.select_columns:SelectColumns",
     "schema_linking.select_tables": "sqlwright.steps.schema_linking.select_tables:SelectTables",
-    "schema_linking.entities": "sqlwright.steps.schema_linking.entity_columns:EntityColumns",
+    "schema_linking.entities": "sqlwright.steps.schema_linking.entities:EntityColumns",
     "schema_linking.summarise_tables": (
         "sqlwright.steps.schema_linking.summarise_tables:SummariseTables"
     ),

@@ -13,7 +13,7 @@ from sqlwright.messages import Missing
 from sqlwright.prompts.demonstrations import database_script
 from sqlwright.protocols import Run, Workspace
 from sqlwright.schema import ColumnRef, Detail, Schema, SchemaView
-from sqlwright.steps.schema_linking.entity_columns import EntityColumns
+from sqlwright.steps.schema_linking.entities import EntityColumns
 from sqlwright.types import Question, State, TableSummary, ValueMatch
 from tests.golden import assert_prompt
 from tests.steps.schema_linking.offices import asking, made, opened

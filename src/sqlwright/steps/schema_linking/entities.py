@@ -59,7 +59,7 @@ class EntityColumns(SchemaStep):
     """Most columns of one of several calls."""
     values: Values = "frequent"
     sampling: Sampling = field(default_factory=Sampling)
-    prompt: str = "schema_linking/entity_columns"
+    prompt: str = "schema_linking/entities"
 
     purpose: ClassVar[str] = (
         "Finds the columns that hold what the question speaks of; prompts then show these in "
