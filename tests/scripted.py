@@ -123,12 +123,13 @@ class ScriptedEmbedder:
 def scripted_models(*sql: str, **replaced: Any) -> dict[str, Any]:
     """All models, the parser giving these queries to every question, the language model the first
     of them where it is to write one, else prose that no step can use."""
-    written = When("generation.direct", sql[0] if sql else "SELECT 1")
+    query = sql[0] if sql else "SELECT 1"
+    written = [When(step, query) for step in ("generation.direct", "generation.sub_sql")]
     models = {
         "linker": ScriptedLinker(),
         "parser": ScriptedParser(sql),
         "critic": ScriptedCritic(),
         "embedder": ScriptedEmbedder(),
-        "llm": ScriptedModel(Script([written], otherwise="I would rather not.")),
+        "llm": ScriptedModel(Script(written, otherwise="I would rather not.")),
     }
     return models | replaced
