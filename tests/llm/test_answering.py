@@ -17,20 +17,30 @@ PROMPTS = Path(__file__).parents[1] / "cases" / "prompts"
 KINDS = {
     "agent": "agent",
     "agent_calls": "agent",
+    "decompose": "decompose",
+    "entity_columns": "entities",
     "evaluate_candidate": "verdicts_by_test",
     "evaluate_test": "verdicts",
     "filter_column": "relevant",
     "filter_columns": "filter",
     "generate_tests": "tests",
+    "independent_logprobs": "right",
+    "independent_prompted": "right",
     "make_examples_by_column": "examples",
     "make_examples_by_feature": "examples",
+    "multi_sample_number": "correct",
+    "multi_sample_prompted": "correct",
     "pairwise_letter": "pair",
     "pairwise_prompted": "pair",
     "ranker": "best",
     "select_columns": "columns",
     "select_tables": "tables",
     "recall_tables": "tables",
+    "summarise_tables": "summaries",
 }
+NO_PROMPTS = frozenset({"schema_soft"})
+NO_QUESTION = frozenset({"examples", "summaries"})
+"""What is made once for all questions."""
 WITH_SCHEMA = frozenset({"filter", "tests", "verdicts", "columns", "tables", "sql", "revise"})
 
 
@@ -41,13 +51,17 @@ def replies(messages: Sequence[Message]) -> Sequence[str]:
     return Responder()(Asked("/v1/chat/completions", {}, body, number=0, repeat=0))
 
 
-@pytest.mark.parametrize("path", sorted(PROMPTS.glob("*.txt")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(PROMPTS.glob("*.txt")) if path.stem not in NO_PROMPTS],
+    ids=lambda path: path.stem,
+)
 def test_a_prompt_is_recognised_and_answered(path: Path) -> None:
     text = path.read_text("utf-8")
     prompt = Prompt(text)
-    revise = "revise" if path.stem.startswith("repair_") else "sql"
+    revise = "revise" if path.stem.startswith(("repair_", "refine_")) else "sql"
     assert prompt.kind == KINDS.get(path.stem, revise)
-    if prompt.kind != "examples":  # one of the two is made for any question
+    if prompt.kind not in NO_QUESTION:
         assert prompt.question
     if prompt.kind in WITH_SCHEMA:
         assert prompt.tables

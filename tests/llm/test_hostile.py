@@ -132,7 +132,7 @@ def test_a_model_that_obeys_does_no_harm(
         roles = [message.role for message in request.messages]
         assert roles[:2] == ["system", "user"]
         assert roles[2:] in ([], ["assistant", "user"])
-    assert "generation.direct" in obeyed
+    assert {"generation.direct", "generation.sub_sql"} & set(obeyed)
 
 
 def every(candidates: Any) -> list[Candidate]:
