@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from sqlwright.candidates import ResultGroup, deduplicate
+from sqlwright.candidates import ResultGroup, deduplicate, result_places
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.llm.choices import choice_probabilities
 from sqlwright.messages import Reply, Text
@@ -298,8 +298,8 @@ class _Panel:
                 step.prompt or _TEMPLATES[step.judge],
                 schema=schema_of([one.candidate for one in heat], state, context, how, portion),
                 evidence_sense=step.evidence == "sense",
-                queries=[self._laid_out(one.candidate, rows, n) for n, one in enumerate(heat, 1)],
-                failed=[self._laid_out(one, rows) for one in failed],
+                queries=self._laid_out([one.candidate for one in heat], rows),
+                failed=self._laid_out(failed, rows),
                 count=len(heat),
                 **asked(state, context),
             )
@@ -309,13 +309,24 @@ class _Panel:
             step=NAME, sampling=sampling, reply_schema=form, narrow=False,
         )  # fmt: skip
 
-    def _laid_out(self, candidate: Candidate, rows: int, number: int = 0) -> dict[str, Text]:
+    def _laid_out(self, candidates: Sequence[Candidate], rows: int) -> list[dict[str, Text]]:
+        """Each with its number, query and result; a result is shown once."""
+        return [
+            {
+                "number": plain_text(str(number)),
+                "sql": render_sql(one, self.state.question),
+                "result": self._result(one, rows)
+                if first == number - 1
+                else plain_text(f"the same as that of query {first + 1}"),
+            }
+            for number, (one, first) in enumerate(
+                zip(candidates, result_places(candidates), strict=True), start=1
+            )
+        ]
+
+    def _result(self, candidate: Candidate, rows: int) -> Text:
         step, result = self.step, candidate.result or ExecutionResult()
-        return {
-            "number": plain_text(str(number)),
-            "sql": render_sql(candidate, self.state.question),
-            "result": render_result(result, rows=rows, columns=step.columns, limit_cell=step.cell),
-        }
+        return render_result(result, rows=rows, columns=step.columns, limit_cell=step.cell)
 
 
 def _failed(state: State, most: int) -> list[Candidate]:
