@@ -228,7 +228,7 @@ def test_no_question_of_a_hundred_is_lost_where_a_fifth_of_the_replies_is_bad(
     assert spoiled[True] > 60
     # The model's own mistakes, which it didn't mend.
     assert len(failed) < 5
-    assert all(message.startswith("the query failed: no such column") for message in failed)
+    assert [message for message in failed if not message.startswith("the query failed: ")] == []
 
 
 def fails(asked: Asked) -> Any:

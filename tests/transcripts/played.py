@@ -137,6 +137,8 @@ def play(transcript: Transcript, folder: Path, *, lenient: bool = False) -> Play
     file = database_file(transcript.database, folder)
     prepared = folder / f"{file.stem}-prepared"
     prepare(str(file), folder=prepared)
+    for kept in prepared.rglob("summaries-*.json"):
+        kept.unlink()  # what another transcript's model wrote
     recipe = load_recipe(transcript.recipe, transcript.overrides)
     model = TranscriptModel(transcript.exchanges, transcript.capabilities, lenient)
     workspace = open_workspace(str(file), folder=prepared)

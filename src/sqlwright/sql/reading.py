@@ -98,12 +98,18 @@ def _literal_places(sql: str) -> dict[int | None, int]:
     return places
 
 
-def select_count(sql: str) -> int:
-    """Number of SELECTs in a query, those within it included; 0 when the text is no query."""
+def computes_within(sql: str) -> bool:
+    """True when a query has another one within it that takes an aggregate or a limited number of
+    rows; False of one that only lists."""
     from sqlglot import exp
 
     tree = query_tree(sql)
-    return 0 if tree is None else sum(1 for _ in tree.find_all(exp.Select))
+    inner = [] if tree is None else [one for one in tree.find_all(exp.Select) if one is not tree]
+    return any(
+        one.args.get("limit") is not None
+        or any(each.find(exp.AggFunc) is not None for each in one.expressions)
+        for one in inner
+    )
 
 
 def has_order_by(sql: str) -> bool:

@@ -123,9 +123,13 @@ def found_values(state: State, context: Context) -> tuple[ValueMatch, ...]:
 
 def matched_values(state: State, context: Context) -> Text:
     """The stored values found for the question, each on a line with its column, for prompts whose
-    schema doesn't mark them (style `soft`); empty where there are none."""
+    schema doesn't mark them (style `soft`); empty where there are none. Of a sub-question only
+    those that it or the evidence speaks of."""
     writer = SpanWriter()
-    for number, match in enumerate(found_values(state, context)):
+    said = f"{state.goal}\n{state.question.evidence}".casefold() if state.goal else ""
+    for number, match in enumerate(
+        one for one in found_values(state, context) if not said or one.phrase.casefold() in said
+    ):
         column = f"{quote_name(match.column.table)}.{quote_name(match.column.column)}"
         writer.add(f"{chr(10) if number else ''}{column} = ")
         near = f' (like "{" ".join(match.phrase.split())}")'

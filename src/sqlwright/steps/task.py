@@ -36,11 +36,12 @@ def task(
     """
     shown = shown or Shown()
     layout = shown.layout(state.view, state, context, style=style, examples=examples)
+    matched = matched_values(state, context) if style == "soft" else Text()
     return {
         **asked(state, context),
         "schema": layout.text(shuffle),
-        "matched": matched_values(state, context) if style == "soft" else Text(),
-        "found": len(found_values(state, context)),
+        "matched": matched,
+        "found": bool(matched) if style == "soft" else bool(found_values(state, context)),
         "unfound": _unfound(state),
     }
 

@@ -56,6 +56,21 @@ def test_the_first_sub_question_is_asked_from_scratch(shop_workspace: Workspace)
     assert QUESTION not in prompts(model)[0]
 
 
+def test_a_sub_question_is_shown_the_values_that_it_speaks_of(shop_workspace: Workspace) -> None:
+    status = ColumnRef("orders", "status")
+    values = (MUNICH, ValueMatch("lost", status, "open", 0.9))  # of a later condition
+    shown = []
+    for number in (1, 3):
+        state = state_of(shop_workspace, number).evolve(values=values)
+        question = Question("Who lives in Munich and lost an order?")
+        parts = (SubQuestion(PARTS[0]), SubQuestion(PARTS[1]), SubQuestion(question.text))
+        state = state.evolve(question=question, sub_questions=parts)
+        _, model = asked(shop_workspace, state, FIRST, style="soft")
+        told = prompts(model)[0]
+        shown.append(("'München' (like" in told, "'open' (like" in told))
+    assert shown == [(True, False), (True, True)]
+
+
 def test_the_next_one_is_built_on_the_query_for_the_one_before(shop_workspace: Workspace) -> None:
     before = Candidate(FIRST, "test", goal=PARTS[0], by_model=True)
     state, model = asked(shop_workspace, state_of(shop_workspace, 2, before), SECOND)

@@ -97,6 +97,23 @@ def test_each_outcome_is_told(name: str, sql: str, told: str, shop_workspace: Wo
     assert instructions.count("=== Example") == (2 if name == "nested" else 0)
 
 
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "SELECT customer_id FROM orders WHERE status = 'lost'",
+        "SELECT max(customer_id) FROM orders WHERE status = 'lost'",
+        "SELECT customer_id FROM orders WHERE status = 'lost' ORDER BY total LIMIT 1",
+    ],
+)
+def test_only_a_query_compared_with_what_another_computes_is_nested(
+    inner: str, shop_workspace: Workspace
+) -> None:
+    sql = f"SELECT name FROM customers WHERE id IN ({inner})"
+    _, model = refined(shop_workspace, start(shop_workspace, sql))
+    nested = "a query within it" in str(model.requests[0][1].messages[0].text)
+    assert nested is ("max" in inner or "LIMIT" in inner)
+
+
 def test_a_timeout_is_told_in_words(shop_workspace: Workspace) -> None:
     endless = (
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"

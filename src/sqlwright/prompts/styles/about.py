@@ -48,7 +48,7 @@ def write_about(
         if known.frequent and not counts_too and not always and profile.nulls:
             spans.append(Span(_SOME, "value", _SOME))
         if not key and ref not in known.joined:
-            ranged = counts_too and not listed.every
+            ranged = (counts_too or known.frequent) and not listed.every
             kind = written(profile, ranged=ranged)
             span = least_and_greatest(profile) if ranged else ""
             spans.append(Span(" ".join(filter(None, (kind, span))), "value", kind))

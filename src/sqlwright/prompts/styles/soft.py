@@ -43,13 +43,17 @@ def soft_closing(shown: Sequence[ShownTable], known: ColumnKnowledge) -> Text:
             key = column.name in table.table.primary_key
             write_about(own, table, column, known, key=key, opening=": ", counts_too=False)
             about = own.text()
-            if whole and not about:
-                continue
+            if not about and (whole or key or _joins(table, column.name)):
+                continue  # keys are listed above
             writer.add(f"{heading}\n{quote_name(table.table.name)}.{quote_name(column.name)}")
             heading = ""
             for span in about.spans:
                 writer.add(span.text, span.origin, span.instead)
     return writer.text()
+
+
+def _joins(shown: ShownTable, column: str) -> bool:
+    return any(column in key.columns for key in shown.keys)
 
 
 def _write_keys(writer: SpanWriter, shown: Sequence[ShownTable], known: ColumnKnowledge) -> None:

@@ -16,7 +16,7 @@ from sqlwright.prompts.schema import render_sql
 from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.schema import SchemaView
-from sqlwright.sql.reading import select_count
+from sqlwright.sql.reading import computes_within
 from sqlwright.steps.repair.faults import FaultRule, settled
 from sqlwright.steps.repair.mending import Looked, Mending, outcome
 from sqlwright.steps.showing import Style
@@ -137,9 +137,9 @@ class Refine(Mending):
 
 
 def _nested(looked: Looked) -> bool:
-    """True of a query that found no rows and has another one within it."""
+    """True of a query that found no rows and has one within it whose result it compares with."""
     empty = any(fault.kind == "empty" for fault in looked.faults)
-    return empty and select_count(looked.candidate.sql) > 1
+    return empty and computes_within(looked.candidate.sql)
 
 
 def _lacks_column(candidate: Candidate) -> bool:
