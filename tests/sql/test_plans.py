@@ -17,9 +17,12 @@ from sqlwright.database.probe import engine_version
 from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.prompts.demonstrations import database_script, read_demonstrations
 from sqlwright.protocols import Run
+from sqlwright.sql.plans.outline import outline_text, read_outline
 from sqlwright.sql.plans.reading import read_plan
+from sqlwright.sql.plans.unreadable import UnreadablePlan
 from sqlwright.sql.plans.words import plan_text
-from sqlwright.types.plans import EnginePlan
+from sqlwright.types.plans import EnginePlan, PlanNode, StoredOrder
+from tests.sql.outline_claims import outline_faults
 from tests.sql.plan_claims import claims_of, faults
 
 CASES = Path(__file__).parents[1] / "cases" / "plans"
@@ -136,3 +139,106 @@ def test_worked_examples_have_the_plan_of_the_engine() -> None:
         assert stated == plans()
     else:
         assert all(claims_of(plan) for plan in plans())
+
+
+# The short form
+
+
+UNREADABLE = yaml.safe_load((CASES / "unreadable.yaml").read_text("utf-8"))
+REFUSED = [pytest.param(name, one["sql"], one["why"], id=f"{name}-{n}")
+           for name, cases in UNREADABLE.items() for n, one in enumerate(cases, 1)]  # fmt: skip
+OUTLINED = [*ALL, *(pytest.param(name, sql, id=f"refused-{name}-{n}")
+            for name, cases in UNREADABLE.items()
+            for n, sql in enumerate((one["sql"] for one in cases), 1))]  # fmt: skip
+
+
+def outlined(database: SqliteDatabase, sql: str) -> tuple[EnginePlan, str]:
+    plan = database.plan(sql, Run())
+    assert plan.error is None, plan.error
+    return plan, outline_text(read_outline(plan))
+
+
+@pytest.mark.parametrize(("name", "sql", "why"), REFUSED)
+def test_bytecode_that_cannot_be_told_is_refused(
+    name: str, sql: str, why: str, databases: dict[str, SqliteDatabase]
+) -> None:
+    with pytest.raises(UnreadablePlan, match=why):
+        read_plan(databases[name].plan(sql, Run()))
+
+
+@pytest.mark.parametrize(("name", "sql"), OUTLINED)
+def test_each_sentence_of_the_short_form_is_a_line_of_the_outline(
+    name: str, sql: str, databases: dict[str, SqliteDatabase]
+) -> None:
+    plan, prose = outlined(databases[name], sql)
+    assert outline_faults(prose, plan, sql, VIEWS.get(name, {})) == []
+
+
+@pytest.mark.parametrize(("name", "sql"), OUTLINED)
+def test_a_sentence_of_the_short_form_that_is_changed_is_found(
+    name: str, sql: str, databases: dict[str, SqliteDatabase]
+) -> None:
+    plan, prose = outlined(databases[name], sql)
+    others = [line.strip().partition(". ")[2] for query in OF_ALL_KINDS
+              for line in outlined(databases["bakery"], query)[1].splitlines()]  # fmt: skip
+    lines = [line.partition(". ")[::2] for line in prose.splitlines()]
+    changed = [[*lines[:n], *lines[n + 1 :]] for n in range(len(lines))]
+    changed += [
+        [*lines[:n], (number, other), *lines[n + 1 :]]
+        for n, (number, text) in enumerate(lines)
+        for other in others
+        if other != text
+    ]
+    changed += [
+        [*lines[:n], (one[0], other[1]), (other[0], one[1]), *lines[n + 2 :]]
+        for n, (one, other) in enumerate(pairwise(lines))
+        if one[1] != other[1]
+    ]
+    texts = ["\n".join(". ".join(line) for line in mutant) for mutant in changed]
+    views = VIEWS.get(name, {})
+    assert [text for text in texts if not outline_faults(text, plan, sql, views)] == []
+
+
+OF_ALL_KINDS = (
+    "SELECT DISTINCT kind FROM products ORDER BY price",
+    "SELECT h.town, COUNT(s.staff_id) FROM shops h LEFT JOIN staff s ON s.shop_id = h.shop_id "
+    "GROUP BY h.shop_id",
+    "SELECT title FROM products WHERE price > (SELECT AVG(price) FROM products)",
+    "SELECT code FROM products EXCEPT SELECT product_code FROM sales",
+    "SELECT title FROM products WHERE rowid = 3 OR code = 'P01'",
+)
+
+
+@pytest.mark.parametrize(
+    "detail",
+    ["FROBNICATE t", "SCAN", "SEARCH t USING INDEX no_such (a=?)", "SCAN t USING INDEX t_a (a=?)",
+     "SEARCH t USING INDEX t_a (a~?)", "USE TEMP B-TREE FOR SORCERY", ""],
+)  # fmt: skip
+def test_a_line_of_an_unknown_form_is_refused(detail: str) -> None:
+    stored = (StoredOrder(2, "t", "", ("a",)), StoredOrder(3, "t", "t_a", ("a", "rowid")))
+    with pytest.raises(UnreadablePlan):
+        read_outline(EnginePlan(outline=(PlanNode(1, 0, detail),), stored=stored))
+
+
+@pytest.mark.parametrize(
+    ("detail", "text"),
+    [
+        ("SEARCH t USING INDEX t_a (ANY(a) AND b>?)",
+         "Look up t by each a in turn and a lower bound on b, through its index on (a, b)."),
+        ("SEARCH t USING INDEX t_a ((a,b)>(?,?))",
+         "Look up t by a lower bound on (a, b), through its index on (a, b)."),
+        ("SEARCH t USING INDEX t_e (<expr>=?)",
+         "Look up t by an expression, through its index on an expression."),
+        ("REUSE LIST SUBQUERY 2", "Use subquery 2 again."),
+        ("UNION USING TEMP B-TREE", "Add the rows that aren't there yet of the next query:"),
+        ("USING INDEX t_a FOR IN-OPERATOR",
+         "Look up the values of the list in the index of t on (a, b)."),
+        ("USING ROWID SEARCH ON TABLE t FOR IN-OPERATOR",
+         "Look up the values of the list among the row numbers of t."),
+    ],
+)  # fmt: skip
+def test_lines_that_few_queries_bring_about(detail: str, text: str) -> None:
+    stored = (StoredOrder(2, "t", "", ("a", "b")), StoredOrder(3, "t", "t_a", ("a", "b", "rowid")),
+              StoredOrder(4, "t", "t_e", ("", "rowid")))  # fmt: skip
+    (step,) = read_outline(EnginePlan(outline=(PlanNode(1, 0, detail),), stored=stored))
+    assert step.text == text

@@ -13,15 +13,20 @@ from dataclasses import replace
 from sqlwright.sql.plans.bounds import bounds
 from sqlwright.sql.plans.deciding import Deciding
 from sqlwright.sql.plans.program import JUMPS, Region
-from sqlwright.sql.plans.registers import TEMPORARY, WINDOW_VALUES
+from sqlwright.sql.plans.registers import ARRIVAL, TEMPORARY, WINDOW_VALUES
 from sqlwright.sql.plans.steps import PlanStep
+from sqlwright.sql.plans.unreadable import check_bytecode, check_steps
 from sqlwright.sql.plans.values import NULL, Value, call, made_of
 from sqlwright.types.plans import EnginePlan, Instruction
 
 
 def read_plan(plan: EnginePlan) -> tuple[PlanStep, ...]:
-    """The steps of a plan, in the order of the work."""
-    return _Reader(plan).read() if plan.instructions else ()
+    """The steps of a plan, in the order of the work. Raises UnreadablePlan for one that can't be
+    told for certain."""
+    check_bytecode(plan)
+    steps = _Reader(plan).read() if plan.instructions else ()
+    check_steps(steps)
+    return steps
 
 
 class _Reader(Deciding):
@@ -44,7 +49,8 @@ class _Reader(Deciding):
         for one in self.program.opening:
             self.computing.carries_out(one, self.registers)
         self.walk(1, self.program.end)
-        return tuple(_said_once(self.steps))
+        repeats = any(one.opcode == "AggValue" for one in self.program.code)
+        return tuple(_said_once(self.steps) if repeats else self.steps)
 
     def walk(self, first: int, end: int) -> None:
         place = first
@@ -183,7 +189,7 @@ class _Reader(Deciding):
             return
         sorted_by = cursor.rows[0][: len(keys)]
         pairs = [(v, k.startswith("-")) for v, k in zip(sorted_by, keys, strict=False)]
-        pairs = [pair for pair in pairs if pair[0].text != "the order of arrival"]
+        pairs = [pair for pair in pairs if pair[0] != ARRIVAL]
         self._say("sort", one, values=tuple(v for v, _ in pairs),
                   descending=tuple(d for _, d in pairs))  # fmt: skip
         self.most = cursor.most
@@ -287,7 +293,7 @@ class _Reader(Deciding):
 
 
 def _said_once(steps: Iterable[PlanStep]) -> Iterator[PlanStep]:
-    """A program may hold the same work twice, such as a window's for the last of its rows."""
+    """The program of a window holds some work again, for the last of its rows."""
     seen = set()
     for step in steps:
         what = replace(step, address=0)

@@ -98,9 +98,15 @@ class Cursor:
 
     def rowid(self) -> Value:
         """The row's number."""
+        if self.order is None and self.label != TEMPORARY:
+            return ARRIVAL
         if self.order is None:  # a temporary index ends with the number of the row it leads to
             return self.entered(len(self.rows[0]) - 1) if self.rows else UNKNOWN
         return replace(self.named(self.order.rowid or "rowid"), never_null=True)
+
+
+ARRIVAL = Value("the order of arrival", never_null=True)
+"""The number of a row that was put aside."""
 
 
 @dataclass
@@ -222,7 +228,7 @@ class Computing:
         registers.records[one.p3] = registers.some(one.p1, one.p2)
 
     def _sequence(self, one: Instruction, registers: Registers) -> None:
-        registers.set(one.p2, Value("the order of arrival", never_null=True))
+        registers.set(one.p2, ARRIVAL)
 
     def _new_row(self, one: Instruction, registers: Registers) -> None:
         registers.set(one.p2, Value("the next row number", never_null=True, internal=True))
