@@ -1,9 +1,10 @@
-"""Write the plan of each worked example of `generation/query_plan` from the engine's own EXPLAIN.
+"""Write the plans of the worked examples of `generation/query_plan` from the engine's own EXPLAIN.
 
     python scripts/demonstration_plans.py
 
-Run it when a worked example's query or the wording of plans changes; a test holds that the file is
-what this writes. `note` stays: it says what no engine can know, such as the form of a date.
+`reasoning` is the bytecode in plain words, `outline` EXPLAIN QUERY PLAN, the short form. Run it
+when a worked example's query or the wording of plans changes; a test holds that the file is what
+this writes.
 """
 
 from __future__ import annotations
@@ -11,23 +12,27 @@ from __future__ import annotations
 import re
 import sqlite3
 import tempfile
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 from sqlwright.database import open_database
 from sqlwright.prompts.demonstrations import database_script, read_demonstrations
 from sqlwright.protocols import Run
+from sqlwright.sql.plans.outline import outline_text, read_outline
 from sqlwright.sql.plans.reading import read_plan
 from sqlwright.sql.plans.words import plan_text
+from sqlwright.types.plans import EnginePlan
 
 FILE = Path(__file__).parents[1].joinpath(
     "src", "sqlwright", "prompts", "demonstrations", "query_plan.toml"
 )  # fmt: skip
+FORMS = ("reasoning", "outline")
+"""Fields of the file that hold a plan."""
 
 
-def plans() -> list[str]:
+def engine_plans() -> Iterator[EnginePlan]:
     """The plan of each example, in the file's order."""
-    found = []
     with tempfile.TemporaryDirectory() as folder:
         for number, entry in enumerate(read_demonstrations("query_plan")):
             path = Path(folder) / f"{number}.sqlite"
@@ -40,19 +45,29 @@ def plans() -> list[str]:
                 database.close()
             if plan.error is not None:
                 raise SystemExit(f"{entry['question']}: {plan.error.message}")
-            found.append(plan_text(read_plan(plan)))
-    return found
+            yield plan
+
+
+def plan_texts(plan: EnginePlan) -> dict[str, str]:
+    """A plan in words, by the field of the file that holds it."""
+    return {
+        "reasoning": plan_text(read_plan(plan)),
+        "outline": outline_text(read_outline(plan)),
+    }
 
 
 def main() -> None:
-    written = iter(plans())
-    text = re.sub(
-        r"(?<=^reasoning = ''')\n.*?(?=''')",
-        lambda _: f"\n{next(written)}",
-        FILE.read_text("utf-8"),
-        flags=re.MULTILINE | re.DOTALL,
-    )
-    FILE.write_text(text, "utf-8")
+    texts = [plan_texts(plan) for plan in engine_plans()]
+    written = FILE.read_text("utf-8")
+    for form in FORMS:
+        plans = iter([each[form] for each in texts])
+        written = re.sub(
+            rf"(?<=^{form} = ''')\n.*?(?=''')",
+            lambda _, plans=plans: f"\n{next(plans)}",  # type: ignore[misc]
+            written,
+            flags=re.MULTILINE | re.DOTALL,
+        )
+    FILE.write_text(written, "utf-8")
 
 
 if __name__ == "__main__":

@@ -41,7 +41,9 @@ def test_no_row_of_the_databases_points_nowhere() -> None:
         assert opened(name).execute("PRAGMA foreign_key_check").fetchall() == []
 
 
-@pytest.mark.parametrize(("name", "count"), [("divide_and_conquer", 7), ("query_plan", 6)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("divide_and_conquer", 7), ("query_plan", 6), ("query_plan_short", 6)]
+)
 def test_worked_examples_are_at_least_as_many_as_the_paper_has(name: str, count: int) -> None:
     assert len(load_demonstrations(name)) >= count
 
@@ -93,7 +95,9 @@ def test_a_worked_query_gives_the_rows_that_are_stated(entry: dict[str, Any]) ->
     assert "```" not in entry["reasoning"]
 
 
-@pytest.mark.parametrize("name", ["divide_and_conquer", "query_plan", *SUB_QUESTIONS])
+@pytest.mark.parametrize(
+    "name", ["divide_and_conquer", "query_plan", "query_plan_short", *SUB_QUESTIONS]
+)
 def test_a_worked_query_needs_all_the_tables_it_shows(name: str) -> None:
     loaded = load_next_demonstrations() if name == "sub_sql_next" else load_demonstrations(name)
     for entry, one in zip(read_demonstrations(name), loaded, strict=True):

@@ -234,6 +234,14 @@ def test_without_the_fixer_nothing_is_mended(name: str, ask: Ask) -> None:
     assert ablated(ask, name)[0][FIXER] == 0
 
 
+def test_query_plans_have_a_short_form(ask: Ask) -> None:
+    _, prompts = ablated(ask, "query-plan-short")
+    shown = [prompt for prompt in prompts if "outline how the database's engine" in prompt]
+    assert len(shown) == 7
+    assert all("1. Scan " in prompt and "Deliver\n" not in prompt for prompt in shown)
+    assert not any(GENERATORS["by query plan"] in prompt for prompt in prompts)
+
+
 def test_without_lsh_no_stored_value_is_looked_up(ask: Ask) -> None:
     text = "Which customers live in Munchen?"
     shown = []

@@ -100,13 +100,20 @@ def faults(
         claims = claims_of(prose)
     except AssertionError as error:
         return [str(error)]
+    return [*_of_program(claims, plan), *query_faults(prose, sql, schema, views)]
+
+
+def query_faults(
+    prose: str, sql: str, schema: dict[str, dict[str, str]], views: dict[str, str] | None = None
+) -> list[str]:
+    """Everything in which the prose and the query differ, whichever way an engine goes."""
     parsed = sqlglot.parse_one(sql, dialect="sqlite")
     defined = {
         name: sqlglot.parse_one(text, dialect="sqlite") for name, text in (views or {}).items()
     }
     tree = qualify(exp.expand(parsed, defined, dialect="sqlite"), schema=schema, dialect="sqlite",
                    expand_stars=False, quote_identifiers=False, identify=False)  # fmt: skip
-    return [*_of_program(claims, plan), *_of_query(claims, tree, set(schema))]
+    return list(_of_query(claims_of(prose), tree, set(schema)))
 
 
 # Against the rows of EXPLAIN

@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from scripts.demonstration_plans import plans
 
 from sqlwright.database import open_database
-from sqlwright.database.probe import engine_version
 from sqlwright.database.sqlite import SqliteDatabase
-from sqlwright.prompts.demonstrations import database_script, read_demonstrations
+from sqlwright.prompts.demonstrations import database_script
 from sqlwright.protocols import Run
 from sqlwright.sql.plans.outline import outline_text, read_outline
 from sqlwright.sql.plans.reading import read_plan
@@ -23,7 +21,7 @@ from sqlwright.sql.plans.unreadable import UnreadablePlan
 from sqlwright.sql.plans.words import plan_text
 from sqlwright.types.plans import EnginePlan, PlanNode, StoredOrder
 from tests.sql.outline_claims import outline_faults
-from tests.sql.plan_claims import claims_of, faults
+from tests.sql.plan_claims import faults
 
 CASES = Path(__file__).parents[1] / "cases" / "plans"
 QUERIES = yaml.safe_load((CASES / "queries.yaml").read_text("utf-8"))
@@ -31,8 +29,6 @@ ALL = [pytest.param(name, sql, id=f"{name}-{n}")
        for name, queries in QUERIES.items() for n, sql in enumerate(queries, 1)]  # fmt: skip
 
 
-WRITTEN_BY = "3.54."
-"""The SQLite by which the worked examples' plans were written."""
 VIEWS = {"indexed": {"heavy": "SELECT parcel_id, town FROM parcels WHERE weight > 10"}}
 """What the views of a database are, for who reads queries without it."""
 
@@ -129,16 +125,6 @@ def test_a_sentence_that_is_changed_is_found(
     ]
     missed = [what for what, text in mutants(prose, others) if not faults(text, plan, sql, schema)]
     assert missed == []
-
-
-def test_worked_examples_have_the_plan_of_the_engine() -> None:
-    """The file is what `scripts/demonstration_plans.py` writes with the SQLite it was written by;
-    another one may compile a query otherwise, and then the plans it tells have to be right."""
-    if engine_version().startswith(WRITTEN_BY):
-        stated = [entry["reasoning"].strip() for entry in read_demonstrations("query_plan")]
-        assert stated == plans()
-    else:
-        assert all(claims_of(plan) for plan in plans())
 
 
 # The short form

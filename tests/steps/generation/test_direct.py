@@ -28,6 +28,7 @@ MUNICH = ValueMatch("Munich", ColumnRef("customers", "city"), "München", 0.9, 2
 PROMPTS = [
     "divide_and_conquer",
     "query_plan",
+    "query_plan_short",
     "zero_shot",
     "short",
     "chain_of_thought",

@@ -25,6 +25,8 @@ COLUMNS = "filter_column"
 REVISIONS = "revise"
 NESTED = "refine_nested"
 NEXT = "sub_sql_next"
+SHORT = {"query_plan_short": ("query_plan", "outline")}
+"""Kinds that show another field of a file's examples as the reasoning: the file, and the field."""
 
 _TABLE = re.compile(r"^CREATE TABLE (\w+) \(\n.*?^\);$", re.MULTILINE | re.DOTALL)
 
@@ -120,14 +122,16 @@ def load_column_demonstrations() -> tuple[ColumnDemonstration, ...]:
 def demonstration_names() -> frozenset[str]:
     """The kinds of worked examples there are, which `load_demonstrations` takes."""
     names = {PurePath(file.name).stem for file in files(__name__).iterdir() if ".toml" in file.name}
-    return frozenset(names - {COLUMNS, REVISIONS, NESTED, NEXT})
+    return frozenset(names - {COLUMNS, REVISIONS, NESTED, NEXT} | SHORT.keys())
 
 
 def read_demonstrations(name: str) -> list[dict[str, Any]]:
-    """A file's entries as they are written, with what only the tests look at: the rows."""
-    text = files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    """The entries of a kind as they are written, with what only the tests look at: the rows."""
+    file, reasoning = SHORT.get(name, (name, "reasoning"))
+    text = files(__name__).joinpath(f"{file}.toml").read_text(encoding="utf-8")
     entries: list[dict[str, Any]] = tomllib.loads(text)["demonstration"]
-    return entries
+    return [{**entry, "reasoning": entry[reasoning]} if name in SHORT else entry
+            for entry in entries]  # fmt: skip
 
 
 def database_script(name: str) -> str:

@@ -30,7 +30,8 @@ def read_outline(plan: EnginePlan) -> tuple[OutlineStep, ...]:
 def outline_text(steps: Sequence[OutlineStep]) -> str:
     """Numbered sentences; those of a part are set in below it: `2.1.` belongs to `2.`."""
     return "\n".join(
-        f"{'  ' * len(step.number)}{'.'.join(map(str, step.number))}. {step.text}" for step in steps
+        f"{'  ' * (len(step.number) - 1)}{'.'.join(map(str, step.number))}. {step.text}"
+        for step in steps
     )
 
 
@@ -86,7 +87,7 @@ class _Outline:
         return _joined(read_terms(found["terms"])) if found["terms"] else ""
 
     def _through(self, node: PlanNode, found: re.Match[str]) -> str:
-        """What a table's rows are found by."""
+        """The index or key that leads to a table's rows."""
         if found["automatic"]:
             part = (
                 " over the rows that come into question" if "PARTIAL" in found["automatic"] else ""

@@ -38,9 +38,10 @@ class DirectGeneration(SchemaStep):
     """Has a language model write a candidate query for the question.
 
     One prompt, a candidate for each reply to it (CHESS section 3.1, generate_candidate_query).
-    The prompts `generation/divide_and_conquer` and `generation/query_plan` come with worked
-    examples, `generation/zero_shot` with instructions only, `generation/fine_tuned` bare for models
-    trained on the task, `generation/chain_of_thought` is the papers' baseline.
+    The prompts `generation/divide_and_conquer`, `generation/query_plan` and its short form
+    `generation/query_plan_short` come with worked examples, `generation/zero_shot` with
+    instructions only, `generation/fine_tuned` bare for models trained on the task,
+    `generation/chain_of_thought` is the papers' baseline.
 
     For many samples the step runs inside of `samples` at a temperature such as 0.5; a single one
     is best at 0. A reply in which no query can be found is asked for again, then raised; a query
