@@ -327,6 +327,8 @@ def test_what_is_searched_for(keywords: list[str], texts: list[str]) -> None:
         ("2026", False),
         ("2026-05-03", False),
         ("Quantity-2", False),
+        ("--", False),
+        ("-- born", False),
     ],
 )
 def test_a_formula_is_known_by_its_operators_and_what_stands_around_them(

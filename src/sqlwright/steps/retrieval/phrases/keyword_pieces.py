@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from sqlwright.english.words import singular, split_name
 from sqlwright.indexes.folding import soften
@@ -85,7 +86,7 @@ def is_formula(text: str, names: frozenset[Name]) -> bool:
         return True
     operands, words, calculated = list[str](), list[str](), False
     cut = [piece for piece in pieces(text) if piece.kind != "comment"]
-    for piece, after in zip(cut, [*cut[1:], None], strict=True):
+    for piece, after in zip_longest(cut, cut[1:]):
         follows = text[piece.start + len(piece.text) :][:1]
         calls = piece.kind == "word" and after is not None and after.text == "("
         apart = piece.text == "*" or (text[piece.start - 1 : piece.start] == follows == " ")
