@@ -28,13 +28,14 @@ from tests.llm.server import Asked, ModelServer
 CASES: dict[str, Any] = yaml.safe_load(
     (Path(__file__).parents[1] / "cases" / "llm" / "canaries.yaml").read_text("utf-8")
 )
-RECIPES = ("baseline", "chess-ir-ss-cg", "chess-ir-cg-ut", "chess-agents", "chase", "mag")
+RECIPES = ("baseline", "chess-ir-ss-cg", "chess-ir-cg-ut", "chess-agents", "chase", "mag", "msc")
 SMALL = {
     "chess-ir-cg-ut": ("samples.count=7", "selection.generate_tests.tests=2"),
     "chess-agents": ("samples.count=7", "selection.generate_tests.tests=2"),
     "chess-ir-ss-cg": ("samples.count=7",),
     "chase": ("samples[1].count=3", "samples[2].count=2", "samples[3].count=2"),
     "mag": ("samples.count=7",),
+    "msc": ("samples[1].count=3", "samples[2].count=2", "samples[3].count=2"),
     "baseline": ("samples.count=14",),
 }
 
@@ -138,16 +139,21 @@ def test_no_canary_leaves_this_machine(place: Path, recipe: str) -> None:
     assert canaries(sent(place, recipe, CASES["queries"])) == {}
 
 
-def test_none_leaves_where_everything_is_prepared_and_an_endpoint_embeds(place: Path) -> None:
-    embedder = "openai-compatible/embedder"
-    overrides = (
-        f"retrieval.entities.embedder={embedder}",
-        f"retrieval.context.embedder={embedder}",
-    )
-    queries = CASES["queries"]
-    asked = list(sent(place, "chess-ir-cg-ut", queries, overrides=overrides, prepared=True))
+@pytest.mark.parametrize(
+    ("recipe", "steps"),
+    [
+        ("chess-ir-cg-ut", ("retrieval.entities", "retrieval.context")),
+        ("msc", ("retrieval.nearest_values",)),
+    ],
+)
+def test_none_leaves_where_everything_is_prepared_and_an_endpoint_embeds(
+    place: Path, recipe: str, steps: tuple[str, ...]
+) -> None:
+    overrides = tuple(f"{step}.embedder=openai-compatible/embedder" for step in steps)
+    asked = list(sent(place, recipe, CASES["queries"], overrides=overrides, prepared=True))
     assert canaries(iter(asked)) == {}
-    assert any(request.startswith("/v1/embeddings") for request in asked)
+    embeds = any(request.startswith("/v1/embeddings") for request in asked)
+    assert embeds is (recipe != "msc")  # where nothing but stored values would be compared
 
 
 @pytest.mark.parametrize("recipe", ["chess-ir-ss-cg", "chess-ir-cg-ut"])

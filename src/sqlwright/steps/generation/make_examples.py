@@ -90,8 +90,9 @@ class MakeExamples(SchemaStep):
                 raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
 
     def calls(self, state: State) -> int:
-        """One for each kind of examples."""
-        return bool(self.by_feature) + bool(self.by_column)
+        """One for each kind of examples, and one for writing the query."""
+        kinds = bool(self.by_feature) + bool(self.by_column)
+        return kinds + 1 if kinds and state.question.text.strip() else 0
 
     def __call__(self, state: State, context: Context) -> State:
         if not state.question.text.strip() or not any(True for _ in state.view.visible):
