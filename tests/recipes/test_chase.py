@@ -247,9 +247,10 @@ def test_without_lsh_no_stored_value_is_looked_up(ask: Ask) -> None:
     shown = []
     for name in ("chase", "without-lsh"):
         overrides = find_ablation(name).overrides
-        _, state, _ = ask(varied, *overrides, "samples.count=1", question=text)
-        shown.append(bool(state.values))
-    assert shown == [True, False]
+        _, state, requests = ask(varied, *overrides, "samples.count=1", question=text)
+        asked = "retrieval.extract_keywords" in {step for step, _, _ in requests}
+        shown.append((bool(state.values), asked))
+    assert shown == [(True, True), (False, False)]
 
 
 @pytest.mark.parametrize(

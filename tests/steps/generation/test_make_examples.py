@@ -141,6 +141,20 @@ def test_either_kind_can_be_left_out(
         assert words in str(request.messages[-1].text)
 
 
+@pytest.mark.parametrize(("like", "told"), [(2, True), (0, False)])
+def test_the_prompt_speaks_of_examples_only_where_there_are_some(
+    like: int, told: bool, shop_workspace: Workspace
+) -> None:
+    model = ScriptedModel(Script(otherwise=reply(CITIES)))
+    step = MakeExamples(by_feature=0, like=like)
+    step(state_of(shop_workspace), Context(shop_workspace, Run(), {"llm": model}))
+    ((_, request),) = model.requests
+    prompt = "\n".join(str(message.text) for message in request.messages)
+    assert ("the following ones" in prompt) is (COLUMN in prompt) is told
+    assert "Write 37 examples" in prompt
+    assert FEATURE in prompt
+
+
 def test_all_samples_share_what_was_made_once(shop_workspace: Workspace) -> None:
     state, model = made(shop_workspace, reply(NAMES, LINES), reply(CITIES))
     step = named(DirectGeneration("generation/synthetic_examples", shots=2))
