@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from sqlwright.types import ColumnLink as ColumnLink
     from sqlwright.types import Demonstration as Demonstration
     from sqlwright.types import DescriptionMatch as DescriptionMatch
+    from sqlwright.types import Entity as Entity
     from sqlwright.types import ExecutionError as ExecutionError
     from sqlwright.types import ExecutionResult as ExecutionResult
     from sqlwright.types import Note as Note
@@ -97,6 +98,7 @@ _PLACES = {
     "DescriptionMatch": "sqlwright.types",
     "Detail": "sqlwright.schema",
     "EmbeddedModels": "sqlwright.local.models",
+    "Entity": "sqlwright.types",
     "Event": "sqlwright.events",
     "EventSink": "sqlwright.events",
     "ExecutionError": "sqlwright.types",

@@ -356,6 +356,18 @@ def test_a_trace_shows_what_embedding_took() -> None:
     assert "it is down" in shown
 
 
+def test_a_trace_names_what_a_step_changed_in_full() -> None:
+    parts = [{"text": "Who is there?", "condition": ""}, {"text": QUESTION, "condition": "from"}]
+    changes = {"sub_questions": parts, "similar_columns": [], "keywords": ["a"]}
+    event = {"kind": "step", "step": "generation.decompose", "seconds": 0.1, "changes": changes}
+    trace = Trace("t", {"question": QUESTION}, (event,))
+    shown = [line.plain for line in trace_lines(trace, DisplayOptions(80, Glyphs(), False, 20))]
+    assert "  sub-questions" in shown
+    assert "              text Who is there?" in shown
+    assert "  similar columns" in shown
+    assert "  keywords    a" in shown
+
+
 def test_only_the_tables_named_are_known_of(sqlwright: Command, shop: Path, home: Path) -> None:
     hidden = sqlwright("sql", shop, "SELECT * FROM customers", "--tables", "orders")
     assert hidden.code != 0

@@ -12,6 +12,9 @@ import pytest
 
 from sqlwright import api
 from sqlwright.api import Session
+from sqlwright.cli.terminal.console import Glyphs
+from sqlwright.cli.views.answer import DisplayOptions
+from sqlwright.cli.views.compare.lines import comparison_lines
 from sqlwright.comparison.as_json import comparison_to_dict
 from sqlwright.comparison.records import Comparison
 from sqlwright.comparison.words import also_wrote, headline
@@ -231,8 +234,67 @@ def test_candidates_with_the_same_result_are_one_cluster_and_one_is_chosen(
     (chase,) = told.recipes
     assert sum(len(one.candidates) for one in chase.clusters) == len(chase.candidates) == 6
     assert [one.chosen for one in chase.clusters] == [True]
-    assert chase.clusters[0].authors == ("generation.direct",)
+    assert chase.clusters[0].authors == ("divide_and_conquer", "query_plan", "synthetic_examples")
     assert len(chase.clusters[0].queries) == 1
+
+
+def test_what_only_one_paper_does_is_told_as_what_it_is(open_scripted: Open) -> None:
+    """MAG-SQL's table summaries, entities and sub-questions, MSc-SQL's nearest values."""
+    apart = {
+        "targets": "customers",
+        "conditions": ["there are any", "from Germany"],
+        "sub_questions": ["Which customers are there?", QUESTION],
+    }
+    entity = {"entity": "Germany", "columns": ["customers.country", "customers.city"]}
+    script = Script(
+        [
+            When(
+                "schema_linking.summarise_tables",
+                json.dumps({"tables": [{"table": "customers", "summary": "Those who buy."}]}),
+            ),
+            When("schema_linking.entities", json.dumps({"entities": [entity]})),
+            When("generation.decompose", json.dumps(apart)),
+            When("schema_linking.select_tables", json.dumps({"tables": ["customers"]})),
+        ],
+        otherwise=NAMES,
+    )
+    given = {**scripted_models(NAMES), "llm": ScriptedModel(script)}
+    overrides = [
+        "schema_linking.summarise_tables.columns=0", "schema_linking.entities.columns=0",
+        "schema_linking.entities.least=2",
+    ]  # fmt: skip
+    told = open_scripted(models=given).compare(
+        QUESTION, ["mag", "msc"], overrides_of={"mag": overrides}
+    )
+    mag, msc = json.loads(told.to_json())["recipes"]
+    assert mag["linked"]["summaries"] == [{"table": "customers", "text": "Those who buy."}]
+    assert [one["text"] for one in mag["linked"]["entities"]] == ["Germany"]
+    assert {"table": "customers", "column": "city"} in mag["linked"]["entities"][0]["columns"]
+    assert [one["condition"] for one in mag["sub_questions"]] == ["there are any", "from Germany"]
+    assert mag["retrieved"]["examples"] == []
+    countries = [
+        one for one in msc["retrieved"]["examples"] if one["column"]["column"] == "country"
+    ]
+    assert countries[0]["values"][0] == "Germany"
+    page, lines = told.to_html(), "\n".join(printed(told))
+    for text in (
+        "Those who buy.", "Entities", "Taken apart", "Which customers are there?", "from Germany",
+        "Nearest values",
+    ):  # fmt: skip
+        assert text in page
+    for text in (
+        "Those who buy.",
+        "entity “Germany”: customers.country, customers.city",
+        "1. Which customers are there?",
+        "nearest values of customers.country: Germany",
+    ):
+        assert text in lines
+
+
+def printed(told: Comparison, width: int = 200) -> list[str]:
+    return [
+        line.plain for line in comparison_lines(told, DisplayOptions(width, Glyphs(), False, 10))
+    ]
 
 
 def compared(open_scripted: Open) -> Comparison:
@@ -256,6 +318,10 @@ def test_the_json_has_it_all_under_stable_keys(open_scripted: Open) -> None:
     assert local["generated"][1]["agrees_with"] == ["chess-ir-ss-cg", "chase"]
     assert chess["generated"][0]["first_sql"] == BROKEN
     assert chess["generated"][0]["author"] == "generation.direct"
+    assert [one["prompt"] for one in chase["generated"]] == [
+        "generation/divide_and_conquer", "generation/query_plan", "generation/synthetic_examples",
+    ]  # fmt: skip
+    assert chase["description"].startswith("CHASE-SQL; 21 candidates by three generators")
     assert chess["repaired"][0]["before"]["result"]["error"]["message"].startswith("no such column")
     assert chess["answer"]["sql"] == NAMES
     assert {stage["stage"] for stage in chess["stages"]} >= {"generation", "repair"}

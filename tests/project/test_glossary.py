@@ -10,7 +10,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "glossary.md").read_text("utf-8")
-ROWS = re.findall(r"^\| ([a-z ]+) \| ([A-Z].*) \| `([\w/.]+)`(?: `(\w+)`)? \|$", PAGE, re.MULTILINE)
+ROWS = re.findall(
+    r"^\| ([a-z -]+) \| ([A-Z].*) \| `([\w/.]+)`(?: `(\w+)`)? \|$", PAGE, re.MULTILINE
+)
 
 
 def test_every_row_is_read_and_every_word_stands_once() -> None:

@@ -55,12 +55,14 @@ def _recipe(one: ComparedRecipe, comparison: Comparison, rows: int | None) -> di
     return {
         "recipe": readable(one.name),
         "overrides": list(map(readable, one.overrides)),
+        "description": readable(one.description),
         "status": one.status,
         "problem": readable(one.problem),
         "hint": readable(one.hint),
         "result": comparison.letter(one.name) or None,
         "retrieved": None if one.state is None else _retrieved(one.state),
-        "linked": None if one.linked is None else _linked(one.linked),
+        "linked": None if one.linked is None else _linked(one.linked, one.state),
+        "sub_questions": [] if one.state is None else plain(one.state.sub_questions),
         "generated": [_candidate(candidate, one) for candidate in one.candidates],
         "repaired": [_repair(repair) for repair in one.repairs],
         "chosen": None if one.chosen is None else one.chosen.id,
@@ -74,15 +76,27 @@ def _retrieved(state: State) -> dict[str, Any]:
         "keywords": plain(state.keywords),
         "values": plain(state.values),
         "descriptions": plain(state.descriptions),
+        "examples": [
+            {"column": _column(one.column), "values": plain(one.values)} for one in state.examples
+        ],
     }
 
 
-def _linked(linked: Linked) -> dict[str, Any]:
+def _linked(linked: Linked, state: State | None) -> dict[str, Any]:
+    summaries = () if state is None else state.summaries
+    entities = () if state is None else state.entities
     return {
         "tables": plain(linked.tables),
         "columns": [_column(ref) for ref in linked.columns],
         "brief": linked.brief,
         "hidden": linked.hidden,
+        "entities": [
+            {"text": readable(one.text), "columns": [_column(ref) for ref in one.columns]}
+            for one in entities
+        ],
+        "summaries": [
+            {"table": readable(one.table), "text": readable(one.text)} for one in summaries
+        ],
     }
 
 
@@ -96,6 +110,8 @@ def _candidate(candidate: Candidate, one: ComparedRecipe) -> dict[str, Any]:
     return {
         **candidate_to_dict(candidate, rows=ROWS),
         "author": first.source,
+        "prompt": readable(first.prompt),
+        "model": readable(first.model),
         "first_sql": readable(first.sql),
         "by_model": candidate.by_model,
         "goal": readable(candidate.goal),

@@ -9,19 +9,23 @@ import sqlwright
 from sqlwright.comparison.names import STAGES, Stage
 from sqlwright.comparison.words import (
     ASPECT_TITLES,
+    STAGE_CAPTIONS,
     STAGE_TITLES,
     STATUS_WORDS,
+    advice,
     also_wrote,
     author_words,
     calls_words,
     cluster_words,
     cost_words,
+    example_words,
     headline,
     linked_words,
     reason,
     repair_words,
     result_words,
     share_words,
+    sub_question_words,
     sure_words,
     tokens,
 )
@@ -31,7 +35,7 @@ from sqlwright.presentation.html.elements import NOTHING, Content, Html, element
 from sqlwright.presentation.html.page import page
 from sqlwright.presentation.sureness import basis_lines
 from sqlwright.presentation.timing import duration
-from sqlwright.types import Candidate, Usage, ValueMatch
+from sqlwright.types import Candidate, ColumnExamples, Entity, Usage, ValueMatch
 
 if TYPE_CHECKING:
     from sqlwright.comparison.records import ComparedRecipe, Comparison, Repair
@@ -58,16 +62,15 @@ def comparison_page(comparison: Comparison) -> str:
         comparison.question.text,
         *given,
         element("p", headline(comparison), class_="strong"),
+        blocks.paragraph(advice(comparison), kind="faint"),
         *(element("p", told) for told in also_wrote(comparison)),
         _overview(comparison),
-        _side_by_side(comparison, STAGE_TITLES["selection"], lambda one: _chosen(one, comparison)),
+        _side_by_side(comparison, "selection", lambda one: _chosen(one, comparison)),
         _differences(comparison),
-        _side_by_side(comparison, STAGE_TITLES["retrieval"], _retrieved),
-        _side_by_side(comparison, STAGE_TITLES["schema_linking"], _linked),
-        _side_by_side(
-            comparison, STAGE_TITLES["generation"], lambda one: _generated(one, comparison)
-        ),
-        _side_by_side(comparison, STAGE_TITLES["repair"], _repaired),
+        _side_by_side(comparison, "retrieval", _retrieved),
+        _side_by_side(comparison, "schema_linking", _linked),
+        _side_by_side(comparison, "generation", lambda one: _generated(one, comparison)),
+        _side_by_side(comparison, "repair", _repaired),
         _costs(comparison),
         footer=f"sqlwright {sqlwright.__version__} · {comparison.dialect}",
     )
@@ -93,7 +96,13 @@ def _overview(comparison: Comparison) -> Html:
         )
     head = ["Recipe", "Outcome", "Result", "How sure", "Calls", "Tokens", "Cost", "Time"]
     caption = "The same letter is the same result." if comparison.results else ""
-    return blocks.table(head, rows, caption=caption, numbers=range(4, 8))
+    described = [
+        (foreign(one.name), foreign(one.description))
+        for one in comparison.recipes
+        if one.description
+    ]
+    table = blocks.table(head, rows, caption=caption, numbers=range(4, 8))
+    return joined([table, blocks.defined(described)])
 
 
 def _status(one: ComparedRecipe) -> Html:
@@ -101,10 +110,10 @@ def _status(one: ComparedRecipe) -> Html:
     return element("span", STATUS_WORDS[one.status], class_=styles[one.status])
 
 
-def _side_by_side(comparison: Comparison, title: str, told: Told) -> Html:
+def _side_by_side(comparison: Comparison, stage: Stage, told: Told) -> Html:
     """A section with a card for each recipe that was asked; left out if there is nothing in any of
     them. Why one wasn't asked is told once, with what the others chose."""
-    why = title == STAGE_TITLES["selection"]
+    why = stage == "selection"
     shown = [(one, told(one)) for one in comparison.recipes if one.answer is not None or why]
     if not any(content.markup for _, content in shown):
         return NOTHING
@@ -112,7 +121,8 @@ def _side_by_side(comparison: Comparison, title: str, told: Told) -> Html:
     entries = [
         (foreign(one.name), content if content.markup else nothing) for one, content in shown
     ]
-    return blocks.section(title, blocks.cards(entries))
+    caption = blocks.paragraph(STAGE_CAPTIONS[stage].capitalize(), ".", kind="faint")
+    return blocks.section(STAGE_TITLES[stage], caption, blocks.cards(entries))
 
 
 def _chosen(one: ComparedRecipe, comparison: Comparison) -> Html:
@@ -195,6 +205,7 @@ def _retrieved(one: ComparedRecipe) -> Html:
             else NOTHING,
             _many("Stored values", [_value(match) for match in state.values]),
             _many("Descriptions", described),
+            _many("Nearest values", [_example(one) for one in state.examples]),
         ]
     )
 
@@ -221,6 +232,10 @@ def _value(match: ValueMatch) -> Html:
     )
 
 
+def _example(one: ColumnExamples) -> Html:
+    return joined([_name(str(one.column)), ": ", foreign(example_words(one), limit=200)])
+
+
 def _name(text: str) -> Html:
     return element("span", foreign(text, limit=200), class_="name")
 
@@ -230,6 +245,8 @@ def _linked(one: ComparedRecipe) -> Html:
     if state is None or linked is None:
         return NOTHING
     parts = [blocks.paragraph(linked_words(linked, len(state.view.schema.tables)))]
+    entities = [_entity(entity) for entity in state.entities]
+    parts.append(_many("Entities of the question, and the columns that may hold them", entities))
     if linked.narrowed:
         by_table: dict[str, list[Html]] = {}
         for ref in linked.columns:
@@ -240,7 +257,14 @@ def _linked(one: ComparedRecipe) -> Html:
     columns = [_score(str(link.column), link.score) for link in state.columns]
     parts.append(_many("Tables by score", tables, SCORES))
     parts.append(_many("Columns by score", columns, SCORES))
+    summaries = [joined([_name(s.table), ": ", foreign(s.text)]) for s in state.summaries]
+    parts.append(_many("Tables in a sentence", summaries, SCORES))
     return joined(parts)
+
+
+def _entity(entity: Entity) -> Html:
+    columns = joined((_name(str(ref)) for ref in entity.columns), ", ")
+    return joined([foreign(entity.text, limit=200), ": ", columns])
 
 
 def _score(name: str, score: float) -> Html:
@@ -248,7 +272,8 @@ def _score(name: str, score: float) -> Html:
 
 
 def _generated(one: ComparedRecipe, comparison: Comparison) -> Html:
-    shown = []
+    parts = [] if one.state is None else sub_question_words(one.state.sub_questions)
+    shown = [_many("Taken apart", list(map(foreign, parts)))]
     few = len(one.clusters) <= OPEN
     for cluster in one.clusters[:CANDIDATES]:
         title = joined(

@@ -76,7 +76,7 @@ def compare(
     told: list[ComparedRecipe] = []
     errors: list[UserError] = []
     for one in recipes:
-        known = ComparedRecipe(one.name, one.overrides)
+        known = ComparedRecipe(one.name, one.overrides, one.recipe.description)
         if stopped():
             told.append(replace(known, problem=STOPPED))
             continue

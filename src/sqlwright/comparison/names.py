@@ -1,7 +1,9 @@
-"""The stages of a recipe and the sides of a query, by their names, and a query's first version."""
+"""The stages of a recipe and the sides of a query, by their names, a query's first version, and who
+wrote that."""
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Literal, get_args
 
 from sqlwright.candidates import history
@@ -21,3 +23,11 @@ def first_version(candidate: Candidate) -> Candidate:
     """A query as its author wrote it, before any repair."""
     *_, first = history(candidate)
     return first
+
+
+def author(candidate: Candidate) -> str:
+    """The author of a query's first version: the name of its prompt, else its step, and the model
+    that it names."""
+    first = first_version(candidate)
+    named = PurePath(first.prompt).stem or first.source
+    return f"{named} of {first.model}" if first.model else named

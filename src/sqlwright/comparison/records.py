@@ -9,7 +9,7 @@ from string import ascii_uppercase
 from typing import Any, Literal
 
 from sqlwright.candidates import normalized_sql
-from sqlwright.comparison.names import STAGES, Aspect, Stage, first_version
+from sqlwright.comparison.names import STAGES, Aspect, Stage, author
 from sqlwright.schema import ColumnRef, Detail
 from sqlwright.spending import plus
 from sqlwright.types import Answer, Candidate, Question, State, Usage
@@ -68,8 +68,8 @@ class Cluster:
 
     @property
     def authors(self) -> tuple[str, ...]:
-        """The steps that wrote the first versions of the queries, each once."""
-        return tuple(dict.fromkeys(first_version(one).source for one in self.candidates))
+        """Those who wrote the first versions of the queries, each once: prompts, else steps."""
+        return tuple(dict.fromkeys(map(author, self.candidates)))
 
     @property
     def queries(self) -> tuple[tuple[Candidate, ...], ...]:
@@ -104,6 +104,8 @@ class ComparedRecipe:
 
     name: str
     overrides: tuple[str, ...] = ()
+    description: str = ""
+    """As the recipe's file says."""
     answer: Answer | None = None
     """None if the recipe couldn't be asked; `problem` says why."""
     state: State | None = field(default=None, repr=False)

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sqlwright.comparison.names import Aspect, Stage, first_version
+from sqlwright.comparison.names import Aspect, Stage, author, first_version
 from sqlwright.presentation.answer import cell_to_text, money, percent
 from sqlwright.presentation.sureness import agreement_words
-from sqlwright.types import Candidate, ExecutionResult, Usage
+from sqlwright.types import Candidate, ColumnExamples, ExecutionResult, SubQuestion, Usage
 
 if TYPE_CHECKING:
     from sqlwright.comparison.records import Cluster, ComparedRecipe, Comparison, Linked, Repair
@@ -26,6 +26,13 @@ STAGE_TITLES: Mapping[Stage, str] = {
     "selection": "Chose",
     "other": "Other",
 }
+STAGE_CAPTIONS: Mapping[Stage, str] = {
+    "retrieval": "what was found in the database for words of the question",
+    "schema_linking": "the part of the schema that was left to see",
+    "generation": "results of the queries written, how many gave each, and who wrote them",
+    "repair": "queries that were changed after a check or a run",
+    "selection": "the query that each recipe settled on, and its rows",
+}
 ASPECT_TITLES: Mapping[Aspect, str] = {
     "tables": "tables",
     "joins": "joins",
@@ -39,6 +46,16 @@ ASPECT_TITLES: Mapping[Aspect, str] = {
 STATUS_WORDS = {
     "answered": "answered", "refused": "refused", "failed": "failed", "not_asked": "not asked"
 }  # fmt: skip
+
+
+def advice(comparison: Comparison) -> str:
+    """The way to go on where results differ; empty where they don't."""
+    if len(comparison.results) < 2:
+        return ""
+    return (
+        "None of them knows which is right: see what speaks against each, and where the queries "
+        "differ."
+    )
 
 
 def headline(comparison: Comparison) -> str:
@@ -106,6 +123,22 @@ def linked_words(linked: Linked, of_tables: int) -> str:
     )
 
 
+def example_words(examples: ColumnExamples) -> str:
+    """Stored values of a column in one line."""
+    return ", ".join(cell_to_text(value, limit=VALUE) for value in examples.values)
+
+
+def sub_question_words(asked: Sequence[SubQuestion]) -> list[str]:
+    """The sub-questions of a question that was taken apart, numbered; empty where it wasn't."""
+    if len(asked) < 2:
+        return []
+    adds = [f" (adds: {one.condition})" if one.condition else "" for one in asked]
+    return [
+        f"{number}. {one.text}{more}"
+        for number, (one, more) in enumerate(zip(asked, adds, strict=True), start=1)
+    ]
+
+
 def result_words(result: ExecutionResult | None) -> str:
     """A result in a few words: its only value, its size, or its error."""
     if result is None:
@@ -136,17 +169,17 @@ def cluster_words(cluster: Cluster, comparison: Comparison) -> str:
 
 
 def author_words(candidates: Sequence[Candidate]) -> str:
-    """The steps that wrote the first versions of queries, with the numbers of their samples."""
+    """Those who wrote the first versions of queries, with the numbers of their samples."""
     samples: dict[str, list[int]] = {}
     for candidate in candidates:
         first = first_version(candidate)
-        samples.setdefault(first.source, []).append(first.sample)
+        samples.setdefault(author(candidate), []).append(first.sample)
     told = []
-    for source, numbers in samples.items():
+    for name, numbers in samples.items():
         known = sorted({number for number in numbers if number})
         listed = ", ".join(map(str, known[:SAMPLES])) + (" …" if known[SAMPLES:] else "")
         which = f" (sample{'' if len(known) == 1 else 's'} {listed})" if known else ""
-        told.append(f"{source}{which}")
+        told.append(f"{name}{which}")
     return ", ".join(told)
 
 

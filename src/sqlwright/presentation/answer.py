@@ -104,6 +104,8 @@ def candidate_to_dict(candidate: Candidate, *, rows: int = 5) -> dict[str, Any]:
         "id": candidate.id,
         "sql": readable(candidate.sql),
         "source": candidate.source,
+        "prompt": readable(candidate.prompt),
+        "model": readable(candidate.model),
         "score": plain(candidate.score),
         "confidence": plain(candidate.confidence),
         "share": plain(candidate.share),

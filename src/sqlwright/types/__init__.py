@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.types.examples import ColumnExamples
-from sqlwright.types.links import ColumnLink, DescriptionMatch, TableLink, TableSummary
+from sqlwright.types.links import ColumnLink, DescriptionMatch, Entity, TableLink, TableSummary
 from sqlwright.types.notes import FINDINGS, Note, NoteKind, Veto, VetoKind
 from sqlwright.types.outcome import (
     Author,
@@ -51,6 +51,7 @@ __all__ = [
     "ColumnLink",
     "Demonstration",
     "DescriptionMatch",
+    "Entity",
     "ErrorCause",
     "ErrorKind",
     "ExecutionError",
@@ -192,6 +193,10 @@ class Candidate:
     """The change a repair made, in words, for the trace and the user."""
     warnings: tuple[Note, ...] = ()
     """Findings of machine checks; shown when the candidate is chosen."""
+    prompt: str = ""
+    """The prompt its author was asked with, where it may have several."""
+    model: str = ""
+    """The language model that its author names; empty for the run's own."""
     by_model: bool = False
     """True if a language model wrote the whole query. Any other query may hold stored data."""
     confidence: float | None = None
@@ -251,6 +256,7 @@ class State:
     """Columns whose names resemble a keyword; the score is the similarity."""
     descriptions: tuple[DescriptionMatch, ...] = ()
     summaries: tuple[TableSummary, ...] = ()
+    entities: tuple[Entity, ...] = ()
     examples: tuple[ColumnExamples, ...] = ()
     """Stored values shown of columns in place of frequent ones."""
     demonstrations: tuple[Demonstration, ...] = ()

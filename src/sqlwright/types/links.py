@@ -1,4 +1,4 @@
-"""Columns and tables by their nearness to a question, and tables in a sentence."""
+"""Columns and tables by their nearness to a question, its entities, and tables in a sentence."""
 
 from __future__ import annotations
 
@@ -22,6 +22,14 @@ class TableLink:
 
     table: str
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A thing that the question speaks of, in its words, and the columns that may hold it."""
+
+    text: str
+    columns: tuple[ColumnRef, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,9 @@ def test_what_is_named_is_shown_in_full_and_nothing_is_hidden(workspace: Workspa
     state = EntityColumns()(start, context)
     assert full(state) == {"clerks.name", "clerks.pay", "clerks.room"}
     assert set(state.view.visible) == set(workspace.schema.columns)
-    assert state.evolve(view=start.view) == start
+    assert [one.text for one in state.entities] == ["who"]
+    assert {str(ref) for ref in state.entities[0].columns} == full(state)
+    assert state.evolve(view=start.view, entities=()) == start
 
 
 def test_what_was_hidden_before_stays_hidden(workspace: Workspace) -> None:

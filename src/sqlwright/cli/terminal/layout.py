@@ -73,7 +73,8 @@ def _cut(plain: str, start: int, room: int) -> int:
 def labelled(
     label: str, entries: Iterable[Text], width: int, *, style: str = "label", hang: int = 0
 ) -> Iterator[Text]:
-    """A dim label and its entries beside it, or below it where the terminal is narrow."""
+    """A dim label and its entries beside it, or below it where the terminal is narrow or the label
+    wide."""
     head = Text.assemble((label, style))
     if width < NARROW:
         for number, entry in enumerate(entries):
@@ -82,9 +83,12 @@ def labelled(
             for line in wrapped(entry, width - 2, hang=hang):
                 yield Text("  ") + line
         return
-    gutter = head + Text(" " * max(LABEL_WIDTH - cell_len(label), 1))
+    gutter = head + Text(" " * (LABEL_WIDTH - cell_len(label)))
     width = width if width >= UNLIMITED // 2 else min(width, PROSE + LABEL_WIDTH)
-    for entry in entries:
+    for number, entry in enumerate(entries):
+        if not number and cell_len(label) >= LABEL_WIDTH:
+            yield head
+            gutter = Text(" " * LABEL_WIDTH)
         for line in wrapped(entry, width - LABEL_WIDTH, hang=hang):
             yield gutter + line
             gutter = Text(" " * LABEL_WIDTH)

@@ -129,7 +129,8 @@ def _candidates(
         head = Text.assemble((f"{number}  ", "quiet"))
         head.append_text(result_summary(candidate.result, display))
         score = f"score {candidate.score:.3f}, " if scored or candidate.score else ""
-        head.append(f"  {score}by {clean(candidate.source, 60)}", "quiet")
+        told = [name for name in (candidate.source, candidate.prompt, candidate.model) if name]
+        head.append(f"  {score}by {clean(', '.join(told), 160)}", "quiet")
         judged = [test.passed for test in tests if test.passed is not None]
         if judged:
             passed = sum(number - 1 in passed_by for passed_by in judged)

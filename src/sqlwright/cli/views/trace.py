@@ -19,6 +19,8 @@ from sqlwright.running.trace import Trace, TraceSummary
 from sqlwright.types import Basis
 
 STATUS_STYLES = {"answered": "good", "refused": "fair", "failed": "bad"}
+FIELD_WORDS = {"sub_question": "sub-question", "sub_questions": "sub-questions"}
+"""Words for fields of a state whose names aren't words."""
 ITEMS = 6
 """Items shown at most of a list in a trace."""
 
@@ -88,7 +90,7 @@ def _event_lines(
         for name, value in changes.items():
             yield from indented(
                 labelled(
-                    clean(str(name), 20)[:11],
+                    FIELD_WORDS.get(name) or clean(str(name), 40).replace("_", " "),
                     _value_entries(value, display),
                     display.width - 2,
                     hang=2,

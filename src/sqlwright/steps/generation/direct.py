@@ -116,6 +116,8 @@ class DirectGeneration(SchemaStep):
                     goal=state.goal,
                     plan=reply.plan,
                     sample=state.sample or number,
+                    prompt=self.prompt,
+                    model=self.sampling.model,
                     by_model=True,
                 ),
                 state.values,

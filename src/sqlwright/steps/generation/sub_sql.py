@@ -121,6 +121,7 @@ class SubSql(SchemaStep):
                     goal=state.goal,
                     plan=reply.plan,
                     sample=state.sample or number,
+                    model=self.sampling.model,
                     by_model=True,
                 )
                 yield grounded(written, state.values, context.workspace.schema)

@@ -134,6 +134,7 @@ class Mending(SchemaStep):
             plan=reply.plan,
             sample=old.sample,
             note=_note(looked.faults),
+            model=self.sampling.model,
             by_model=True,
         )
         known = dict.fromkeys((*state.values, *old.values))

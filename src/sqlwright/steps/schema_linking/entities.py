@@ -21,13 +21,14 @@ from sqlwright.steps.schema_linking.batches import column_batches, view_of
 from sqlwright.steps.schema_linking.narrowing import is_small
 from sqlwright.steps.schema_linking.replies import EntitiesReply, RepliedNames
 from sqlwright.steps.showing import SchemaStep, Values, found_values
-from sqlwright.types import Question, State
+from sqlwright.types import Entity, Question, State
 
 NAME = "schema_linking.entities"
 MENTIONED = 3
 """Unknown names that a warning quotes."""
 
 Entities = Mapping[str, Sequence[ColumnRef]]
+"""Columns by what the question speaks of, in a reply."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class EntityColumns(SchemaStep):
         "detail and all others in brief. Nothing is hidden. One call."
     )
     reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
-    writes: ClassVar[frozenset[str]] = frozenset({"view"})
+    writes: ClassVar[frozenset[str]] = frozenset({"view", "entities"})
 
     def calls(self, state: State) -> int:
         """One, and one for writing the query; none for a small schema."""
@@ -96,8 +97,11 @@ class EntityColumns(SchemaStep):
         if failed:
             told = f"linking columns: {failed:,} of {len(replies):,} calls failed"
             state = state.warn("model", told)
-        linked = self._linked(_united([known for known, _ in usable]), schema, context)
-        return state.evolve(view=_softened(state.view, linked)) if linked else state
+        entities = self._filled(_united([known for known, _ in usable]), schema, context)
+        linked = {ref for entity in entities for ref in entity.columns}
+        if not linked:
+            return state
+        return state.evolve(view=_softened(state.view, linked), entities=entities)
 
     def _needed(self, state: State) -> bool:
         schema = state.view.visible_schema()
@@ -173,16 +177,20 @@ class EntityColumns(SchemaStep):
         tables = sorted(schema.tables, key=lambda table: place.get(table.name, len(place)))
         return Schema(schema.name, tuple(tables), (), schema.dialect)
 
-    def _linked(self, entities: Entities, schema: Schema, context: Context) -> set[ColumnRef]:
-        """The columns of all entities, at least `least` of each."""
-        linked = {ref for columns in entities.values() for ref in columns}
-        for entity, columns in entities.items():
-            lacking = min(self.least, schema.column_count) - len(columns)
+    def _filled(
+        self, entities: Sequence[Entity], schema: Schema, context: Context
+    ) -> tuple[Entity, ...]:
+        """The entities with at least `least` columns each."""
+        filled = []
+        for one in entities:
+            lacking = min(self.least, schema.column_count) - len(one.columns)
+            nearest: list[ColumnRef] = []
             if lacking > 0:
-                links = context.linker.link(Question(entity), schema, (), context.workspace.texts)
-                nearest = [link.column for link in links.columns if link.column not in columns]
-                linked |= set(nearest[:lacking])
-        return linked
+                asked_of = Question(one.text.casefold())
+                links = context.linker.link(asked_of, schema, (), context.workspace.texts)
+                nearest = [link.column for link in links.columns if link.column not in one.columns]
+            filled.append(Entity(one.text, (*one.columns, *nearest[: max(lacking, 0)])))
+        return tuple(filled)
 
 
 def _read(text: str, names: RepliedNames, *, some: bool) -> tuple[Entities, list[str]]:
@@ -205,13 +213,16 @@ def _read(text: str, names: RepliedNames, *, some: bool) -> tuple[Entities, list
     return known, unknown
 
 
-def _united(replies: Sequence[Entities]) -> Entities:
+def _united(replies: Sequence[Entities]) -> tuple[Entity, ...]:
     """The columns of each entity in all replies, told apart by its words whatever their case."""
+    words: dict[str, str] = {}
     united: dict[str, dict[ColumnRef, None]] = {}
     for entities in replies:
         for entity, columns in entities.items():
-            united.setdefault(entity.casefold(), {}).update(dict.fromkeys(columns))
-    return {entity: tuple(columns) for entity, columns in united.items()}
+            key = entity.casefold()
+            words.setdefault(key, entity)
+            united.setdefault(key, {}).update(dict.fromkeys(columns))
+    return tuple(Entity(words[key], tuple(columns)) for key, columns in united.items())
 
 
 def _softened(view: SchemaView, linked: set[ColumnRef]) -> SchemaView:

@@ -21,20 +21,24 @@ from sqlwright.cli.views.answer import (
     value_line,
     verdict_lines,
 )
-from sqlwright.comparison.names import STAGES
+from sqlwright.comparison.names import STAGES, Stage
 from sqlwright.comparison.records import ComparedRecipe, Comparison, Repair
 from sqlwright.comparison.words import (
     ASPECT_TITLES,
+    STAGE_CAPTIONS,
     STAGE_TITLES,
     STATUS_WORDS,
+    advice,
     also_wrote,
     calls_words,
     cluster_words,
     cost_words,
+    example_words,
     headline,
     linked_words,
     repair_words,
     share_words,
+    sub_question_words,
     sure_words,
     tokens,
 )
@@ -50,7 +54,7 @@ REPAIRS = 4
 """Repairs shown of a recipe; likewise."""
 TAKEN = ("calls", "tokens", "cost", "time")
 """Columns of what a recipe or a stage took."""
-SPARED = ("tokens", "cost", "calls")
+SPARED = ("how sure", "tokens", "cost", "calls")
 """Those that a narrow terminal does without, first to last."""
 SAID = 300
 """Characters shown of one statement."""
@@ -66,6 +70,11 @@ def comparison_lines(comparison: Comparison, display: DisplayOptions) -> Iterato
         yield from labelled("evidence", [evidence], display.width)
     yield Text()
     yield from overview_lines(comparison, display)
+    yield Text()
+    for one in comparison.recipes:
+        line = Text(clean(one.name, 80), style="name")
+        line.append(f": {clean(one.description, SAID)}", style="quiet")
+        yield from wrapped(line, display.width, hang=2)
     yield Text()
     yield from outcome_lines(comparison, display)
     yield from _stage(comparison, "selection", display, _chosen)
@@ -83,12 +92,13 @@ def overview_lines(comparison: Comparison, display: DisplayOptions) -> Iterator[
     """A line for each recipe: its outcome, the letter of its result, and what it took."""
     rows = []
     for one in comparison.recipes:
-        row = [_name(one, display), STATUS_WORDS[one.status], comparison.letter(one.name)]
+        letter = comparison.letter(one.name)
+        row = [_name(one, display), STATUS_WORDS[one.status], letter, sure_words(one)]
         if one.answer is not None:
             row += [*_taken(one.answer.usage), duration(one.answer.seconds)]
         rows.append(row)
-    head = ["recipe", "outcome", "result", *TAKEN]
-    first, *lines = _table(head, rows, 3, display.width)
+    head = ["recipe", "outcome", "result", "how sure", *TAKEN]
+    first, *lines = _table(head, rows, 4, display.width)
     yield first
     for line, one in zip(lines, comparison.recipes, strict=True):
         style = {"answered": "good", "failed": "bad"}.get(one.status, "fair")
@@ -112,12 +122,13 @@ def _table(
     """A table of ours: all but the first `names` columns are set to the right. Where it is narrow
     it does without the columns least missed."""
     whole = [head, *([*row, *[""] * (len(head) - len(row))] for row in rows)]
-    places = list(range(len(head)))
+    spared = [name for name in SPARED if name in head]
+    places = [place for place in range(len(head)) if any(row[place] for row in whole[1:])]
     while True:
         widths = [max(cell_len(row[place]) for row in whole) for place in places]
         if sum(widths) + 2 * (len(widths) - 1) <= width or len(places) <= 2:
             break
-        places.remove(next((head.index(n) for n in SPARED if head.index(n) in places), places[-1]))
+        places.remove(next((n for n in map(head.index, spared) if n in places), places[-1]))
     lines = []
     for row in whole:
         padded = [
@@ -134,24 +145,28 @@ def _table(
 def outcome_lines(comparison: Comparison, display: DisplayOptions) -> Iterator[Text]:
     """The outcome in a sentence, and results that were written and not chosen."""
     yield from wrapped(Text(clean(headline(comparison), 400)), display.width)
+    yield from wrapped(Text(advice(comparison), style="quiet"), display.width)
     for told in also_wrote(comparison):
         yield from wrapped(Text(clean(told, 400), style="fair"), display.width)
 
 
-def _title(text: str) -> Iterator[Text]:
+def _title(text: str, caption: str = "", width: int = UNLIMITED) -> Iterator[Text]:
     yield Text()
-    yield Text(text, style="strong")
+    line = Text(text, style="strong")
+    if caption:
+        line.append(f"  {caption}", style="quiet")
+    yield from wrapped(line, width, hang=2)
 
 
 def _stage(
-    comparison: Comparison, stage: str, display: DisplayOptions, told: Told
+    comparison: Comparison, stage: Stage, display: DisplayOptions, told: Told
 ) -> Iterator[Text]:
     """A stage of all recipes that were asked; nothing where none has anything to tell."""
     # What isn't asked has its reason told once, with what the others chose.
     shown = [one for one in comparison.recipes if one.answer or stage == "selection"]
     if not any(list(told(one, display)) for one in shown):
         return
-    yield from _title(next(STAGE_TITLES[each] for each in STAGES if each == stage))
+    yield from _title(STAGE_TITLES[stage], STAGE_CAPTIONS[stage], display.width)
 
     def block(one: ComparedRecipe) -> Callable[[int], Iterable[Text]]:
         def lines(width: int) -> Iterable[Text]:
@@ -213,6 +228,12 @@ def _retrieved(one: ComparedRecipe, display: DisplayOptions) -> Iterator[Text]:
         line.append(f": {clean(found.text, 160)}", style="")
         yield from wrapped(line, display.width, hang=2)
     yield from _more(len(state.descriptions) - ITEMS, "descriptions")
+    for example in state.examples[:ITEMS]:
+        line = Text("nearest values of ", style="quiet")
+        line.append(clean(str(example.column), 120), style="name")
+        line.append(f": {clean(example_words(example), 160)}", style="")
+        yield from wrapped(line, display.width, hang=2)
+    yield from _more(len(state.examples) - ITEMS, "columns")
 
 
 def _linked(one: ComparedRecipe, display: DisplayOptions) -> Iterator[Text]:
@@ -221,6 +242,18 @@ def _linked(one: ComparedRecipe, display: DisplayOptions) -> Iterator[Text]:
         return
     told = linked_words(linked, len(state.view.schema.tables))
     yield from wrapped(Text(told), display.width, hang=2)
+    for entity in state.entities[: 2 * ITEMS]:
+        line = Text(f"entity \u201c{clean(entity.text, 120)}\u201d: ")
+        line.append(", ".join(clean(str(ref), 120) for ref in entity.columns), style="name")
+        yield from wrapped(line, display.width, hang=2)
+    yield from _more(len(state.entities) - 2 * ITEMS, "entities")
+    for summary in state.summaries[:ITEMS]:
+        line = Text("table ", style="quiet").append(clean(summary.table, 80), style="name")
+        line.append(f": {clean(summary.text, 160)}", style="")
+        yield from wrapped(line, display.width, hang=2)
+    yield from _more(len(state.summaries) - ITEMS, "tables")
+    if state.entities:
+        return
     if linked.narrowed:
         names = [clean(str(ref), 120) for ref in linked.columns]
         yield from _names(names, 2 * ITEMS, display)
@@ -244,6 +277,8 @@ def _names(names: Sequence[str], most: int, display: DisplayOptions) -> Iterator
 def _generated(
     one: ComparedRecipe, comparison: Comparison, display: DisplayOptions
 ) -> Iterator[Text]:
+    for part in () if one.state is None else sub_question_words(one.state.sub_questions):
+        yield from wrapped(Text(clean(part, SAID)), display.width, hang=3)
     for cluster in one.clusters[:RESULTS]:
         line = Text.assemble((f"{share_words(one, cluster)}  ", "quiet"))
         line.append(clean(cluster_words(cluster, comparison), 120))
