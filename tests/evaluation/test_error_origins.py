@@ -130,16 +130,15 @@ def test_evidence_and_both_results_are_kept(
     )
     summary = evaluate(load_bird(folder), settings, tmp_path / "out")
     (record,) = records.read(tmp_path / "out")
-    assert [one["class"] for one in record.errors or ()] == ["evidence", "column"]
+    assert [one["class"] for one in record.errors or ()] == ["column", "evidence"]
     assert record.evidence == row["evidence"]
     assert record.results["gold"] == {
         "columns": ["name"], "rows": [["Ada Brandt"], ["Chen Li"]], "count": 2,
     }  # fmt: skip
     assert record.results["query"]["rows"] == []
     text = rendered(summary_lines(summary, look(120)), 120)
-    assert (
-        "evidence 1 of 1, 100.0% (20.7% to 100.0%); with others 1: what the evidence names" in text
-    )
+    assert "column 1 of 1, 100.0% (20.7% to 100.0%): another column" in text
+    assert "evidence 0 of 1, 0.0% (0.0% to 79.3%), beside others in 1 more: what the" in text
     assert "wrong, no candidate right 1 of 1, 100.0%" in text
     assert "never generated at generation 1 of 1" in text
 

@@ -175,7 +175,7 @@ def error_lines(errors: Mapping[str, Any], display: DisplayOptions) -> Iterator[
     classes = [
         Text.assemble(
             f"{name} {_in_brackets(shares['main'])}",
-            (f"; with others {shares['any']['hits']:,}: {MEANINGS[name]}", "quiet"),
+            (f"{_beside(shares)}: {MEANINGS[name]}", "quiet"),
         )
         for name, shares in ordered
     ]
@@ -191,6 +191,12 @@ def error_lines(errors: Mapping[str, Any], display: DisplayOptions) -> Iterator[
         if one["kind"] in ORIGINS
     ]
     yield from labelled("first lost", origins, display.width)
+
+
+def _beside(shares: Mapping[str, Any]) -> str:
+    """The number of answers in which a class holds beside the main one."""
+    more = shares["any"]["hits"] - shares["main"]["hits"]
+    return f", beside others in {more:,} more" if more else ""
 
 
 def label_lines(labels: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 ErrorClass = Literal[
-    "nothing", "gold", "evidence", "table", "column", "join", "literal", "condition",
-    "calculation", "aggregation", "grouping", "duplicates", "order", "limit", "shape", "unclear",
+    "nothing", "gold", "table", "column", "join", "literal", "condition",
+    "calculation", "aggregation", "grouping", "duplicates", "order", "limit", "shape",
+    "evidence", "unclear",
 ]  # fmt: skip
 ByPeople = Literal["vague", "data", "right"]
 """Classes that only a person can give: the question has several readings, stored data contradict
@@ -20,7 +21,8 @@ themselves, the query is right by any sensible reading."""
 CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
 """In the order in which the first that holds is the main one: no query before everything, then what
 makes the comparison void, then the cause before its consequences. A query over the wrong table has
-the wrong columns and the wrong rows as well."""
+the wrong columns and the wrong rows as well. Evidence comes last: it may name all that gold uses,
+so what is wrong says more, and that the evidence named it is told beside."""
 LABELS: tuple[str, ...] = (*CLASSES, *get_args(ByPeople))
 
 MEANINGS: dict[str, str] = {
