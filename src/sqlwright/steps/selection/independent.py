@@ -23,8 +23,8 @@ from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.critic import result_probabilities
 from sqlwright.steps.selection.judging.queries import SCHEMA, Shown, schema_of, shown
+from sqlwright.steps.selection.judging.step import JudgingStep
 from sqlwright.steps.selection.judging.verdicts import right_from
-from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import Candidate, ExecutionResult, State
 
 NAME = "selection.independent"
@@ -44,7 +44,7 @@ class Verdict(BaseModel):
 
 
 @dataclass(frozen=True)
-class Independent(SchemaStep):
+class Independent(JudgingStep):
     """Takes the candidate that a critic most surely holds for right, judging each by itself.
 
     MSc-SQL section 4.1, the independent critic of its table 5, against which seeing all candidates
@@ -75,24 +75,7 @@ class Independent(SchemaStep):
         "Judges each query with another result by itself and selects the one that is most surely "
         "right. Run it last: it ends the choice. One call for each result."
     )
-    cheaper: ClassVar[str] = "selection.largest_cluster"
-    reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})
-    writes: ClassVar[frozenset[str]] = frozenset({"candidates", "selected", "confidence", "basis"})
-
-    def __post_init__(self) -> None:
-        for option in ("rows", "columns", "cell"):
-            if getattr(self, option) < 0:
-                raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """The embedded critic, where it judges."""
-        return ("critic",) if self.judge == "critic" else ()
-
-    @property
-    def language_models(self) -> tuple[str, ...]:
-        """The model of `sampling`, where one judges."""
-        return () if self.judge == "critic" else super().language_models
+    bounded: ClassVar[tuple[str, ...]] = ("rows", "columns", "cell")
 
     def calls(self, state: State) -> int:
         """One for each query that is judged."""

@@ -26,8 +26,8 @@ from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.critic import probabilities, result_probabilities
 from sqlwright.steps.selection.judging.queries import SCHEMA, Shown, schema_of, shown
+from sqlwright.steps.selection.judging.step import JudgingStep
 from sqlwright.steps.selection.judging.verdicts import number_from
-from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import Candidate, ExecutionResult, State
 
 NAME = "selection.multi_sample"
@@ -57,7 +57,7 @@ class Correct(BaseModel):
 
 
 @dataclass(frozen=True)
-class MultiSample(SchemaStep):
+class MultiSample(JudgingStep):
     """Takes the candidate that a critic names, which sees several with their results at once.
 
     MSc-SQL section 4. Nothing is asked where all results agree. Every reply of every critic is a
@@ -103,21 +103,12 @@ class MultiSample(SchemaStep):
         "Compares queries with different results and selects the one that answers the question. "
         "Run it last: it ends the choice. One call, more only for many queries."
     )
-    cheaper: ClassVar[str] = "selection.largest_cluster"
-    reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})
-    writes: ClassVar[frozenset[str]] = frozenset({"candidates", "selected", "confidence", "basis"})
+    bounded: ClassVar[tuple[str, ...]] = ("rows", "columns", "cell", "errors", "window")
 
     def __post_init__(self) -> None:
-        for option in ("rows", "columns", "cell", "errors", "window"):
-            if getattr(self, option) < 0:
-                raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
+        super().__post_init__()
         if self.window == 1:
             raise ValueError("window must be at least 2, or 0 for as many as fit, not 1")
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """The embedded critic, where it judges."""
-        return ("critic",) if self.judge == "critic" else ()
 
     @property
     def language_models(self) -> tuple[str, ...]:

@@ -25,8 +25,8 @@ from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.critic import result_probabilities
 from sqlwright.steps.selection.judging.differences import CHARACTERS, render_differences
 from sqlwright.steps.selection.judging.queries import SCHEMA, schema_of
+from sqlwright.steps.selection.judging.step import JudgingStep
 from sqlwright.steps.selection.judging.verdicts import letter_from
-from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import Candidate, State
 
 NAME = "selection.pairwise"
@@ -53,7 +53,7 @@ class Choice(BaseModel):
 
 
 @dataclass(frozen=True)
-class Pairwise(SchemaStep):
+class Pairwise(JudgingStep):
     """Takes the candidate that wins most comparisons; ties go to the larger cluster.
 
     CHASE-SQL section 3.5, algorithm 3. There every candidate meets every other in both orders, and
@@ -85,24 +85,7 @@ class Pairwise(SchemaStep):
         "Compares queries with different results by pairs, in both orders, and selects the one "
         "that wins most. Run it last: it ends the choice. Two calls for each pair of results."
     )
-    cheaper: ClassVar[str] = "selection.largest_cluster"
-    reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "candidates"})
-    writes: ClassVar[frozenset[str]] = frozenset({"candidates", "selected", "confidence", "basis"})
-
-    def __post_init__(self) -> None:
-        for option in ("rows", "characters"):
-            if getattr(self, option) < 0:
-                raise ValueError(f"{option} must not be negative, not {getattr(self, option)}")
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """The embedded critic, where it judges."""
-        return ("critic",) if self.judge == "critic" else ()
-
-    @property
-    def language_models(self) -> tuple[str, ...]:
-        """The model of `sampling`, where one judges."""
-        return () if self.judge == "critic" else super().language_models
+    bounded: ClassVar[tuple[str, ...]] = ("rows", "characters")
 
     def calls(self, state: State) -> int:
         """Two for each pair of clusters."""
