@@ -118,7 +118,7 @@ def test_a_word_that_is_no_label_stops_and_what_came_before_is_kept(
 ) -> None:
     done = label(said="column\nnonsense\njoin\n")
     assert done.code == 2
-    assert "'nonsense' is no label; 1 before it are kept" in done.err
+    assert "'nonsense' is no label; labels before it are kept (1)" in done.err
     assert given(run) == [("q0", "column")]
 
 

@@ -43,6 +43,10 @@ def test_help_and_version(sqlwright: Command) -> None:
         (["evaluate"], "name one benchmark folder"),
         (["evaluate", "--spider", ".", "--resume"], "--resume needs the folder"),
         (["recipes", "explode"], "No such command 'explode'"),
+        (["recipes", "explode"], "list, show, compare"),
+        (["recipes", "chase"], "sqlwright recipes show chase"),
+        (["recipes", "mine.yaml"], "sqlwright recipes show mine.yaml"),
+        (["recipes", "shw"], "list, show, compare"),
         (["trace", "explode"], "trace can't 'explode'"),
     ],
 )

@@ -1,9 +1,12 @@
 from dataclasses import replace
 
-from sqlwright.cli.views.ablate import table_lines
+import pytest
+
+from sqlwright.cli.views.ablate import listed_lines, table_lines
 from sqlwright.cli.views.evaluate import summary_lines
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import summarize
+from sqlwright.recipes.ablation_lists import ablations
 from tests.cli.hostile import acting
 from tests.cli.rendering import look, rendered
 
@@ -89,3 +92,16 @@ def test_a_table_of_ablations() -> None:
     assert " 75.0%   60.0% to  86.0%  30 of 40  some candidate 75.0%" in text
     assert "-5.0 points  -12.0 to +2.1  against whole: 1 gained, 3 lost, p 0.62" in text
     assert acting(text) <= {"\n"}
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_ablations_are_listed_by_paper_and_fit_the_terminal(width: int) -> None:
+    lines = rendered(listed_lines(ablations(), look(width)), width).split("\n")
+    assert all(len(line) <= width for line in lines)
+    headings = [line for line in lines if line and not line.startswith(" ")]
+    assert headings == ["chess", "chase", "mag", "msc"]
+    words = " ".join(" ".join(lines).split())
+    assert words.count("(table 7, 69.23; against chase)") == 1
+    for name, one in ablations().items():
+        assert f" {name} " in f"{words} "
+        assert one.about in words

@@ -45,7 +45,16 @@ class CalmCommand(TyperCommand):
 
 
 class CalmGroup(TyperGroup):
-    """A group whose help is ours."""
+    """A group whose help is ours, and that says which commands there are where one is unknown."""
+
+    def advice(self, context: Any, word: str) -> str:  # noqa: ARG002
+        """A hint on a word that is no command."""
+        return f"Commands: {', '.join(self.list_commands(context))}."
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and self.get_command(ctx, args[0]) is None:
+            ctx.meta["advice"] = self.advice(ctx, args[0])  # told where the error is reported
+        return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write(_page(self, ctx))

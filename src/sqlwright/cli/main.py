@@ -154,7 +154,8 @@ def _failed(error: BaseException, debug: bool) -> int:
     # One of the parser's own exceptions, which it exports by no name.
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "sqlwright"
-    return report(UsageError(message(), hint=f"See: {path} --help"), debug=False)
+    hint = (context.meta.get("advice") if context else None) or f"See: {path} --help"
+    return report(UsageError(message(), hint=hint), debug=False)
 
 
 def _means_ask(words: Sequence[str], commands: frozenset[str | None]) -> bool:

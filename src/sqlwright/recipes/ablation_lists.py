@@ -27,6 +27,8 @@ class Ablation:
     """The difference from `against`, in words."""
     against: str = ""
     """The ablation or recipe it is compared with; empty for none."""
+    listed: str = ""
+    """The paper in whose list it stands, as `chess`."""
 
 
 class _Entry(BaseModel):
@@ -49,7 +51,7 @@ def ablations() -> Mapping[str, Ablation]:
         for key, entry in entries.items():
             against = entry.recipe if entry.against is None else entry.against
             found[key] = Ablation(
-                key, entry.recipe, tuple(entry.set), entry.paper, entry.about, against
+                key, entry.recipe, tuple(entry.set), entry.paper, entry.about, against, name
             )
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,8 +21,24 @@ sqlwright recipes show local
 sqlwright recipes show chess-ir-ss-cg > mine.yaml
 """
 
+
+class RecipesGroup(CalmGroup):
+    """The group, which leads somebody who names a recipe in a command's place to what shows it."""
+
+    def advice(self, context: Any, word: str) -> str:
+        """A hint on a word that is no command."""
+        from sqlwright.recipes.loading import recipe_names
+
+        if word in recipe_names() or word.endswith((".yaml", ".yml")):
+            return (
+                f"To see a recipe: {context.command_path} show {word}. "
+                f"To ask by it: sqlwright ask --recipe {word}"
+            )
+        return super().advice(context, word)
+
+
 group = typer.Typer(
-    cls=CalmGroup,
+    cls=RecipesGroup,
     rich_markup_mode=None,
     invoke_without_command=True,
     epilog=EXAMPLES,

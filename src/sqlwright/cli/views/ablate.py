@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from sqlwright.cli.terminal.console import Screen, write_result
+from sqlwright.cli.terminal.console import UNLIMITED, Screen, write_result
+from sqlwright.cli.terminal.layout import PROSE, wrapped
 from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
+from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.cli.views.evaluate import Counter
 
 if TYPE_CHECKING:
     from sqlwright.datasets.example import Dataset
     from sqlwright.evaluation.run import EvaluationSettings
+    from sqlwright.recipes.ablation_lists import Ablation
 
 RULE_NAMES = {"spider": "Spider's", "bird": "BIRD's"}
 
@@ -27,18 +30,30 @@ def show_ablations(screen: Screen, *, as_json: bool) -> int:
     from sqlwright.presentation.answer import to_json
     from sqlwright.recipes.ablation_lists import ablations
 
-    listed = list(ablations().values())
     if as_json:
-        write_result(to_json([asdict(one) for one in listed], indent=2) + "\n")
+        listed = [asdict(one) for one in ablations().values()]
+        write_result(to_json(listed, indent=2) + "\n")
         return 0
-    widest = max(len(one.name) for one in listed)
-    for one in listed:
-        line = Text(f"{one.name:<{widest}}  ", style="strong")
-        line.append(one.about, style="")
-        compared = f"against {one.against}" if one.against else f"{one.recipe}, by itself"
-        line.append(f"  ({one.paper}; {compared})", style="quiet")
-        screen.show([line])
+    screen.show(listed_lines(ablations(), DisplayOptions.of(screen)))
     return 0
+
+
+def listed_lines(listed: Mapping[str, Ablation], display: DisplayOptions) -> Iterator[Text]:
+    """The ablations by the paper that they are from: a name, and below it what differs."""
+    paper, width = "", display.width
+    if width < UNLIMITED // 2:
+        width = min(width, PROSE)
+    for one in listed.values():
+        if one.listed != paper:
+            if paper:
+                yield Text()
+            paper = one.listed
+            yield Text(paper, style="strong")
+        yield Text(f"  {one.name}", style="name")
+        line = Text(f"    {one.about}")
+        compared = f"against {one.against}" if one.against else f"{one.recipe}, by itself"
+        line.append(f" ({one.paper}; {compared})", style="quiet")
+        yield from wrapped(line, width)
 
 
 def compare(

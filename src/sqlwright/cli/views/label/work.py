@@ -180,7 +180,7 @@ class Labelling:
             self._explain()
         elif not self._keys.interactive:
             raise UsageError(
-                f"{clean(word, 60)!r} is no label; {len(self._given)} before it are kept",
+                f"{clean(word, 60)!r} is no label; labels before it are kept ({len(self._given)})",
                 hint=f"One a line: {', '.join(LABELS)}, skip, undo, quit.",
             )
         else:
