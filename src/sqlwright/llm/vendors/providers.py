@@ -42,6 +42,8 @@ class Provider:
     embeds: int = 0
     """Texts it is asked to give the vectors of at once; 0 where it gives none in OpenAI's form. The
     vendors take 2,048, but reading so large an answer would hold up everybody else's."""
+    in_process: bool = False
+    """True if its models are folders of weights that this process loads."""
 
     def capabilities_of(self, model: str) -> Capabilities:
         """Capabilities of a model as far as its name tells."""
@@ -53,6 +55,7 @@ class Provider:
 WIRES: dict[str, str] = {
     "anthropic": "sqlwright.llm.vendors.anthropic:AnthropicEndpoint",
     "google": "sqlwright.llm.vendors.google:GoogleEndpoint",
+    "weights": "sqlwright.llm.vendors.in_process:WeightsEndpoint",
 }
 """Protocols that aren't OpenAI's: a class that takes a `ModelAddress`, loaded when it is needed."""
 
@@ -164,6 +167,13 @@ PROVIDERS: dict[str, Provider] = {
             capabilities=replace(_LOCAL, context_tokens=8_192),
             reasoning=_OPEN_THINKERS,
             embeds=256,
+        ),
+        Provider(
+            "weights",
+            "weights",
+            "",
+            capabilities=Capabilities(n=True, logprobs=True, remote=False, context_tokens=4_096),
+            in_process=True,
         ),
         Provider(
             "openai-compatible",

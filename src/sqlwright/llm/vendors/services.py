@@ -25,6 +25,7 @@ from sqlwright.llm.reply_limits import ReplyLimits
 from sqlwright.llm.sending.transport import is_loopback
 from sqlwright.llm.vendors.connecting import Service
 from sqlwright.llm.vendors.providers import PROVIDERS, Provider
+from sqlwright.llm.vendors.weights_folder import folder_of, state_of
 from sqlwright.protocols import EMBEDDER
 
 ANYWHERE = "openai-compatible"
@@ -32,6 +33,9 @@ ANYWHERE = "openai-compatible"
 KEYS_VARIABLE = "SQLWRIGHT_KEYS"
 RESERVED = frozenset({"llm", "linker", "parser", "critic", EMBEDDER})
 """Roles of `Context.models`, which no entry can be called."""
+WEIGHTS_SECONDS = 3_600.0
+"""Time-out of a request to weights in this process, where an entry names none: no network can hang,
+and a processor may need long. A question's own limit holds all the same."""
 _ENTRY = re.compile(r"[\w.-]+")
 
 
@@ -62,6 +66,8 @@ def service_for(name: str, options: LlmOptions, environ: Mapping[str, str]) -> S
     provider, model = split_name(told.model)
     vendors_url = environ.get(provider.base_url_variable, "") if provider.base_url_variable else ""
     address = told.base_url or vendors_url
+    if provider.in_process:
+        return _of_weights(provider, model, told, options, label)
     service = Service(
         provider,
         model,
@@ -126,6 +132,31 @@ def _of_no_entry(name: str, options: LlmOptions) -> ModelOptions:
         remote=options.remote,
         revision=options.revision if with_slash(name) == with_slash(default) else "",
         capabilities=options.capabilities,
+    )
+
+
+def _of_weights(
+    provider: Provider, model: str, told: ModelOptions, options: LlmOptions, label: str
+) -> Service:
+    """A folder of weights as a service. Raises ConfigError for what only a server has."""
+    if told.base_url or told.key_env:
+        place = f"[models.{label}]" if label else f"{provider.name}/{model}"
+        raise ConfigError(
+            f"{place} is a folder of this machine, and has a "
+            f"{'base_url' if told.base_url else 'key_env'}",
+            hint="Leave it out: nothing is sent for weights in this process.",
+        )
+    throttle = _throttle(told, options.throttle)
+    slow = max(throttle.seconds, WEIGHTS_SECONDS) if told.timeout is None else told.timeout
+    return Service(
+        provider,
+        model,
+        capabilities=_capabilities(told),
+        remote=True if options.remote else told.remote,
+        throttle=replace(throttle, concurrency=1, seconds=slow, attempts=2),
+        label=label,
+        revision=told.revision or state_of(folder_of(model)),
+        price=_price(told),
     )
 
 
@@ -216,8 +247,9 @@ def price_of(service: Service, prices: Prices) -> Price | None:
     """Price of a model, its entry's before the tables'; None where nobody knows. A server on the
     user's own machine costs nothing."""
     listed = service.price or prices.of(service.name)
-    own_server = is_loopback(service.provider.base_url) and is_loopback(service.address)
-    return FREE if listed is None and own_server else listed
+    provider = service.provider
+    own_server = is_loopback(provider.base_url) and is_loopback(service.address)
+    return FREE if listed is None and (own_server or provider.in_process) else listed
 
 
 def with_slash(name: str) -> str:

@@ -1,0 +1,137 @@
+"""A folder with the weights of a language model, looked at without loading anything.
+
+It is in the form that `transformers` saves: config.json, *.safetensors, a tokenizer. Weights as
+pickles are refused: reading one runs the code in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sqlwright.errors import ConfigError
+
+EXTRA = "pip install 'sqlwright[weights]'"
+LARGEST_CONFIG = 1_000_000
+"""Bytes of a config.json."""
+_TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "spiece.model", "vocab.txt")
+_PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+_SIZES = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length")
+"""Names by which configurations tell the size of the context."""
+
+
+def folder_of(model: str) -> Path:
+    """The folder that a model's name means; `~` is the user's home."""
+    return Path(model).expanduser().resolve()
+
+
+def check_weights(folder: Path, title: str) -> None:
+    """Raise ConfigError for a package or folder that isn't there, and for what is no model that may
+    be loaded."""
+    if not folder.is_dir():
+        raise ConfigError(
+            f"{title}: there is no folder {folder}",
+            hint="Write weights/FOLDER, a folder on this machine with config.json and "
+            "*.safetensors. Nothing is downloaded.",
+        )
+    if (folder / "adapter_config.json").exists():
+        raise ConfigError(
+            f"{title}: {folder} holds an adapter, not a whole model",
+            hint="Merge it into its model first, with peft: model.merge_and_unload()."
+            "save_pretrained(FOLDER).",
+        )
+    if not any(folder.glob("*.safetensors")):
+        raise _no_weights(folder, title)
+    if not isinstance(_config(folder).get("model_type"), str):
+        raise ConfigError(
+            f"{title}: {folder} has no config.json that names a model_type",
+            hint="Name the folder that a model was saved to as a whole.",
+        )
+    if not any((folder / name).exists() for name in _TOKENIZERS):
+        raise ConfigError(
+            f"{title}: {folder} has no tokenizer",
+            hint="Save the model's tokenizer into the same folder: "
+            "tokenizer.save_pretrained(FOLDER).",
+        )
+    missing = [name for name in ("torch", "transformers") if find_spec(name) is None]
+    if missing:
+        raise ConfigError(f"{title} needs the package {' and '.join(missing)}", hint=EXTRA)
+
+
+def context_tokens(folder: Path) -> int:
+    """Tokens of prompt and reply together as the configuration tells; 0 where it doesn't."""
+    config = _config(folder)
+    inner = config.get("text_config")
+    for form in (config, inner if isinstance(inner, dict) else {}):
+        for name in _SIZES:
+            size = form.get(name)
+            if isinstance(size, int) and not isinstance(size, bool) and size > 0:
+                return size
+    return 0
+
+
+def weight_bytes(folder: Path) -> int:
+    """Bytes of all weights, about what they take in memory."""
+    return sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+
+
+def memory_bytes() -> int:
+    """Bytes of this machine's memory; 0 where the system doesn't tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0
+
+
+def state_of(folder: Path) -> str:
+    """A digest that changes with the folder's files, by their names, sizes and times: weights that
+    were trained further are another model for the cache. Empty without a folder."""
+    try:
+        files = sorted((each.name, each.stat()) for each in folder.iterdir() if each.is_file())
+    except OSError:
+        return ""
+    told = [[name, stat.st_size, stat.st_mtime_ns] for name, stat in files]
+    return hashlib.sha256(json.dumps(told).encode("ascii")).hexdigest()[:16]
+
+
+def told_of(folder: Path) -> str:
+    """Kind, size and context of a model in a few words, for a folder that was checked."""
+    size, context = weight_bytes(folder) / 1e9, context_tokens(folder)
+    told = f"{_config(folder)['model_type']}, {size:.1f} GB of weights"
+    return f"{told}, a context of {context:,} tokens" if context else told
+
+
+def _no_weights(folder: Path, title: str) -> ConfigError:
+    """The error for a folder without safetensors."""
+    pickles = sorted(path.name for pattern in _PICKLES for path in folder.glob(pattern))
+    if pickles:
+        return ConfigError(
+            f"{title}: {folder} has its weights as pickles only ({pickles[0]})",
+            hint="Reading a pickle runs the code in it, so none is loaded. If you trust the file, "
+            "save the model again with save_pretrained(FOLDER), which writes safetensors.",
+        )
+    if any(folder.glob("*.gguf")):
+        return ConfigError(
+            f"{title}: {folder} has its weights as GGUF",
+            hint="Serve them with llama.cpp or Ollama, as llamacpp/NAME or ollama/NAME.",
+        )
+    return ConfigError(
+        f"{title}: {folder} holds no weights",
+        hint="Name a folder with config.json, *.safetensors and a tokenizer.",
+    )
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    """The configuration; empty where there is none that can be read."""
+    path = folder / "config.json"
+    try:
+        if path.stat().st_size > LARGEST_CONFIG:
+            return {}
+        config = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return config if isinstance(config, dict) else {}
