@@ -1,7 +1,7 @@
 """A city library network: a main library, seven branches and a book bus; titles and copies, where each copy stood when, members and
 their fare groups over time, loans, reservations, fines, events. The extract was taken on 30 June 2024, loans begin in 2022.
 
-Size: 14 tables, 91 columns, 4593 rows.
+Size: 14 tables, 91 columns, 4958 rows.
 
 Messy on purpose:
 - All days are integers yyyymmdd, 0 or NULL where there is none, 99991231 for "until further notice"; event times are HH:MM.
@@ -11,7 +11,7 @@ Messy on purpose:
 - Tables are named in plural or singular as they came; "group" is a reserved word used as a name, and two tables have spaces.
 - Codes without lookup: copy.state: AV available, LO on loan, LOST, DMG damaged, WD withdrawn, TR in transit (also 'av', 'Lost').
   title.kind: BK book, DV DVD, CD, AB audio book, BG board game, MG magazine. reservation.status: 1 waiting, 2 ready for
-  pickup, 3 collected, 4 expired, 5 cancelled. member.sex is not kept. title.lang has both 'en' and 'eng'.
+  pickup, 3 collected, 4 expired, 5 cancelled. title.lang has both 'en' and 'eng'.
 - renewals counts how often a loan was prolonged; due_day is the last due day. A loan that is out has returned_day NULL.
 - Keys are declared; fine.loan_id points at loans of the old system that aren't here, those references hang in the air.
 - Two authors share a name, a title may have several authors or none, some titles have no copy, some members never borrowed.
@@ -88,6 +88,10 @@ FIRST = [
 ]
 SECOND = ["Saltmarsh", "Lantern", "Cartographer", "Winter Orchard", "Glass Ferry", "Beekeeper", "Bicycle", "Paper Moon", "Ninth Bridge", "Tin Whistle", "Heron", "Kitchen", "Comet", "Forgotten Alphabet", "Lighthouse",
           "Dragon's Aunt", "River", "Snow Line", "Mushroom", "Second Summer", "Map", "Clockwork Dog", "Tide Tables"]  # fmt: skip
+BRANCH_CODES = [row[0] for row in BRANCHES]
+LOAN_DAYS = {row[0]: row[3] for row in GROUPS}
+Place = tuple[int, str, int, int]
+Move = tuple[int, str, str, date, date | None, str | None]
 CLASSES = [
     "FIC",
     "FIC",
@@ -188,234 +192,180 @@ def members(r: random.Random) -> tuple[list[tuple[Value, ...]], list[tuple[Value
     return rows, history
 
 
-def build(r: random.Random) -> str:
-    works = titles(r)
-    people = [
-        (i, f, g or None, int(b) if b else None, c or None)
-        for i, (f, g, b, c) in enumerate(
-            (a.strip().split(",") for a in AUTHORS.split("|")), start=1
-        )
-    ]
-    wrote = []
+def authorship(
+    r: random.Random, works: list[tuple[Value, ...]], people: list[tuple[Value, ...]]
+) -> list[tuple[Value, ...]]:
+    """Who wrote, drew or translated what: (title, author, role, position)."""
+    rows: list[tuple[Value, ...]] = []
     for work in works:
         if r.random() < (0.97 if work[2] in {"BK", "AB"} else 0.2):
-            chosen = r.choices(
-                people,
-                [1 / i for i in range(1, len(people) + 1)],
-                k=r.choices([1, 2, 3], [20, 3, 1])[0],
-            )
-            wrote += [
-                (
-                    work[0],
-                    a[0],
+            chosen = r.choices(people, [1 / i for i in range(1, len(people) + 1)], k=r.choices([1, 2, 3], [20, 3, 1])[0])  # fmt: skip
+            for n, person in enumerate(dict.fromkeys(chosen), start=1):
+                role = (
                     "author"
                     if n == 1 or r.random() < 0.5
-                    else r.choice(["illustrator", "translator"]),
-                    n,
+                    else r.choice(["illustrator", "translator"])
                 )
-                for n, a in enumerate(dict.fromkeys(chosen), start=1)
-            ]
-    hours = [
-        (
-            b[0],
-            d,
-            "10:00" if b[0] != "MAIN" else "09:00",
-            "20:00" if b[0] == "MAIN" and d < 6 else r.choice(["17:00", "18:00", "13:30"]),
-        )
-        for b in BRANCHES
-        if b[0] not in {"MILL", "BUS"}
-        for d in range(1, 7)
-        if b[0] == "MAIN" or d != 3
-    ]
-    readers, fares = members(r)
+                rows.append((work[0], person[0], role, n))
+    return rows
+
+
+def copies(
+    r: random.Random, works: list[tuple[Value, ...]]
+) -> tuple[list[list[Value]], list[Place], list[Move]]:
+    """The copies of titles, where each stood from when to when, and how it went from place to place."""
     stock: list[list[Value]] = []
-    places, moves = [], []
-    open_places = [b[0] for b in BRANCHES]
+    places: list[Place] = []
+    moves: list[Move] = []
     for work in works[:228]:  # the last ones have no copy
         for _ in range(r.choices([1, 2, 3, 6], [45, 35, 15, 4])[0]):
-            key, home = len(stock) + 1, r.choices(open_places, [34, 11, 14, 6, 9, 5, 12, 5, 4])[0]
-            bought = max(date(int(work[4] or 2000), 3, 1), date(2012, 1, 1)) + timedelta(
-                days=r.randint(0, 700)
-            )
-            bought = max(
-                min(bought, date(2024, 5, 28)),
-                date(2023, 9, 11) if home == "WEST" else date(2012, 1, 1),
-            )
+            key, home = len(stock) + 1, r.choices(BRANCH_CODES, [34, 11, 14, 6, 9, 5, 12, 5, 4])[0]
+            bought = max(date(int(work[4] or 2000), 3, 1), date(2012, 1, 1)) + timedelta(days=r.randint(0, 700))  # fmt: skip
+            bought = max(min(bought, date(2024, 5, 28)), date(2023, 9, 11) if home == "WEST" else date(2012, 1, 1))  # fmt: skip
             state = r.choices(
                 ["AV", "av", "LOST", "Lost", "DMG", "WD", "TR"], [80, 6, 3, 1, 2, 4, 1]
             )[0]
-            stock.append(
-                [
-                    key,
-                    work[0],
-                    f"3{900000 + key * 113}" if r.random() < 0.99 else None,
-                    home,
-                    number(bought),
-                    round(
-                        {"BK": 19.0, "DV": 14.0, "BG": 34.0, "MG": 6.5}.get(str(work[2]), 16.0)
-                        * r.lognormvariate(0, 0.3),
-                        2,
-                    )
-                    if r.random() < 0.9
-                    else None,
-                    state,
-                ]
-            )
+            barcode = f"3{900000 + key * 113}" if r.random() < 0.99 else None
+            price = round({"BK": 19.0, "DV": 14.0, "BG": 34.0, "MG": 6.5}.get(str(work[2]), 16.0) * r.lognormvariate(0, 0.3), 2)  # fmt: skip
+            stock.append([key, work[0], barcode, home, number(bought), price if r.random() < 0.9 else None, state])  # fmt: skip
             place, since = home, bought
             while r.random() < 0.22 or (place == "MILL" and since < date(2023, 8, 31)):
-                target = r.choice([b for b in open_places if b not in {place, "MILL"}])
+                target = r.choice([b for b in BRANCH_CODES if b not in {place, "MILL"}])
                 closing = place == "MILL"
-                day = (
-                    date(2023, 8, 31) - timedelta(days=r.randint(0, 12))
-                    if closing
-                    else since + timedelta(days=r.randint(30, 900))
-                )
+                day = date(2023, 8, 31) - timedelta(days=r.randint(0, 12)) if closing else since + timedelta(days=r.randint(30, 900))  # fmt: skip
                 if day <= since or day > LAST or (target == "WEST" and day < date(2023, 9, 1)):
                     break
                 places.append((key, place, number(since), number(day)))
-                moves.append(
-                    (
-                        key,
-                        place,
-                        target,
-                        day,
-                        None
-                        if r.random() < 0.02
-                        else day + timedelta(days=r.choice([1, 1, 2, 2, 3, 5, 16])),
-                        "branch closed"
-                        if closing
-                        else r.choice(["reservation", "reservation", "rebalance", "", None]),
-                    )
+                arrived = (
+                    None
+                    if r.random() < 0.02
+                    else day + timedelta(days=r.choice([1, 1, 2, 2, 3, 5, 16]))
                 )
+                why = "branch closed" if closing else r.choice(["reservation", "reservation", "rebalance", "", None])  # fmt: skip
+                moves.append((key, place, target, day, arrived, why))
                 place, since = target, day + timedelta(days=1)
-            places.append(
-                (
-                    key,
-                    place,
-                    number(since),
-                    OPEN_END if state != "WD" else number(max(since, date(2023, 6, 30))),
-                )
-            )
-    moves.sort(key=lambda move: (move[3], move[0]))
-    transfers = [
-        (i, k, a, b, number(s), number(d) if d else 0, why)
-        for i, (k, a, b, s, d, why) in enumerate(moves, start=1)
-    ]
-    rules = {row[0]: row[3] for row in GROUPS}
-    fare_now = {row[0]: row[1] for row in fares}
-    keen = [r.paretovariate(1.4) for _ in readers]
-    liked = [r.paretovariate(2.0) if row[6] not in {"WD", "DMG"} else 0.1 for row in stock]
-    free_on: dict[Value, date] = {}
-    loans: list[tuple[Value, ...]] = []
-    fines: list[tuple[Value, ...]] = []
-    days = sorted(
-        date(2022, 1, 3) + timedelta(days=int(909 * r.random() ** 0.9)) for _ in range(2900)
-    )
-    for day in days:
-        item, reader = (
-            r.choices(stock, liked)[0],
-            r.choices(readers[:270], [min(k, 30) for k in keen[:270]])[0],
-        )
-        for _ in range(4):  # who finds a book out takes another
-            if free_on.get(item[0], date(2000, 1, 1)) < day:
-                break
-            item = r.choices(stock, liked)[0]
-        if (
-            free_on.get(item[0], date(2000, 1, 1)) >= day
-            or int(item[4] or 0) > number(day)
-            or int(reader[4] or 0) > number(day)
-            or day.weekday() == 6
-        ):
-            continue
+            until = OPEN_END if state != "WD" else number(max(since, date(2023, 6, 30)))
+            places.append((key, place, number(since), until))
+    return stock, places, sorted(moves, key=lambda move: (move[3], move[0]))
+
+
+class Desk:
+    """The lending desk: what it lends, to whom, and what it fines them. Changes the state of copies that are out."""
+
+    def __init__(
+        self,
+        r: random.Random,
+        stock: list[list[Value]],
+        places: list[Place],
+        fares: list[tuple[Value, ...]],
+    ) -> None:
+        self.r, self.stock, self.places = r, stock, places
+        self.fare = {row[0]: str(row[1]) for row in fares}
+        self.liked = [r.paretovariate(2.0) if row[6] not in {"WD", "DMG"} else 0.1 for row in stock]
+        self.back: dict[Value, date] = {}
+        self.loans: list[tuple[Value, ...]] = []
+        self.fines: list[tuple[Value, ...]] = []
+
+    def fine(
+        self,
+        loan: int,
+        card: Value,
+        reason: str,
+        amount: str,
+        day: date,
+        paid: str = "N",
+        paid_day: date | None = None,
+    ) -> None:
+        self.fines.append((len(self.fines) + 1, loan, card, reason, amount, number(day), paid, number(min(paid_day, LAST)) if paid_day else None))  # fmt: skip
+
+    def item(self, day: date) -> list[Value] | None:
+        """A copy that is in on a day: who finds one out tries four more."""
+        for _ in range(5):
+            chosen = self.r.choices(self.stock, self.liked)[0]
+            if self.back.get(chosen[0], date(2000, 1, 1)) < day and int(chosen[4] or 0) <= number(
+                day
+            ):
+                return chosen
+        return None
+
+    def lend(self, card: Value, day: date) -> None:
+        r, item = self.r, self.item(day)
+        at = next((p[1] for p in self.places if item and p[0] == item[0] and p[2] <= number(day) <= p[3]), None)  # fmt: skip
+        if item is None or at is None:  # all out, or withdrawn by then
+            return
         again = r.choices([0, 1, 2, 3], [70, 18, 8, 4])[0]
-        due = day + timedelta(days=rules[str(fare_now[reader[0]])] * (1 + again))
-        back = day + timedelta(
-            days=max(1, int((due - day).days * min(r.lognormvariate(-0.45, 0.55), 4)))
-        )
+        due = day + timedelta(days=LOAN_DAYS[self.fare[card]] * (1 + again))
+        back = day + timedelta(days=max(1, int((due - day).days * min(r.lognormvariate(-0.45, 0.55), 4))))  # fmt: skip
         lost = str(item[6]).upper() == "LOST" and r.random() < 0.3 and day > date(2023, 6, 1)
         out = back > LAST or lost
-        at = next((p[1] for p in places if p[0] == item[0] and p[2] <= number(day) <= p[3]), None)
-        if at is None:  # withdrawn by then
-            continue
-        free_on[item[0]] = date(2099, 1, 1) if out else back
+        self.back[item[0]] = date(2099, 1, 1) if out else back
         if out and not lost:
             item[6] = "LO"
-        key = len(loans) + 700001
-        loans.append(
-            (
-                key,
-                item[0],
-                reader[0],
-                at,
-                number(day),
-                number(due),
-                None if out else number(back),
-                None if out else at if r.random() < 0.86 else r.choice(open_places[:3]),
-                again,
-                int(r.random() < 0.35 + 0.2 * (day.year - 2022)),
-            )
-        )
+        key = len(self.loans) + 700001
+        where = None if out else at if r.random() < 0.86 else r.choice(BRANCH_CODES[:3])
+        self_service = int(r.random() < 0.35 + 0.2 * (day.year - 2022))
+        self.loans.append((key, item[0], card, at, number(day), number(due), None if out else number(back), where, again, self_service))  # fmt: skip
         late = ((LAST if out else back) - due).days
-        if late > 0 and fare_now[reader[0]] not in {"C", "I"}:
-            cents = min(25 * late, 1500)
+        if late > 0 and self.fare[card] not in {"C", "I"}:
+            amount = f"{min(25 * late, 1500) / 100:.2f}"
+            amount = amount if day.year == 2022 and r.random() < 0.4 else f"${amount}"
             paid = r.choices(["Y", "N", "W"], [60, 28, 8])[0] if not out else "N"
-            amount = (
-                f"${cents / 100:.2f}"
-                if day.year > 2022 or r.random() < 0.6
-                else f"{cents / 100:.2f}"
-            )
-            fines.append(
-                (
-                    len(fines) + 1,
-                    key,
-                    reader[0],
-                    "overdue",
-                    amount,
-                    number(back if not out else LAST),
-                    paid,
-                    number(back + timedelta(days=r.choice([0, 0, 0, 9, 40])))
-                    if paid == "Y"
-                    else None,
-                )
-            )
+            self.fine(key, card, "overdue", amount, LAST if out else back, paid, back + timedelta(days=r.choice([0, 0, 0, 9, 40])) if paid == "Y" else None)  # fmt: skip
         if lost:
-            fines.append(
-                (
-                    len(fines) + 1,
-                    key,
-                    reader[0],
-                    r.choice(["lost item", "Lost"]),
-                    f"${item[5] or 25.0:.2f}",
-                    number(LAST),
-                    "N",
-                    None,
-                )
-            )
-    for i in range(14):
-        reader = r.choice(readers)
-        fines.append((len(fines) + 1, 600000 + r.randint(1, 9999), reader[0], r.choice(["overdue", "card replaced", "damaged"]), r.choice(["1.50", "3.00", "$4.00", "0.75", ""]) if i else "$1,040.00",
-                      number(date(2021, 1, 5) + timedelta(days=r.randint(0, 350))), r.choice(["Y", "N", "W"]), None))  # fmt: skip
-    wished = []
+            self.fine(key, card, r.choice(["lost item", "Lost"]), f"${item[5] or 25.0:.2f}", LAST)
+
+
+def reservations(
+    r: random.Random, works: list[tuple[Value, ...]], readers: list[tuple[Value, ...]]
+) -> list[tuple[Value, ...]]:
+    rows: list[tuple[Value, ...]] = []
     for i in range(1, 391):
         made = date(2022, 1, 10) + timedelta(days=int(900 * r.random() ** 0.75))
-        status = r.choices(
-            [1, 2, 3, 4, 5], [50, 20, 20, 3, 7] if made > date(2024, 5, 10) else [2, 0, 74, 12, 12]
-        )[0]
-        ready = (
-            made + timedelta(days=r.choice([1, 2, 3, 5, 14, 31])) if status in {2, 3, 4} else None
-        )
-        wished.append(
-            (
-                i,
-                r.choices(works, [1 / (n % 57 + 1) for n in range(len(works))])[0][0],
-                r.choice(readers)[0],
-                r.choice(open_places[:3] + open_places[4:]),
-                number(made),
-                number(min(ready, LAST)) if ready else 0,
-                status,
+        status = r.choices([1, 2, 3, 4, 5], [50, 20, 20, 3, 7] if made > date(2024, 5, 10) else [2, 0, 74, 12, 12])[0]  # fmt: skip
+        ready = min(made + timedelta(days=r.choice([1, 2, 3, 5, 14, 31])), LAST)
+        work = r.choices(works, [1 / (n % 57 + 1) for n in range(len(works))])[0]
+        rows.append((i, work[0], r.choice(readers)[0], r.choice(BRANCH_CODES[:3] + BRANCH_CODES[4:]), number(made), number(ready) if status in {2, 3, 4} else 0, status))  # fmt: skip
+    return rows
+
+
+def build(r: random.Random) -> str:
+    works = titles(r)
+    parts = (line.strip().split(",") for line in AUTHORS.split("|"))
+    people: list[tuple[Value, ...]] = [(i, family, given or None, int(born) if born else None, country or None) for i, (family, given, born, country) in enumerate(parts, start=1)]  # fmt: skip
+    wrote = authorship(r, works, people)
+    hours = []
+    for code in BRANCH_CODES:
+        for day in (
+            range(1, 7)
+            if code == "MAIN"
+            else (1, 2, 4, 5, 6)
+            if code not in {"MILL", "BUS"}
+            else ()
+        ):
+            closes = (
+                "20:00" if code == "MAIN" and day < 6 else r.choice(["17:00", "18:00", "13:30"])
             )
+            hours.append((code, day, "09:00" if code == "MAIN" else "10:00", closes))
+    readers, fares = members(r)
+    stock, places, moves = copies(r, works)
+    transfers = [(i, k, a, b, number(s), number(d) if d else 0, why) for i, (k, a, b, s, d, why) in enumerate(moves, start=1)]  # fmt: skip
+    desk = Desk(r, stock, places, fares)
+    keen = [min(r.paretovariate(1.4), 30) for _ in readers[:270]]  # the last ones never borrowed
+    for when in sorted(
+        date(2022, 1, 3) + timedelta(days=int(909 * r.random() ** 0.9)) for _ in range(2900)
+    ):
+        reader = r.choices(readers[:270], keen)[0]
+        if int(reader[4] or 0) <= number(when) and when.weekday() != 6:
+            desk.lend(reader[0], when)
+    for i in range(14):
+        amount = r.choice(["1.50", "3.00", "$4.00", "0.75", ""]) if i else "$1,040.00"
+        day_set, paid = (
+            date(2021, 1, 5) + timedelta(days=r.randint(0, 350)),
+            r.choice(["Y", "N", "W"]),
         )
+        desk.fine(600000 + r.randint(1, 9999), r.choice(readers)[0], r.choice(["overdue", "card replaced", "damaged"]), amount, day_set, paid)  # fmt: skip
     return TABLES + "".join([
         insert("branches", BRANCHES), insert("opening hours", hours), insert("author", people), insert("title", works), insert("title_author", wrote), insert("copy", stock), insert("copy_location", places),
-        insert("transfer", transfers), insert("group", GROUPS), insert("members", readers), insert("member_group_history", fares), insert("loans", loans), insert("reservation", wished), insert("fine", fines),
+        insert("transfer", transfers), insert("group", GROUPS), insert("members", readers), insert("member_group_history", fares), insert("loans", desk.loans),
+        insert("reservation", reservations(r, works, readers)), insert("fine", desk.fines),
     ])  # fmt: skip
