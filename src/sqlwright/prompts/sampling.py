@@ -24,7 +24,7 @@ from sqlwright.events import ReplyUnreadable
 from sqlwright.messages import Effort, Message, Missing, Reply, Request, Sample, Tool, Verbosity
 from sqlwright.prompts.templates import model_text, plain_text
 from sqlwright.prompts.tool_calls import held_to, said
-from sqlwright.protocols import Context, Run, Step
+from sqlwright.protocols import Context, LanguageModel, Run, Step
 
 if TYPE_CHECKING:
     from sqlwright.types import State
@@ -127,8 +127,10 @@ def ask(
     *,
     step: str,
     sampling: Sampling,
+    leaving: int = 0,
 ) -> list[tuple[T | None, ...]]:
-    """For each prompt what its `sampling.n` replies say; None where there is none to use.
+    """For each prompt what its `sampling.n` replies say; None where there is none to use. Of a
+    budget of calls `leaving` are left for what comes after it, however many it asks for.
 
     When not one reply could be used: raises Cancelled, BudgetSpent, ModelRejected, ModelFailed or,
     if there were replies, MalformedReply. Seeds depend on the run's seed, the
@@ -152,17 +154,38 @@ def ask(
         )
         for index, prompt in enumerate(prompts)
     ]
-    samples = [list(row) for row in model.complete(requests, run, step=step)]
+    send = partial(_complete, model=model, run=run, step=step, leaving=leaving)
+    samples = send(requests)
     results = _Results(prompts, samples, run, step)
     for again in range(1, sampling.again + 1):
         wrong = list(results.malformed())
         if not wrong:
             break
         retries = [_again(requests[p], samples[p][k], k, problem, again) for p, k, problem in wrong]
-        replies = model.complete(retries, run, step=step)
-        for (p, k, _), (reply,) in zip(wrong, replies, strict=True):
+        for (p, k, _), (reply,) in zip(wrong, send(retries), strict=True):
             results.replace(p, k, reply)
     return results.finished()
+
+
+def _complete(
+    requests: Sequence[Request], *, model: LanguageModel, run: Run, step: str, leaving: int
+) -> list[list[Sample]]:
+    """The replies; those that the calls to be left don't allow are missing."""
+    counts = [request.n for request in requests]
+    left = run.spending.left().calls
+    if leaving and left is not None:
+        room = max(left - leaving, 0)
+        for place, request in enumerate(requests):
+            given = min(1 if model.capabilities.n else request.n, room)
+            room -= given
+            counts[place] = request.n if given and model.capabilities.n else given
+    sent = [replace(r, n=count) for r, count in zip(requests, counts, strict=True) if count]
+    replies = iter(model.complete(sent, run, step=step) if sent else ())
+    kept = Missing("budget", "what is left of the budget is kept for the query")
+    return [
+        [*(next(replies) if count else ()), *(kept for _ in range(request.n - count))]
+        for request, count in zip(requests, counts, strict=True)
+    ]
 
 
 class _Results(Generic[T]):

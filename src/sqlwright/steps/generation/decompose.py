@@ -94,7 +94,7 @@ class Decompose(PromptStep):
             return state
         prompt = Prompt(render(self.prompt, **asked(state, context)), _read, REPLY)
         try:
-            (replies,) = ask([prompt], state, context, step=NAME, sampling=self.sampling)
+            (replies,) = ask([prompt], state, context, step=NAME, sampling=self.sampling, leaving=1)
         except (MalformedReply, ModelFailed) as error:
             told = f"the question was not taken apart; it is answered in one go: {error}"
             whole = (SubQuestion(state.question.text),)

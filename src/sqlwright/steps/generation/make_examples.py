@@ -105,7 +105,7 @@ class MakeExamples(SchemaStep):
         form = MadeExamples.model_json_schema()
         prompts = [Prompt(each.messages, _read, form) for each in fitted]
         try:
-            replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
+            replies = ask(prompts, state, context, step=NAME, sampling=self.sampling, leaving=1)
         except (MalformedReply, ModelFailed) as error:
             told = f"the model made no examples, queries are written without: {error}"
             return state.warn("model", told, error)

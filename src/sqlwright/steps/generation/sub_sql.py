@@ -98,7 +98,10 @@ class SubSql(SchemaStep):
             turn = max(state.sub_question - 1, 0) + ATTEMPTS * attempt
             prompt = Prompt(fitted.messages, _read, round=turn)
             try:
-                (replies,) = ask([prompt], state, context, step=SOURCE, sampling=self.sampling)
+                (replies,) = ask(
+                    [prompt], state, context,
+                    step=SOURCE, sampling=self.sampling, leaving=1 if state.goal else 0,
+                )  # fmt: skip
             except (MalformedReply, ModelFailed) as error:
                 problem = error
                 continue

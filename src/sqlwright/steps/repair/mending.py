@@ -103,7 +103,10 @@ class Mending(SchemaStep):
             for one, each in zip(work.values(), fitted, strict=True)
         ]
         try:
-            rows = ask(prompts, state, context, step=self.source, sampling=self.sampling)
+            rows = ask(
+                prompts, state, context,
+                step=self.source, sampling=self.sampling, leaving=1 if state.goal else 0,
+            )  # fmt: skip
         except (MalformedReply, ModelFailed) as error:
             state = state.warn("model", f"a query could not be revised: {error}", error)
             rows = [() for _ in work]

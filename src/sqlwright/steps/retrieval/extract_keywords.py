@@ -56,7 +56,7 @@ class ExtractKeywords(PromptStep):
             return state
         prompt = Prompt(render(self.prompt, **asked(state, context)), _keywords, REPLY)
         try:
-            (replies,) = ask([prompt], state, context, step=NAME, sampling=self.sampling)
+            (replies,) = ask([prompt], state, context, step=NAME, sampling=self.sampling, leaving=1)
         except (MalformedReply, ModelFailed) as error:
             warning = f"the question's own words were taken for keywords: {error}"
             noted = state.warn("model", warning, error)

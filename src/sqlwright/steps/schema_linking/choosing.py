@@ -84,7 +84,7 @@ def choose(
     state = fitted.noted(state, step)
     prompt = Prompt(fitted.messages, parsed, form.model_json_schema())
     try:
-        (samples,) = ask([prompt], state, context, step=step, sampling=sampling)
+        (samples,) = ask([prompt], state, context, step=step, sampling=sampling, leaving=1)
     except (MalformedReply, ModelFailed) as error:
         return state.warn(
             "model", f"choosing {what} left the schema as it was: {error}", error

@@ -87,7 +87,7 @@ class EntityColumns(SchemaStep):
         read = partial(_read, names=names, some=len(fitted) == 1)
         prompts = [Prompt(one.messages, read, form) for one in fitted]
         try:
-            replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
+            replies = ask(prompts, state, context, step=NAME, sampling=self.sampling, leaving=1)
         except (MalformedReply, ModelFailed) as error:
             told = f"linking columns left the schema as it was: {error}"
             return state.warn("model", told, error)

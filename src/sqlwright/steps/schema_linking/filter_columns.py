@@ -178,7 +178,7 @@ class FilterColumns(SchemaStep):
             for column in profiles
         ]
         state = fitted.noted(state, NAME)
-        replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
+        replies = ask(prompts, state, context, step=NAME, sampling=self.sampling, leaving=1)
         kept = [
             ref
             for ref, samples in zip(columns, replies, strict=True)
@@ -222,7 +222,7 @@ class FilterColumns(SchemaStep):
             )  # fmt: skip
             state = fitted.noted(state, NAME)
             prompts.append(Prompt(fitted.messages, partial(_listed, names=names), schema_of_reply))
-        replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
+        replies = ask(prompts, state, context, step=NAME, sampling=self.sampling, leaving=1)
         kept: set[ColumnRef] = set()
         for batch, samples in zip(batches, replies, strict=True):
             for chosen in samples:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from sqlwright.errors import MalformedReply, ModelFailed
+from sqlwright.errors import BudgetSpent, MalformedReply, ModelFailed
 from sqlwright.messages import Message
 from sqlwright.prompts.cells import flat, shortened
 from sqlwright.prompts.fitting import Portion, fit, room
@@ -129,8 +129,12 @@ class SummariseTables(SchemaStep):
                 break
             prompts = self._prompts(missing, bare, context, turn)
             try:
-                replies = ask(prompts, bare, context, step=NAME, sampling=self.sampling)
+                replies = ask(prompts, bare, context, step=NAME, sampling=self.sampling, leaving=1)
             except (MalformedReply, ModelFailed) as error:
+                problem, replies = error, []
+            except BudgetSpent as error:
+                if not said:
+                    raise
                 problem, replies = error, []
             for found in (found for samples in replies for found in samples if found):
                 said = {**found, **said}
