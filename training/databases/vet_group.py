@@ -1,7 +1,7 @@
 """Practice software of a group of four veterinary clinics in Wales and the Marches: owners and their animals, visits, diagnoses,
 what was prescribed and charged, vaccinations. 2021 to May 2024; the clinic at Hay was bought in 2023 and brought its own habits.
 
-Size: 14 tables, 99 columns, 5962 rows.
+Size: 14 tables, 99 columns, 5875 rows.
 
 Messy on purpose:
 - Dates are dd/mm/yyyy texts, so their order as text is not their order in time; times are HH:MM; Hay's birth dates are years only.
@@ -17,7 +17,7 @@ Messy on purpose:
   came. patient.died is NULL or a date; an animal may have died without a visit.
 - `condition` and `name` mean different things in different tables.
 
-Broken keys: prescription (55).
+Broken keys: prescription (65).
 """
 
 from __future__ import annotations
@@ -126,12 +126,12 @@ def day_of(text: object) -> date:
     return date(year, month, day)
 
 
-def alive(animal: list[str | int | float | None], day: date, clinic: int) -> bool:
-    """True where an animal was born and not dead on a day, and its clinic was in the group."""
+def alive(animal: list[str | int | float | None], day: date, clinic: int, since: str) -> bool:
+    """True where an animal was born and not dead on a day, its owner registered and its clinic in the group."""
     born = str(animal[6]) if animal[6] else "2010"
     early = date(int(born), 12, 31) if len(born) == 4 else day_of(born)
     return (
-        early <= day
+        max(early, day_of(since)) <= day
         and not (animal[7] and day_of(animal[7]) <= day)
         and (clinic != 4 or day >= date(2023, 2, 1))
     )
@@ -184,7 +184,7 @@ def patients(
 
 def build(r: random.Random) -> str:
     keepers = owners(r)
-    home = {row[0]: row[9] for row in keepers}
+    home, since = {row[0]: row[9] for row in keepers}, {row[0]: str(row[8]) for row in keepers}
     animals = patients(r, keepers)
     fees = {row[0]: (row[2], row[3]) for row in REASONS}
     named = {row[0]: row[1] for row in REASONS}
@@ -200,14 +200,16 @@ def build(r: random.Random) -> str:
     moments += [
         (day_of(a[7]), r.randint(8 * 60 + 30, 18 * 60), a)
         for a in animals
-        if a[7] and r.random() < 0.5
+        if a[7]
+        and r.random() < 0.5
+        and alive([*a[:7], None], day_of(a[7]), int(home[a[1]] or 3), since[a[1]])
     ]
     moments.sort(key=lambda moment: moment[:2])
     visits, found, scripts, charges, jabs = [], [], [], [], []
     for number, (day, arrived, last) in enumerate(moments, start=20001):
         animal = last or r.choices(animals[:355], often[:355])[0]  # those at the end never came
         clinic = int(home[animal[1]] or 3)
-        while not last and not alive(animal, day, clinic):
+        while not last and not alive(animal, day, clinic, since[animal[1]]):
             animal = r.choices(animals[:355], often[:355])[0]
             clinic = int(home[animal[1]] or 3)
         if r.random() < 0.05:
@@ -221,7 +223,13 @@ def build(r: random.Random) -> str:
                 [40, 17, 21, 5, 4, 6, 4, 3, 8, 0, 2, 1 if kind == "DOG" else 0],
             )[0]
         )
-        vet = r.choice(by_clinic[clinic]) if r.random() > 0.04 else r.choice([11, None])
+        there = [
+            v
+            for v in by_clinic[clinic]
+            if not (v == 7 and day > date(2023, 8, 31))
+            and (v < 9 or day.year >= (2023 if v == 10 else 2022))
+        ]
+        vet = r.choice(there) if r.random() > 0.04 else r.choice([11, None])
         in_grams = kind not in {"DOG", "CAT", "HOR"} or (kind == "CAT" and clinic == 4)
         now = mass * r.lognormvariate(0, 0.05)
         weight = None if r.random() < 0.12 else round(now) if in_grams else round(now / 1000, 1)
@@ -233,6 +241,8 @@ def build(r: random.Random) -> str:
                 [86, 8, 3, 0.5, 3] if reason not in {"EMER", "SURG"} else [50, 40, 6, 4, 0],
             )[0]
         )
+        if outcome == "D" and animal[7]:
+            outcome = "A"
         if outcome == "D":
             animal[7] = uk(day)
         visits.append((number, animal[0], vet, clinic, uk(day), clock(arrived), clock(arrived + r.choice([0, 3, 5, 8, 12, 20, 45])) if r.random() < 0.93 else None, reason, weight,
@@ -292,7 +302,7 @@ def build(r: random.Random) -> str:
         paid = (
             uk(day)
             if r.random() < 0.8
-            else uk(day + timedelta(days=r.randint(2, 70)))
+            else uk(min(day + timedelta(days=r.randint(2, 70)), max(day, date(2024, 5, 31))))
             if r.random() < 0.75
             else None
         )
