@@ -55,8 +55,9 @@ OWN = frozenset({
     "schema_linking.filter_columns", "schema_linking.select_tables",
     "schema_linking.select_columns", "generation.make_examples",
 })  # fmt: skip
-"""Steps that, behind other chains, belong to a branch of their own (`own_view`): its chains wait
-for them, the chains beside it don't."""
+"""Steps that, behind other chains, belong to a branch of their own: its chains wait for them, the
+chains beside it don't. Examples by SQL feature and the linking that ends in examples over linked
+columns are two ways beside each other."""
 
 Latencies = Mapping[tuple[tuple[str, ...], int], float]
 """By the request's messages and seed."""
@@ -103,26 +104,31 @@ def stages(watched: Watched, latencies: Latencies) -> list[Stage]:
     """A question's calls as they depend on each other."""
     found: list[Stage] = []
     inside = False
-    own: list[list[float]] = []
+    own: list[list[list[float]]] = []
+    made = False
     for event in watched.kept:
         if isinstance(event, StepStarted):
             step = event.step
             if step in OWN and (inside or own):
-                own.append([])
+                if made or not own:
+                    own.append([])
+                own[-1].append([])
+                made = step == "generation.make_examples"
                 continue
             if step == "generation.direct":
                 if not inside:
                     found.append([])
-                found[-1].append([max(calls) for calls in own if calls])
+                ways = ([max(calls) for calls in way if calls] for way in own)
+                found[-1].append(list(max(ways, key=sum, default=[])))
             inside = step in CHAIN
             if not inside:
                 found.append([])
-                own = []
+                own, made = [], False
         elif isinstance(event, ModelCalled):
             texts = tuple(str(message.text) for message in event.messages)
             took = latencies[texts, event.seed]
             if own and event.step in OWN:
-                own[-1].append(took)
+                own[-1][-1].append(took)
             elif inside:
                 found[-1][-1].append(took)
             else:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
+import re
+import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +14,17 @@ from typing import Any
 
 import pytest
 from benchmarks.answering import Responder
+from benchmarks.llm_critical_path import longest, stages
+from benchmarks.setting import Watched, model_on
 
 from sqlwright import api
+from sqlwright.events import ModelCalled
+from sqlwright.llm.endpoint import Throttle
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel
 from sqlwright.messages import Missing
 from sqlwright.recipes.ablation_lists import find_ablation
 from sqlwright.types import Answer, State
+from tests.llm.server import ModelServer
 from tests.scripted import scripted_models
 
 QUESTION = "Which customers are from Germany?"
@@ -35,6 +43,8 @@ GENERATORS = {
     "by query plan": "make a plan as the database's engine",
     "by examples": "Other questions about this database:",
 }
+BY_COLUMN = "like those above"
+"""Words of the prompt for examples over linked columns, which that by SQL feature hasn't."""
 EXAMPLES = json.dumps(
     {"examples": [{"question": "Who is there?", "sql": "SELECT name FROM customers"}]}
 )
@@ -109,6 +119,93 @@ def test_examples_are_made_once_and_columns_linked_for_them_alone(ask: Ask) -> N
         if step == WRITER:
             assert "Who is there?" in prompt or GENERATORS["by examples"] not in prompt
             assert all(f"CREATE TABLE {name} (" in prompt for name in ("customers", "lines"))
+
+
+def test_examples_by_feature_are_made_while_columns_are_linked(ask: Ask) -> None:
+    begun = threading.Event()
+    waited: list[bool] = []
+
+    def says(asked: Asked) -> Any:
+        if asked.step == MAKER and BY_COLUMN not in asked.prompt:
+            begun.set()
+        if asked.step == "schema_linking.select_tables":
+            waited.append(begun.wait(20))
+        return writing(lambda one: RIGHT)(asked)
+
+    ask(says, "samples.count=1")
+    assert waited == [True]
+
+
+def test_both_kinds_of_examples_follow_each_other_in_turn_and_come_once(ask: Ask) -> None:
+    feature = [("Who is there?", "SELECT name FROM customers"), ("All?", "SELECT * FROM customers")]
+    column = [("Where?", "SELECT city FROM customers"), ("Who?", "SELECT name  FROM customers;")]
+
+    def says(asked: Asked) -> Any:
+        if asked.step == MAKER:
+            made = column if BY_COLUMN in asked.prompt else feature
+            return json.dumps({"examples": [{"question": q, "sql": sql} for q, sql in made]})
+        return writing(lambda one: RIGHT)(asked)
+
+    _, _, requests = ask(says)
+    shown = {
+        tuple(re.findall(r"^Question: (.+)$", prompt.split("Other questions")[1], re.MULTILINE)[:3])
+        for step, prompt, _ in requests
+        if step == WRITER and GENERATORS["by examples"] in prompt
+    }
+    assert shown == {("Who is there?", "Where?", "All?")}
+
+
+def test_the_critical_path_takes_the_longer_way_to_the_examples(
+    database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    """Keywords, linking, examples over linked columns, a query: a second each. Examples by SQL
+    feature are made beside the linking."""
+    watched = Watched()
+    with (
+        ModelServer(answer=Responder(faulty=0.0)) as server,
+        model_on(server, Throttle(concurrency=16, seconds=60.0)) as (model, _),
+        api.open(
+            database_files["shop"],
+            recipe="chase",
+            overrides=("samples.count=2", "selection.pairwise.enabled=false"),
+            models={**scripted_models(RIGHT), "llm": model},
+            home=tmp_path / "home",
+            prepare=False,
+            record=False,
+        ) as session,
+    ):
+        session.ask(QUESTION, on_event=watched)
+    calls = [one for one in watched.kept if isinstance(one, ModelCalled)]
+
+    def path(feature: float) -> float:
+        latencies = {}
+        for one in calls:
+            texts = tuple(str(message.text) for message in one.messages)
+            by_feature = one.step == MAKER and not any(BY_COLUMN in text for text in texts)
+            latencies[texts, one.seed] = feature if by_feature else 1.0
+        return longest(stages(watched, latencies))
+
+    assert sum(one.step == MAKER for one in calls) == 2
+    assert [path(1.0), path(3.0), path(5.0)] == [4.0, 5.0, 7.0]
+
+
+@pytest.mark.parametrize("clusters", [3, 4])
+def test_every_two_results_meet_in_both_orders_once(clusters: int, ask: Ask) -> None:
+    queries = [f"SELECT name FROM customers LIMIT {n}" for n in range(1, clusters + 1)]
+
+    def says(asked: Asked) -> Any:
+        if asked.step == JUDGE:
+            return json.dumps({"reasoning": "", "better": "A"})
+        return writing(lambda one: queries[one.seed % clusters])(asked)
+
+    _, state, requests = ask(says)
+    assert {one.sql for one in state.candidates} == set(queries)
+    judged = [prompt for step, prompt, _ in requests if step == JUDGE]
+    pairs = [
+        tuple(re.search(rf"Query {letter}:\n(.+)", prompt)[1] for letter in "AB")  # type: ignore[index]
+        for prompt in judged
+    ]
+    assert sorted(pairs) == sorted(itertools.permutations(queries, 2))
 
 
 def test_nobody_judges_where_all_agree(ask: Ask) -> None:

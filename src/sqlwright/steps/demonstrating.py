@@ -16,14 +16,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from sqlwright.candidates import normalized_sql
 from sqlwright.english import cues
 from sqlwright.english.words import tokens
 from sqlwright.prompts.demonstrations import WorkedDemonstration
 from sqlwright.protocols import Context
-from sqlwright.types import State
+from sqlwright.types import Demonstration, State
 
 D = TypeVar("D", bound=WorkedDemonstration)
 
@@ -66,6 +67,20 @@ def chosen(demonstrations: Sequence[D], features: Collection[str], count: int) -
         taken.append(best)
         open_features.difference_update(best.fits)
     return tuple(taken)
+
+
+def in_turn(made: Iterable[Demonstration]) -> list[Demonstration]:
+    """The examples that several calls made, in turn: the first of each call, then the second. Of
+    checked ones with the same query or question only the first stays."""
+    seen: set[str] = set()
+    kept = []
+    for one in sorted(made, key=lambda each: each.turn):
+        keys = {normalized_sql(one.sql), " ".join(one.question.casefold().split())}
+        if one.checked and keys & seen:
+            continue
+        kept.append(one)
+        seen |= keys
+    return kept
 
 
 def _names_something(text: str) -> bool:

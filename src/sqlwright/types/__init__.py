@@ -236,6 +236,10 @@ class Demonstration:
     schema: str = ""
     reasoning: str = ""
     evidence: str = ""
+    turn: int = 0
+    """Its place among those that one call made; calls' examples follow each other in turn."""
+    checked: bool = False
+    """Its query was run and found something."""
 
 
 @dataclass(frozen=True)

@@ -151,11 +151,13 @@ def texts(
     return MappingProxyType(texts)
 
 
-def _text(value: str | bool | tuple[str, ...]) -> Text | list[Text]:
+def _text(value: str | bool | int | tuple[str, ...]) -> Text | int | list[Text]:
     if isinstance(value, tuple):
         return [Text.of(item, "template") for item in value]
     if isinstance(value, bool):
         value = "yes" if value else "no"
+    if isinstance(value, int):
+        return value
     return Text.of(value, "template")
 
 

@@ -16,7 +16,7 @@ from sqlwright.prompts.replies import plan_from, sql_from
 from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.templates import model_text, render
 from sqlwright.protocols import Context
-from sqlwright.steps.demonstrating import chosen, features_of
+from sqlwright.steps.demonstrating import chosen, features_of, in_turn
 from sqlwright.steps.showing import SchemaStep, Style
 from sqlwright.steps.task import task
 from sqlwright.types import Candidate, State
@@ -132,7 +132,7 @@ class DirectGeneration(SchemaStep):
         """The worked examples that the prompt may show, the most useful first."""
         name = self.demonstrations or PurePath(self.prompt).stem
         if name == SYNTHETIC:
-            made = state.demonstrations[: self.shots]
+            made = in_turn(state.demonstrations)[: self.shots]
             return [{"question": model_text(m.question), "sql": model_text(m.sql)} for m in made]
         known = load_demonstrations(name) if name in demonstration_names() else ()
         fitting = chosen(known, features_of(state, context), self.shots) if known else ()

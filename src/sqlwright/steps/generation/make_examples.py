@@ -51,7 +51,8 @@ class MakeExamples(SchemaStep):
     feature (R_f): it sees the whole schema and nothing of the question, so that it is the same for
     all questions about a database. The other asks for examples over the columns that linking left
     (R_t), like pairs over other databases. They follow each other in turn, and all samples of the
-    question share them.
+    question share them. So they do where two of these steps make a kind each, one beside the
+    linking that the other waits for.
 
     An example is used only if its query runs and finds something; of those with the same query or
     question the first. Where a call fails, the other one's examples are left; where there are
@@ -107,19 +108,26 @@ class MakeExamples(SchemaStep):
         try:
             replies = ask(prompts, state, context, step=NAME, sampling=self.sampling, leaving=1)
         except (MalformedReply, ModelFailed) as error:
-            told = f"the model made no examples, queries are written without: {error}"
+            told = f"the model made no examples{self._kind}, queries are written without: {error}"
             return state.warn("model", told, error)
         by_kind = [
-            [example for sample in samples if sample is not None for example in sample]
+            _numbered(example for sample in samples if sample is not None for example in sample)
             for samples in replies
         ]
         # In turn, so that both kinds are there where a prompt shows the first few only.
-        made = [one for one in chain.from_iterable(zip_longest(*by_kind)) if one is not None]
+        made = sorted(chain.from_iterable(by_kind), key=lambda one: one.turn)
         kept = tuple(self._kept(made, context)) if self.checked else tuple(made)
         if not kept:
-            told = f"none of the {len(made)} examples that the model made can be used"
+            told = f"none of the {len(made)} examples{self._kind} that the model made can be used"
             return state.warn("model", told)
         return state.evolve(demonstrations=(*state.demonstrations, *kept))
+
+    @property
+    def _kind(self) -> str:
+        """The kind of examples, where it is one only."""
+        if self.by_feature and self.by_column:
+            return ""
+        return " by SQL feature" if self.by_feature else " over linked columns"
 
     def _kept(self, made: Iterable[Demonstration], context: Context) -> Iterator[Demonstration]:
         """Those that run and find something, each query and each question once."""
@@ -135,7 +143,7 @@ class MakeExamples(SchemaStep):
         ran = execute(candidates, database, run, seconds=self.seconds)
         for one, candidate in zip(once, ran, strict=True):
             if valid(candidate) and not is_empty_answer(candidate):
-                yield one
+                yield replace(one, checked=True)
 
     def _fitted(self, state: State, context: Context) -> Iterator[Fitted]:
         if self.by_feature:
@@ -186,6 +194,11 @@ def _pairs(count: int) -> tuple[Demonstration, ...]:
     kinds = [load_demonstrations(name) for name in ("divide_and_conquer", "query_plan")]
     pairs = [one for one in chain.from_iterable(zip_longest(*kinds)) if one is not None]
     return tuple(pairs[:count])
+
+
+def _numbered(made: Iterable[Demonstration]) -> list[Demonstration]:
+    """The examples of one call, each with its place among them."""
+    return [replace(one, turn=turn) for turn, one in enumerate(made)]
 
 
 def _read(text: str) -> tuple[Demonstration, ...]:
