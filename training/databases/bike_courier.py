@@ -10,7 +10,7 @@ Messy on purpose:
   job.st: 10 ordered, 20 assigned, 30 picked up, 40 delivered, 50 delivered but disputed, 90 cancelled, 91 failed (nobody in).
   job.svc: E express, S same day, O overnight, C cargo bike. rider.contract: F full time, P part time, X freelance.
   log.ev: 1 order received, 2 offered to rider, 3 declined, 4 accepted, 5 at pickup, 6 picked up, 7 at door, 8 handed over,
-  9 nobody in, 10 cancelled, 11 note by dispatcher. bike.state: ok, shop, STOLEN, sold. cst.kind: B business, P private.
+  9 nobody in, 10 cancelled, 11 note by dispatcher. bike.state: ok, shop, STOLEN, sold (nobody ever set it). cst.kind: B business, P private.
 - Moments are Unix seconds (UTC) in job, log and invoice; shift and repair have ISO days, shift times HH:MM, and a shift may end
   after midnight; cst.since is a number yyyymmdd; invoice.month is YYYY-MM.
 - Prices are cents (_ct), the discount is in percent (15), the night surcharge a fraction (0.25). dist_km is measured, empty for

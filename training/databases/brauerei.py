@@ -1,14 +1,14 @@
 """Produktion und Labor einer Brauerei in Oberfranken (production and laboratory of a brewery): recipes, brews, tanks, what was
-measured on the way, tastings, what was filled and sold to whom. October 2022 to September 2024, three brewing seasons.
+measured on the way, tastings, what was filled and sold to whom. October 2022 to September 2024, two brewing years.
 
-Size: 12 tables, 122 columns, 3753 rows.
+Size: 12 tables, 122 columns, 3759 rows.
 
 Messy on purpose:
 - German table and column names, some with umlauts and spaces ("Bemerkung Labor"), words that English readers know otherwise
   (Art: kind, Rest, Menge: amount, hell).
 - messwerte is a wide table: one row for a sample, 36 columns, most of them NULL, because few things are measured at a time. Columns that
   end in _c are degrees Celsius, _gl grams a litre, _mgl milligrams a litre, _bar bar, _ebc EBC; stammwuerze and restextrakt
-  are °P, o2_ppb parts in 1e9; ph, bitter (IBU) and the counts (kbe_ml) name no unit. A thermometer once wrote 999.
+  are °P, o2_ppb parts in 1e9; ph, bitter (IBU) and the counts (kbe_ml) name no unit. A thermometer wrote 999 a few times.
 - Codes without lookup tables. sud.status: 'G' Gärung, 'L' Lagerung, 'F' filtriert, 'A' abgefüllt, 'V' verworfen (also written
   'a' and 'abgef.'). tank.art: GT Gärtank, LT Lagertank, DT Drucktank, ZKG. messwerte.phase: W Würze, G Gärung, L Lager, F Filtrat,
   A Abfüllung. abfuellung.gebinde: F20 (Flasche 0,5 l mal 20), F24 (0,33 l mal 24), K30 and K50 (Fass, 30 and 50 l).
@@ -294,6 +294,8 @@ def build(r: random.Random) -> str:
                     fillings.append((len(fillings) + 1, key, filled.strftime("%d.%m.%Y"), kind, int(litres / LITRES[kind]), r.choices([0, 2, 5, 9, 140], [8, 8, 5, 3, 0.4])[0] if kind[0] == "F" else 0,
                                      best.strftime("%m/%Y"), 1 if kind[0] == "F" else 2))  # fmt: skip
         for phase, when, tank in stages:
+            if when > last:
+                continue
             minute = r.randint(6 * 60, 15 * 60)
             moment = datetime(when.year, when.month, when.day, minute // 60, minute % 60)
             values = sample(r, phase, recipe, r.random())
