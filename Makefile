@@ -75,7 +75,7 @@ $(VENV)/.installed-training: $(VENV)/.installed-dev
 	@touch $@
 
 $(VENV)/.installed-weights: $(VENV)/.installed-dev
-	@$(BIN)/python $(PIP_INSTALL) 'torch==2.13.0' 'transformers>=5.10,<6' 'safetensors<0.9'
+	@$(BIN)/python $(PIP_INSTALL) 'torch==2.13.0' 'transformers>=5.23,<6' 'safetensors<0.9'
 	@touch $@
 
 $(TOOLS)/.installed:

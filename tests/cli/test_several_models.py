@@ -113,3 +113,20 @@ def test_a_key_that_nobody_bound_is_not_sent(
     assert outcome.code == 4
     assert "isn't bound to 192.0.2.1" in outcome.err
     assert KEY not in outcome.err + outcome.out
+
+
+def test_doctor_knows_weights_of_this_process(sqlwright: Command, home: Path) -> None:
+    """A folder that isn't there is told; for weights nothing is sent."""
+    Path("sqlwright.toml").write_text(
+        'recipe = "baseline"\n[llm]\nmodel = "tuned"\n[models.tuned]\nmodel = "weights/./tuned"\n'
+    )
+    outcome = sqlwright("doctor", "--json")
+    checks = {each["name"]: each for each in json.loads(outcome.out)["checks"]}
+    tuned = checks["model tuned"]
+    assert tuned["state"] == "bad"
+    assert f"there is no folder {Path.cwd() / 'tuned'}" in tuned["found"]
+    assert "Nothing is downloaded" in tuned["advice"]
+    assert (
+        "nothing is sent: tuned (weights/./tuned) runs in this process"
+        in (checks["network"]["found"])
+    )

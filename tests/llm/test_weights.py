@@ -17,7 +17,7 @@ from sqlwright import api
 from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
 from sqlwright.llm.models import Models
 from sqlwright.llm.options import LlmOptions, ModelOptions
-from sqlwright.messages import Message, Missing, Reply, Request, Sample, Text
+from sqlwright.messages import Effort, Message, Missing, Reply, Request, Sample, Text
 from sqlwright.protocols import LanguageModel, context_tokens
 from tests.llm.gates import Events, a_run, is_missing, request
 from tests.llm.tiny_weights import CAPITALS, CONTEXT, save_tiny
@@ -176,6 +176,28 @@ def test_a_template_that_fails_is_said(tmp_path: Path) -> None:
     with pytest.raises(EndpointError, match="chat template") as caught:
         replies(folder, CALL)
     assert not caught.value.retryable
+
+
+def test_a_thought_is_no_part_of_the_reply(tmp_path: Path) -> None:
+    folder = save_tiny(tmp_path / "thinking", thinks=True, ends=None)
+    done = replies(folder, replace(CALL, n=8, max_tokens=200, logprobs=0))
+    thought = [reply for reply in done.replies if reply.reasoning_tokens]
+    assert 0 < len(thought) < 8
+    assert sum(reply.reasoning_tokens for reply in thought) == done.reasoning_tokens
+    for reply in done.replies:
+        assert "</think>" not in reply.text
+        assert len(reply.logprobs) == reply.reply_tokens - reply.reasoning_tokens
+
+
+def test_an_effort_switches_on_thinking_where_the_template_knows_that(tmp_path: Path) -> None:
+    template = "{% if enable_thinking %}think{% endif %}!"
+    folder = save_tiny(tmp_path / "switch", template=template)
+    efforts: tuple[Effort | None, ...] = (None, "none", "low")
+    assert [replies(folder, replace(CALL, reasoning=each)).prompt_tokens for each in efforts] == [
+        1,
+        1,
+        6,
+    ]
 
 
 def test_weights_that_are_not_whole_are_refused(tiny: Path, tmp_path: Path) -> None:

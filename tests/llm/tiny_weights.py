@@ -14,10 +14,15 @@ CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def save_tiny(
-    folder: Path, *, seed: int = 0, template: str | None = TEMPLATE, ends: str | None = ""
+    folder: Path,
+    *,
+    seed: int = 0,
+    template: str | None = TEMPLATE,
+    ends: str | None = "",
+    thinks: bool = False,
 ) -> Path:
     """Two layers of width 64. `ends` are letters that end a reply besides its own end token; with
-    None nothing ends it."""
+    None nothing ends it. One that `thinks` has a token for the end of a thought."""
     import torch
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
@@ -32,6 +37,8 @@ def save_tiny(
         eos_token=None if ends is None else "<end>",
     )
     tokenizer.chat_template = template
+    if thinks:
+        tokenizer.add_tokens(["</think>"])
     torch.manual_seed(seed)
     model = LlamaForCausalLM(
         LlamaConfig(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -38,15 +37,12 @@ class Weights:
         """`state` tells these weights from others in that folder. Raises EndpointError for weights
         that can't be loaded."""
         self._folder = folder
-        started = time.perf_counter()
         with _explained(f"the weights in {folder} can't be loaded"):
             self._tokenizer, self._model = _loaded(folder)
-        self.seconds = time.perf_counter() - started
-        """Seconds that loading took."""
         self._state = state
         self._ends = _ends(self._tokenizer, self._model)
-        thought = self._tokenizer.get_vocab().get(END_OF_THOUGHT)
-        self._thought: int | None = thought
+        self._thought: int | None = self._tokenizer.get_vocab().get(END_OF_THOUGHT)
+        """The token that ends a thought; None where it has none."""
 
     def reply(self, call: Call, stop: threading.Event, *, context: int) -> Completion:
         """All replies to a call. Raises EndpointError for a prompt that doesn't fit, for too little
