@@ -71,7 +71,7 @@ ANALYTES = [("NA", "Sodium", "UE", "mmol/L", 0, 139, 3.6, 133, 146, 120, 160, No
             ("TROP", "Troponin I", "TRO", "ng/L", 0, 22, 120, 0, 34, None, 100, None, None), ("TSH", "Thyrotropin", "TSH", "mU/L", 2, 2.3, 1.7, 0.27, 4.2, None, 50, None, None),
             ("CA", "Calcium", "CAL", "mmol/L", 2, 2.33, 0.14, 2.2, 2.6, 1.8, 3.2, "mg/dL", 0.2495), ("URBC", "Red cells in urine", "URI", "/uL", 0, 14, 40, None, None, None, None, None, None),
             ("CK", "Creatine kinase", None, "U/L", 0, 100, 1, 40, 320, None, None, None, None)]
-ANALYSERS = [("OLY", "Olympus 640", "Olympus", "Main", "2008-05-01", "2023-03-31", 800), ("A1", "Atlas 7", "Norlab", "Main", "2022-11-14", None, 1200), ("A2", "Atlas 7", "Norlab", "North", "2023-02-01", None, 1200),
+ANALYSERS = [("OLY", "Olvera 640", "Olvera", "Main", "2008-05-01", "2023-03-31", 800), ("A1", "Atlas 7", "Norlab", "Main", "2022-11-14", None, 1200), ("A2", "Atlas 7", "Norlab", "North", "2023-02-01", None, 1200),
              ("H1", "CountPlus", "Hemio", "Main", "2017-01-09", None, 120), ("H2", "CountPlus", "Hemio", "North", "2017-01-09", None, 120), ("CG", "ClotLine", "Hemio", "Main", "2019-06-03", None, 90), ("UR", "manual", None, "Main", None, None, None)]
 FAMILY = "MacDonald Campbell Stewart Robertson Fraser Murray Singh Khan Nowak Kowalska Ahmed O'Donnell Reid Ross Sinclair Mackenzie Grant Okafor Chen Rossi MacLeod Begum Petrov Wójcik García".split()
 GIVEN = {"F": "Margaret Isla Fiona Aisha Catriona Agnieszka Mei Elspeth Morag Zofia Giulia Shona Eilidh Fatima Jean".split(), "M": "James Hamish Angus Mohammed Callum Piotr Ewan Chidi Rajesh Alasdair Iain Luca Wei Archie John".split()}
