@@ -12,7 +12,7 @@ Messy on purpose:
   incidencia.abierta and cerrada are dd/mm/yyyy HH:MM; recibo.mes is 'YYYY-MM'; lectura.fecha is a yyyymmdd integer.
 - lectura.valor is what the meter shows: it counts up, use is the difference of two readings; water in m³, electricity in kWh, heat
   in MWh for new and kWh for old meters (contador.unidad). A meter that was changed starts at 0 with a new contador row;
-  three meters ran over from 99999 to 0. lectura.tipo: R real, E estimada.
+  three water meters ran over from 99999 to 0. lectura.tipo: R real, E estimada.
 - incidencia.estado: 'Abierta', 'ABIERTA', 'en curso', 'En curso', 'cerrada', 'Cerrada', 'CERRADA', 'anulada', NULL. prioridad 1 (most
   urgent) to 4. Each change is in incidencia_log.
 - propietario_inmueble.cuota is a share of 100 (50, 33.33); gasto_reparto.porcentaje a share of 1 (0.12).
@@ -197,7 +197,7 @@ def build(r: random.Random) -> str:
         precio = PROVEEDORES[prov - 1][3] if prov else 0.0
         incidencias.append((i, p[0], asunto, categoria, prioridad, estado, f"{abierta:%d/%m/%Y %H:%M}", None if viva else f"{fin_:%d/%m/%Y %H:%M}", prov, minutos, round(minutos / 60 * precio + r.choice([0, 0, 18, 45.5, 130]), 2) if minutos and prov else None))
         pasos = [(abierta, None, "abierta")] + ([(abierta + dura / 3, "abierta", "en curso")] if not viva or str(estado).lower() == "en curso" else []) + ([] if viva else [(fin_, "en curso", "anulada" if anulada else "cerrada")])
-        if estado and not viva and r.random() < 0.05:
+        if not viva and fin_ < datetime(2024, 5, 28) and r.random() < 0.05:
             pasos += [(fin_ + timedelta(hours=20), "cerrada", "en curso"), (fin_ + timedelta(hours=44), "en curso", "cerrada")]
         registro += [(m, i, de, a) for m, de, a in pasos]
     registro.sort(key=lambda row: (row[0], row[1]))

@@ -6,7 +6,7 @@ Size: 14 tables, 101 columns, 7499 rows.
 Messy on purpose:
 - Units: glucose, cholesterol, creatinine, urea, calcium and bilirubin come in mg/dL from the old analyser (OLY, until 2023-03-31) and in
   mmol/L or umol/L from the new ones; result.unit says which, unit_conv holds the factors. ref_range has a row for each unit.
-- result.val_txt is what was printed: '5.4', '<0.3', '>1000', 'haem.' (no result: haemolysed), ''; val_num is NULL where it is no number.
+- result.val_txt is what was printed: '5.4', '<3', 'haem.' (no result: haemolysed), ''; val_num is NULL where it is no number.
 - Corrections: a wrong result stays, with status 'X' and is_cur 0; the corrected one has status 'C', is_cur 1 and its supersedes is
   the res_id of the wrong one (now and then twice in a row). Other status: P preliminary, F final.
 - result.flag: H, L, HH, LL (critical), '' within range, NULL where there's no range.
