@@ -11,6 +11,7 @@ Messy on purpose:
   daily.wind_max is metres a second; daily.snow_in is inches (an American logger). station.elev_m is above the sea, threshold.value
   is in the unit that threshold.unit says (cm, m3s, mm, kmh); rating.h_cm to rating.q_m3s is the rating curve.
 - station.kind without a lookup table: W weather, R river gauge, B both, S snow pillow. station.status: 'active', 'ACTIVE', 'closed', 'test'.
+- Two alarms of SPO01 have no cleared_ts because nobody cleared them; the water fell long before.
 - Alarm levels are 1 yellow, 2 orange, 3 red, 4 violet in threshold and alarm; forecast.level is text ('yellow'), with 'none'. alarm.ack
   is 'Y', 'N' or NULL. reading.q is a quality flag: 0 raw, 1 checked, 2 estimated, 9 bad; readings with q = 9 are not to be used.
 - river is a tree (into_id: the river it flows into). station.replaces points at the station that stood there before.
