@@ -1,0 +1,76 @@
+"""Questions of our own: each runs, says something, and was read alike by a second person."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from training.databases import build, names
+from training.questions import FOLDER, agree, load, rows_of, settled
+
+FILES = sorted(FOLDER.glob("*.jsonl"))
+WITH_QUESTIONS = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+MOST_ALIKE = 0.02
+
+
+def masked(question: str) -> str:
+    """The wording of a question without its numbers, names and quoted values."""
+    plain = re.sub(r"'[^']*'|\"[^\"]*\"|\b[A-Z0-9][\w-]*", "_", question)
+    return " ".join(plain.casefold().split())
+
+
+@WITH_QUESTIONS
+def test_writer_and_reader_agree_on_what_is_kept(path: Path, tmp_path: Path) -> None:
+    pairs = load(path)
+    assert path.stem in names()
+    assert len({one["id"] for one in pairs}) == len(pairs)
+    database = build(path.stem, tmp_path)
+    for one in pairs:
+        rows = rows_of(database, one["sql"])
+        assert 0 < len(rows) <= 200, one["id"]
+        assert agree(rows, rows_of(database, one["reader_sql"])), one["id"]
+        assert one["writer"] != one["reader"]
+        assert bool(one["evidence"]) is (one["evidence_matters"] is not None), one["id"]
+
+
+@WITH_QUESTIONS
+def test_hardly_two_share_their_wording(path: Path) -> None:
+    counts = Counter(masked(one["question"]) for one in load(path))
+    alike = sum(count for count in counts.values() if count > 1)
+    assert alike <= MOST_ALIKE * counts.total()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ([(1, "a"), (2, "b")], [("b", 2), ("a", 1)], True),
+        ([(1, "a")], [(1, "a"), (1, "a")], False),
+        ([(1, 2), (2, 1)], [(1, 2), (1, 2)], False),
+        ([(1,)], [(1, 1)], False),
+        ([], [], True),
+    ],
+)
+def test_rows_are_compared_in_any_order(one: Any, other: Any, same: bool) -> None:
+    assert agree(one, other) is same
+
+
+def test_only_what_is_agreed_on_is_kept(tmp_path: Path) -> None:
+    database = build("vet_group", tmp_path)
+    written = [
+        {"id": "a", "sql": "SELECT 1.00001"},
+        {"id": "b", "sql": "SELECT 1"},
+        {"id": "c", "sql": "SELECT 3"},
+        {"id": "d", "sql": "SELECT 4"},
+    ]
+    read = {
+        "a": {"sql": "SELECT 1", "reader": "r"},
+        "b": {"sql": "SELECT 2", "reader": "r"},
+        "c": {"sql": "SELECT nothing", "reader": "r"},
+    }
+    kept, others = settled(written, read, database)
+    assert [one["id"] for one in kept] == ["a"]
+    assert kept[0]["reader_sql"] == "SELECT 1"
+    assert others == ["b", "c"]
