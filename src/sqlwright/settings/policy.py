@@ -20,9 +20,10 @@ def check_model_is_asked(*settings: Settings, allow_code: bool = False) -> None:
     answer would pass for the model's. Of several recipes one that asks it is enough. Steps of
     others may ask it without saying so beforehand."""
     for one in settings:
+        if one.origins.get("llm.model") != "flag":
+            return
         recipe = load_recipe(one.recipe, one.overrides, allow_code=allow_code)
-        asked = "" in recipe.asks or one.llm.model in recipe.asks
-        if one.origins.get("llm.model") != "flag" or asked or not _ours(recipe):
+        if "" in recipe.asks or one.llm.model in recipe.asks or not _ours(recipe):
             return
     names = ", ".join(readable(one.recipe) for one in settings)
     raise ConfigError(
