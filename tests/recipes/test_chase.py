@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-import random
 import re
 import threading
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,10 @@ from benchmarks.setting import Watched, model_on
 from sqlwright import api
 from sqlwright.events import ModelCalled
 from sqlwright.llm.endpoint import Throttle
-from sqlwright.llm.scripted import Asked, Script, ScriptedModel
-from sqlwright.messages import Missing
+from sqlwright.llm.scripted import Asked
 from sqlwright.recipes.ablation_lists import find_ablation
-from sqlwright.types import Answer, State
 from tests.llm.server import ModelServer
+from tests.recipes.asking import Ask, ask_a_hundred, ask_once
 from tests.scripted import scripted_models
 
 QUESTION = "Which customers are from Germany?"
@@ -49,42 +48,12 @@ EXAMPLES = json.dumps(
     {"examples": [{"question": "Who is there?", "sql": "SELECT name FROM customers"}]}
 )
 
-Ask = Callable[..., tuple[Answer, State, list[tuple[str, str, int]]]]
-
 
 @pytest.fixture
 def ask(database_files: dict[str, Path], tmp_path: Path) -> Ask:
-    """A question through the recipe: the answer, the state, and step, prompt and seed of each
-    request. The Responder says what `says` doesn't."""
-
-    def asked(
-        says: Callable[[Asked], Any], *overrides: str, question: str = QUESTION, **options: Any
-    ) -> tuple[Answer, State, list[tuple[str, str, int]]]:
-        responder = Responder(faulty=0.0)
-
-        def reply(one: Asked) -> Any:
-            said = says(one)
-            return responder.scripted(one) if said is None else said
-
-        model = ScriptedModel(Script(otherwise=reply))
-        with api.open(
-            database_files["shop"],
-            recipe="chase",
-            overrides=overrides,
-            models={**scripted_models(RIGHT), "llm": model},
-            home=tmp_path / "home",
-            prepare=False,
-            record=False,
-            **options,
-        ) as session:
-            answer, state = session.run(question)
-        requests = [
-            (step, "\n\n".join(str(message.text) for message in request.messages), request.seed)
-            for step, request in model.requests
-        ]
-        return answer, state, requests
-
-    return asked
+    """A question through CHASE-SQL."""
+    shop, home = database_files["shop"], tmp_path / "home"
+    return partial(ask_once, shop, home, "chase", RIGHT, question=QUESTION)
 
 
 def writing(query: Callable[[Asked], str | None]) -> Callable[[Asked], Any]:
@@ -100,7 +69,7 @@ def writing(query: Callable[[Asked], str | None]) -> Callable[[Asked], Any]:
 
 def test_three_generators_write_seven_candidates_each(ask: Ask) -> None:
     answer, state, requests = ask(writing(lambda asked: RIGHT))
-    written = [prompt for step, prompt, _ in requests if step == WRITER]
+    written = [prompt for step, prompt in requests if step == WRITER]
     for words in GENERATORS.values():
         mine = [prompt for prompt in written if words in prompt]
         assert len(mine) == 7
@@ -112,10 +81,10 @@ def test_three_generators_write_seven_candidates_each(ask: Ask) -> None:
 
 def test_examples_are_made_once_and_columns_linked_for_them_alone(ask: Ask) -> None:
     _, _, requests = ask(writing(lambda asked: RIGHT))
-    counts = Counter(step for step, _, _ in requests)
+    counts = Counter(step for step, _ in requests)
     assert counts[MAKER] == 2
     assert counts["schema_linking.select_tables"] == 1
-    for step, prompt, _ in requests:
+    for step, prompt in requests:
         if step == WRITER:
             assert "Who is there?" in prompt or GENERATORS["by examples"] not in prompt
             assert all(f"CREATE TABLE {name} (" in prompt for name in ("customers", "lines"))
@@ -149,7 +118,7 @@ def test_both_kinds_of_examples_follow_each_other_in_turn_and_come_once(ask: Ask
     _, _, requests = ask(says)
     shown = {
         tuple(re.findall(r"^Question: (.+)$", prompt.split("Other questions")[1], re.MULTILINE)[:3])
-        for step, prompt, _ in requests
+        for step, prompt in requests
         if step == WRITER and GENERATORS["by examples"] in prompt
     }
     assert shown == {("Who is there?", "Where?", "All?")}
@@ -168,7 +137,7 @@ def test_the_critical_path_takes_the_longer_way_to_the_examples(
             database_files["shop"],
             recipe="chase",
             overrides=("samples.count=2", "selection.pairwise.enabled=false"),
-            models={**scripted_models(RIGHT), "llm": model},
+            models=scripted_models(RIGHT, llm=model),
             home=tmp_path / "home",
             prepare=False,
             record=False,
@@ -200,7 +169,7 @@ def test_every_two_results_meet_in_both_orders_once(clusters: int, ask: Ask) -> 
 
     _, state, requests = ask(says)
     assert {one.sql for one in state.candidates} == set(queries)
-    judged = [prompt for step, prompt, _ in requests if step == JUDGE]
+    judged = [prompt for step, prompt in requests if step == JUDGE]
     pairs = [
         tuple(re.search(rf"Query {letter}:\n(.+)", prompt)[1] for letter in "AB")  # type: ignore[index]
         for prompt in judged
@@ -210,7 +179,7 @@ def test_every_two_results_meet_in_both_orders_once(clusters: int, ask: Ask) -> 
 
 def test_nobody_judges_where_all_agree(ask: Ask) -> None:
     _, _, requests = ask(writing(lambda asked: RIGHT))
-    assert JUDGE not in {step for step, _, _ in requests}
+    assert JUDGE not in {step for step, _ in requests}
 
 
 def test_two_results_meet_twice_however_many_wrote_them(ask: Ask) -> None:
@@ -225,7 +194,7 @@ def test_two_results_meet_twice_however_many_wrote_them(ask: Ask) -> None:
 
     answer, state, requests = ask(says)
     assert len({one.sql for one in state.candidates}) == 2
-    assert [step for step, _, _ in requests].count(JUDGE) == 2
+    assert [step for step, _ in requests].count(JUDGE) == 2
     assert answer.sql == RIGHT
 
 
@@ -238,7 +207,7 @@ def test_the_fixer_mends_an_error_and_an_empty_result_in_at_most_three_rounds(
     _, state, requests = ask(
         writing(lambda asked: faulty if asked.step == WRITER else RIGHT), *few, machine
     )
-    assert [step for step, _, _ in requests].count(FIXER) == 3  # one for each candidate
+    assert [step for step, _ in requests].count(FIXER) == 3  # one for each candidate
     assert {one.sql for one in state.candidates} == {RIGHT}
     tries = iter(range(99))
 
@@ -246,13 +215,13 @@ def test_the_fixer_mends_an_error_and_an_empty_result_in_at_most_three_rounds(
         return faulty if asked.step == WRITER else f"SELECT wrong{next(tries)} FROM customers"
 
     _, _, requests = ask(writing(never), *few, machine)
-    assert [step for step, _, _ in requests].count(FIXER) == 3 * 3
+    assert [step for step, _ in requests].count(FIXER) == 3 * 3
 
 
 def test_a_null_and_an_unknown_text_are_no_fault_for_the_fixer(ask: Ask) -> None:
     null = "SELECT max(city) FROM customers WHERE name = 'Nobody'"
     _, _, requests = ask(writing(lambda asked: null), "samples.count=1")
-    assert FIXER not in {step for step, _, _ in requests}
+    assert FIXER not in {step for step, _ in requests}
 
 
 def varied(asked: Asked) -> Any:
@@ -267,8 +236,8 @@ def ablated(ask: Ask, name: str) -> tuple[Counter[str], list[str]]:
     assert one.recipe == "chase"
     says = writing(lambda asked: EMPTY) if "fix" in name else varied
     _, _, requests = ask(says, *one.overrides, "repair.revise.machine=false")
-    prompts = [prompt for step, prompt, _ in requests if step == WRITER]
-    return Counter(step for step, _, _ in requests), prompts
+    prompts = [prompt for step, prompt in requests if step == WRITER]
+    return Counter(step for step, _ in requests), prompts
 
 
 @pytest.mark.parametrize(
@@ -345,7 +314,7 @@ def test_without_lsh_no_stored_value_is_looked_up(ask: Ask) -> None:
     for name in ("chase", "without-lsh"):
         overrides = find_ablation(name).overrides
         _, state, requests = ask(varied, *overrides, "samples.count=1", question=text)
-        asked = "retrieval.extract_keywords" in {step for step, _, _ in requests}
+        asked = "retrieval.extract_keywords" in {step for step, _ in requests}
         shown.append((bool(state.values), asked))
     assert shown == [(True, True), (False, False)]
 
@@ -365,37 +334,15 @@ def test_examples_are_used_as_they_are_written(name: str, used: bool, ask: Ask) 
         return wrong if asked.step == MAKER else varied(asked)
 
     _, _, requests = ask(says, *find_ablation(name).overrides, "samples.count=1")
-    assert any("FROM clients" in prompt for step, prompt, _ in requests if step == WRITER) is used
+    assert any("FROM clients" in prompt for step, prompt in requests if step == WRITER) is used
 
 
 @pytest.mark.slow
 def test_no_question_of_a_hundred_is_lost_where_a_fifth_of_the_replies_is_bad(
     database_files: dict[str, Path], tmp_path: Path
 ) -> None:
-    bad = ("", "I would rather not.", '{"reasoning": "', Missing("unavailable", "down"))
-    responder = Responder(faulty=0.2)
-    spoiled = Counter[bool]()
-
-    def reply(asked: Asked) -> Any:
-        draw = random.Random(f"{asked.seed}/{asked.sample}/{asked.prompt}")
-        spoils = draw.random() < 0.2
-        spoiled[spoils] += 1
-        return draw.choice(bad) if spoils else responder.scripted(asked)
-
-    lost = []
-    with api.open(
-        database_files["shop"],
-        recipe="chase",
-        overrides=("samples.count=2",),
-        models={**scripted_models(RIGHT), "llm": ScriptedModel(Script(otherwise=reply))},
-        home=tmp_path / "home",
-        prepare=False,
-        record=False,
-        stand_in=False,
-    ) as session:
-        for number in range(100):
-            things = ("customers", "orders", "products")[number % 3]
-            answer = session.ask(f"Which {things} are there after {number}?")
-            lost += [answer.question] if answer.status != "answered" else []
-    assert lost == []
-    assert spoiled[True] > 200
+    answers, spoiled = ask_a_hundred(
+        database_files["shop"], tmp_path, "chase", RIGHT, "samples.count=2", faulty=0.2
+    )
+    assert [answer.question for answer in answers if answer.status != "answered"] == []
+    assert spoiled > 200

@@ -25,7 +25,7 @@ from sqlwright.recipes.loading import load_recipe
 from sqlwright.running.combinators import Combinator, NamedStep
 from sqlwright.schema import Detail, SchemaView
 from sqlwright.types import Question, State
-from tests.scripted import ScriptedEmbedder, scripted_models
+from tests.scripted import scripted_models
 
 FILE = Path(__file__).parents[1] / "cases" / "every_tool.yaml"
 CASES: list[dict[str, Any]] = yaml.safe_load(FILE.read_text("utf-8"))["cases"]
@@ -113,9 +113,7 @@ def run(case: Mapping[str, Any], workspace: Workspace, *, without: bool = False)
         name: ScriptedModel(Script(otherwise=lambda asked, name=name: reply(name, asked)))
         for name in MODELS
     }
-    context = Context(
-        workspace, Run(seed=3), {**scripted_models(), "embedder": ScriptedEmbedder(), **models}
-    )
+    context = Context(workspace, Run(seed=3), scripted_models(**models))
     question = Question(case["question"], case.get("evidence", ""))
     state = step(State(question, SchemaView(workspace.schema)), context)
     return Ran(state, prompts)

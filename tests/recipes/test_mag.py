@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.answering import Responder
 
 from sqlwright import api
-from sqlwright.llm.scripted import Asked, Script, ScriptedModel
-from sqlwright.messages import Missing
+from sqlwright.llm.scripted import Asked, Script
 from sqlwright.recipes.ablation_lists import find_ablation
 from sqlwright.running.trace import find_trace, read_trace
 from sqlwright.schema import Detail
-from sqlwright.session import Session
-from sqlwright.types import Answer, State
 from tests.llm.gates import gate
+from tests.recipes.asking import Ask, ask_a_hundred, ask_once
 from tests.scripted import scripted_models
 
 QUESTION = "Which customers from Germany live in München -- and ordered: what?"
@@ -41,8 +38,6 @@ EMPTY = "SELECT name FROM customers WHERE country = 'Germania'"
 NULLS = "SELECT name, city FROM customers"
 DECOMPOSER, WRITER, REFINER = "generation.decompose", "generation.sub_sql", "repair.refine"
 
-Ask = Callable[..., tuple[Answer, State, list[tuple[str, str]]]]
-
 
 def asked_now(prompt: str) -> str:
     """The question or sub-question at the end of a prompt."""
@@ -56,35 +51,9 @@ def right(asked: Asked) -> Any:
 
 @pytest.fixture
 def ask(database_files: dict[str, Path], tmp_path: Path) -> Ask:
-    """A question through the recipe: the answer, the state, and step and prompt of each request.
-    The Responder says what `says` doesn't."""
-
-    def asked(
-        says: Callable[[Asked], Any], *overrides: str, question: str = QUESTION, **options: Any
-    ) -> tuple[Answer, State, list[tuple[str, str]]]:
-        responder = Responder(faulty=0.0)
-
-        def reply(one: Asked) -> Any:
-            said = says(one)
-            return responder.scripted(one) if said is None else said
-
-        model = ScriptedModel(Script(otherwise=reply))
-        with api.open(
-            database_files["shop"],
-            recipe="mag",
-            overrides=overrides,
-            models={**scripted_models(RIGHT), "llm": model},
-            home=tmp_path / "home",
-            **{"prepare": False, "record": False, **options},
-        ) as session:
-            answer, state = session.run(question)
-        requests = [
-            (step, "\n\n".join(str(message.text) for message in request.messages))
-            for step, request in model.requests
-        ]
-        return answer, state, requests
-
-    return asked
+    """A question through MAG-SQL."""
+    shop, home = database_files["shop"], tmp_path / "home"
+    return partial(ask_once, shop, home, "mag", RIGHT, question=QUESTION)
 
 
 def test_a_query_for_each_sub_question_is_built_on_the_last(ask: Ask) -> None:
@@ -188,45 +157,14 @@ def counted(ask: Ask, says: Callable[[Asked], Any], name: str) -> Counter[str]:
     return Counter(step for step, _ in ask(says, *one.overrides)[2])
 
 
-BAD = ("", "I would rather not.", '{"reasoning": "', Missing("unavailable", "down"))
-
-
-@pytest.fixture
-def disturbed(database_files: dict[str, Path], tmp_path: Path) -> Iterator[tuple[Session, Any]]:
-    """A session with a model of whose replies a fifth is bad, and how many were."""
-    responder, spoiled = Responder(faulty=0.2), Counter[bool]()
-
-    def reply(asked: Asked) -> Any:
-        draw = random.Random(f"{asked.seed}/{asked.sample}/{asked.prompt}")
-        spoils = draw.random() < 0.2
-        spoiled[spoils] += 1
-        return draw.choice(BAD) if spoils else responder.scripted(asked)
-
-    with api.open(
-        database_files["shop"],
-        recipe="mag",
-        models={**scripted_models(RIGHT), "llm": ScriptedModel(Script(otherwise=reply))},
-        home=tmp_path / "home",
-        prepare=False,
-        record=False,
-        stand_in=False,
-    ) as session:
-        yield session, spoiled
-
-
 def test_no_question_of_a_hundred_is_lost_where_a_fifth_of_the_replies_is_bad(
-    disturbed: tuple[Session, Counter[bool]],
+    database_files: dict[str, Path], tmp_path: Path
 ) -> None:
-    session, spoiled = disturbed
-    lost, failed = [], []
-    for number in range(100):
-        things = ("customers", "orders", "products")[number % 3]
-        answer = session.ask(f"Which {things} are there after {number}?")
-        lost += [answer.question] if answer.sql is None else []
-        failed += [answer.message] if answer.status != "answered" else []
-    assert lost == []
-    assert spoiled[True] > 60
+    answers, spoiled = ask_a_hundred(database_files["shop"], tmp_path, "mag", RIGHT, faulty=0.2)
+    assert [answer.question for answer in answers if answer.sql is None] == []
+    assert spoiled > 60
     # The model's own mistakes, which it didn't mend.
+    failed = [answer.message for answer in answers if answer.status != "answered"]
     assert len(failed) < 5
     assert [message for message in failed if not message.startswith("the query failed: ")] == []
 

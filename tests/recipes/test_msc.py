@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,10 +15,10 @@ from benchmarks.answering import Responder
 from sqlwright import api
 from sqlwright.errors import ConfigError
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel
-from sqlwright.messages import Missing
 from sqlwright.recipes.ablation_lists import ablations, find_ablation
 from sqlwright.types import Answer, State
-from tests.scripted import ScriptedEmbedder, scripted_models
+from tests.recipes.asking import ask_a_hundred
+from tests.scripted import scripted_models
 
 QUESTION = "Which customers are from Germany?"
 RIGHT = "SELECT name FROM customers WHERE country = 'Germany'"
@@ -72,11 +71,7 @@ def ask(database_files: dict[str, Path], tmp_path: Path) -> Ask:
             database_files["shop"],
             recipe="msc",
             overrides=overrides,
-            models={
-                **scripted_models(RIGHT),
-                "embedder": ScriptedEmbedder(),
-                **{name: model(name) for name in MODELS},
-            },
+            models=scripted_models(RIGHT, **{name: model(name) for name in MODELS}),
             home=tmp_path / "home",
             prepare=False,
             record=False,
@@ -264,33 +259,6 @@ def test_every_list_of_the_paper_is_run_here() -> None:
 def test_no_question_of_a_hundred_is_lost_where_a_fifth_of_the_replies_is_bad(
     database_files: dict[str, Path], tmp_path: Path
 ) -> None:
-    bad = ("", "I would rather not.", '{"reasoning": "', Missing("unavailable", "down"))
-    responder = Responder(faulty=0.0)
-    spoiled = Counter[bool]()
-
-    def reply(asked: Asked) -> Any:
-        draw = random.Random(f"{asked.seed}/{asked.sample}/{asked.prompt}")
-        spoils = draw.random() < 0.2
-        spoiled[spoils] += 1
-        return draw.choice(bad) if spoils else responder.scripted(asked)
-
-    lost = []
-    with api.open(
-        database_files["shop"],
-        recipe="msc",
-        models={
-            **scripted_models(RIGHT),
-            "embedder": ScriptedEmbedder(),
-            "llm": ScriptedModel(Script(otherwise=reply)),
-        },
-        home=tmp_path / "home",
-        prepare=False,
-        record=False,
-        stand_in=False,
-    ) as session:
-        for number in range(100):
-            things = ("customers", "orders", "products")[number % 3]
-            answer = session.ask(f"Which {things} are there after {number}?")
-            lost += [answer.question] if answer.status != "answered" else []
-    assert lost == []
-    assert spoiled[True] > 100
+    answers, spoiled = ask_a_hundred(database_files["shop"], tmp_path, "msc", RIGHT, faulty=0.0)
+    assert [answer.question for answer in answers if answer.status != "answered"] == []
+    assert spoiled > 100
