@@ -3,8 +3,9 @@
 `prepare` reads a database once and keeps what it learns in a private folder; `open_workspace` uses
 that, or learns what it can within seconds; `purge` removes the folder. What is kept:
 `manifest.json` (written last), one catalog as JSON, the value index's folder, vectors of what names
-and describes tables and columns, and stages, one file per group of columns, which let an
-interrupted or repeated preparation skip what hasn't changed.
+and describes tables and columns, where asked for those of stored values and MinHash signatures, and
+stages, one file per group of columns, which let an interrupted or repeated preparation skip what
+hasn't changed.
 
 Internal: may change without notice.
 """
