@@ -21,12 +21,7 @@ sqlwright ask shop.sqlite -r baseline -m openai/gpt-4.1 "Number of pending order
 
 def command(
     *,
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[DATABASE] QUESTION", help="Path or URL, then the question; - is stdin."
-        ),
-    ] = None,
+    words: options.QuestionWords = None,
     database: options.Database = None,
     as_json: options.AsJson = False,
     as_csv: options.AsCsv = False,

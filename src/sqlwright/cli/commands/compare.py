@@ -19,12 +19,7 @@ sqlwright recipes compare shop.sqlite -r local,chess-ir-ss-cg,chase -m openai/gp
 
 def command(
     *,
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[DATABASE] QUESTION", help="Path or URL, then the question; - is stdin."
-        ),
-    ] = None,
+    words: options.QuestionWords = None,
     recipes: Annotated[
         str | None,
         typer.Option(

@@ -55,6 +55,12 @@ DatabaseWord = Annotated[
         help="Path or URL. Without it: SQLWRIGHT_DATABASE, the project file, DATABASE_URL.",
     ),
 ]
+QuestionWords = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[DATABASE] QUESTION", help="Path or URL, then the question; - is stdin."
+    ),
+]
 Evidence = Annotated[
     str,
     typer.Option("--evidence", metavar="TEXT", help="Outside knowledge the question needs."),
