@@ -156,7 +156,7 @@ def test_a_run_that_goes_on_reads_what_it_has_not_read(packed: Packed, tmp_path:
         trainer = Trainer(settings, tmp_path)
         trainer.resume()
         trainer.run(tmp_path, minutes=0.0)  # one batch
-        places.append((trainer.number, trainer.place))
+        places.append((trainer.number, trainer.position))
     assert places[0] == (0, 1) < places[1]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -9,10 +10,19 @@ from typing import Any
 
 import pytest
 from training.databases import build, names
-from training.questions import FOLDER, agree, load, rows_of, settled
+from training.export import UNANSWERABLE
+from training.parts import PROBABILITIES, SET_APART, part_of
+from training.questions import AGREEMENT, FOLDER, agree, load, questions_file, rows_of, settled
 
-FILES = sorted(FOLDER.glob("*.jsonl"))
+FILES = sorted(FOLDER.rglob("*.jsonl"))
 WITH_QUESTIONS = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+OVER_OURS = pytest.mark.parametrize(
+    "path", sorted(FOLDER.glob("*.jsonl")), ids=lambda path: path.stem
+)
+WHY = {
+    *("missing_column", "missing_time", "wrong_grain"),
+    *("opinion", "forecast", "other_database"),
+}
 MOST_ALIKE = 0.02
 
 
@@ -22,18 +32,45 @@ def masked(question: str) -> str:
     return " ".join(plain.casefold().split())
 
 
-@WITH_QUESTIONS
+@OVER_OURS
 def test_writer_and_reader_agree_on_what_is_kept(path: Path, tmp_path: Path) -> None:
-    pairs = load(path)
-    assert path.stem in names()
-    assert len({one["id"] for one in pairs}) == len(pairs)
     database = build(path.stem, tmp_path)
-    for one in pairs:
+    for one in load(path):
         rows = rows_of(database, one["sql"])
         assert 0 < len(rows) <= 200, one["id"]
         assert agree(rows, rows_of(database, one["reader_sql"])), one["id"]
+
+
+@WITH_QUESTIONS
+def test_each_question_says_where_it_is_from(path: Path) -> None:
+    pairs = load(path)
+    assert path == questions_file(path.stem)
+    assert len({one["id"] for one in pairs}) == len(pairs)
+    for one in pairs:
+        assert one["database"] == path.stem
         assert one["writer"] != one["reader"]
         assert bool(one["evidence"]) is (one["evidence_matters"] is not None), one["id"]
+
+
+def test_what_was_agreed_on_is_what_is_kept() -> None:
+    counts = json.loads(AGREEMENT.read_text("utf-8"))
+    assert {path.stem: len(load(path)) for path in FILES} == {
+        name: count["agreed"] for name, count in counts.items()
+    }
+
+
+def test_requests_that_cannot_be_answered_say_what_is_lacking() -> None:
+    for path in UNANSWERABLE.rglob("*.jsonl"):
+        for one in load(path):
+            assert one["database"] == path.stem
+            assert one["why"] in WHY, one["id"]
+            assert one["lacking"] and one["question"] and one["writer"], one["id"]
+
+
+def test_databases_set_apart_are_apart() -> None:
+    assert not SET_APART & PROBABILITIES
+    assert {part_of(name) for name in names()} == {"fit", "probabilities", "set_apart"}
+    assert part_of("playhouse") == "set_apart" != part_of("vet_group")
 
 
 @WITH_QUESTIONS

@@ -20,6 +20,10 @@ ISO = frozenset({"iso_date", "iso_datetime"})
 ENUMERATION_VALUES = 3
 """Different values of a column at most that count as an enumeration, such as yes, no and
 unknown."""
+LISTED_VALUES = 12
+"""Different values of a column at most that the parser is told, named in the question or not."""
+LISTED_LENGTH = 24
+"""Characters of each of them at most."""
 ENUMERATION_LENGTH = 32
 """Characters of each of them at most. Chosen: a prompt shows all of them."""
 
@@ -107,6 +111,21 @@ class Catalog:
         """All values of the columns that hold at most three different short texts and nothing
         else but NULL, the most frequent first. Columns only sampled are not among them."""
         return dict(self._enumerations)
+
+    @cached_property
+    def listed(self) -> Mapping[ColumnRef, tuple[str, ...]]:
+        """All values, the most frequent first, of the columns that hold few different short texts
+        and nothing else but NULL and empty texts. Columns only sampled are not among them."""
+        found: dict[ColumnRef, tuple[str, ...]] = {}
+        for ref, profile in self.columns.items():
+            if not profile.complete or not 0 < profile.distinct <= LISTED_VALUES + 1:
+                continue
+            texts = [value for value, _ in profile.frequent if isinstance(value, str)]
+            short = tuple(text for text in texts if text.strip() and len(text) <= LISTED_LENGTH)
+            blank = sum(not text.strip() for text in texts)
+            if 0 < len(short) <= LISTED_VALUES and len(short) + blank == profile.distinct:
+                found[ref] = short
+        return found
 
     @cached_property
     def dates(self) -> Mapping[ColumnRef, bool]:
