@@ -64,7 +64,7 @@ def test_requests_that_cannot_be_answered_say_what_is_lacking() -> None:
         for one in load(path):
             assert one["database"] == path.stem
             assert one["why"] in WHY, one["id"]
-            assert one["lacking"] and one["question"] and one["writer"], one["id"]
+            assert all(one[key] for key in ("lacking", "question", "writer")), one["id"]
 
 
 def test_databases_set_apart_are_apart() -> None:
