@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Literal
 
 from sqlwright.catalog.formats import Format
+from sqlwright.catalog.stored import stored_columns
+from sqlwright.form.stored import Formats
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.types import Cell
 
@@ -136,6 +138,11 @@ class Catalog:
             for ref, profile in self.columns.items()
             if profile.formats
         }
+
+    @cached_property
+    def stored(self) -> Formats:
+        """Columns whose dates and amounts have to be converted before a query can use them."""
+        return stored_columns(self.columns, self.schema)
 
     @cached_property
     def _enumerations(self) -> dict[ColumnRef, tuple[str, ...]]:
