@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.catalog.records import LISTED_LENGTH, LISTED_VALUES
+from sqlwright.form.stored import Formats
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.sql.tokens import quote_name
 from sqlwright.training.split import Split
@@ -49,6 +50,8 @@ class TrainingDatabase:
     path: Path | None = None
     enumerable: bool = True
     """True if `values` are all there are."""
+    formats: Formats = field(default_factory=dict)
+    """Columns whose dates and amounts are converted by rule; gold queries are learnt without it."""
 
     @cached_property
     def enumerations(self) -> dict[ColumnRef, tuple[str, ...]]:

@@ -20,6 +20,7 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.sequence.grammar import Symbol, linearize
 from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
+from sqlwright.local.parser.dressing.undress import undress
 from sqlwright.local.parser.encode import encode
 from sqlwright.local.parser.nodes import Budget, Encoded, WordPieces
 from sqlwright.local.parser.pointers import to_tokens
@@ -68,12 +69,14 @@ class Builder:
         self._indexes: dict[str, DiskValueIndex] = {}
 
     def symbols(self, pair: Pair) -> tuple[Symbol, ...] | None:
-        """The gold query's symbols; None when the form can't hold it."""
+        """The gold query's symbols, without what its columns' formats need; None when the form
+        can't hold it."""
         key = (pair.database, pair.sql)
         if key not in self._symbols:
             try:
-                form = read_sql(pair.sql, self.known[pair.database].schema)
-                self._symbols[key] = linearize(form)
+                known = self.known[pair.database]
+                form = read_sql(pair.sql, known.schema)
+                self._symbols[key] = linearize(undress(form, known.formats))
             except UnsupportedQuery:
                 self._symbols[key] = None
         return self._symbols[key]
