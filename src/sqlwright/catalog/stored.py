@@ -21,7 +21,7 @@ _TIMED = re.compile(r"\d \d\d:\d\d")
 _DECIMAL_COMMA = re.compile(r",\d{1,2}(?!\d)")
 _DECIMAL_POINT = re.compile(r"\.\d+\D*\Z")
 _BEFORE = re.compile(r"[^\d.,+\-\s]+(?=\s*[+-]?\d)")
-_SCALED = re.compile(r"\d\s?(?:[kKmMbB]\b|million|billion|thousand)|\(")
+_SCALED = re.compile(r"\d\s?(?:[kKmMbB]\b|million|billion|thousand)")
 _TIME_WORDS = frozenset({"at", "clock", "created", "date", "day", "epoch", "ms", "moment", "sec",
                          "seconds", "since", "stamp", "time", "timestamp", "ts", "unix", "updated",
                          "until", "utc", "when"})  # fmt: skip
@@ -45,7 +45,8 @@ def _stored(ref: ColumnRef, profile: ColumnProfile, schema: Schema) -> Stored | 
         if "date_compact" in names:
             return Stored("compact", number=True, sample=_sample(profile))
         return None if names else _epoch(ref, profile, schema)
-    texts = [value for value, _ in profile.frequent if isinstance(value, str) and value.strip()]
+    seen = [*(value for value, _ in profile.frequent), profile.minimum, profile.maximum]
+    texts = [value for value in seen if isinstance(value, str) and value.strip()]
     if not texts or profile.main_storage != "text":
         return None
     if names & {"date_dmy", "date_mdy"}:
@@ -108,9 +109,12 @@ def _amount(texts: Sequence[str], names: set[str]) -> Stored | None:
         comma = not any(text.rfind(".") > text.rfind(",") for text in texts if "," in text)
     way: AmountWay = "amount_comma" if comma else "amount"
     known = "€" if comma else "$"
-    before = {sign for text in texts for sign in _BEFORE.findall(text) if sign != known}
+    before = {sign for text in texts for sign in _BEFORE.findall(text.lstrip("("))} - {known}
     if any(re.search(r"\d['’]\d", text) for text in texts):
         before |= {mark for mark in "'’" if any(mark in text for text in texts)}
     if not comma and any(re.search(r"\d \d", text) for text in texts):
         before.add(" ")
-    return Stored(way, signs=tuple(sorted(before, key=len, reverse=True)), sample=texts[0])
+    signs = [(sign, "") for sign in sorted(before, key=lambda sign: (-len(sign), sign))]
+    if any(text.startswith("(") for text in texts):
+        signs.insert(0, ("(", "-"))
+    return Stored(way, signs=tuple(signs), sample=texts[0])

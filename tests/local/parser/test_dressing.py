@@ -24,7 +24,7 @@ DAYS = ("2022-12-31", "2023-01-01", "2023-05-31", "2023-05-05", "2024-02-29", "2
         "2023-05-31", "2023-12-31", "2024-05-13")  # fmt: skip
 BACK = ("2023-01-02", "2023-01-01", "2023-06-01", "2023-05-31", "2024-03-01", "2021-06-16",
         "2022-02-02", None, "2024-01-01", "2024-05-14")  # fmt: skip
-AMOUNTS = (12.5, 950.0, 1234.5, 1950.25, 7.0, 100.0, None, 12.5, 3000.0, 88.88)
+AMOUNTS = (12.5, 950.0, 1234.5, 1950.25, -7.0, 100.0, None, 12.5, 3000.0, 88.88)
 WRITTEN = {
     "dmy": "%d/%m/%Y",
     "mdy": "%m-%d-%Y",
@@ -57,7 +57,8 @@ def priced(amount: float | None, way: str) -> str | None:
         return None
     if way == "euros":
         return f"{amount:,.2f} €".translate(str.maketrans(",.", ".,"))
-    return MONEY[way].format(amount)
+    text = MONEY[way].format(abs(amount))
+    return f"({text})" if amount < 0 and way == "dollars" else "-" * (amount < 0) + text
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +163,7 @@ def test_what_is_just_shown_stays(way: str, trips: tuple[Path, Schema, Formats])
         ("STRFTIME('%Y', dmy) = '2023'", "SUBSTR(dmy, 7, 4) = '2023'"),
         ("dmy = '31/05/2023'", "dmy = '31/05/2023'"),
         ("compact > 0", "compact > 0"),
-        ("euros = '7,00 €'", "euros = '7,00 €'"),
+        ("euros = '-7,00 €'", "euros = '-7,00 €'"),
         ("dmy = mdy", "SUBSTR(dmy, 7, 4) || '-' || SUBSTR(dmy, 4, 2) || '-' || SUBSTR(dmy, 1, 2) "
          "= SUBSTR(mdy, 7, 4) || '-' || SUBSTR(mdy, 1, 2) || '-' || SUBSTR(mdy, 4, 2)"),
     ],

@@ -40,8 +40,8 @@ def moment_of(name: str, pattern: str) -> bool:
 
 def converted(node: f.Expression, way: Stored, *, timed: bool = True) -> f.Expression:
     """A stored value as SQLite reads it; without its time of day unless that is wanted."""
-    for sign in way.signs:
-        node = f.Function("replace", (node, f.Literal(sign), f.Literal("")))
+    for sign, instead in way.signs:
+        node = f.Function("replace", (node, f.Literal(sign), f.Literal(instead)))
     if way.way == "year_month":
         return f.Arithmetic("||", node, f.Literal("-01"))
     read = f.Function(_FROM[way.way], (node,))

@@ -15,7 +15,7 @@ _PLACES = {
             (1, 10): "date", (-4, None): "year", (7, None): "year"},
     "mdy": {(1, 2): "month", (4, 2): "day", (7, 4): "year", (1, 10): "date", (-4, None): "year",
             (7, None): "year"},
-    "compact": {(1, 4): "year", (5, 2): "month", (7, 2): "day", (1, 6): "year_month",
+    "compact": {(1, 4): "year", (5, 2): "month", (7, 2): "day",
                 (-2, None): "day", (7, None): "day"},
     "year_month": {(1, 4): "year", (6, 2): "month", (6, None): "month", (-2, None): "month"},
 }  # fmt: skip

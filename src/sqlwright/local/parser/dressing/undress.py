@@ -170,6 +170,12 @@ class _Undresser:
                 return inner, None
             case f.Function(name, (inner,)) if name in PERIODS:
                 return self._plain(node), self._date(inner)
+            case f.Arithmetic("/", inner, f.Literal(100)) | f.Function(
+                "substr_to", (inner, f.Literal(1), f.Literal(6))
+            ):
+                way = self._date(inner)
+                if way is not None and way.way == "compact":
+                    return f.Function("year_month", (inner,)), way
         return self._plain(node), self._date(node)
 
     def _comparison(self, node: f.Comparison) -> f.Condition:
