@@ -35,9 +35,13 @@ def load_own_databases(folder: Path) -> dict[str, TrainingDatabase]:
     known = {}
     for path in sorted((folder / "databases").glob("*.sqlite")):
         with open_database(path) as session:
-            schema = session.workspace.schema
+            schema, catalog = session.workspace.schema, session.workspace.catalog
         stored = load_file(path.stem, path, Schema(path.stem, ()))
-        known[path.stem] = replace(stored, schema=replace(schema, name=path.stem))
+        known[path.stem] = replace(
+            stored,
+            schema=replace(schema, name=path.stem),
+            formats={} if catalog is None else catalog.stored,
+        )
     return known
 
 
