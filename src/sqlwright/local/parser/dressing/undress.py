@@ -131,6 +131,12 @@ class _Undresser:
                     return self._plain(inner) if exact else column
             return inner
 
+        match node:
+            case f.Function("year" | "month" | "day" as part, (f.Function("from_dmy", (cut,)),)):
+                way = self._date(cut)
+                if way is not None and way.way == "mdy":
+                    turned = {"month": "day", "day": "month"}
+                    return f.Function(turned.get(part, part), (cut,))
         name, arguments = node.name, tuple(map(argument, node.arguments))
         if name == "strftime" and arguments[0] == f.Literal("%Y-%m") and self._date(arguments[1]):
             return f.Function("year_month", arguments[1:])
@@ -181,7 +187,7 @@ class _Undresser:
     def _comparison(self, node: f.Comparison) -> f.Condition:
         operand, way = self._compared(node.left)
         if not isinstance(node.right, f.Literal):
-            return replace(node, left=operand, right=self._compared(node.right)[0])
+            return replace(node, left=self._sorted(node.left), right=self._sorted(node.right))
         if way is None:
             return replace(node, left=operand, right=_part_text(operand, node.right, self._date))
         if isinstance(operand, f.Function):
