@@ -47,6 +47,7 @@ from sqlwright.types import ExecutionResult, State, ValueMatch
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile, TableProfile
+    from sqlwright.form.stored import Formats
 
 __all__ = [
     "EMBEDDER",
@@ -268,6 +269,11 @@ class Catalog(Protocol):
     @property
     def dates(self) -> Mapping[ColumnRef, bool]:
         """True for columns of dates, False for others whose values are all written alike."""
+
+    @property
+    def stored(self) -> Formats:
+        """Columns whose dates and amounts have to be converted before a query can use them."""
+        ...
 
     def enumerations(self) -> Mapping[ColumnRef, tuple[str, ...]]:
         """All values of the columns that hold very few different short texts."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlwright.form.nodes import Query
+    from sqlwright.form.stored import Formats
     from sqlwright.protocols import Run
 
 FloatArray = npt.NDArray[np.float32]
@@ -156,11 +157,13 @@ class Parser(Protocol):
         *,
         enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
         dates: Mapping[ColumnRef, bool] | None = None,
+        formats: Formats | None = None,
         beam: int = 8,
         run: Run | None = None,
     ) -> Sequence[Parsed]:
         """At most `beam` different queries, best first. `enumerations` are all values of columns
-        with very few; `dates` tells of columns whether they hold dates. Raises Cancelled."""
+        with very few; `dates` tells of columns whether they hold dates, `formats` of those whose
+        dates and amounts have to be converted. Raises Cancelled."""
         ...
 
 

@@ -170,7 +170,8 @@ def _doubt(
     result = chosen.result or ExecutionResult()
     noted = [note.text for note in told] or [veto.message for veto in chosen.vetoes]
     noted = noted or ([] if result.rows else [NO_ROWS])
-    noted = noted or [note.text for note in (*chosen.warnings, *_nothing(result))]
+    weak = (note for note in chosen.warnings if note.kind != "converted")
+    noted = noted or [note.text for note in (*weak, *_nothing(result))]
     if noted:
         return noted[0]
     if state.answerable is not None and state.answerable < DOUBTFUL:

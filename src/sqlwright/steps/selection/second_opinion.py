@@ -126,7 +126,7 @@ def _faults(selected: Candidate, checked: Sequence[Candidate]) -> Iterator[Sign]
             continue
         found.update(dict.fromkeys((veto.message for veto in (*one.vetoes, *one.mended)), True))
         for note in one.warnings:
-            if note not in selected.warnings and note.kind != "replaced":
+            if note not in selected.warnings and note.kind not in {"replaced", "converted"}:
                 found.setdefault(note.text, False)
     for text, grave in list(found.items())[:CHECKS]:
         yield Sign("machine_check", text, False, grave)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlwright.form import nodes as f
 from sqlwright.form.stored import Formats, Stored
-from sqlwright.form.walking import changed
+from sqlwright.form.walking import changed, inside
 from sqlwright.local.parser.dressing.dress import PERIODS
 from sqlwright.local.parser.dressing.moments import MOMENTS, TIMED
 from sqlwright.local.parser.dressing.periods import (
@@ -32,6 +32,12 @@ def undress(form: f.Query, formats: Formats) -> f.Query:
     """The form with the columns that `formats` names as plain ones, so that `dress` gives a query
     of the same rows. What isn't recognised stays as it is written."""
     return changed(form, _Undresser(formats).node) if formats else form
+
+
+def converted_columns(form: f.Query, formats: Formats) -> Formats:
+    """The columns that a query converts, or compares with what was converted."""
+    used = dict.fromkeys(column.ref for column in inside(form, f.Column) if column.ref in formats)
+    return {ref: formats[ref] for ref in used if undress(form, {ref: formats[ref]}) != form}
 
 
 class _Undresser:
