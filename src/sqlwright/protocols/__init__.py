@@ -249,11 +249,11 @@ class Catalog(Protocol):
     @property
     def schema(self) -> Schema: ...
     @property
-    def tables(self) -> Mapping[str, TableProfile]:
-        """By the table's exact name."""
-
+    def tables(self) -> Mapping[str, TableProfile]: ...
     @property
     def columns(self) -> Mapping[ColumnRef, ColumnProfile]: ...
+    @property
+    def stored(self) -> Formats: ...
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what was left out or couldn't be read."""
@@ -269,11 +269,6 @@ class Catalog(Protocol):
     @property
     def dates(self) -> Mapping[ColumnRef, bool]:
         """True for columns of dates, False for others whose values are all written alike."""
-
-    @property
-    def stored(self) -> Formats:
-        """Columns whose dates and amounts have to be converted before a query can use them."""
-        ...
 
     def enumerations(self) -> Mapping[ColumnRef, tuple[str, ...]]:
         """All values of the columns that hold very few different short texts."""
