@@ -20,7 +20,7 @@ ORDERED: frozenset[str] = frozenset({"compact", "year_month", "seconds", "millis
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """How the values of a column are written."""
+    """The way in which the values of a column are written."""
 
     way: DateWay | AmountWay
     """31/01/2024, 01/31/2024, 20240131, 2024-01, seconds or milliseconds since 1970; 1,234.50 and
@@ -48,4 +48,4 @@ class Stored:
 
 
 Formats = Mapping[ColumnRef, Stored]
-"""How columns are stored that SQLite's functions wouldn't read; all others are as they seem."""
+"""The ways of columns that SQLite's functions wouldn't read; all others are as they seem."""

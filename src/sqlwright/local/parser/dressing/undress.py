@@ -47,7 +47,7 @@ class _Undresser:
         self._formats = formats
 
     def way(self, node: object) -> Stored | None:
-        """How the values of an undressed expression are stored."""
+        """The way in which an undressed expression is stored."""
         match node:
             case f.Column(ref):
                 return self._formats.get(ref)

@@ -1,4 +1,4 @@
-"""How the values of an expression are written, by the columns that it passes on."""
+"""The way in which the values of an expression are written, by the columns that it passes on."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Ways:
         self._derived = derived
 
     def way(self, node: object) -> Stored | None:
-        """How the values of a dressed expression are written; None: as they seem."""
+        """The way in which a dressed expression is written; None: as they seem."""
         match node:
             case f.Column(ref):
                 return self._formats.get(ref)
