@@ -173,7 +173,7 @@ def _continued(scope: Scope) -> Moves:
     if scope.phase == "group":
         return _prefixed(scope, _group_term(scope))
     if scope.phase == "left":
-        plain = scope.place(aggregate=False, outer=False, subquery=False)
+        plain = scope.place(aggregate=False, outer=False)
         return {"on": (scope._replace(phase="join"), Frame("condition", plain))}
     if scope.phase in {"where", "having"}:
         place = scope.place(aggregate=scope.phase == "having")

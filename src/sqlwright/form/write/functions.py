@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlwright.form import nodes as f
 
 PRECEDENCE = {
@@ -16,12 +18,44 @@ PRECEDENCE = {
     "from_dmy": 3,
     "from_mdy": 3,
     "from_compact": 3,
+    "from_dmy_time": 3,
+    "from_mdy_time": 3,
     "quarter": 2,
     "days_between": 1,
     "seconds_between": 1,
 }
 """How tightly operators bind, and functions that are written with some."""
+WEEKDAYS = {
+    str(number): name
+    for number, name in enumerate(
+        ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+    )
+}
+"""Names of the days of the week by their numbers."""
+MONTHS = {
+    f"{number:02}": name
+    for number, name in enumerate(
+        (
+            *("January", "February", "March", "April", "May", "June", "July", "August"),
+            *("September", "October", "November", "December"),
+        ),
+        1,
+    )
+}
+"""Names of the months by their numbers."""
+
+
+def named(pattern: str, names: Mapping[str, str]) -> str:
+    """The template of a part of a date by its name."""
+    cases = " ".join(f"WHEN '{number}' THEN '{name}'" for number, name in names.items())
+    return f"CASE STRFTIME('{pattern}', {{}}) {cases} END"
+
+
 _DAY, _MONTH, _LAST = "SUBSTR({0}, 1, 2)", "SUBSTR({0}, 4, 2)", "SUBSTR({0}, 7, 4)"
+_DMY, _MDY = (
+    f"{_LAST} || '-' || {_MONTH} || '-' || {_DAY}",
+    f"{_LAST} || '-' || {_DAY} || '-' || {_MONTH}",
+)
 _COMPACT_MONTH = "SUBSTR({0}, 1, 4) || '-' || SUBSTR({0}, 5, 2)"
 CALLS = {
     "abs": "ABS({})",
@@ -52,10 +86,12 @@ CALLS = {
     "greatest": "MAX({}, {})",
     "least": "MIN({}, {})",
     "now": "'now'",
-    "from_dmy": f"{_LAST} || '-' || {_MONTH} || '-' || {_DAY}",
-    "from_mdy": f"{_LAST} || '-' || {_DAY} || '-' || {_MONTH}",
+    "from_dmy": _DMY,
+    "from_mdy": _MDY,
+    "from_dmy_time": _DMY + " || SUBSTR({0}, 11)",
+    "from_mdy_time": _MDY + " || SUBSTR({0}, 11)",
     "from_compact": _COMPACT_MONTH + " || '-' || SUBSTR({0}, 7, 2)",
-    "amount": "CAST(REPLACE(REPLACE({}, '$', ''), ',', '') AS REAL)",
+    "amount": "CAST(REPLACE(REPLACE(REPLACE({}, '$', ''), '€', ''), ',', '') AS REAL)",
     "amount_comma": (
         "CAST(REPLACE(REPLACE(REPLACE(REPLACE({}, '€', ''), ' ', ''), '.', ''), ',', '.') AS REAL)"
     ),
@@ -64,6 +100,9 @@ CALLS = {
     "minute": "STRFTIME('%M', {})",
     "week": "STRFTIME('%W', {})",
     "year_month": "STRFTIME('%Y-%m', {})",
+    "month_day": "STRFTIME('%m-%d', {})",
+    "weekday_name": named("%w", WEEKDAYS),
+    "month_name": named("%m", MONTHS),
     "quarter": "(CAST(STRFTIME('%m', {}) AS INTEGER) + 2) / 3",
     "from_seconds": "DATETIME({}, 'unixepoch')",
     "from_milliseconds": "DATETIME(({}) / 1000, 'unixepoch')",
