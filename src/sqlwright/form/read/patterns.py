@@ -192,7 +192,7 @@ def _amount(node: f.Expression) -> f.Function | None:
         return f.Function("amount", (node,))
     rest = {sign: by for sign, by in signs.items() if sign != ","}
     if signs.get(",") == "." and rest.keys() <= {"€", " ", ".", " €"} and not any(rest.values()):
-        return f.Function("amount_comma", (node,))
+        return f.Function("amount_comma" if "." in rest else "decimal_comma", (node,))
     return None
 
 
@@ -218,8 +218,8 @@ def _squares(node: f.Expression, counted: f.Expression | f.Star) -> f.Expression
             "-",
             f.Aggregate("sum", f.Arithmetic("*", one, other)),
             f.Arithmetic("/" | "ratio", f.Arithmetic("*", total, again), f.Aggregate("count", of)),
-        ) if one == other and _bare(total) == _bare(again) == f.Aggregate("sum", one):
-            return one if of == counted and of in {one, f.Star(None)} else None
+        ) if _bare(one) == other and _bare(total) == _bare(again) == f.Aggregate("sum", other):
+            return other if of == counted and of in {other, f.Star(None)} else None
     return None
 
 

@@ -92,8 +92,8 @@ _FIRST_FUNCTIONS = {
 }
 TEXT_FORMATS = ("from_dmy", "from_mdy", "from_compact", "from_dmy_time", "from_mdy_time")
 """Texts as dates: 31/01/2024, 01/31/2024, 20240131 (a number, too); with a time behind them."""
-AMOUNTS = ("amount", "amount_comma")
-"""Texts as numbers: $1,234.50 and 1.234,50 €."""
+AMOUNTS = ("amount", "amount_comma", "decimal_comma")
+"""Texts as numbers: $1,234.50; 1.234,50 €; 1234,50 €."""
 DATE_PARTS = (
     *("weekday", "hour", "minute", "week", "year_month", "quarter", "month_day"),
     *("weekday_name", "month_name"),

@@ -23,8 +23,10 @@ PRECEDENCE = {
     "quarter": 2,
     "days_between": 1,
     "seconds_between": 1,
+    "from_milliseconds": 4,
 }
-"""How tightly operators bind, and functions that are written with some."""
+"""How tightly operators bind, and functions that are written with some; 4 where those are within
+parentheses."""
 WEEKDAYS = {
     str(number): name
     for number, name in enumerate(
@@ -95,6 +97,7 @@ CALLS = {
     "amount_comma": (
         "CAST(REPLACE(REPLACE(REPLACE(REPLACE({}, '€', ''), ' ', ''), '.', ''), ',', '.') AS REAL)"
     ),
+    "decimal_comma": ("CAST(REPLACE(REPLACE(REPLACE({}, '€', ''), ' ', ''), ',', '.') AS REAL)"),
     "weekday": "STRFTIME('%w', {})",
     "hour": "STRFTIME('%H', {})",
     "minute": "STRFTIME('%M', {})",
@@ -105,7 +108,7 @@ CALLS = {
     "month_name": named("%m", MONTHS),
     "quarter": "(CAST(STRFTIME('%m', {}) AS INTEGER) + 2) / 3",
     "from_seconds": "DATETIME({}, 'unixepoch')",
-    "from_milliseconds": "DATETIME(({}) / 1000, 'unixepoch')",
+    "from_milliseconds": "DATETIME({} / 1000, 'unixepoch')",
     "start_of_month": "DATE({}, 'start of month')",
     "start_of_year": "DATE({}, 'start of year')",
     "days_between": "JULIANDAY({}) - JULIANDAY({})",

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from sqlwright.form import nodes as f
+from sqlwright.form.sequence.symbols import DATE_PARTS as LATER_PARTS
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.declared_types import type_feature
 
-DATE_PARTS = frozenset({"year", "month", "day", "date", "strftime"})
+DATE_PARTS = frozenset({"year", "month", "day", "date", "strftime", *LATER_PARTS})
 """Functions that give a part of a date."""
 
 

@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlwright.form import nodes as f
+from sqlwright.form.sequence.symbols import DATE_PARTS, LATER_AGGREGATES
 from sqlwright.form.walking import inside
 from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 from sqlwright.types import Veto
 
-_SUMS = frozenset({"sum", "avg", "total"})
+_SUMS = frozenset({"sum", "avg", "total", *LATER_AGGREGATES})
 _WORKED_OUT = frozenset({"+", "-", "*", "/", "%", "ratio", "percent"})
-_DATE_PARTS = frozenset({"year", "month", "day", "strftime", "date", "datetime", "julianday"})
+_DATE_PARTS = frozenset(
+    {"year", "month", "day", "strftime", "date", "datetime", "julianday", *DATE_PARTS}
+)
 
 
 def text_as_number(form: f.Query, read: Reading) -> Iterator[Finding]:
