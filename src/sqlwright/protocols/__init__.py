@@ -253,7 +253,9 @@ class Catalog(Protocol):
     @property
     def columns(self) -> Mapping[ColumnRef, ColumnProfile]: ...
     @property
-    def stored(self) -> Formats: ...
+    def stored(self) -> Formats:
+        """Columns whose dates and amounts have to be converted before a query can use them."""
+
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what was left out or couldn't be read."""

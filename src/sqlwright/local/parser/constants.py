@@ -29,8 +29,14 @@ _OUTSIDE = frozenset({*COMPARISONS, "between", "not_between", "in", "not_in"})
 """Keywords after which constants stand."""
 
 _PARTS = {
-    "year": 4, "month": 2, "day": 2, "strftime": 2,
-    "hour": 2, "minute": 2, "week": 2, "weekday": 1,
+    "year": 4,
+    "month": 2,
+    "day": 2,
+    "strftime": 2,
+    "hour": 2,
+    "minute": 2,
+    "week": 2,
+    "weekday": 1,
 }
 """Functions that give a part of a date, as a text of at least so many digits."""
 
