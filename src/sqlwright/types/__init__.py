@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
+from sqlwright.types.account import Account, AskedPhrase, PhraseKind
 from sqlwright.types.examples import ColumnExamples
 from sqlwright.types.links import ColumnLink, DescriptionMatch, Entity, TableLink, TableSummary
 from sqlwright.types.notes import FINDINGS, Note, NoteKind, Veto, VetoKind
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FINDINGS",
+    "Account",
     "Answer",
+    "AskedPhrase",
     "Author",
     "Basis",
     "Candidate",
@@ -58,6 +61,7 @@ __all__ = [
     "ExecutionResult",
     "Note",
     "NoteKind",
+    "PhraseKind",
     "QueryCondition",
     "QueryPart",
     "Question",
@@ -208,6 +212,8 @@ class Candidate:
     """Faults that nobody mended; it isn't held to be right."""
     mended: tuple[Veto, ...] = ()
     """Faults of the candidate it was made from, put right in it."""
+    account: Account | None = field(default=None, compare=False)
+    """What in it answers each phrase of the question, where a step has looked."""
     form: Query | None = field(default=None, repr=False, compare=False)
     """The form that `sql` was written from, where its author has it."""
     id: str = field(init=False, compare=False, default="")

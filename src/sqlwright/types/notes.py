@@ -35,7 +35,7 @@ class Note:
 
 VetoKind = Literal[
     "all", "constant", "date", "join", "moment", "name", "negation", "null", "operation", "place",
-    "round", "shown", "text", "unit", "value", "year",
+    "round", "shown", "text", "unanswered", "unit", "value", "year",
 ]  # fmt: skip
 
 
