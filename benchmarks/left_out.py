@@ -179,9 +179,7 @@ def cases_of(pair: Pair, space: Workspace, context: Context) -> Iterator[dict[st
         }
 
 
-def deleted(
-    pair: Pair, space: Workspace, context: Context
-) -> Iterator[tuple[str, str, str, Rows]]:
+def deleted(pair: Pair, space: Workspace, context: Context) -> Iterator[tuple[str, str, str, Rows]]:
     """The kind of condition, the query without it, the whole query, and its rows."""
     schema: Schema = space.schema
     try:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from sqlwright.accounting import asked as reading
 from sqlwright.accounting.asked import Asked
 from sqlwright.accounting.said import Said, called
-from sqlwright.english.cues import COMPARATIVES
+from sqlwright.english.cues import COMPARATIVES, PROPERTIES
 from sqlwright.english.dates import moments
 from sqlwright.english.vocabulary import (
     DEEDS,
@@ -18,8 +19,10 @@ from sqlwright.english.vocabulary import (
     GENERIC_NAMES,
     MONTHS,
     OPERATION_WORDS,
+    UNITS,
+    WEEKDAYS,
 )
-from sqlwright.english.words import Token, stem, tokens
+from sqlwright.english.words import Token, singular, split_name, stem, tokens
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.types import Question, ValueMatch
 from sqlwright.types.account import Account, AskedPhrase, PhraseKind
@@ -29,7 +32,7 @@ FOUND = 0.95
 
 DOUBTS: Mapping[PhraseKind, float] = {
     "value": 0.9, "number": 0.9, "time": 0.9, "negation": 0.9, "bound": 0.9, "pattern": 0.9,
-    "extreme": 0.9, "average": 0.9, "quotation": 0.9, "name": 0.5, "output": 0.5,
+    "extreme": 0.9, "average": 0.9, "quotation": 0.9, "name": 0.3, "output": 0.5,
     "order": 0.1, "count": 0.1, "sum": 0.1, "word": 0.05,
 }  # fmt: skip
 """How much it speaks against a query that nothing answers a phrase. Of 3,281 right queries of
@@ -40,6 +43,10 @@ CALLED = 0.25
 GRAVE = 0.5
 """Doubt from which one phrase alone is a fault of the query."""
 
+_CODED = frozenset({"value", "quotation", "name", "negation", "extreme", "pattern", "time", "word"})
+"""Kinds of phrases that a code may stand for."""
+_TIMES = MONTHS.keys() | WEEKDAYS | {f"{name}s" for name in WEEKDAYS}
+_UNITS = frozenset(name for units in UNITS for name in units)
 _DULL = FUNCTION_WORDS | OPERATION_WORDS | DEEDS | COMPARATIVES
 """Words that ask for nothing that a name could stand for."""
 
@@ -70,7 +77,7 @@ def account(
     ):
         for phrase in phrases:
             work.found.append(phrase)
-    return Account(tuple(sorted(work.found, key=lambda one: one.span)))
+    return Account(tuple(sorted(work.told_by_codes(), key=lambda one: one.span)))
 
 
 @dataclass
@@ -86,20 +93,13 @@ class _Work:
     def __post_init__(self) -> None:
         self.text = self.question.text
         self.tokens = tokens(self.text)
+        self._own_name = {stem(word) for word in split_name(self.schema.name)}
         self.evidence = {stem(word.text) for word in tokens(self.question.evidence)}
 
     def times(self, today: date | None) -> Iterator[AskedPhrase]:
         """Days, months and years in words and digits."""
         for moment in moments(self.text, today):
-            answer = next(
-                (
-                    time
-                    for time in (moment.first, moment.last, moment.year)
-                    if any(time in text for text in self.said.texts)
-                ),
-                "",
-            )
-            yield self._phrase("time", moment.span, answer)
+            yield self._phrase("time", moment.span, self.said.has_time(moment.first, moment.last))
 
     def quotations(self) -> Iterator[AskedPhrase]:
         """Texts in quotes."""
@@ -128,15 +128,18 @@ class _Work:
             match = self._meant(span)
             if match is None or self._is_no_name(match) or not self._is_near(match):
                 continue
-            kinds = {one.column for one in self.values if one.span == span} & self.said.grouped
-            answer = f"one row per {next(iter(kinds))}" if kinds else ""
+            kinds = {one.column for one in self.values if one.span == span}
+            kinds &= self.said.grouped | (self.said.shown & self._several)
+            answer = f"one row per {min(kinds)}" if kinds else ""
             yield self._phrase("value", span, answer, left=match)
 
     def numbers(self) -> Iterator[AskedPhrase]:
         """Numbers, as digits or words."""
         for one in reading.numbers(self.text):
             if not self._taken(one.span):
-                there = self.said.has_number(one.worth) or (one.worth <= 1 and self._bounds_otherwise())
+                there = self.said.has_number(one.worth) or (
+                    one.worth <= 1 and self._bounds_otherwise()
+                )
                 answer = self.text[slice(*one.span)] if there else ""
                 yield self._phrase("number", one.span, answer)
 
@@ -152,7 +155,9 @@ class _Work:
         said, word = self.said, self.text[slice(*one.span)].casefold()
         answers: dict[str, str] = {
             "pattern": "LIKE" if said.matches_texts or said.texts else "",
-            "bound": "a comparison" if said.bounds or self._bounds_otherwise() else "",
+            "bound": "a comparison"
+            if said.bounds or self._bounds_otherwise()
+            else self._beside(one),
             "negation": said.excludes,
             "average": "AVG" if said.averages else "",
             "count": "a count" if said.counts else "",
@@ -167,12 +172,29 @@ class _Work:
             f"'{word}'" if said.holds(word) else ""
         )
 
+    @property
+    def _several(self) -> frozenset[ColumnRef]:
+        """The columns of which the question names several values."""
+        named = {(one.column, one.span) for one in self.values if one.score >= FOUND}
+        counted = Counter(column for column, _ in named)
+        return frozenset(column for column, count in counted.items() if count > 1)
+
+    def _beside(self, bound: Asked) -> str:
+        """The groups that a query shows side by side, for a comparison that names no amount."""
+        after = self.text[bound.span[1] :]
+        amount = reading.AMOUNT_AFTER.match(after) is not None
+        first = self.said.facts.first
+        if amount or not (first.grouping or len(first.aggregates) > 1):
+            return ""
+        return "groups side by side"
+
     def _bounds_otherwise(self) -> bool:
         """True of “more than one” said by two different rows, and of an order's first rows."""
         facts = self.said.facts
         return bool(
             facts.extremes
             or facts.operations
+            or "-" in self.said.functions
             or any(one.operator in {"!=", "exists"} for one in facts.comparisons)
         )
 
@@ -183,11 +205,22 @@ class _Work:
             words = [one for one in self.tokens if one.within(span)]
             if self._taken(span) or not words:
                 continue
-            if any(word.text in MONTHS or word.text in _DULL for word in words):
+            if any(word.text in _TIMES or word.text in _DULL for word in words):
+                continue
+            if stem(words[0].text) in self._own_name:
                 continue
             answer = f"'{match['name']}'" if self.said.holds(match["name"]) else ""
             answer = answer or next(filter(None, (self._word_answer(one) for one in words)), "")
             yield self._phrase("name", span, answer, left=self._meant(span))
+
+    def told_by_codes(self) -> Iterator[AskedPhrase]:
+        """What was found, with the constants that the question doesn't say, codes mostly, as the
+        answers of phrases that nothing else answers: “potassium” is K."""
+        known = {match.value.strip().casefold() for match in self.values if match.score >= FOUND}
+        spare = iter(self.said.spare(self.text, known))
+        for one in sorted(self.found, key=lambda one: -one.doubt):
+            code = next(spare, None) if one.doubt and one.kind in _CODED else None
+            yield one if code is None else replace(one, answer=f"perhaps '{code}'", doubt=0.0)
 
     def words(self) -> Iterator[AskedPhrase]:
         """The words that are left."""
@@ -250,15 +283,24 @@ class _Work:
         return max(same, key=weight, default=None)
 
     def _is_no_name(self, match: ValueMatch) -> bool:
-        """True if a phrase asks for a thing, an operation or a number rather than naming a value."""
+        """True if a phrase asks for a thing, an operation or a number, not for a value."""
         words = [one for one in self.tokens if one.within(match.span or (0, 0))]
         if not words or all(word.is_number for word in words):
+            return True
+        if len(words) == 1 and self._is_everyday(match.phrase, words[0].text):
             return True
         dull = [word.text in FUNCTION_WORDS or word.text in OPERATION_WORDS for word in words]
         names = [bool(self.said.naming(word.text)) for word in words]
         if all(dull) and not ((match.span or (0, 0))[0] > 0 and match.phrase[:1].isupper()):
             return all(names) or not self._beside_its_column(match)
         return all(is_name or is_dull for is_name, is_dull in zip(names, dull, strict=True))
+
+    def _is_everyday(self, phrase: str, word: str) -> bool:
+        """True of a word that is a unit, or in lower case asks for a property or is what a table is
+        called."""
+        if singular(word) in _UNITS:
+            return True
+        return phrase.islower() and (word in PROPERTIES or bool(self._tables(word)))
 
     def _beside_its_column(self, match: ValueMatch) -> bool:
         start, end = match.span or (0, 0)
@@ -291,6 +333,8 @@ class _Work:
         tables: tuple[str, ...] = (),
     ) -> AskedPhrase:
         doubt = CALLED if columns or tables else DOUBTS[kind]
+        if kind == "name" and (left is not None or " " in self.text[slice(*span)].strip()):
+            doubt = DOUBTS["quotation"]
         return AskedPhrase(
             kind,
             self.text[slice(*span)],
@@ -301,4 +345,3 @@ class _Work:
             columns=columns,
             tables=tables,
         )
-

@@ -20,14 +20,15 @@ from sqlwright.english.vocabulary import NUMBERS, SCALES
 from sqlwright.english.words import tokens
 from sqlwright.types.account import PhraseKind
 
-_MORE = one_of({*COMPARATIVES, "more", "less", "fewer", "greater", "better", "worse", "lighter"})
+_MORE = one_of({*COMPARATIVES, "more", "less", "fewer", "greater", "lighter"})
 _NUMBER_WORD = one_of(NUMBERS)
 _AMOUNT = rf"(?:[$£€]?\s?\d[\d.,]*|{_NUMBER_WORD})"
 _MEASURE = rf"(?:(?:the|an?|its|their|his|her|our)\s+)*(?:{_AMOUNT}|average|avg|mean|median)"
 
 _BOUNDS = (
-    whole_words(rf"(?:{_MORE})(?:\s+[\w'’-]+){{0,3}}?\s+than"),
-    whole_words(rf"at (?:least|most)(?=\s+{_AMOUNT}|\s+as\b|\s+once\b|\s+twice\b)"),
+    # Than a thing with a name is a comparison of groups, which a query shows side by side.
+    whole_words(rf"(?:{_MORE})(?:\s+[\w'’-]+){{0,3}}?\s+than(?!\s+(?:the\s+)?(?-i:[A-Z]))"),
+    whole_words(rf"at (?:least|most)(?=\s+{_AMOUNT}|\s+as\b|\s+twice\b)(?!\s+(?:one|1)\b)"),
     whole_words(rf"(?:above|below|over|under|exceed(?:s|ed|ing)?|beyond|up to)(?=\s+{_MEASURE})"),
     whole_words(r"between(?=\s+[^\s]*\d[^\s]*\s+and\s+[^\s]*\d)"),
     whole_words(rf"{_AMOUNT}\s+(?:\w+\s+)?(?:or|and)\s+(?:{_MORE}|above|over|up|below|under)"),
@@ -35,10 +36,12 @@ _BOUNDS = (
 )
 """Phrases that ask for a comparison with an amount."""
 
+AMOUNT_AFTER = re.compile(rf"\s+{_MEASURE}\b", re.IGNORECASE)
+
 _NEGATIONS = whole_words(
     r"not|never|without|except(?:ing)?(?: for)?|excluding|exclude|other than|apart from|neither"
     r"|nor|no|cannot|\w+n['’]t|dont|doesnt|didnt|arent|isnt|wasnt|werent|havent|hasnt"
-    r"|outside(?: of)?"
+    r"|outside(?: of)?|free of|lack(?:s|ing)?"
 )
 _NO_NEGATION_AFTER = re.compile(
     r"\s*(?:only|just|matter|idea|doubt|\d|know|knows|sure|care|mind|worry|forget|longer\?"
@@ -63,7 +66,11 @@ _EXTREME = whole_words(
     r"|(?:the|our|my|its) (?:best|worst)(?=\s+\w)|top(?= \d| (?:two|three|four|five|ten|twenty)\b)"
     r"|most recent(?:ly)?|latest|earliest|newest"
 )
-_AVERAGE = whole_words(one_of(AVERAGE))
+_AVERAGE = whole_words(
+    rf"{one_of({*AVERAGE} - {'mean'})}"
+    r"|(?<!\bi )(?<!you )(?<!we )(?<!does )(?<!that )mean"
+    r"(?! (?:the|that|when|which|what|by|it|in)\b)"
+)
 _COUNT = whole_words(r"how many|number of|count of")
 _SUM = whole_words(r"(?:the |in )?total(?! number| count)|sum of|how much|altogether")
 _ORDER = whole_words(
@@ -152,7 +159,7 @@ def numbers(text: str) -> Iterator[Asked]:
         if text[token.start - 1 : token.start].isalpha() or text[token.end : token.end + 1] == "s":
             continue
         worth = _worth(text[token.start : token.end])
-        if worth is None:
+        if not worth or _RANK.match(text, token.end):
             continue
         more = scaled.match(text, token.end)
         yield Asked("number", (token.start, more.end() if more else token.end), worth)
@@ -162,6 +169,10 @@ def numbers(text: str) -> Iterator[Asked]:
         # “At least one” is what a join says.
         if worth > 1 or not match.group().casefold().startswith(("at least", "one")):
             yield Asked("number", match.span(name), float(worth))
+
+
+_RANK = re.compile(r"(?:st|nd|rd|th)\s+(?:percentile|quartile|decile|quantile)", re.IGNORECASE)
+"""The rest of “90th percentile”, whose number is the operation's."""
 
 
 def _worth(text: str) -> float | None:

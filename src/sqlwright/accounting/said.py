@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import isclose
@@ -22,6 +24,7 @@ _PARTS_OF_TEXT = frozenset({"substr", "substring", "instr", "str_position", "lef
 _FACTORS = (1, 7, 12, 24, 52, 60, 1024, 3600, 86_400, 1024 * 1024, 2.54, 0.45359237)
 _POWERS = (1, 10, 100, 1e3, 1e6, 1e9)
 """Units are so many times of one another."""
+_NUMBERS = re.compile(r"\d+")
 _LEAST = 4
 """Letters of a word that may be part of a longer name; chosen."""
 
@@ -55,15 +58,18 @@ class Said:
     def referred(self) -> frozenset[str]:
         """The tables that its tables' keys refer to: who takes part in a course is a student."""
         own = set(self.facts.tables)
-        return frozenset(
-            key.target_table for key in self.schema.foreign_keys if key.table in own
-        )
+        return frozenset(key.target_table for key in self.schema.foreign_keys if key.table in own)
 
     @cached_property
     def grouped(self) -> frozenset[ColumnRef]:
-        """The columns that it groups by or shows, each of whose values has a row of its own."""
+        """The columns that it groups by: each of their values has a row of its own."""
         terms = [term for one in self.facts.selects for term in one.grouping]
         return frozenset(ref for term in terms for ref in term.columns)
+
+    @cached_property
+    def shown(self) -> frozenset[ColumnRef]:
+        """The columns that it shows as they are."""
+        return frozenset(term.column for term in self.facts.first.shown if term.column is not None)
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -97,9 +103,33 @@ class Said:
         """True if a number is there, in some unit or as the next one of a strict bound."""
         next_one = self.bounds or bool(self.facts.limits)
         return any(
-            _same_amount(worth, one) or (next_one and abs(worth - one) == 1)
-            for one in self.numbers
+            _same_amount(worth, one) or (next_one and abs(worth - one) == 1) for one in self.numbers
         ) or any(f"{worth:g}" in text for text in self.texts)
+
+    def has_time(self, first: str, last: str) -> str:
+        """The constant that a time of the question, in ISO 8601, is; empty for none."""
+        wanted = [first, last, first.replace("-", ""), first[:4]]
+        for text in self.texts:
+            if any(time in text for time in wanted) or first[2:4] in _NUMBERS.findall(text):
+                return text
+        return ""
+
+    def spare(self, text: str, known: Collection[str]) -> tuple[str, ...]:
+        """The constants that something must equal and that stand neither in a text nor among the
+        `known`: codes, switches, parts of dates."""
+        folded = text.casefold()
+        found: dict[str, None] = {}
+        for one in self.facts.comparisons:
+            if one.operator not in {"=", "in", "like", "!="}:
+                continue
+            for term in one.right:
+                constant = term.constant
+                if constant is None or constant.is_format:
+                    continue
+                said = constant.text.strip(" %").casefold()
+                if said and said not in known and not _stands_in(said, folded):
+                    found[constant.text] = None
+        return tuple(found)
 
     @cached_property
     def excludes(self) -> str:
@@ -149,6 +179,13 @@ class Said:
         return self.facts.calls("count", "sum", "total") or bool(self.functions & _RANKING)
 
 
+def _stands_in(said: str, text: str) -> bool:
+    """True if a constant stands in a text, a short one as a word of its own."""
+    if len(said) >= _LEAST:
+        return said in text
+    return re.search(rf"(?<!\w){re.escape(said)}(?!\w)", text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Name:
     words: frozenset[str]
@@ -173,10 +210,13 @@ def _stands_for(word: str, name: _Name) -> bool:
         return True
     if any(_akin(root, other) for other in name.stems):
         return True
-    return any(
-        (len(root) >= _LEAST and root in one) or (len(one) >= _LEAST and one in word)
-        for one in name.joined
-    ) or word in name.joined
+    return (
+        any(
+            (len(root) >= _LEAST and root in one) or (len(one) >= _LEAST and one in word)
+            for one in name.joined
+        )
+        or word in name.joined
+    )
 
 
 def called(word: str, name: str, label: str = "") -> bool:

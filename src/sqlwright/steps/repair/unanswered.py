@@ -1,4 +1,4 @@
-"""The account of a candidate, and the phrases of the question that it leaves unanswered as vetoes."""
+"""The account of a candidate, and the phrases that it leaves unanswered as vetoes."""
 
 from __future__ import annotations
 
