@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from sqlwright.schema import Table as Table
     from sqlwright.session import Session as Session
     from sqlwright.spending import Budget as Budget
+    from sqlwright.types import Account as Account
     from sqlwright.types import Answer as Answer
+    from sqlwright.types import AskedPhrase as AskedPhrase
     from sqlwright.types import Basis as Basis
     from sqlwright.types import Candidate as Candidate
     from sqlwright.types import ColumnExamples as ColumnExamples
@@ -80,7 +82,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _PLACES = {
+    "Account": "sqlwright.types",
     "Answer": "sqlwright.types",
+    "AskedPhrase": "sqlwright.types",
     "Basis": "sqlwright.types",
     "Budget": "sqlwright.spending",
     "Candidate": "sqlwright.types",

@@ -1,4 +1,4 @@
-"""What a query says, as far as the phrases of a question ask for it."""
+"""The meaning of a query, as far as the phrases of a question ask for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlwright.sql.facts import QueryFacts
 _RANGES = frozenset({"<", ">", "<=", ">=", "between"})
 _NO = frozenset({"0", "0.0", "no", "n", "false", "f", "none", "never"})
 _NEGATIVE = ("no ", "non", "not", "un", "in", "im", "dis", "never", "without")
-"""How stored values begin that say what isn't so."""
+"""Beginnings of stored values that say what isn't so."""
 _RANKING = frozenset({"row_number", "rank", "dense_rank", "ntile", "first_value", "last_value",
                       "max", "min", "percent_rank", "cume_dist", "lag", "lead"})  # fmt: skip
 _DIVISION = frozenset({"/", "%"})
@@ -133,7 +133,7 @@ class Said:
 
     @cached_property
     def excludes(self) -> str:
-        """What excludes something; empty for nothing."""
+        """The part that excludes something; empty for nothing."""
         facts = self.facts
         for one in facts.comparisons:
             if one.negated or one.operator == "!=":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sqlwright.types.account import Account, AskedPhrase
 
-LEAST = 0.1
+LEAST = 0.2
 """Doubt from which a phrase is named to a person; chosen."""
 NAMED = 3
 """Columns and values named of one phrase at most."""
@@ -34,7 +34,7 @@ def unanswered_words(phrase: AskedPhrase) -> str:
         return f"{said} asks for {_ASKS_FOR[phrase.kind]}, and nothing in this query does that"
     if phrase.value is not None:
         held = f"{phrase.value.column} holds {phrase.value.value!r}"
-        return f"nothing in this query stands for {said}; {held}"
+        return f"nothing in this query stands for {said}; {held}: use it?"
     if phrase.kind in {"quotation", "name"}:
         near = [f"{one.value!r} of {one.column}" for one in phrase.nearest[:NAMED]]
         verb = "is" if len(near) == 1 else "are"
@@ -48,10 +48,16 @@ def unanswered_words(phrase: AskedPhrase) -> str:
     return f"nothing in this query stands for {said}"
 
 
-def question_words(phrase: AskedPhrase) -> str:
-    """The same, asking whether to use what could stand for it."""
-    asked = unanswered_words(phrase)
-    return f"{asked}: use it?" if phrase.value is not None else asked
+def named_words(account: Account | None) -> tuple[str, ...]:
+    """A sentence on each phrase that nothing answers and that a person should know of."""
+    if account is None:
+        return ()
+    return tuple(unanswered_words(one) for one in account.unanswered if one.doubt >= LEAST)
+
+
+def answered_words(phrase: AskedPhrase) -> str:
+    """A phrase and the part of the query that answers it, in a few words."""
+    return f"“{phrase.text}”: {phrase.answer or 'nothing'}"
 
 
 def account_to_dict(account: Account | None, match: Callable[[Any], Any]) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from sqlwright import candidates as pool
 from sqlwright.errors import Cancelled
+from sqlwright.presentation.accounting import named_words
 from sqlwright.presentation.answer import NO_ROWS, percent, shortened_words
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.protocols import Workspace
@@ -134,6 +135,7 @@ def _answered(
         tuple(note for note in state.warnings if note.kind == "stand_in"),
         tuple(Note("vetoed", veto.message) for veto in chosen.vetoes),
         tuple(Note("mended", veto.done) for veto in chosen.mended),
+        tuple(Note("unanswered", text) for text in named_words(chosen.account)),
         chosen.warnings,
         _remarks(result),
         state.warnings,
@@ -150,6 +152,7 @@ def _answered(
         basis=basis,
         doubt=doubt,
         values=tuple(match for match in chosen.values if match in told_values),
+        account=chosen.account,
         reading=reading,
         used_columns=columns,
         used_tables=_tables(chosen.sql, columns, workspace.schema),

@@ -36,6 +36,7 @@ from sqlwright.types.results import (
     ExecutionResult,
 )
 from sqlwright.types.sub_questions import SubQuestion
+from sqlwright.types.values import ValueMatch
 
 if TYPE_CHECKING:
     from sqlwright.form.nodes import Query
@@ -99,22 +100,6 @@ class Question:
     text: str
     evidence: str = ""
     history: tuple[Turn, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ValueMatch:
-    """A stored value that resembles a phrase of the question."""
-
-    phrase: str
-    column: ColumnRef
-    value: str
-    """The exact stored spelling, usable as a literal."""
-    score: float
-    """Similarity in [0, 1]; 1 is equality after folding case and accents."""
-    row_count: int | None = None
-    """Rows that hold the value; None when not counted."""
-    span: tuple[int, int] | None = None
-    """Character range of the phrase in the question; None when it wasn't taken from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +198,7 @@ class Candidate:
     mended: tuple[Veto, ...] = ()
     """Faults of the candidate it was made from, put right in it."""
     account: Account | None = field(default=None, compare=False)
-    """What in it answers each phrase of the question, where a step has looked."""
+    """The part of it that answers each phrase of the question, where a step has looked."""
     form: Query | None = field(default=None, repr=False, compare=False)
     """The form that `sql` was written from, where its author has it."""
     id: str = field(init=False, compare=False, default="")
@@ -357,6 +342,8 @@ class Answer:
     """The author of the query; None without one and for a query of the user's own."""
     basis: Basis = Basis()  # noqa: RUF009 - frozen
     """The grounds for how sure it is."""
+    account: Account | None = None
+    """The part of the query that answers each phrase of the question, where a step has looked."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types under stable keys, with the version of the form."""

@@ -1,23 +1,21 @@
-"""What of a question a query answers, phrase by phrase."""
+"""The phrases of a question, and the part of a query that answers each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from sqlwright.schema import ColumnRef
-
-if TYPE_CHECKING:
-    from sqlwright.types import ValueMatch
+from sqlwright.types.values import ValueMatch
 
 PhraseKind = Literal[
     "value", "quotation", "name", "number", "time", "negation", "bound", "pattern", "extreme",
     "average", "count", "sum", "order", "word", "output",
 ]  # fmt: skip
-"""What a phrase asks for: a stored value; a text in quotes or written as a name; a number; a time;
-that something isn't so; a comparison; a part of a text; an operation; anything else; a column."""
+"""The things that phrases ask for: a stored value; a text in quotes or written as a name; a number;
+a time; that something isn't so; a comparison; a part of a text; an operation; anything else; a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +27,9 @@ class AskedPhrase:
     span: tuple[int, int]
     """First character and end in the question."""
     answer: str = ""
-    """What answers it, in words; empty for nothing."""
+    """The part of the query that answers it, in words; empty for nothing."""
     doubt: float = 0.0
-    """How much it speaks against the query that nothing answers it, in [0, 1]."""
+    """The weight against the query of nothing answering it, in [0, 1]."""
     value: ValueMatch | None = None
     """A stored value that it names and the query doesn't use."""
     columns: tuple[ColumnRef, ...] = ()
@@ -57,5 +55,5 @@ class Account:
 
     @cached_property
     def doubt(self) -> float:
-        """How much all of them together speak against the query, in [0, 1]."""
+        """The weight of all of them together against the query, in [0, 1]."""
         return 1.0 - prod(1.0 - one.doubt for one in self.unanswered)

@@ -18,7 +18,8 @@ from sqlwright.cli.views.answer import (
     sql_lines,
     value_line,
 )
-from sqlwright.presentation.answer import usage_words
+from sqlwright.presentation.accounting import LEAST
+from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.timing import duration
 from sqlwright.types import Answer, Candidate, State, StepTime, UnitTest
 
@@ -49,6 +50,7 @@ def reasoning_lines(answer: Answer, state: State | None, display: DisplayOptions
             "Stored values that resemble its words", _values(state, display), display
         )
         yield from _section("Tables and columns it may need", _links(state, display), display)
+    yield from _section("What answers its words", _account(answer, display), display)
     candidates = state.candidates if state is not None else answer.alternatives
     tests = state.tests if state is not None else ()
     yield from _section(
@@ -101,6 +103,18 @@ def _values(state: State, display: DisplayOptions) -> Iterator[Text]:
         yield from wrapped(line, display.width - 2, hang=6)
     if len(state.values) > LINKS:
         yield Text.assemble((f"and {len(state.values) - LINKS} more", "quiet"))
+
+
+def _account(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
+    """Each phrase of the question with what answers it; those that nothing does stand out."""
+    for phrase in answer.account.phrases if answer.account is not None else ():
+        line = Text(f'"{clean(phrase.text, 80)}"')
+        line.append(f" {display.glyphs.arrow} ", style="quiet")
+        if phrase.answer:
+            line.append(clean(phrase.answer, 120), style="name")
+        else:
+            line.append("nothing", style="fair" if phrase.doubt >= LEAST else "quiet")
+        yield from wrapped(line, display.width - 2, hang=6)
 
 
 def _links(state: State, display: DisplayOptions) -> Iterator[Text]:

@@ -114,12 +114,14 @@ def _finding(
 ) -> Finding:
     """That a value isn't used; `wanted` is the condition that asks for it, by default equality."""
     negated = is_negated(read.question, match)
+    told = (
+        f"nothing in this query stands for “{match.phrase}”; "
+        f"{match.column} holds {match.value!r}: use it?"
+    )
     if wanted is not None:
-        told = f"“{match.phrase}” isn't used: {match.column} holds {match.value!r}"
         done = f"“{match.phrase}” is looked for in {match.column}"
         added = replace(wanted, negated=negated)
         return Finding(Veto("value", told, done), _with(form, added))
-    told = f"“{match.phrase}” isn't used: {match.column} holds {match.value!r}"
     mended = _with_condition(form, match, read, negated=negated)
     return Finding(Veto("value", told, f"“{match.phrase}” is read as {match.column} "
                         f"{'≠' if negated else '='} {match.value!r}"), mended)  # fmt: skip
