@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import lru_cache
 
 from sqlwright.accounting import asked as reading
 from sqlwright.accounting.asked import Asked
 from sqlwright.accounting.said import Said, called
 from sqlwright.english.cues import COMPARATIVES, PROPERTIES
-from sqlwright.english.dates import moments
+from sqlwright.english.dates import Moment, moments
 from sqlwright.english.vocabulary import (
     DEEDS,
     FUNCTION_WORDS,
@@ -92,13 +93,13 @@ class _Work:
 
     def __post_init__(self) -> None:
         self.text = self.question.text
-        self.tokens = tokens(self.text)
+        self.tokens = _tokens(self.text)
         self._own_name = {stem(word) for word in split_name(self.schema.name)}
         self.evidence = {stem(word.text) for word in tokens(self.question.evidence)}
 
     def times(self, today: date | None) -> Iterator[AskedPhrase]:
         """Days, months and years in words and digits."""
-        for moment in moments(self.text, today):
+        for moment in _moments(self.text, today):
             yield self._phrase("time", moment.span, self.said.has_time(moment.first, moment.last))
 
     def quotations(self) -> Iterator[AskedPhrase]:
@@ -135,7 +136,7 @@ class _Work:
 
     def numbers(self) -> Iterator[AskedPhrase]:
         """Numbers, as digits or words."""
-        for one in reading.numbers(self.text):
+        for one in _numbers(self.text):
             if not self._taken(one.span):
                 there = self.said.has_number(one.worth) or (
                     one.worth <= 1 and self._bounds_otherwise()
@@ -145,11 +146,9 @@ class _Work:
 
     def cues(self) -> Iterator[AskedPhrase]:
         """Words for comparisons, negations, patterns and operations."""
-        every = (reading.patterns, reading.bounds, reading.negations, reading.operations)
-        for kind in every:
-            for one in kind(self.text):
-                if not self._taken(one.span):
-                    yield self._phrase(one.kind, one.span, self._cue_answer(one))
+        for one in _cues(self.text):
+            if not self._taken(one.span):
+                yield self._phrase(one.kind, one.span, self._cue_answer(one))
 
     def _cue_answer(self, one: Asked) -> str:
         said, word = self.said, self.text[slice(*one.span)].casefold()
@@ -345,3 +344,27 @@ class _Work:
             columns=columns,
             tables=tables,
         )
+
+
+# One question is read once for all its candidates.
+
+
+@lru_cache(maxsize=64)
+def _tokens(text: str) -> tuple[Token, ...]:
+    return tuple(tokens(text))
+
+
+@lru_cache(maxsize=64)
+def _moments(text: str, today: date | None) -> tuple[Moment, ...]:
+    return moments(text, today)
+
+
+@lru_cache(maxsize=64)
+def _numbers(text: str) -> tuple[Asked, ...]:
+    return tuple(reading.numbers(text))
+
+
+@lru_cache(maxsize=64)
+def _cues(text: str) -> tuple[Asked, ...]:
+    kinds = (reading.patterns, reading.bounds, reading.negations, reading.operations)
+    return tuple(one for kind in kinds for one in kind(text))

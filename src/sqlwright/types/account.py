@@ -15,7 +15,7 @@ PhraseKind = Literal[
     "average", "count", "sum", "order", "word", "output",
 ]  # fmt: skip
 """The things that phrases ask for: a stored value; a text in quotes or written as a name; a number;
-a time; that something isn't so; a comparison; a part of a text; an operation; anything else; a column."""
+a time; an exclusion; a comparison; a part of a text; an operation; anything else; a column."""
 
 
 @dataclass(frozen=True, slots=True)

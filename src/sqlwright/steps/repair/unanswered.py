@@ -20,17 +20,24 @@ ALIKE = 0.5
 
 
 def accounted(candidate: Candidate, read: Reading) -> Candidate:
-    """The candidate with its account, and with a veto for each grave phrase that nothing in it
-    answers and none of its vetoes is about."""
+    """The candidate with its account; as it is where it can't be read."""
     facts = facts_of(candidate, read.schema)
     if facts is None:
         return candidate
     said = Said(facts, read.schema, calculations(candidate.sql).functions)
     found = account(read.state.question, read.schema, read.state.values, said, read.today)
     found = Account(tuple(_with_nearest(one, read) for one in found.phrases))
+    return replace(candidate, account=found)
+
+
+def vetoed(candidate: Candidate) -> Candidate:
+    """The candidate with a veto for each grave phrase that nothing in it answers and none of its
+    vetoes is about."""
+    if candidate.account is None:
+        return candidate
     known = [veto.message.casefold() for veto in candidate.vetoes]
-    new = tuple(_vetoes(found.unanswered, known))
-    return replace(candidate, account=found, vetoes=(*candidate.vetoes, *new))
+    new = tuple(_vetoes(candidate.account.unanswered, known))
+    return replace(candidate, vetoes=(*candidate.vetoes, *new)) if new else candidate
 
 
 def _vetoes(left: Iterable[AskedPhrase], known: Iterable[str]) -> Iterator[Veto]:

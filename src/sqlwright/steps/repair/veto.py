@@ -23,7 +23,7 @@ from sqlwright.form.write.sql import write_sql
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef
 from sqlwright.sql.tokens import quote_name
-from sqlwright.steps.repair.unanswered import accounted
+from sqlwright.steps.repair.unanswered import accounted, vetoed
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading, joined
 from sqlwright.steps.repair.vetoes.rules import findings
 from sqlwright.types import Candidate, State, Veto
@@ -54,9 +54,9 @@ class VetoRepair(Step):
         read = Reading(state, context.workspace, context.run.today)
         deadline = context.run.clock() + self.seconds
         share = cache(partial(_share, context))
-        done = [self._examined(one, read, context, deadline) for one in state.candidates]
-        done = [_with_joins(one, read, share) for one in done]
-        done = [accounted(one, read) if valid(one) else one for one in done]
+        done = [accounted(one, read) if valid(one) else one for one in state.candidates]
+        done = [self._examined(one, read, context, deadline) for one in done]
+        done = [vetoed(_with_joins(one, read, share)) for one in done]
         return state.evolve(candidates=deduplicate(done))
 
     def _examined(
@@ -118,7 +118,7 @@ class VetoRepair(Step):
         (new,) = execute([new], context.workspace.database, context.run, seconds=left)
         if not valid(new) or (is_empty_answer(new) and not is_empty_answer(candidate)):
             return None
-        return new
+        return accounted(new, read)
 
 
 def _with_joins(

@@ -140,7 +140,8 @@ def _faults(selected: Candidate, checked: Sequence[Candidate]) -> Iterator[Sign]
 
 def _account(selected: Candidate, checked: Sequence[Candidate]) -> Account | None:
     """The account of the selected query itself, not of what became of it."""
-    return next((one.account for one in checked if one.id == selected.id), None)
+    versions = (version for one in checked for version in history(one))
+    return next((one.account for one in versions if one.id == selected.id), None)
 
 
 def _first(candidate: Candidate) -> Candidate:
