@@ -11,7 +11,7 @@ from functools import lru_cache
 from sqlwright.accounting import asked as reading
 from sqlwright.accounting.asked import Asked
 from sqlwright.accounting.said import Said, called
-from sqlwright.english.cues import COMPARATIVES, PROPERTIES
+from sqlwright.english.cues import COMPARATIVES, PROPERTIES, is_done
 from sqlwright.english.dates import Moment, moments
 from sqlwright.english.vocabulary import (
     DEEDS,
@@ -20,6 +20,7 @@ from sqlwright.english.vocabulary import (
     GENERIC_NAMES,
     MONTHS,
     OPERATION_WORDS,
+    POLITE,
     UNITS,
     WEEKDAYS,
 )
@@ -48,7 +49,7 @@ _CODED = frozenset({"value", "quotation", "name", "negation", "extreme", "patter
 """Kinds of phrases that a code may stand for."""
 _TIMES = MONTHS.keys() | WEEKDAYS | {f"{name}s" for name in WEEKDAYS}
 _UNITS = frozenset(name for units in UNITS for name in units)
-_DULL = FUNCTION_WORDS | OPERATION_WORDS | DEEDS | COMPARATIVES
+_DULL = FUNCTION_WORDS | OPERATION_WORDS | DEEDS | COMPARATIVES | POLITE
 """Words that ask for nothing that a name could stand for."""
 
 Span = tuple[int, int]
@@ -285,6 +286,8 @@ class _Work:
         """True if a phrase asks for a thing, an operation or a number, not for a value."""
         words = [one for one in self.tokens if one.within(match.span or (0, 0))]
         if not words or all(word.is_number for word in words):
+            return True
+        if len(words) == 1 and match.phrase.islower() and is_done(self.text, match.span or (0, 0)):
             return True
         if len(words) == 1 and self._is_everyday(match.phrase, words[0].text):
             return True

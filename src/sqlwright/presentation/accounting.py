@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,11 +48,17 @@ def unanswered_words(phrase: AskedPhrase) -> str:
     return f"nothing in this query stands for {said}"
 
 
-def named_words(account: Account | None) -> tuple[str, ...]:
-    """A sentence on each phrase that nothing answers and that a person should know of."""
+def named_words(account: Account | None, told: Iterable[str]) -> tuple[str, ...]:
+    """A sentence on each phrase that nothing answers and that a person should know of, but for
+    those that something else that is `told` names."""
     if account is None:
         return ()
-    return tuple(unanswered_words(one) for one in account.unanswered if one.doubt >= LEAST)
+    known = [text.casefold() for text in told]
+    return tuple(
+        unanswered_words(one)
+        for one in account.unanswered
+        if one.doubt >= LEAST and not any(one.text.casefold() in text for text in known)
+    )
 
 
 def answered_words(phrase: AskedPhrase) -> str:

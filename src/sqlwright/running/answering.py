@@ -130,12 +130,14 @@ def _answered(
         doubt = _unmeasured_doubt(chosen, basis)
     else:
         doubt = _doubt(state, chosen, answer.alternatives, confidence, told)
+    read = [veto.message for veto in chosen.vetoes] + [veto.done for veto in chosen.mended]
+    read += [sign.text for sign in basis.signs]
     warnings = _once(
         told,
         tuple(note for note in state.warnings if note.kind == "stand_in"),
         tuple(Note("vetoed", veto.message) for veto in chosen.vetoes),
         tuple(Note("mended", veto.done) for veto in chosen.mended),
-        tuple(Note("unanswered", text) for text in named_words(chosen.account)),
+        tuple(Note("unanswered", text) for text in named_words(chosen.account, read)),
         chosen.warnings,
         _remarks(result),
         state.warnings,
