@@ -267,9 +267,10 @@ def main() -> None:
             some = [
                 one
                 for one in load_pairs(options.data, split, (part,))
-                if one.source == "spider" and spider_file(options.data, one.database).exists()
+                if one.source != "archer" and spider_file(options.data, one.database).exists()
             ]
             random.Random(part).shuffle(some)
+            some.sort(key=lambda one: one.source != "spider")
             pairs += some
 
         def open_one(name: str) -> Workspace:

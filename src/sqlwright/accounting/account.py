@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from sqlwright.accounting import asked as reading
 from sqlwright.accounting.asked import Asked
+from sqlwright.accounting.outputs import missing_outputs
 from sqlwright.accounting.said import Said, called
 from sqlwright.english.cues import COMPARATIVES, PROPERTIES, is_done
 from sqlwright.english.dates import Moment, moments
@@ -34,7 +35,7 @@ FOUND = 0.95
 
 DOUBTS: Mapping[PhraseKind, float] = {
     "value": 0.9, "number": 0.9, "time": 0.9, "negation": 0.9, "bound": 0.9, "pattern": 0.9,
-    "extreme": 0.9, "average": 0.9, "quotation": 0.9, "name": 0.3, "output": 0.5,
+    "extreme": 0.9, "average": 0.9, "quotation": 0.9, "name": 0.3, "output": 0.9,
     "order": 0.1, "count": 0.1, "sum": 0.1, "word": 0.05,
 }  # fmt: skip
 """The weight against a query of nothing answering a phrase. Of 3,281 right queries of
@@ -71,6 +72,7 @@ def account(
         work.times(today),
         work.quotations(),
         work.values_used(),
+        work.outputs(),
         work.values_left(),
         work.numbers(),
         work.cues(),
@@ -120,6 +122,12 @@ class _Work:
                 continue
             if match.score >= 0.8 and self.said.holds(match.value):
                 yield self._phrase("value", match.span, f"{match.column} = {match.value!r}")
+
+    def outputs(self) -> Iterator[AskedPhrase]:
+        """Columns that are listed to be shown, and aren't."""
+        for span, columns in missing_outputs(self.text, self.tokens, self.said):
+            if not self._taken(span):
+                yield self._phrase("output", span, "", columns=columns)
 
     def values_left(self) -> Iterator[AskedPhrase]:
         """Phrases that name a stored value which the query doesn't use."""
@@ -334,7 +342,7 @@ class _Work:
         columns: tuple[ColumnRef, ...] = (),
         tables: tuple[str, ...] = (),
     ) -> AskedPhrase:
-        doubt = CALLED if columns or tables else DOUBTS[kind]
+        doubt = CALLED if kind == "word" and (columns or tables) else DOUBTS[kind]
         if kind == "name" and (left is not None or " " in self.text[slice(*span)].strip()):
             doubt = DOUBTS["quotation"]
         return AskedPhrase(

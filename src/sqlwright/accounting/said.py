@@ -94,6 +94,11 @@ class Said:
         part of the name, or as a property that such columns hold; empty for none."""
         return next((shown for shown, name in self._names if _stands_for(word, name)), "")
 
+    def shows(self, word: str) -> bool:
+        """True if a word stands for a column that it shows, as generously as `naming`."""
+        shown = {str(ref) for term in self.facts.first.shown for ref in term.columns}
+        return any(_stands_for(word, name) for place, name in self._names if place in shown)
+
     def holds(self, text: str) -> bool:
         """True if a constant is a text, part of it, or has it as a part."""
         wanted = text.strip().casefold()

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 NoteKind = Literal[
-    "stopped", "vetoed", "mended",
-    "fan_out", "text_as_number", "order_by_digits", "replaced", "converted",
     "stopped", "vetoed", "mended", "unanswered",
-    "fan_out", "text_as_number", "order_by_digits", "replaced",
+    "fan_out", "text_as_number", "order_by_digits", "replaced", "converted",
     "shortened", "only_null", "date", "second_question", "database",
     "left_out", "budget", "stand_in", "model", "schema", "embedder", "critic", "record",
 ]  # fmt: skip

@@ -34,7 +34,7 @@ from sqlwright.local.parser.dressing.undress import undress
 from sqlwright.local.parser.dressing.ways import as_meant
 from sqlwright.local.parser.encode import encode
 from sqlwright.local.parser.nodes import FEATURES, Budget, Encoded, ValueNode, WordPieces
-from sqlwright.local.parser.plausible import is_senseless, mixes_types
+from sqlwright.local.parser.plausible import is_senseless, mixes_types, works_out_nonsense
 from sqlwright.local.parser.search import Floats, Hypothesis, Search
 from sqlwright.local.question.retelling import Retelling, untold
 from sqlwright.local.runtime import open_session
@@ -267,7 +267,10 @@ def _written(
             form = dating.query(delinearize(hypothesis.symbols))
         except UnsupportedQuery:
             continue
-        if not is_senseless(form) and not mixes_types(form, as_meant(view.schema, formats)):
+        meant = as_meant(view.schema, formats)
+        if is_senseless(form) or mixes_types(form, meant):
+            continue
+        if not works_out_nonsense(form, meant):
             forms.append((dress(form, formats), hypothesis))
     # A join may lead through tables that the view hides; but in a wide schema keys lead from
     # anywhere to anywhere, and a query that needs no hidden table is more probably meant.
