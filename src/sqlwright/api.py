@@ -73,6 +73,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     models: ByRole = None,
     seed: int = 0,
     record: bool = True,
+    calibration: AnyPath | None = None,
     allow_code: bool = False,
     environ: Variables = None,
 ) -> Session:
@@ -92,6 +93,8 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     default where traces are. With `stand_in=False` no embedded model answers where it wrote none.
     `llm` has all options of language models, the named ones come first. Keys are looked up in
     `environ`, else in the process's environment.
+
+    `calibration` is a file that `calibrate` wrote elsewhere than beside what is prepared.
 
     A small database is prepared when it is opened, as `sqlwright prepare` does, and kept so when it
     changes; what would take two seconds, or has no place to write to, isn't. It is logged, and
@@ -135,6 +138,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
             limits or Limits(), seconds, seed, options.budget, options.privacy, stand_in
         ),
         traces=place / "traces" if record else None,
+        calibration=None if calibration is None else Path(calibration).expanduser(),
     )
 
 
@@ -160,5 +164,6 @@ def open_with(
         llm=settings.llm,
         models=models,
         stand_in=stand_in,
+        calibration=settings.calibration,
         allow_code=allow_code,
     )

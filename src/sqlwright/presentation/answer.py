@@ -73,6 +73,7 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "truncated": answer.truncated,
         "shortened": [list(place) for place in answer.shortened],
         "confidence": answer.confidence,
+        "interval": None if answer.interval is None else list(answer.interval),
         "basis": plain(basis_to_dict(answer.basis)),
         "doubt": readable(answer.doubt),
         "refusal": answer.refusal,

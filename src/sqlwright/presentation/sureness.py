@@ -37,4 +37,5 @@ def basis_to_dict(basis: Basis) -> dict[str, Any]:
         "signs": [
             {"kind": sign.kind, "text": sign.text, "favours": sign.favours} for sign in basis.signs
         ],
+        "fitted_to": basis.fitted_to,
     }

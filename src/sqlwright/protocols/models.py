@@ -7,7 +7,7 @@ these results; nothing else is asked of it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -69,6 +69,16 @@ class Assessment:
     missing: tuple[str, ...] = ()
     """Words of the question that nothing in the database, its descriptions and the evidence
     explains."""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    """What was measured of the best candidate and of the question, by name."""
+
+
+class Probability(NamedTuple):
+    """A probability, and where it may lie for questions of this kind, nine times of ten."""
+
+    value: float
+    low: float
+    high: float
 
 
 @runtime_checkable
@@ -228,7 +238,23 @@ def context_tokens(model: LanguageModel, run: Run) -> int:
     return model.capabilities.context_tokens
 
 
-Model = Linker | Parser | Critic | Embedder | EmbedderGate | LanguageModel
+@runtime_checkable
+class Calibrates(Protocol):
+    """How sure an answer may be, from what was measured of it. The role 'calibration';
+    implementation: `confidence.calibration.Calibration`."""
+
+    def judge(self, measures: Mapping[str, float], *, unlike: float = 0.0) -> Probability:
+        """How probable it is that an answer with these measures is right. `unlike` says how little
+        its question is like those that this was fitted to, from 0."""
+        ...
+
+    def beside(self, sure: Probability, behind: float) -> float:
+        """The probability of another candidate whose score is so many log odds behind that of the
+        chosen one, which is `sure`."""
+        ...
+
+
+Model = Linker | Parser | Critic | Calibrates | Embedder | EmbedderGate | LanguageModel
 """Whatever stands under a role or a name."""
 ModelsByRole = Mapping[str, Model]
 """Models by role: 'linker', 'parser', 'critic', 'embedder'; language models under their names
