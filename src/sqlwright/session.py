@@ -114,7 +114,11 @@ class Session:
             lambda run: open_workspace(**asdict(target), run=run), defaults.reopening
         )
         self._loading = ModelLoading(self.models, recipe.roles)
-        self.calibrations = KeptCalibrations(calibration or target.prepared / OWN_FILE)
+        self.calibrations = (
+            KeptCalibrations(target.prepared / OWN_FILE)
+            if calibration is None
+            else KeptCalibrations(calibration, given=True)
+        )
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}
         self._closed = False
@@ -212,7 +216,11 @@ class Session:
             )
         whose = Whose(self.recipe.name, embedded, self._model())
         fitted = refitted(first_calibration(embedded=embedded), outcome, whose)
-        kept = self.calibrations if out is None else KeptCalibrations(Path(out).expanduser())
+        kept = (
+            self.calibrations
+            if out is None
+            else KeptCalibrations(Path(out).expanduser(), given=True)
+        )
         kept.keep(fitted)
         return fitted
 

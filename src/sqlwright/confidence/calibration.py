@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sqlwright.confidence.wording import FAR, Wording
 from sqlwright.protocols.models import Probability
 
 Numbers = npt.NDArray[np.float64]
@@ -54,7 +55,9 @@ class Calibration:
     spread: float
     """Standard deviation, in log odds, between families of questions."""
     strangeness: float = 0.0
-    """What is added to the spread's square for each unit of `unlike`."""
+    """What is added to the spread's square for each unit of FAR."""
+    wording: Wording | None = None
+    """The questions that the models learnt from; None where likeness to them isn't measured."""
     tuning: Tuning | None = None
 
     @classmethod
@@ -64,7 +67,7 @@ class Calibration:
         names = tuple(str(name) for name in data["names"])
         size = len(names) + 1
         weights = _array(data["weights"], (size,))
-        tuned = data.get("tuning")
+        tuned, wording = data.get("tuning"), data.get("wording")
         return cls(
             names,
             _array(data["mean"], (size - 1,)),
@@ -73,6 +76,7 @@ class Calibration:
             _array(data["covariance"], (size, size)),
             _number(data["spread"]),
             _number(data["strangeness"]),
+            None if wording is None else Wording.from_data(wording),
             None if tuned is None else _tuning(tuned),
         )
 
@@ -87,6 +91,7 @@ class Calibration:
             "covariance": _plain(self.covariance),
             "spread": round(self.spread, 6),
             "strangeness": round(self.strangeness, 6),
+            "wording": None if self.wording is None else self.wording.to_data(),
             "tuning": None
             if tuned is None
             else {
@@ -109,14 +114,18 @@ class Calibration:
         """The log odds of being right, before `tuning`."""
         return float(self.row(measures) @ self.weights)
 
-    def judge(self, measures: Mapping[str, float], *, unlike: float = 0.0) -> Probability:
-        """How sure an answer with these measures may be. `unlike` says how little its question is
-        like those that the weights come from, from 0."""
-        row = self.row(measures)
+    def whole(self, measures: Mapping[str, float], question: str) -> dict[str, float]:
+        """The measures of an answer with those of its question's wording."""
+        return dict(measures) | ({} if self.wording is None else self.wording.measures(question))
+
+    def judge(self, measures: Mapping[str, float], question: str) -> Probability:
+        """How sure an answer with these measures to this question may be."""
+        given = self.whole(measures, question)
+        row = self.row(given)
         logit = float(row @ self.weights)
         variance = float(row @ self.covariance @ row)
         if self.tuning is None:
-            variance += self.spread**2 + self.strangeness * unlike
+            variance += self.spread**2 + self.strangeness * given.get(FAR, 0.0)
         else:
             known = np.array([logit, 1.0])
             variance *= self.tuning.slope**2

@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlwright.confidence.calibration import FARTHEST, Calibration, Numbers, Tuning, log_odds
+from sqlwright.confidence.wording import Wording
 
 ROUNDS = 60
 DECAY = 0.02
 """Weight of the prior for each measure's weight to be 0, beside a sum of weights of 1; chosen."""
+FULL = 150
+"""Questions from which on a family counts fully; chosen."""
 SLOPE_KNOWN = 0.3
 """Standard deviation of the slope of a tuning around 1, before any question; chosen."""
 
@@ -25,20 +28,25 @@ class Sample:
     family: str
     cluster: str
     """Questions of one cluster (a database, a template) aren't independent of each other."""
-    unlike: float = 0.0
+    question: str = ""
     weight: float = 1.0
 
 
 def fit(
-    samples: Sequence[Sample], names: Sequence[str], *, rising: Mapping[str, int] | None = None
+    samples: Sequence[Sample],
+    names: Mapping[str, int],
+    *,
+    wording: Wording | None = None,
 ) -> Calibration:
-    """A calibration in which every family counts the same.
+    """A calibration in which every family counts the same, but for small ones.
 
-    `rising` has the measures whose weight may only be positive (1) or negative (-1); one that would
-    turn out otherwise gets none. The first of `names` is always rising.
+    `names` are the measures, each with the sign that its weight may have (1 or -1; 0 is any): one
+    that would turn out otherwise gets no weight. The first should be the score. `wording` adds its
+    measures to those of the samples.
     """
-    signs = {names[0]: 1, **(rising or {})}
-    given = np.array([[s.measures.get(n, 0.0) for n in names] for s in samples])
+    signs = dict(names)
+    told = [{**s.measures, **(wording.measures(s.question) if wording else {})} for s in samples]
+    given = np.array([[one.get(n, 0.0) for n in names] for one in told])
     labels = np.array([float(s.right) for s in samples])
     weights = family_weights(samples)
     mean = (given * weights[:, None]).sum(0)
@@ -50,47 +58,40 @@ def fit(
         wrong = [
             place
             for place, name in enumerate(names, 1)
-            if place not in dropped and found[place] * signs.get(name, 0) < 0
+            if place not in dropped and found[place] * signs[name] < 0
         ]
         if not wrong:
             break
         dropped.add(max(wrong, key=lambda place: abs(found[place])))
     clusters = [f"{s.family}/{s.cluster}" for s in samples]
     covariance = _covariance(rows, labels, weights, found, clusters=clusters, dropped=dropped)
-    return Calibration(tuple(names), mean, scale, found, covariance, 0.0)
+    return Calibration(tuple(names), mean, scale, found, covariance, 0.0, wording=wording)
 
 
 def with_spread(
     calibration: Calibration, offsets: Sequence[tuple[float, float, float]]
 ) -> Calibration:
-    """The same with the spread between families and what strangeness adds to it.
+    """The same with the spread between families, and what being FAR adds to its square.
 
     `offsets` has for each family by how many log odds a calibration that was fitted without it was
-    off, the variance of that by chance, and how unlike the others its questions are on average.
+    off, the variance of that by chance, and how FAR its questions are on average.
     """
     off = np.array([o**2 - variance for o, variance, _ in offsets])
-    unlike = np.array([u for _, _, u in offsets])
-    # Both parts at least nothing: a line through the squares, then the mean alone.
-    slope = float(
-        ((unlike - unlike.mean()) * off).sum() / max(((unlike - unlike.mean()) ** 2).sum(), 1e-9)
-    )
-    slope = max(slope, 0.0)
-    base = float(off.mean() - slope * unlike.mean())
-    if base < 0.0:
-        slope, base = max(float((off * unlike).sum() / max((unlike**2).sum(), 1e-9)), 0.0), 0.0
-    return replace(calibration, spread=float(np.sqrt(max(base, 0.0))), strangeness=slope)
+    far = np.array([f for _, _, f in offsets])
+    # The half that is least far says how much families differ anyway.
+    base = max(float(off[far <= np.median(far)].mean()), 0.0)
+    slope = float(((off - base) * far).sum() / max(float((far**2).sum()), 1e-9))
+    return replace(calibration, spread=float(np.sqrt(base)), strangeness=max(slope, 0.0))
 
 
-def tuned(
-    calibration: Calibration, samples: Sequence[Sample], *, spread: float | None = None
-) -> Calibration:
+def tuned(calibration: Calibration, samples: Sequence[Sample]) -> Calibration:
     """The same, tuned to questions of one database, recipe and model: a slope and an offset of its
     log odds, held towards 1 and 0 as far as families of questions differ (`spread`)."""
     untuned = replace(calibration, tuning=None)
-    logits = np.array([untuned.logit(s.measures) for s in samples])
+    logits = np.array([untuned.logit(untuned.whole(s.measures, s.question)) for s in samples])
     labels = np.array([float(s.right) for s in samples])
     rows = np.stack([logits, np.ones_like(logits)], axis=1)
-    off = max(calibration.spread if spread is None else spread, 0.5)
+    off = max(calibration.spread, 0.5)
     prior = np.diag([1.0 / SLOPE_KNOWN**2, 1.0 / off**2])
     start = np.array([1.0, 0.0])
     at = start.copy()
@@ -113,7 +114,9 @@ def tuned(
 def offset_of(calibration: Calibration, samples: Sequence[Sample]) -> tuple[float, float]:
     """By how many log odds a calibration is off on a family, and the variance of that by chance,
     clusters taken whole."""
-    logits = np.array([calibration.logit(s.measures) for s in samples])
+    logits = np.array(
+        [calibration.logit(calibration.whole(s.measures, s.question)) for s in samples]
+    )
     labels = np.array([float(s.right) for s in samples])
     at = 0.0
     for _ in range(ROUNDS):
@@ -132,11 +135,12 @@ def offset_of(calibration: Calibration, samples: Sequence[Sample]) -> tuple[floa
 
 
 def family_weights(samples: Sequence[Sample]) -> Numbers:
-    """Weights that sum to 1, the same for each family but for its samples' own."""
+    """Weights that sum to 1, the same for each family but for its samples' own; one of fewer than
+    FULL counts by its number."""
     totals: dict[str, float] = {}
     for sample in samples:
         totals[sample.family] = totals.get(sample.family, 0.0) + 1.0
-    found = np.array([s.weight / totals[s.family] for s in samples])
+    found = np.array([s.weight / max(totals[s.family], FULL) for s in samples])
     return np.asarray(found / found.sum(), dtype=np.float64)
 
 

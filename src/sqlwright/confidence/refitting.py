@@ -93,5 +93,5 @@ def _left_out(base: Calibration, samples: Sequence[Sample]) -> Numbers:
         rest = [one for place, one in enumerate(samples) if place not in inside]
         by = tuned(replace(base, tuning=None), rest)
         for place in part:
-            sure[place] = by.judge(samples[place].measures).value
+            sure[place] = by.judge(samples[place].measures, samples[place].question).value
     return sure

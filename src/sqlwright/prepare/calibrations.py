@@ -6,7 +6,13 @@ import threading
 from pathlib import Path
 
 from sqlwright.confidence.own import OwnCalibration, read_own, to_json
-from sqlwright.prepare.storage.paths import OWN_FILE, make_private, remove, write_private
+from sqlwright.prepare.storage.paths import (
+    OWN_FILE,
+    is_trustworthy,
+    make_private,
+    remove,
+    write_private,
+)
 
 __all__ = ["OWN_FILE", "KeptCalibrations"]
 
@@ -14,9 +20,11 @@ __all__ = ["OWN_FILE", "KeptCalibrations"]
 class KeptCalibrations:
     """The calibrations of one file, read when first asked for. Safe to use from any thread."""
 
-    def __init__(self, path: Path | None) -> None:
-        """With None there are none, and none can be kept."""
+    def __init__(self, path: Path | None, *, given: bool = False) -> None:
+        """With None there are none, and none can be kept. A `given` file is the user's word; in a
+        folder of ours, into which others may write, none is read."""
         self.path = path
+        self._given = given
         self._lock = threading.Lock()
         self._read: dict[str, OwnCalibration] | None = None
 
@@ -24,7 +32,10 @@ class KeptCalibrations:
         """Calibrations by recipe. Raises `WorkspaceError` when the file is damaged."""
         with self._lock:
             if self._read is None:
-                self._read = {} if self.path is None else read_own(self.path)
+                readable = self.path is not None and (
+                    self._given or is_trustworthy(self.path.parent)
+                )
+                self._read = read_own(self.path) if self.path is not None and readable else {}
             return self._read
 
     def of(self, recipe: str, model: str) -> OwnCalibration | None:
@@ -37,7 +48,8 @@ class KeptCalibrations:
         if self.path is None:
             return
         known = {**self.all(), one.recipe: one}
-        make_private(self.path.parent)
+        if not self._given:
+            make_private(self.path.parent)
         write_private(self.path, to_json(known).encode())
         with self._lock:
             self._read = known

@@ -243,9 +243,8 @@ class Calibrates(Protocol):
     """How sure an answer may be, from what was measured of it. The role 'calibration';
     implementation: `confidence.calibration.Calibration`."""
 
-    def judge(self, measures: Mapping[str, float], *, unlike: float = 0.0) -> Probability:
-        """How probable it is that an answer with these measures is right. `unlike` says how little
-        its question is like those that this was fitted to, from 0."""
+    def judge(self, measures: Mapping[str, float], question: str) -> Probability:
+        """How probable it is that an answer with these measures to this question is right."""
         ...
 
     def beside(self, sure: Probability, behind: float) -> float:

@@ -54,7 +54,7 @@ def asked(
             continue
         seen = Seen(state, chosen, schema, basis_of(state, chosen))
         right = _right(chosen, golden, gold, database)
-        sample = Sample(measured(seen), right, "own", str(number))
+        sample = Sample(measured(seen), right, "own", str(number), golden.question)
         found.append((sample, answer.confidence, state.confidence is not None))
     if progress is not None:
         progress(len(questions), len(questions))

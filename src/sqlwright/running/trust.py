@@ -45,7 +45,8 @@ class Trust:
         by, fitted_to = self._calibration(state, chosen)
         if by is None:
             return state, Sure()
-        sure = by.judge(measured(Seen(state, chosen, schema, basis_of(state, chosen))))
+        seen = Seen(state, chosen, schema, basis_of(state, chosen))
+        sure = by.judge(measured(seen), state.question.text)
         told = Sure((sure.low, sure.high), fitted_to)
         if state.confidence is None:
             return state.evolve(confidence=sure.value), replace(told, counted=True)

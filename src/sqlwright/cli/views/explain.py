@@ -20,6 +20,7 @@ from sqlwright.cli.views.answer import (
 )
 from sqlwright.presentation.accounting import LEAST
 from sqlwright.presentation.costs import usage_words
+from sqlwright.presentation.sureness import interval_words
 from sqlwright.presentation.timing import duration
 from sqlwright.types import Answer, Candidate, State, StepTime, UnitTest
 
@@ -57,8 +58,15 @@ def reasoning_lines(answer: Answer, state: State | None, display: DisplayOptions
         "Candidates", _candidates(candidates, tests, answer.sql or "", display), display
     )
     yield from _section("Unit tests", _tests(tests, display), display)
+    yield from _section("How sure", _sureness(answer, display), display)
     yield from _section("Time", _times(answer.times, answer.seconds, display), display)
     yield from _section("Language models", _usage(answer, display), display)
+
+
+def _sureness(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
+    """The confidence, where it may lie, and what it was fitted to."""
+    if words := interval_words(answer):
+        yield from wrapped(Text(clean(words, 400)), display.width - 2)
 
 
 def _usage(answer: Answer, display: DisplayOptions) -> Iterator[Text]:

@@ -15,19 +15,22 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from itertools import groupby
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, permutations
 from pathlib import Path
 from typing import Any
 
 from sqlwright import api
 from sqlwright.candidates import same_result
+from sqlwright.confidence.measures import Seen, measured
 from sqlwright.evaluation.metrics import bird_match, orders, spider_match
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
+from sqlwright.running.grounds import basis_of
 from sqlwright.session import Session
 from sqlwright.training.confidence.families import Item, Sources, all_items
-from sqlwright.types import Answer, Candidate, State
+from sqlwright.types import Answer, Candidate, Cell, State
 
 ANSWERS = "answers.jsonl"
 
@@ -43,15 +46,31 @@ def is_right(item: Item, sql: str, scorer: Scorer) -> bool | None:
         return False
     if item.rule == "same":
         return same_result(Candidate(sql, "", result=found), Candidate(item.sql, "", result=gold))
+    if item.rule == "part":
+        return is_part(found.rows, gold.rows)
     if item.rule == "bird":
         return bird_match(found.rows, gold.rows)
     return spider_match(found.rows, gold.rows, ordered=orders(item.sql))
+
+
+def is_part(rows: Sequence[Sequence[Cell]], gold: Sequence[Sequence[Cell]]) -> bool:
+    """Whether the rows are those of some of the gold columns, in any order of both."""
+    if not rows or len(rows[0]) > len(gold[0]):
+        return False
+    wanted = Counter(tuple(row) for row in rows)
+    return any(
+        wanted == Counter(tuple(row[place] for place in order) for row in gold)
+        for order in permutations(range(len(gold[0])), len(rows[0]))
+    )
 
 
 def described(item: Item, answer: Answer, state: State, right: bool) -> dict[str, Any]:
     """The line of one question."""
     chosen = state.selected
     schema = state.view.schema
+    measures: Mapping[str, float] = state.measures
+    if chosen is not None and chosen.result is not None:
+        measures = measured(Seen(state, chosen, schema, basis_of(state, chosen)))
     return {
         "id": item.id,
         "family": item.family,
@@ -66,17 +85,7 @@ def described(item: Item, answer: Answer, state: State, right: bool) -> dict[str
         "sql": answer.sql,
         "raw": state.confidence,
         "answerable": state.answerable,
-        "vetoed": bool(chosen and chosen.vetoes),
-        "mended": [veto.kind for veto in chosen.mended] if chosen else [],
-        "warnings": [note.kind for note in answer.warnings],
-        "others": [one.confidence for one in answer.alternatives],
-        "candidates": len(state.candidates),
-        "tables": len(schema.tables),
-        "columns": schema.column_count,
-        "values": [[m.phrase, str(m.column), m.value, round(m.score, 3)] for m in state.values],
-        "columns_used": [str(ref) for ref in answer.used_columns],
-        "rows": len(answer.rows),
-        "measures": {name: round(float(v), 5) for name, v in state.measures.items()},
+        "measures": {name: round(float(v), 5) for name, v in measures.items()},
     }
 
 

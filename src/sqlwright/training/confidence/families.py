@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Literal
@@ -31,8 +31,10 @@ TESTING = frozenset({"playhouse", "river_gauges"})
 CALIBRATING = frozenset({"gym_chain", "coop_laitiere"})
 """Databases of our own that no model is trained on, there to fit probabilities."""
 
-RuleName = Literal["spider", "bird", "same"]
-"""The rule that says what is right: two published ones, and that of `candidates`."""
+RuleName = Literal["spider", "bird", "same", "part"]
+"""The rule that says what is right: two published ones, that of `candidates`, and `part`: what is
+shown is some of the columns of the gold result, in its rows. (Gold queries about restaurants show
+house numbers that nobody asks for.)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,8 @@ def restaurants(sources: Sources) -> Iterator[Item]:
     """Questions about restaurants, ten of a template."""
     folder = sources.data / "restaurants"
     path = folder / "restaurants-fixed.sqlite"
-    yield from _templates("restaurants", folder / "restaurants.json", path, 10, sources.seed)
+    for item in _templates("restaurants", folder / "restaurants.json", path, 10, sources.seed):
+        yield replace(item, rule="part")
 
 
 def _templates(family: str, listed: Path, path: Path, each: int, seed: int) -> Iterator[Item]:
