@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sqlwright.comparison.records import Comparison as Comparison
     from sqlwright.comparison.records import QueryDifference as QueryDifference
     from sqlwright.comparison.records import StageCost as StageCost
+    from sqlwright.confidence.own import CalibrationReport as CalibrationReport
+    from sqlwright.confidence.refitting import GoldenQuestion as GoldenQuestion
     from sqlwright.errors import ConfigError as ConfigError
     from sqlwright.errors import DatabaseUnavailable as DatabaseUnavailable
     from sqlwright.errors import ModelUnavailable as ModelUnavailable
@@ -87,6 +89,7 @@ _PLACES = {
     "AskedPhrase": "sqlwright.types",
     "Basis": "sqlwright.types",
     "Budget": "sqlwright.spending",
+    "CalibrationReport": "sqlwright.confidence.own",
     "Candidate": "sqlwright.types",
     "Column": "sqlwright.schema",
     "ColumnExamples": "sqlwright.types",
@@ -108,6 +111,7 @@ _PLACES = {
     "ExecutionError": "sqlwright.types",
     "ExecutionResult": "sqlwright.types",
     "ForeignKey": "sqlwright.schema",
+    "GoldenQuestion": "sqlwright.confidence.refitting",
     "LanguageModel": "sqlwright.protocols",
     "Limits": "sqlwright.protocols",
     "LlmOptions": "sqlwright.llm.options",

@@ -29,7 +29,7 @@ from sqlwright.boundary.arguments import (
     takes_one,
 )
 from sqlwright.comparison.records import Comparison
-from sqlwright.confidence.own import OwnCalibration
+from sqlwright.confidence.own import CalibrationReport
 from sqlwright.confidence.refitting import GoldenQuestion, Whose, refitted
 from sqlwright.errors import Cancelled, UserError
 from sqlwright.events import EventSink, no_events
@@ -193,7 +193,7 @@ class Session:
         *,
         out: AnyPath | None = None,
         progress: Progress | None = None,
-    ) -> OwnCalibration:
+    ) -> CalibrationReport:
         """Fit how sure answers of this session's recipe and model are to questions of your own.
 
         Each is asked once and compared with its own query. The calibration is written, whole or
@@ -222,7 +222,7 @@ class Session:
             else KeptCalibrations(Path(out).expanduser(), given=True)
         )
         kept.keep(fitted)
-        return fitted
+        return fitted.report
 
     @checked
     def run_sql(

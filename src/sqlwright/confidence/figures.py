@@ -31,7 +31,11 @@ class Figure:
 
 def calibration_error(sure: Numbers, good: Numbers, bins: int = 10) -> float:
     """Expected calibration error over bins of equal count, at most so many, each of at least
-    LEAST_IN_BIN."""
+    LEAST_IN_BIN. Answers shown with the same percentage share what of them is right: the order they
+    came in must not divide them."""
+    _, places = np.unique(np.round(sure, 2), return_inverse=True)
+    if len(sure):
+        good = (np.bincount(places, weights=good) / np.bincount(places))[places]
     order = np.argsort(sure, kind="stable")
     number = max(1, min(bins, len(sure) // LEAST_IN_BIN))
     parts = np.array_split(order, number)

@@ -9,28 +9,28 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.confidence.calibration import Calibration
-from sqlwright.confidence.figures import Figure
 from sqlwright.errors import WorkspaceError
 
 KIND = "sqlwright calibration"
 VERSION = 1
 
 
-@dataclass(frozen=True)
-class OwnCalibration:
-    """A calibration with what it was fitted to."""
+@dataclass(frozen=True, slots=True)
+class CalibrationReport:
+    """What a user's calibration was fitted to, and how far off it is."""
 
     recipe: str
     embedded: bool
     """True if it judges queries of embedded models, false for those of a language model."""
     model: str
     """The language model, or a digest of the embedded ones: of any other it knows nothing."""
-    calibration: Calibration
     questions: int
+    """Those that were answered."""
     right: int
-    before: Figure | None
-    """Calibration error without it; None where nothing gave a probability before."""
-    after: Figure
+    before: tuple[float, float, float] | None
+    """Calibration error without it, and the ends of its 95 % interval; None where nothing gave a
+    probability before."""
+    after: tuple[float, float, float]
     """The same with it, of questions that it wasn't fitted to."""
     created: str
     """UTC, ISO 8601."""
@@ -38,14 +38,28 @@ class OwnCalibration:
     @property
     def words(self) -> str:
         """What it was fitted to."""
-        return (
-            f"{self.questions} questions of this database with known answers ({self.right} right)"
-        )
+        return f"{self.questions} of your own questions ({self.right} answered right)"
+
+
+@dataclass(frozen=True)
+class OwnCalibration:
+    """A calibration with what it was fitted to."""
+
+    report: CalibrationReport
+    calibration: Calibration
+
+
+def figure_words(figure: tuple[float, float, float]) -> str:
+    """A figure with its interval."""
+    value, low, high = figure
+    return f"{value:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def to_json(known: Mapping[str, OwnCalibration]) -> str:
     """Calibrations by recipe as a file's text."""
-    listed = [{**asdict(one), "calibration": one.calibration.to_data()} for one in known.values()]
+    listed = [
+        {**asdict(one.report), "calibration": one.calibration.to_data()} for one in known.values()
+    ]
     return json.dumps({"kind": KIND, "version": VERSION, "calibrations": listed}, indent=1)
 
 
@@ -64,17 +78,13 @@ def read_own(path: Path) -> dict[str, OwnCalibration]:
             f"the calibration in {path} can't be used: {error}",
             hint="Fit it again with 'sqlwright calibrate', or remove it with its --reset.",
         ) from error
-    return {one.recipe: one for one in found}
+    return {one.report.recipe: one for one in found}
 
 
 def _one(data: Mapping[str, Any]) -> OwnCalibration:
-    values = {field.name: data[field.name] for field in fields(OwnCalibration)}
-    before = values["before"]
-    return OwnCalibration(
-        **{
-            **values,
-            "calibration": Calibration.from_data(values["calibration"]),
-            "before": None if before is None else Figure(**before),
-            "after": Figure(**values["after"]),
-        }
-    )
+    told = {field.name: data[field.name] for field in fields(CalibrationReport)}
+    for name in ("before", "after"):
+        if told[name] is not None:
+            value, low, high = map(float, told[name])
+            told[name] = (value, low, high)
+    return OwnCalibration(CalibrationReport(**told), Calibration.from_data(data["calibration"]))

@@ -11,7 +11,7 @@ import numpy as np
 from sqlwright.confidence.calibration import Calibration
 from sqlwright.confidence.figures import Figure, Numbers, calibration_error, with_interval
 from sqlwright.confidence.fitting import Sample, tuned
-from sqlwright.confidence.own import OwnCalibration
+from sqlwright.confidence.own import CalibrationReport, OwnCalibration
 from sqlwright.errors import UserError
 
 LEAST = 30
@@ -71,25 +71,29 @@ def refitted(base: Calibration, asked: Asked, whose: Whose) -> OwnCalibration:
     before: Figure | None = None
     if all(one is not None for one in asked.shown):
         before = with_interval(calibration_error, np.array(asked.shown, dtype=float), good)
-    return OwnCalibration(
+    after = with_interval(calibration_error, left_out, good)
+    report = CalibrationReport(
         recipe=whose.recipe,
         embedded=whose.embedded,
         model=whose.model,
-        calibration=tuned(base, samples),
         questions=len(samples),
         right=int(good.sum()),
-        before=before,
-        after=with_interval(calibration_error, left_out, good),
+        before=None if before is None else (before.value, before.low, before.high),
+        after=(after.value, after.low, after.high),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+    return OwnCalibration(report, tuned(base, samples))
 
 
 def _left_out(base: Calibration, samples: Sequence[Sample]) -> Numbers:
     """How sure each answer is by what was fitted without it."""
-    places = np.random.default_rng(1).permutation(len(samples))
+    places = np.random.default_rng(1).permutation(len(samples)).tolist()
+    # As many right ones in each: else what is left out would be the opposite of what is fitted.
+    places.sort(key=lambda place: samples[place].right)
     sure = np.zeros(len(samples))
-    for part in np.array_split(places, FOLDS):
-        inside = set(part.tolist())
+    for first in range(FOLDS):
+        part = places[first::FOLDS]
+        inside = set(part)
         rest = [one for place, one in enumerate(samples) if place not in inside]
         by = tuned(replace(base, tuning=None), rest)
         for place in part:

@@ -41,13 +41,13 @@ class KeptCalibrations:
     def of(self, recipe: str, model: str) -> OwnCalibration | None:
         """The calibration of a recipe as this model answers by it. Raises `WorkspaceError`."""
         found = self.all().get(recipe)
-        return found if found is not None and found.model == model else None
+        return found if found is not None and found.report.model == model else None
 
     def keep(self, one: OwnCalibration) -> None:
         """Write it beside those of other recipes, whole or not at all. Raises `WorkspaceError`."""
         if self.path is None:
             return
-        known = {**self.all(), one.recipe: one}
+        known = {**self.all(), one.report.recipe: one}
         if not self._given:
             make_private(self.path.parent)
         write_private(self.path, to_json(known).encode())

@@ -56,8 +56,8 @@ class Trust:
         """The calibration for a state's kind of answer, and what it was fitted to."""
         embedded = state.confidence is not None
         stood_in = author_of(chosen, state) == "stand_in"
-        if self.own is not None and not stood_in and self.own.embedded is embedded:
-            return self.own.calibration, self.own.words
+        if self.own is not None and not stood_in and self.own.report.embedded is embedded:
+            return self.own.calibration, self.own.report.words
         if not embedded or not state.measures:
             return None, ""
         try:

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.text import clean
-from sqlwright.confidence.own import OwnCalibration
+from sqlwright.confidence.own import CalibrationReport, figure_words
 
 
 class AskingProgress:
@@ -44,13 +44,13 @@ class AskingProgress:
             self._bar.update(self._task, completed=done, total=of)
 
 
-def calibrated_lines(fitted: OwnCalibration, path: Path | None) -> Iterator[str]:
+def calibrated_lines(fitted: CalibrationReport, path: Path | None) -> Iterator[str]:
     """What came of it: how many questions, the error before and after, the file."""
     whose = f"{fitted.recipe} with {fitted.model}" if not fitted.embedded else fitted.recipe
     yield clean(f"{whose}: {fitted.questions} questions answered, {fitted.right} right", 400)
     if fitted.before is not None:
-        yield f"calibration error before: {fitted.before}"
-    yield f"calibration error after, of questions left out of fitting: {fitted.after}"
+        yield f"calibration error before: {figure_words(fitted.before)}"
+    yield f"calibration error after, of questions left out of fitting: {figure_words(fitted.after)}"
     if path is not None:
         yield clean(f"kept in {path}", 400)
 

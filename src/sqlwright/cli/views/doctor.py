@@ -344,16 +344,16 @@ def _prepared(target: str, folder: Path) -> Check:
 
 def _calibrations(path: Path) -> Iterator[Check]:
     """The user's own calibrations of a database, if there are any."""
-    from sqlwright.confidence.own import read_own
+    from sqlwright.confidence.own import figure_words, read_own
 
     try:
         known = read_own(path)
     except SqlwrightError as error:
         yield Check("confidence", "bad", str(error), error.hint)
         return
-    for one in known.values():
+    for one in (own.report for own in known.values()):
         asked = f"{one.recipe} with {one.model}" if not one.embedded else one.recipe
-        words = f"{asked}: fitted to {one.words}, calibration error {one.after}"
+        words = f"{asked}: fitted to {one.words}, calibration error {figure_words(one.after)}"
         yield Check("confidence", "good", words)
 
 

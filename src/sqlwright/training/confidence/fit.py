@@ -92,13 +92,22 @@ class Judged:
 def left_out(
     samples: Sequence[Sample], names: Mapping[str, int], wording: Wording | None
 ) -> list[Judged]:
-    """Every family, judged by what was fitted to all others."""
-    found = []
+    """Every family, judged by what was fitted to all others, their spread included."""
+    parts: dict[str, tuple[list[Sample], Calibration]] = {}
     for family in sorted({sample.family for sample in samples}):
         inside = [sample for sample in samples if sample.family == family]
-        by = fit([s for s in samples if s.family != family], names, wording=wording)
-        found.append((inside, by))
-    return [_judged(inside, by) for inside, by in found]
+        rest = [sample for sample in samples if sample.family != family]
+        parts[family] = inside, fit(rest, names, wording=wording)
+    known = {family: _judged(*part) for family, part in parts.items()}
+    return [
+        _judged(inside, with_spread(by, offsets(known[name] for name in parts if name != family)))
+        for family, (inside, by) in parts.items()
+    ]
+
+
+def offsets(judged: Iterable[Judged]) -> list[tuple[float, float, float]]:
+    """By how much families that weren't fitted to are off, as `with_spread` takes it."""
+    return [(*one.offset, one.far) for one in judged if one.family != IN_VAIN]
 
 
 def _judged(inside: Sequence[Sample], by: Calibration) -> Judged:
@@ -121,8 +130,7 @@ def _judged(inside: Sequence[Sample], by: Calibration) -> Judged:
 def fitted(samples: Sequence[Sample], wording: Wording) -> tuple[Calibration, list[Judged]]:
     """The calibration of the embedded models, with its spread as the left-out families show it."""
     judged = left_out(samples, EMBEDDED, wording)
-    offsets = [(*one.offset, one.far) for one in judged if one.family != IN_VAIN]
-    return with_spread(fit(samples, EMBEDDED, wording=wording), offsets), judged
+    return with_spread(fit(samples, EMBEDDED, wording=wording), offsets(judged)), judged
 
 
 def table(judged: Sequence[Judged]) -> str:
@@ -146,8 +154,7 @@ def table(judged: Sequence[Judged]) -> str:
 def written_calibration(seed: int = 1) -> Calibration:
     """Where a calibration of a language model's answers starts from."""
     samples = simulated(seed)
-    offsets = [(*one.offset, one.far) for one in left_out(samples, WRITTEN, None)]
-    return with_spread(fit(samples, WRITTEN), offsets)
+    return with_spread(fit(samples, WRITTEN), offsets(left_out(samples, WRITTEN, None)))
 
 
 def main() -> None:
