@@ -91,10 +91,8 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     if not at its vendor's. A question may cost `budget` at most (`"$0.05, 20 calls"`); under
     `privacy="schema-only"` no stored value leaves this machine. Replies are kept with `cache`, by
     default where traces are. With `stand_in=False` no embedded model answers where it wrote none.
-    `llm` has all options of language models, the named ones come first. Keys are looked up in
-    `environ`, else in the process's environment.
-
-    `calibration` is a file that `calibrate` wrote elsewhere than beside what is prepared.
+    `llm` has all options of language models, the named ones come first. `calibration` is what
+    `calibrate` wrote to `out`. Keys are looked up in `environ`, else in the process's environment.
 
     A small database is prepared when it is opened, as `sqlwright prepare` does, and kept so when it
     changes; what would take two seconds, or has no place to write to, isn't. It is logged, and

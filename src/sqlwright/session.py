@@ -30,18 +30,18 @@ from sqlwright.boundary.arguments import (
 )
 from sqlwright.comparison.records import Comparison
 from sqlwright.confidence.own import CalibrationReport
-from sqlwright.confidence.refitting import GoldenQuestion, Whose, refitted
+from sqlwright.confidence.refitting import GoldenQuestion
 from sqlwright.errors import Cancelled, UserError
 from sqlwright.events import EventSink, no_events
 from sqlwright.llm.models import Models
-from sqlwright.local.models import embedded_digest, first_calibration
+from sqlwright.local.models import embedded_digest
 from sqlwright.messages import Privacy
 from sqlwright.prepare import open_workspace, prepared_folder
 from sqlwright.prepare.calibrations import OWN_FILE, KeptCalibrations
 from sqlwright.protocols import Limits, ModelsByRole, Run, Workspace
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.answering import never_begun, query_answer
-from sqlwright.running.calibrating import Progress, asked
+from sqlwright.running.calibrating import Asker, Progress, calibrated
 from sqlwright.running.opened import ModelLoading, OpenedWorkspace
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.running.trace import Recording
@@ -66,11 +66,6 @@ class Target:
     """The only tables that may be known of and read; None for all."""
     prepare: bool = False
     """True if a small database is prepared when it is opened."""
-
-    @property
-    def prepared(self) -> Path:
-        """The folder of what is prepared for it."""
-        return prepared_folder(self.url) if self.folder is None else self.folder
 
 
 @dataclass(frozen=True)
@@ -103,8 +98,6 @@ class Session:
         traces: Path | None,
         calibration: Path | None = None,
     ) -> None:
-        """`calibration` is the file with the user's own calibrations, if it isn't beside what is
-        prepared."""
         self.recipe = recipe
         self.models = models if isinstance(models, Models) else Models(models)
         self._traces = traces
@@ -114,11 +107,8 @@ class Session:
             lambda run: open_workspace(**asdict(target), run=run), defaults.reopening
         )
         self._loading = ModelLoading(self.models, recipe.roles)
-        self.calibrations = (
-            KeptCalibrations(target.prepared / OWN_FILE)
-            if calibration is None
-            else KeptCalibrations(calibration, given=True)
-        )
+        beside = (target.folder or prepared_folder(target.url)) / OWN_FILE
+        self.calibrations = KeptCalibrations(calibration or beside, given=calibration is not None)
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}
         self._closed = False
@@ -194,33 +184,19 @@ class Session:
         out: AnyPath | None = None,
         progress: Progress | None = None,
     ) -> CalibrationReport:
-        """Fit how sure answers of this session's recipe and model are to questions of your own.
+        """Fit how sure answers by this session's recipe and model are to questions of your own.
 
         Each is asked once and compared with its own query. The calibration is written, whole or
-        not at all, beside what is prepared for the database, or to `out`, and used from now on.
-        `progress` is given how many were asked, and of how many.
-
-        Raises UserError where too few are answered (30 are needed), WorkspaceError where it can't
-        be written, and else as `ask` does.
+        not at all, beside what is prepared, or to `out`, and used from now on. `progress` is given
+        how many were asked, and of how many. Raises UserError where too few are answered (30 are
+        needed), WorkspaceError where it can't be written, and else as `ask` does.
         """
         plain = copy(self)
-        plain.calibrations = KeptCalibrations(None)
-        plain._traces = None
-
-        def ask(golden: GoldenQuestion) -> tuple[Answer, State]:
-            return plain.run(golden.question, evidence=golden.evidence)
-
+        plain.calibrations, plain._traces = KeptCalibrations(None), None
+        asker = Asker(self.recipe.name, self._model())
         with self._running(None, None) as run, self._opened.using(run) as workspace:
-            outcome, embedded = asked(
-                questions, ask, workspace.database, workspace.schema, progress
-            )
-        whose = Whose(self.recipe.name, embedded, self._model())
-        fitted = refitted(first_calibration(embedded=embedded), outcome, whose)
-        kept = (
-            self.calibrations
-            if out is None
-            else KeptCalibrations(Path(out).expanduser(), given=True)
-        )
+            fitted = calibrated(questions, plain.run, workspace, asker, progress)
+        kept = self.calibrations if out is None else KeptCalibrations(Path(out), given=True)
         kept.keep(fitted)
         return fitted.report
 

@@ -32,7 +32,7 @@ STEEPEST = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """What questions of one database, asked by one recipe and model, changed in a calibration."""
+    """The change that questions of one database, asked by one recipe and model, made."""
 
     slope: float
     offset: float
@@ -40,7 +40,7 @@ class Tuning:
     """Of slope and offset: what these questions left unknown."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Calibration:
     """Weights of measures. Safe to share between threads."""
 
@@ -55,7 +55,7 @@ class Calibration:
     spread: float
     """Standard deviation, in log odds, between families of questions."""
     strangeness: float = 0.0
-    """What is added to the spread's square for each unit of FAR."""
+    """Added to the spread's square for each unit of FAR."""
     wording: Wording | None = None
     """The questions that the models learnt from; None where likeness to them isn't measured."""
     tuning: Tuning | None = None
@@ -119,7 +119,7 @@ class Calibration:
         return dict(measures) | ({} if self.wording is None else self.wording.measures(question))
 
     def judge(self, measures: Mapping[str, float], question: str) -> Probability:
-        """How sure an answer with these measures to this question may be."""
+        """The confidence in an answer with these measures to this question."""
         given = self.whole(measures, question)
         row = self.row(given)
         logit = float(row @ self.weights)

@@ -11,6 +11,7 @@ from sqlwright.confidence.calibration import FARTHEST, Calibration, Numbers, Tun
 from sqlwright.confidence.wording import Wording
 
 ROUNDS = 60
+"""Steps of Newton's method at most; chosen."""
 DECAY = 0.02
 """Weight of the prior for each measure's weight to be 0, beside a sum of weights of 1; chosen."""
 FULL = 150
@@ -96,14 +97,14 @@ def tuned(calibration: Calibration, samples: Sequence[Sample]) -> Calibration:
     start = np.array([1.0, 0.0])
     at = start.copy()
     for _ in range(ROUNDS):
-        p = _sigmoid(rows @ at)
+        p = _probabilities(rows @ at)
         gradient = rows.T @ (labels - p) - prior @ (at - start)
         hessian = (rows * (p * (1 - p))[:, None]).T @ rows + prior
         step = np.linalg.solve(hessian, gradient)
         at = at + np.clip(step, -1.0, 1.0)
         if np.abs(step).max() < 1e-8:
             break
-    p = _sigmoid(rows @ at)
+    p = _probabilities(rows @ at)
     left = np.linalg.inv((rows * (p * (1 - p))[:, None]).T @ rows + prior)
     square = ((float(left[0, 0]), float(left[0, 1])), (float(left[1, 0]), float(left[1, 1])))
     # A slope that turned would make the surest answers the least sure ones.
@@ -120,13 +121,13 @@ def offset_of(calibration: Calibration, samples: Sequence[Sample]) -> tuple[floa
     labels = np.array([float(s.right) for s in samples])
     at = 0.0
     for _ in range(ROUNDS):
-        p = _sigmoid(logits + at)
+        p = _probabilities(logits + at)
         # One question's worth of a prior, so that a family with no right answer has an offset.
         step = ((labels - p).sum() - 0.25 * at) / ((p * (1 - p)).sum() + 0.25)
         at += float(np.clip(step, -1.0, 1.0))
         if abs(step) < 1e-8:
             break
-    p = _sigmoid(logits + at)
+    p = _probabilities(logits + at)
     sums: dict[str, float] = {}
     for sample, gap in zip(samples, labels - p, strict=True):
         sums[sample.cluster] = sums.get(sample.cluster, 0.0) + float(gap)
@@ -151,7 +152,7 @@ def regress(rows: Numbers, labels: Numbers, weights: Numbers, *, dropped: set[in
     inside, at = rows[:, kept], np.zeros(len(kept))
     at[0] = log_odds(float((labels * weights).sum()))
     for _ in range(ROUNDS):
-        p = _sigmoid(inside @ at)
+        p = _probabilities(inside @ at)
         gradient = inside.T @ (weights * (labels - p)) - prior @ at
         hessian = (inside * (weights * p * (1 - p))[:, None]).T @ inside + prior
         step = np.linalg.solve(hessian + 1e-9 * np.eye(len(kept)), gradient)
@@ -172,8 +173,8 @@ def _covariance(
     clusters: Sequence[str],
     dropped: set[int],
 ) -> Numbers:
-    """How well weights are known, clusters taken whole (Liang and Zeger 1986)."""
-    p = _sigmoid(rows @ found)
+    """The covariance of the weights, clusters taken whole (Liang and Zeger 1986)."""
+    p = _probabilities(rows @ found)
     bread = (rows * (weights * p * (1 - p))[:, None]).T @ rows
     bread += np.diag([1e-9] + [DECAY] * (rows.shape[1] - 1))
     inverse = np.linalg.inv(bread)
@@ -192,5 +193,5 @@ def _rows(standard: Numbers) -> Numbers:
     return np.concatenate([np.ones((len(clipped), 1)), clipped], axis=1)
 
 
-def _sigmoid(logits: Numbers) -> Numbers:
+def _probabilities(logits: Numbers) -> Numbers:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits, -30.0, 30.0))), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What is measured of an answer before anybody says how sure it is: a line for each measure.
+"""The measures of an answer, taken before anybody says how sure it is: a line for each.
 
 `EMBEDDED` are the measures of a query that the embedded critic has judged, `WRITTEN` those of a
 query of a language model. What the critic measured of its choice (`State.measures`) may be named by
@@ -38,7 +38,7 @@ class Seen:
 
     @cached_property
     def facts(self) -> QueryFacts | None:
-        """What the query says; None where it can't be read."""
+        """The facts of the query; None where it can't be read."""
         return facts_of(self.chosen, self.schema)
 
     @property

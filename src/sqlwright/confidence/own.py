@@ -13,11 +13,12 @@ from sqlwright.errors import WorkspaceError
 
 KIND = "sqlwright calibration"
 VERSION = 1
+"""Version of the file; grows when older readers can't read it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationReport:
-    """What a user's calibration was fitted to, and how far off it is."""
+    """The grounds of a user's calibration, and by how much it is off."""
 
     recipe: str
     embedded: bool
@@ -37,7 +38,7 @@ class CalibrationReport:
 
     @property
     def words(self) -> str:
-        """What it was fitted to."""
+        """The questions that it was fitted to."""
         return f"{self.questions} of your own questions ({self.right} answered right)"
 
 

@@ -1,4 +1,4 @@
-"""Fits a calibration to a user's own questions: how sure may this recipe be on this database?"""
+"""Fits a calibration to a user's own questions, for one database and recipe."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sqlwright.errors import UserError
 LEAST = 30
 """Answered questions needed at least; chosen: with fewer the interval of the error says nothing."""
 FOLDS = 10
+"""Parts that are left out in turn; chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class GoldenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of a set of golden questions."""
+    """The outcome of asking a set of golden questions."""
 
     samples: tuple[Sample, ...]
     """Those that were answered, each right or wrong."""
@@ -86,7 +87,7 @@ def refitted(base: Calibration, asked: Asked, whose: Whose) -> OwnCalibration:
 
 
 def _left_out(base: Calibration, samples: Sequence[Sample]) -> Numbers:
-    """How sure each answer is by what was fitted without it."""
+    """The probability of each answer by what was fitted without it."""
     places = np.random.default_rng(1).permutation(len(samples)).tolist()
     # As many right ones in each: else what is left out would be the opposite of what is fitted.
     places.sort(key=lambda place: samples[place].right)

@@ -1,4 +1,4 @@
-"""How unlike a question's wording is to the questions that the embedded models learnt from.
+"""Likeness of a question's wording to the questions that the embedded models learnt from.
 
 A table of which word follows which in those questions, whatever they ask about: words that only
 some databases' questions use count as one. The measure is how much the next word surprises, on
@@ -87,7 +87,7 @@ class Wording:
         return {UNLIKE: surprise, FAR: max(surprise - self.usual, 0.0)}
 
     def surprise(self, question: str) -> float:
-        """How much the next word surprises on average, in nats; 0 of a question without words."""
+        """Surprise at the next word on average, in nats; 0 of a question without words."""
         found = [self._surprise(*pair) for pair in pairwise(self.masked(question))]
         return float(np.mean(found)) if len(found) > 1 else 0.0
 

@@ -23,7 +23,7 @@ class KeptCalibrations:
     def __init__(self, path: Path | None, *, given: bool = False) -> None:
         """With None there are none, and none can be kept. A `given` file is the user's word; in a
         folder of ours, into which others may write, none is read."""
-        self.path = path
+        self.path = None if path is None else path.expanduser()
         self._given = given
         self._lock = threading.Lock()
         self._read: dict[str, OwnCalibration] | None = None

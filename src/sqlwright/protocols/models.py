@@ -70,7 +70,7 @@ class Assessment:
     """Words of the question that nothing in the database, its descriptions and the evidence
     explains."""
     measures: Mapping[str, float] = field(default_factory=dict)
-    """What was measured of the best candidate and of the question, by name."""
+    """Measures of the best candidate and of the question, by name."""
 
 
 class Probability(NamedTuple):
@@ -240,11 +240,11 @@ def context_tokens(model: LanguageModel, run: Run) -> int:
 
 @runtime_checkable
 class Calibrates(Protocol):
-    """How sure an answer may be, from what was measured of it. The role 'calibration';
+    """Says how sure an answer may be, from what was measured of it. The role 'calibration';
     implementation: `confidence.calibration.Calibration`."""
 
     def judge(self, measures: Mapping[str, float], question: str) -> Probability:
-        """How probable it is that an answer with these measures to this question is right."""
+        """The probability that an answer with these measures to this question is right."""
         ...
 
     def beside(self, sure: Probability, behind: float) -> float:

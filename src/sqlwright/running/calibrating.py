@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from sqlwright.candidates import same_result
 from sqlwright.confidence.fitting import Sample
 from sqlwright.confidence.measures import Seen, measured
-from sqlwright.confidence.refitting import Asked, GoldenQuestion
-from sqlwright.protocols import Database, Limits, Run
+from sqlwright.confidence.own import OwnCalibration
+from sqlwright.confidence.refitting import Asked, GoldenQuestion, Whose, refitted
+from sqlwright.local.models import first_calibration
+from sqlwright.protocols import Database, Limits, Run, Workspace
 from sqlwright.running.grounds import author_of, basis_of
 from sqlwright.schema import Schema
 from sqlwright.types import Answer, Candidate, ExecutionResult, State
@@ -22,6 +25,31 @@ Progress = Callable[[int, int], None]
 Ask = Callable[[GoldenQuestion], tuple[Answer, State]]
 
 
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """The recipe and the model that answer."""
+
+    recipe: str
+    model: str
+
+
+def calibrated(
+    questions: Sequence[GoldenQuestion],
+    ask: Callable[..., tuple[Answer, State]],
+    workspace: Workspace,
+    asker: Asker,
+    progress: Progress | None,
+) -> OwnCalibration:
+    """A calibration fitted to golden questions. Raises UserError where too few are answered."""
+
+    def answered(golden: GoldenQuestion) -> tuple[Answer, State]:
+        return ask(golden.question, evidence=golden.evidence)
+
+    outcome, embedded = asked(questions, answered, workspace.database, workspace.schema, progress)
+    whose = Whose(asker.recipe, embedded, asker.model)
+    return refitted(first_calibration(embedded=embedded), outcome, whose)
+
+
 def asked(
     questions: Sequence[GoldenQuestion],
     ask: Ask,
@@ -29,7 +57,7 @@ def asked(
     schema: Schema,
     progress: Progress | None = None,
 ) -> tuple[Asked, bool]:
-    """What came of the questions, and whether embedded models answered them.
+    """The outcome of the questions, and whether embedded models answered them.
 
     An answer is right where its result is that of the golden query, by the rule of `candidates`.
     What embedded models wrote in a language model's place isn't counted as its answer.

@@ -1,4 +1,4 @@
-"""How sure the chosen query may be: by the user's own calibration, else by the one that ships."""
+"""The confidence in the chosen query: by the user's own calibration, else by the one that ships."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHIPPED = "questions of several kinds, on databases that the models weren't trai
 
 @dataclass(frozen=True, slots=True)
 class Sure:
-    """What is told of a probability beside it."""
+    """Told of a probability beside it."""
 
     interval: tuple[float, float] | None = None
     fitted_to: str = ""
@@ -71,7 +71,7 @@ NOTHING_FITTED = Trust()
 
 
 def _surest(state: State) -> Candidate | None:
-    """What would have been the answer had it not been refused."""
+    """The answer that there would have been had it not been refused."""
     judged = [one for one in state.candidates if one.confidence is not None]
     return max(judged, key=lambda one: one.confidence or 0.0, default=None)
 

@@ -272,7 +272,7 @@ class State:
     answerable: float | None = None
     """Probability that the database holds what is asked, where a step has set it."""
     measures: Mapping[str, float] = field(default_factory=dict, repr=False)
-    """What a critic measured of the question and of the candidate it holds for best, by name."""
+    """Measures that a critic took of the question and the candidate it holds for best, by name."""
     refusal: Refusal | None = None
     warnings: tuple[Note, ...] = ()
 
@@ -313,8 +313,8 @@ class Answer:
     as for recipes with language models (`basis` has what there is), and for a query of the user's
     own."""
     interval: tuple[float, float] | None = None
-    """Where that probability may lie for questions of this kind, nine times of ten; wider where the
-    question is unlike those that it was fitted to. None where there is no probability."""
+    """The range in which that probability lies for questions of this kind, nine times of ten; wider
+    where the question is unlike those that it was fitted to. None where there is none."""
     doubt: str = ""
     """The main reason for a confidence below a half, or where there is none, to doubt the answer;
     empty for other answers."""

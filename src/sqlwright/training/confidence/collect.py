@@ -36,7 +36,7 @@ ANSWERS = "answers.jsonl"
 
 
 def is_right(item: Item, sql: str, scorer: Scorer) -> bool | None:
-    """Whether a query answers the question by its family's rule; None where the right answer is
+    """True if a query answers the question by its family's rule; None where the right answer is
     unknown or holds nothing, so that any empty result would do."""
     gold = scorer.execute(item.sql)
     if not gold.ok or gold.truncated or gold.shortened or not gold.rows:
@@ -54,7 +54,7 @@ def is_right(item: Item, sql: str, scorer: Scorer) -> bool | None:
 
 
 def is_part(rows: Sequence[Sequence[Cell]], gold: Sequence[Sequence[Cell]]) -> bool:
-    """Whether the rows are those of some of the gold columns, in any order of both."""
+    """True if the rows are those of some of the gold columns, in any order of both."""
     if not rows or len(rows[0]) > len(gold[0]):
         return False
     wanted = Counter(tuple(row) for row in rows)

@@ -57,13 +57,13 @@ class Item:
 
     @property
     def id(self) -> str:
-        """What tells it from all others."""
+        """Tells it from all others."""
         return "\t".join((self.family, self.database, self.question))
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the questions are read from."""
+    """The places that questions are read from."""
 
     data: Path
     """The folder with `spider/`, `bird_like/` and the others."""

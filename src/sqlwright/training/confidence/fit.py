@@ -84,7 +84,7 @@ class Judged:
         return with_interval(calibration_error, self.before, self.good, clusters=self.clusters)
 
     def shown(self, sure: Numbers) -> tuple[int, int]:
-        """How many are right of those shown as SURE, and how many these are."""
+        """The right ones of those shown as SURE, and the number of these."""
         kept = sure >= SURE
         return int(self.good[kept].sum()), int(kept.sum())
 
@@ -152,7 +152,7 @@ def table(judged: Sequence[Judged]) -> str:
 
 
 def written_calibration(seed: int = 1) -> Calibration:
-    """Where a calibration of a language model's answers starts from."""
+    """The start of any calibration of a language model's answers."""
     samples = simulated(seed)
     return with_spread(fit(samples, WRITTEN), offsets(left_out(samples, WRITTEN, None)))
 

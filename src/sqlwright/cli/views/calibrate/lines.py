@@ -45,7 +45,7 @@ class AskingProgress:
 
 
 def calibrated_lines(fitted: CalibrationReport, path: Path | None) -> Iterator[str]:
-    """What came of it: how many questions, the error before and after, the file."""
+    """A calibration that was fitted: how many questions, the error before and after, the file."""
     whose = f"{fitted.recipe} with {fitted.model}" if not fitted.embedded else fitted.recipe
     yield clean(f"{whose}: {fitted.questions} questions answered, {fitted.right} right", 400)
     if fitted.before is not None:
@@ -56,7 +56,7 @@ def calibrated_lines(fitted: CalibrationReport, path: Path | None) -> Iterator[s
 
 
 def reset_line(path: Path | None, *, removed: bool) -> str:
-    """Whether there was a calibration to remove."""
+    """Words on a calibration that was to be removed."""
     if removed:
         return "the calibration is removed; answers show the confidence that ships"
     return clean(f"there is no calibration in {path}", 400)
