@@ -98,9 +98,8 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     changes; what would take two seconds, or has no place to write to, isn't. It is logged, and
     `on_event` is told. With `prepare=False`, or SQLWRIGHT_PREPARE=false, nothing is written.
 
-    Raises UserError for an argument that doesn't fit, of it ConfigError for recipe, override or
-    model, DatabaseUnavailable for a file that isn't there or isn't SQLite, and WorkspaceError for
-    descriptions that aren't there.
+    Raises UserError for an argument that doesn't fit (ConfigError for recipe, override or model),
+    DatabaseUnavailable where there is no SQLite file, WorkspaceError for missing descriptions.
     """
     address = str(url)
     check_file(parse_address(address))
