@@ -42,8 +42,13 @@ def opened(database_files: dict[str, Path], tmp_path: Path) -> Open:
 
 
 def golden(right: int, wrong: int) -> list[GoldenQuestion]:
-    good = [GoldenQuestion(f"How many customers are there, {n}?", COUNTED) for n in range(right)]
-    bad = [GoldenQuestion(f"How many customers are there, {n}?", NAMED) for n in range(wrong)]
+    good = [
+        GoldenQuestion(f"How many customers are there{'?' * (n + 1)}", COUNTED)
+        for n in range(right)
+    ]
+    bad = [
+        GoldenQuestion(f"How many customers are there{'?' * (n + 1)}", NAMED) for n in range(wrong)
+    ]
     return good + bad
 
 

@@ -19,7 +19,7 @@ class Operation:
     name: str
     asked: re.Pattern[str]
     said: Callable[[f.Query], bool]
-    """Whether a form says it."""
+    """True of a form that says it."""
     names: tuple[str, ...] = ()
     """Words that name it: where a column is called so, the column is meant."""
 
@@ -38,7 +38,7 @@ def _goes_through_all(form: f.Query) -> bool:
 
 
 def _takes(*functions: str) -> Callable[[f.Query], bool]:
-    """Whether a form works out one of some aggregates."""
+    """True if a form works out one of some aggregates."""
     return lambda form: any(one.function in functions for one in inside(form, f.Aggregate))
 
 

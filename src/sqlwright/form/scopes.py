@@ -36,7 +36,7 @@ def mentions(select: f.Select) -> tuple[Node, ...]:
 
 
 def needed(condition: f.Condition) -> frozenset[Node]:
-    """What a FROM clause must hold for a condition."""
+    """The tables that a FROM clause must hold for a condition."""
     derived = {column.table for column in own(condition, f.DerivedColumn)}
     return frozenset({*_own_nodes(condition, own=True), *derived})
 

@@ -30,9 +30,9 @@ class Stored:
     timed: bool = False
     """A time of day stands behind the day."""
     mark: str = ""
-    """What stands between day, month and year."""
+    """The mark between day, month and year."""
     signs: tuple[tuple[str, str], ...] = ()
-    """What stands before or within an amount (currencies, blanks, the parenthesis of a negative
+    """The signs before or within an amount (currencies, blanks, the parenthesis of a negative
     one), and what a number has there instead."""
     sample: str = field(default="", compare=False)
     """A stored value."""

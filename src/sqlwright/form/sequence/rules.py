@@ -240,7 +240,7 @@ def _sorted_moves(frame: Frame) -> Moves:
 
 
 def _counted_moves(frame: Frame) -> Moves:
-    """What a window counts."""
+    """The rows that a window counts."""
     moves = moves_of(frame._replace(kind="term")) | {TABLE: ()}
     return moves | {"rows": ()} if frame.place.derived else moves
 

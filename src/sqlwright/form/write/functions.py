@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sqlwright.english.vocabulary import MONTH_NAMES, WEEKDAY_NAMES
 from sqlwright.form import nodes as f
 
 PRECEDENCE = {
@@ -25,25 +26,12 @@ PRECEDENCE = {
     "seconds_between": 1,
     "from_milliseconds": 4,
 }
-"""How tightly operators bind, and functions that are written with some; 4 where those are within
+"""Precedence of operators, and of functions that are written with some; 4 where those are within
 parentheses."""
-WEEKDAYS = {
-    str(number): name
-    for number, name in enumerate(
-        ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-    )
-}
+_FROM_SUNDAY = (WEEKDAY_NAMES[-1], *WEEKDAY_NAMES[:-1])
+WEEKDAYS = {str(number): names[0].capitalize() for number, names in enumerate(_FROM_SUNDAY)}
 """Names of the days of the week by their numbers."""
-MONTHS = {
-    f"{number:02}": name
-    for number, name in enumerate(
-        (
-            *("January", "February", "March", "April", "May", "June", "July", "August"),
-            *("September", "October", "November", "December"),
-        ),
-        1,
-    )
-}
+MONTHS = {f"{number:02}": names[0].capitalize() for number, names in enumerate(MONTH_NAMES, 1)}
 """Names of the months by their numbers."""
 
 

@@ -304,7 +304,7 @@ def _parsed(sql: str, form: Query, hypothesis: Hypothesis) -> Parsed:
 
 
 def _facts(parsed: Parsed, request: _Request) -> QueryFacts:
-    """What a query says, but for what its columns' formats need."""
+    """The meaning of a query, but for what its columns' formats need."""
     assert parsed.form is not None  # this parser builds every query from its form
     return form_facts(undress(parsed.form, request.formats), request.view.schema)
 

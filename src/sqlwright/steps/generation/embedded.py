@@ -84,7 +84,7 @@ def _texts(written: Iterable[Candidate], schema: Schema, formats: Formats) -> fr
 
 
 def _conversions(form: Query | None, formats: Formats) -> tuple[Note, ...]:
-    """What was done to the columns that a query converts."""
+    """A note on the columns that a query converts."""
     if form is None:
         return ()
     return tuple(
