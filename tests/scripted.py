@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from sqlwright.form.stored import Formats
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.protocols import Assessment, FloatArray, Links, Parsed, Run
 from sqlwright.schema import ColumnRef, Schema, SchemaView
@@ -44,7 +43,6 @@ class ScriptedParser:
         *,
         enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
         dates: Mapping[ColumnRef, bool] | None = None,
-        formats: Formats | None = None,
         beam: int = 8,
         run: Run | None = None,
     ) -> list[Parsed]:

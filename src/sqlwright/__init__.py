@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from sqlwright.comparison.records import Comparison as Comparison
     from sqlwright.comparison.records import QueryDifference as QueryDifference
     from sqlwright.comparison.records import StageCost as StageCost
-    from sqlwright.confidence.own import CalibrationReport as CalibrationReport
-    from sqlwright.confidence.refitting import GoldenQuestion as GoldenQuestion
     from sqlwright.errors import ConfigError as ConfigError
     from sqlwright.errors import DatabaseUnavailable as DatabaseUnavailable
     from sqlwright.errors import ModelUnavailable as ModelUnavailable
@@ -52,11 +50,10 @@ if TYPE_CHECKING:
     from sqlwright.schema import Table as Table
     from sqlwright.session import Session as Session
     from sqlwright.spending import Budget as Budget
-    from sqlwright.types import Account as Account
     from sqlwright.types import Answer as Answer
-    from sqlwright.types import AskedPhrase as AskedPhrase
     from sqlwright.types import Basis as Basis
     from sqlwright.types import Candidate as Candidate
+    from sqlwright.types import Choice as Choice
     from sqlwright.types import ColumnExamples as ColumnExamples
     from sqlwright.types import ColumnLink as ColumnLink
     from sqlwright.types import Demonstration as Demonstration
@@ -68,6 +65,7 @@ if TYPE_CHECKING:
     from sqlwright.types import QueryCondition as QueryCondition
     from sqlwright.types import QueryPart as QueryPart
     from sqlwright.types import Question as Question
+    from sqlwright.types import QuestionBack as QuestionBack
     from sqlwright.types import Refusal as Refusal
     from sqlwright.types import Sign as Sign
     from sqlwright.types import State as State
@@ -84,13 +82,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _PLACES = {
-    "Account": "sqlwright.types",
     "Answer": "sqlwright.types",
-    "AskedPhrase": "sqlwright.types",
     "Basis": "sqlwright.types",
     "Budget": "sqlwright.spending",
-    "CalibrationReport": "sqlwright.confidence.own",
     "Candidate": "sqlwright.types",
+    "Choice": "sqlwright.types",
     "Column": "sqlwright.schema",
     "ColumnExamples": "sqlwright.types",
     "ColumnLink": "sqlwright.types",
@@ -111,7 +107,6 @@ _PLACES = {
     "ExecutionError": "sqlwright.types",
     "ExecutionResult": "sqlwright.types",
     "ForeignKey": "sqlwright.schema",
-    "GoldenQuestion": "sqlwright.confidence.refitting",
     "LanguageModel": "sqlwright.protocols",
     "Limits": "sqlwright.protocols",
     "LlmOptions": "sqlwright.llm.options",
@@ -123,6 +118,7 @@ _PLACES = {
     "QueryDifference": "sqlwright.comparison.records",
     "QueryPart": "sqlwright.types",
     "Question": "sqlwright.types",
+    "QuestionBack": "sqlwright.types",
     "Refusal": "sqlwright.types",
     "Run": "sqlwright.protocols",
     "Schema": "sqlwright.schema",

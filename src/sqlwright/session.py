@@ -20,28 +20,24 @@ from typing import Annotated
 from annotated_types import Predicate
 
 from sqlwright.boundary.arguments import (
-    AnyPath,
     Names,
+    Natural,
     Positive,
     Unicode,
+    Whole,
     Words,
     checked,
     takes_one,
 )
 from sqlwright.comparison.records import Comparison
-from sqlwright.confidence.own import CalibrationReport
-from sqlwright.confidence.refitting import GoldenQuestion
 from sqlwright.errors import Cancelled, UserError
-from sqlwright.events import EventSink, no_events
+from sqlwright.events import ChoiceMade, EventSink, no_events
 from sqlwright.llm.models import Models
-from sqlwright.local.models import embedded_digest
 from sqlwright.messages import Privacy
-from sqlwright.prepare import open_workspace, prepared_folder
-from sqlwright.prepare.calibrations import OWN_FILE, KeptCalibrations
+from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Limits, ModelsByRole, Run, Workspace
 from sqlwright.recipes.loading import Recipe
-from sqlwright.running.answering import never_begun, query_answer
-from sqlwright.running.calibrating import Asker, Progress, calibrated
+from sqlwright.running.answering import chosen_answer, never_begun, query_answer
 from sqlwright.running.opened import ModelLoading, OpenedWorkspace
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.running.trace import Recording
@@ -96,7 +92,6 @@ class Session:
         models: ModelsByRole,
         defaults: Defaults,
         traces: Path | None,
-        calibration: Path | None = None,
     ) -> None:
         self.recipe = recipe
         self.models = models if isinstance(models, Models) else Models(models)
@@ -107,8 +102,6 @@ class Session:
             lambda run: open_workspace(**asdict(target), run=run), defaults.reopening
         )
         self._loading = ModelLoading(self.models, recipe.roles)
-        beside = (target.folder or prepared_folder(target.url)) / OWN_FILE
-        self.calibrations = KeptCalibrations(calibration or beside, given=calibration is not None)
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}
         self._closed = False
@@ -172,33 +165,34 @@ class Session:
                 return never_begun(asked, error)
             trace = stack.enter_context(Recording(self._traces, run))
             trace.begin(asked, workspace, self.recipe.source, self.models.default)
-            own = self.calibrations.of(self.recipe.name, self._model())
-            answer, state = self._pipeline.run(asked, workspace, self.models, trace.run, own)
+            answer, state = self._pipeline.run(asked, workspace, self.models, trace.run)
             return trace.end(answer), state
 
     @checked
-    def calibrate(
-        self,
-        questions: Sequence[GoldenQuestion],
-        *,
-        out: AnyPath | None = None,
-        progress: Progress | None = None,
-    ) -> CalibrationReport:
-        """Fit how sure answers by this session's recipe and model are to questions of your own.
+    def choose(self, answer: Annotated[Answer, Whole()], number: Natural) -> Answer:
+        """The answer by one of the readings of its question back, without another search. The trace
+        has the choice.
 
-        Each is asked once and compared with its own query. The calibration is written, whole or
-        not at all, beside what is prepared, or to `out`, and used from now on. `progress` is given
-        how many were asked, and of how many. Raises UserError where too few are answered (30 are
-        needed), WorkspaceError where it can't be written, and else as `ask` does.
+        `number` is from 1. Raises UserError for an answer without a question back or with fewer
+        choices, and DatabaseUnavailable.
         """
-        plain = copy(self)
-        plain.calibrations, plain._traces = KeptCalibrations(None), None
-        asker = Asker(self.recipe.name, self._model())
-        with self._running(None, None) as run, self._opened.using(run) as workspace:
-            fitted = calibrated(questions, plain.run, workspace, asker, progress)
-        kept = self.calibrations if out is None else KeptCalibrations(Path(out), given=True)
-        kept.keep(fitted)
-        return fitted.report
+        asked = answer.question_back
+        offered = () if asked is None else asked.choices
+        if asked is None or not 1 <= number <= len(offered):
+            raise UserError(
+                f"this answer has no choice {number}",
+                hint=f"It has {len(offered)}." if offered else "Nothing was asked back.",
+            )
+        with (
+            self._running(None, None) as run,
+            self._opened.using(run) as workspace,
+            Recording(self._traces, run) as trace,
+        ):
+            question = Question(answer.question)
+            trace.begin(question, workspace, self.recipe.source, self.models.default)
+            choice = offered[number - 1]
+            trace.run.events(ChoiceMade(answer.trace_id, asked.text, number, choice.text))
+            return trace.end(chosen_answer(answer, choice, workspace))
 
     @checked
     def run_sql(
@@ -304,10 +298,6 @@ class Session:
         other._pipeline = Pipeline(recipe.name, recipe.step)
         other._loading = ModelLoading(self.models, recipe.roles)
         return other
-
-    def _model(self) -> str:
-        """The model that answers: a language model's name, else a digest of the embedded ones."""
-        return (self.recipe.asks and self.models.default) or embedded_digest()
 
     def _check_open(self) -> None:
         if self._closed:

@@ -18,7 +18,7 @@ from tests.form.walks import SHOP, make_database
 
 FEATURES = [
     case
-    for part in ("expressions", "conditions", "clauses", "from", "borrowing", "sets", "operations")
+    for part in ("expressions", "conditions", "clauses", "from", "borrowing", "sets")
     for case in cases(f"form/features_{part}.yaml")
 ]
 

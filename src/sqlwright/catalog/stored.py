@@ -31,7 +31,7 @@ _SECONDS = (315_532_800, 4_102_444_800)
 
 
 def stored_columns(columns: Mapping[ColumnRef, ColumnProfile], schema: Schema) -> Formats:
-    """The ways in which columns are written that SQLite's functions wouldn't read. Columns
+    """How the values of the columns are written that SQLite's functions wouldn't read. Columns
     that are written in several ways are left out."""
     found = {ref: _stored(ref, profile, schema) for ref, profile in columns.items()}
     return {ref: stored for ref, stored in found.items() if stored is not None}

@@ -9,7 +9,6 @@ import typer
 from sqlwright.cli.commands import (
     ablate,
     ask,
-    calibrate,
     chat,
     demo,
     doctor,
@@ -37,7 +36,6 @@ for _name, _module in (
     ("chat", chat),
     ("sql", sql),
     ("prepare", prepare),
-    ("calibrate", calibrate),
     ("purge", purge),
     ("doctor", doctor),
     ("trace", trace),

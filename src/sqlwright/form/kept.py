@@ -79,7 +79,7 @@ def _only_keeps(select: f.Select, inner: f.Select) -> bool:
 
 
 def _passed(node: f.Expression | f.Star, inner: f.Select) -> f.Expression | None:
-    """The part that a query passes on by a column of it; None where nothing or a star is."""
+    """What a query passes on by a column of it; None where nothing or a star is."""
     if not isinstance(node, f.DerivedColumn):
         return None
     item = inner.items[node.item - 1]

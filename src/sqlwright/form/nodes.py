@@ -117,7 +117,7 @@ class Window:
 
     function: WindowName
     operand: Expression | Star | None = None
-    """The value taken or added up; the number of parts of `ntile`; None for ranks."""
+    """What is taken or added up; the number of parts of `ntile`; None for ranks."""
     partition: tuple[Expression, ...] = ()
     order: tuple[OrderTerm, ...] = ()
     moving: int | None = None

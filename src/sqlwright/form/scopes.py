@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from sqlwright.form import nodes as f
 from sqlwright.form.joins import Node
-from sqlwright.form.walking import own
+from sqlwright.form.walking import inside
 
 _Part = TypeVar("_Part")
 _CLAUSES = ("items", "where", "group_by", "having", "keep", "order_by")
@@ -36,8 +36,8 @@ def mentions(select: f.Select) -> tuple[Node, ...]:
 
 
 def needed(condition: f.Condition) -> frozenset[Node]:
-    """The tables that a FROM clause must hold for a condition."""
-    derived = {column.table for column in own(condition, f.DerivedColumn)}
+    """What a FROM clause must hold for a condition without queries."""
+    derived = {column.table for column in inside(condition, f.DerivedColumn)}
     return frozenset({*_own_nodes(condition, own=True), *derived})
 
 

@@ -20,7 +20,7 @@ ORDERED: frozenset[str] = frozenset({"compact", "year_month", "seconds", "millis
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The way in which the values of a column are written."""
+    """How the values of a column are written."""
 
     way: DateWay | AmountWay
     """31/01/2024, 01/31/2024, 20240131, 2024-01, seconds or milliseconds since 1970; 1,234.50 and
@@ -30,9 +30,9 @@ class Stored:
     timed: bool = False
     """A time of day stands behind the day."""
     mark: str = ""
-    """The mark between day, month and year."""
+    """What stands between day, month and year."""
     signs: tuple[tuple[str, str], ...] = ()
-    """The signs before or within an amount (currencies, blanks, the parenthesis of a negative
+    """What stands before or within an amount (currencies, blanks, the parenthesis of a negative
     one), and what a number has there instead."""
     sample: str = field(default="", compare=False)
     """A stored value."""
@@ -48,4 +48,4 @@ class Stored:
 
 
 Formats = Mapping[ColumnRef, Stored]
-"""The ways of columns that SQLite's functions wouldn't read; all others are as they seem."""
+"""How columns are stored that SQLite's functions wouldn't read; all others are as they seem."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sqlwright.presentation.accounting import answered_words
 from sqlwright.presentation.answer import (
     doubt_words,
     percent,
     rows_words,
     shown_rows,
 )
+from sqlwright.presentation.asking_back import assumed_words
 from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.elements import CELL, NOTHING, Content, Html, element, joined
@@ -70,6 +70,8 @@ def answer_to_html(answer: Answer, *, rows: int | None = None, cell: int = CELL)
             )
         )
         parts.append(_summary(answer))
+    if answer.question_back is not None:
+        parts.append(_said("assumed: ", _text(assumed_words(answer.question_back))))
     parts += [_said("\u26a0 ", _text(note.text)) for note in answer.warnings]
     parts += [_understanding(answer), _alternatives(answer.alternatives), _times(answer)]
     return str(element("div", *parts, style="max-width:100%;overflow-x:auto"))
@@ -111,9 +113,6 @@ def _understanding(answer: Answer) -> Html:
     tables = joined((_text(name) for name in answer.used_tables), ", ")
     items = [element("li", "tables: ", tables)] if answer.used_tables else []
     items += [_part(part) for part in answer.reading]
-    if answer.account is not None:
-        told = (_text(answered_words(one)) for one in answer.account.phrases)
-        items.append(element("li", "the question's words: ", joined(told, "; ")))
     return _details("How it was understood", element("ul", *items) if items else NOTHING)
 
 

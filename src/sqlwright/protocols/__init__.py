@@ -47,7 +47,6 @@ from sqlwright.types import ExecutionResult, State, ValueMatch
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile, TableProfile
-    from sqlwright.form.stored import Formats
 
 __all__ = [
     "EMBEDDER",
@@ -249,13 +248,11 @@ class Catalog(Protocol):
     @property
     def schema(self) -> Schema: ...
     @property
-    def tables(self) -> Mapping[str, TableProfile]: ...
+    def tables(self) -> Mapping[str, TableProfile]:
+        """By the table's exact name."""
+
     @property
     def columns(self) -> Mapping[ColumnRef, ColumnProfile]: ...
-    @property
-    def stored(self) -> Formats:
-        """Columns whose dates and amounts have to be converted before a query can use them."""
-
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what was left out or couldn't be read."""

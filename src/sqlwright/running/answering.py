@@ -9,22 +9,23 @@ from dataclasses import replace
 
 from sqlwright import candidates as pool
 from sqlwright.errors import Cancelled
-from sqlwright.presentation.accounting import named_words
 from sqlwright.presentation.answer import NO_ROWS, percent, shortened_words
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.protocols import Workspace
-from sqlwright.running.grounds import author_of, basis_of
-from sqlwright.running.trust import NOTHING_FITTED, Sure, Trust
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import (
+    FINDINGS,
     Answer,
+    Author,
     Basis,
     Candidate,
+    Choice,
     ExecutionResult,
     Note,
     QueryPart,
     Question,
+    Sign,
     State,
     StepTime,
     ValueMatch,
@@ -34,26 +35,24 @@ ALTERNATIVES = 4
 """Other results shown at most; chosen."""
 DOUBTFUL = 0.5
 """Confidence below which the answer says so; chosen: more likely wrong than right."""
+OF_QUERY = FINDINGS | {"vetoed", "mended", "shortened", "only_null"}
+"""Kinds of notes that are about one query and its rows."""
 AS_LIKELY = 2 / 3
 """Share of the confidence from which another result is named as a reason for doubt; chosen."""
 
 
-def answer_from(
-    state: State, workspace: Workspace, stopped: Note | None, trust: Trust = NOTHING_FITTED
-) -> Answer:
+def answer_from(state: State, workspace: Workspace, stopped: Note | None) -> Answer:
     """The answer in a state: refused, else answered, else failed.
 
-    `stopped` is the note on the error that ended the steps early; None when none did. `trust` says
-    how sure the answer may be.
+    `stopped` is the note on the error that ended the steps early; None when none did.
     """
-    state, sure = trust.applied(state, workspace.schema)
     chosen = state.selected
     answer = Answer(
         status="failed",
         question=state.question.text,
         sql=None if chosen is None else chosen.sql,
         dialect=workspace.database.dialect,
-        answered_by=None if chosen is None else author_of(chosen, state),
+        answered_by=None if chosen is None else _author(chosen, state),
         alternatives=_alternatives(state),
     )
     told = (stopped,) if stopped else ()
@@ -67,12 +66,11 @@ def answer_from(
             message=state.refusal.message,
             suggestion=state.refusal.suggestion,
             confidence=_clipped(state.confidence),
-            interval=sure.interval,
             warnings=_once(told, state.warnings, known),
             refusal=state.refusal.reason,
         )
     if chosen is not None and chosen.result is not None and chosen.result.ok:
-        return _answered(answer, state, chosen, workspace, told, sure=sure)
+        return _answered(answer, state, chosen, workspace, told)
     message, suggestion, cause = _failure(chosen, stopped, state.warnings)
     # What the message tells already isn't told again.
     others = tuple(
@@ -88,6 +86,35 @@ def never_begun(question: Question, error: Cancelled) -> tuple[Answer, State]:
     """The answer and state of a run that ended while its database was still being opened."""
     answer = Answer("failed", question.text, None, "sqlite", message=f"stopped early: {error}")
     return answer, State(question, SchemaView(Schema("", ())))
+
+
+def chosen_answer(answer: Answer, choice: Choice, workspace: Workspace) -> Answer:
+    """The answer by a reading that was chosen of its question back.
+
+    It is as sure as that one of the readings is meant: the probabilities of all of them together.
+    """
+    asked = answer.question_back
+    offered = () if asked is None else asked.choices
+    others = tuple(one.candidate for one in offered if one is not choice)
+    taken = choice.candidate
+    sure = None
+    if answer.confidence is not None:
+        whole = sum(one.candidate.confidence or 0.0 for one in offered)
+        sure = min(whole, 1.0)
+        taken = replace(taken, confidence=sure)
+    state = State(
+        Question(answer.question),
+        SchemaView(workspace.schema),
+        values=taken.values,
+        candidates=(taken, *others, *answer.alternatives),
+        selected=taken,
+        confidence=sure,
+        basis=answer.basis,
+        warnings=tuple(note for note in answer.warnings if note.kind not in OF_QUERY),
+    )
+    return replace(
+        answer_from(state, workspace, None), recipe=answer.recipe, answered_by=answer.answered_by
+    )
 
 
 def query_answer(sql: str, result: ExecutionResult, schema: Schema) -> Answer:
@@ -121,13 +148,7 @@ def query_answer(sql: str, result: ExecutionResult, schema: Schema) -> Answer:
 
 
 def _answered(
-    answer: Answer,
-    state: State,
-    chosen: Candidate,
-    workspace: Workspace,
-    told: tuple[Note, ...],
-    *,
-    sure: Sure,
+    answer: Answer, state: State, chosen: Candidate, workspace: Workspace, told: tuple[Note, ...]
 ) -> Answer:
     from sqlwright.sql.in_words.query import read_query
 
@@ -136,21 +157,16 @@ def _answered(
     reading = read_query(chosen.sql, workspace.schema, chosen.values)
     told_values = {match for part in reading for match in _matches(part)}
     confidence = None if state.confidence is None else _clipped(state.confidence)
-    basis = Basis() if confidence is not None and not sure.counted else basis_of(state, chosen)
-    if confidence is not None:
-        basis = replace(basis, kind="calibrated", fitted_to=sure.fitted_to)
+    basis = Basis("calibrated") if confidence is not None else _basis(state, chosen)
     if confidence is None:
         doubt = _unmeasured_doubt(chosen, basis)
     else:
         doubt = _doubt(state, chosen, answer.alternatives, confidence, told)
-    read = [veto.message for veto in chosen.vetoes] + [veto.done for veto in chosen.mended]
-    read += [sign.text for sign in basis.signs]
     warnings = _once(
         told,
         tuple(note for note in state.warnings if note.kind == "stand_in"),
         tuple(Note("vetoed", veto.message) for veto in chosen.vetoes),
         tuple(Note("mended", veto.done) for veto in chosen.mended),
-        tuple(Note("unanswered", text) for text in named_words(chosen.account, read)),
         chosen.warnings,
         _remarks(result),
         state.warnings,
@@ -164,14 +180,13 @@ def _answered(
         truncated=result.truncated,
         shortened=result.shortened,
         confidence=confidence,
-        interval=sure.interval,
         basis=basis,
         doubt=doubt,
         values=tuple(match for match in chosen.values if match in told_values),
-        account=chosen.account,
         reading=reading,
         used_columns=columns,
         used_tables=_tables(chosen.sql, columns, workspace.schema),
+        question_back=state.question_back,
         warnings=tuple(note for note in warnings if note.text != doubt),
     )
 
@@ -189,8 +204,7 @@ def _doubt(
     result = chosen.result or ExecutionResult()
     noted = [note.text for note in told] or [veto.message for veto in chosen.vetoes]
     noted = noted or ([] if result.rows else [NO_ROWS])
-    weak = (note for note in chosen.warnings if note.kind != "converted")
-    noted = noted or [note.text for note in (*weak, *_nothing(result))]
+    noted = noted or [note.text for note in (*chosen.warnings, *_nothing(result))]
     if noted:
         return noted[0]
     if state.answerable is not None and state.answerable < DOUBTFUL:
@@ -199,6 +213,17 @@ def _doubt(
     if rival and rival >= confidence * AS_LIKELY:
         return f"another query with another result is about as likely ({percent(rival)})"
     return "no query that was tried fits the question well"
+
+
+def _author(chosen: Candidate, state: State) -> Author:
+    """The author of the query's first version, whatever repaired it."""
+    first = list(pool.history(chosen))[-1]
+    if first.by_model:
+        return "language_model"
+    if first.source != "generation.embedded":
+        return "other"
+    stood_in = any(note.kind == "stand_in" for note in state.warnings)
+    return "stand_in" if stood_in else "embedded"
 
 
 def _matches(part: QueryPart) -> tuple[ValueMatch, ...]:
@@ -247,6 +272,22 @@ def _alternatives(state: State) -> tuple[Candidate, ...]:
     if chosen is not None and pool.valid(chosen):
         groups = groups[1:]
     return tuple(group.best for group in groups[:ALTERNATIVES])
+
+
+def _basis(state: State, chosen: Candidate) -> Basis:
+    """The grounds where nothing was fitted to say how probable the answer is."""
+    ours = [candidate for candidate in state.candidates if not candidate.goal]
+    known = state.basis or Basis("none", 0, len(ours))
+    if _author(chosen, state) == "stand_in":  # a beam's queries aren't samples: they don't vote
+        known = replace(known, kind="none", agreeing=0)
+    place = next((n for n, c in enumerate(state.candidates) if c.id == chosen.id), None)
+    judged = [test.passed for test in state.tests if test.passed is not None]
+    if not judged or place is None:
+        return known
+    passed = sum(place in ones for ones in judged)
+    most = 2 * passed >= len(judged)
+    sign = Sign("tests", f"it passes {passed} of {len(judged)} unit tests", most, grave=not most)
+    return replace(known, signs=(sign, *known.signs))
 
 
 def _unmeasured_doubt(chosen: Candidate, basis: Basis) -> str:

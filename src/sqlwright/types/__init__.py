@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
-from sqlwright.types.account import Account, AskedPhrase, PhraseKind
 from sqlwright.types.examples import ColumnExamples
 from sqlwright.types.links import ColumnLink, DescriptionMatch, Entity, TableLink, TableSummary
 from sqlwright.types.notes import FINDINGS, Note, NoteKind, Veto, VetoKind
@@ -28,6 +27,7 @@ from sqlwright.types.outcome import (
     StepTime,
     Usage,
 )
+from sqlwright.types.readings import Choice, QuestionBack, ReadingKind
 from sqlwright.types.results import (
     Cell,
     ErrorCause,
@@ -44,13 +44,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FINDINGS",
-    "Account",
     "Answer",
-    "AskedPhrase",
     "Author",
     "Basis",
     "Candidate",
     "Cell",
+    "Choice",
     "ColumnExamples",
     "ColumnLink",
     "Demonstration",
@@ -62,10 +61,11 @@ __all__ = [
     "ExecutionResult",
     "Note",
     "NoteKind",
-    "PhraseKind",
     "QueryCondition",
     "QueryPart",
     "Question",
+    "QuestionBack",
+    "ReadingKind",
     "Refusal",
     "RefusalReason",
     "Sign",
@@ -197,8 +197,6 @@ class Candidate:
     """Faults that nobody mended; it isn't held to be right."""
     mended: tuple[Veto, ...] = ()
     """Faults of the candidate it was made from, put right in it."""
-    account: Account | None = field(default=None, compare=False)
-    """The part of it that answers each phrase of the question, where a step has looked."""
     form: Query | None = field(default=None, repr=False, compare=False)
     """The form that `sql` was written from, where its author has it."""
     id: str = field(init=False, compare=False, default="")
@@ -271,9 +269,9 @@ class State:
     """Other grounds for how sure it is, where a step has found some."""
     answerable: float | None = None
     """Probability that the database holds what is asked, where a step has set it."""
-    measures: Mapping[str, float] = field(default_factory=dict, repr=False)
-    """Measures that a critic took of the question and the candidate it holds for best, by name."""
     refusal: Refusal | None = None
+    question_back: QuestionBack | None = None
+    """The question to ask back, where two readings of the question are about as likely."""
     warnings: tuple[Note, ...] = ()
 
     @property
@@ -312,9 +310,6 @@ class Answer:
     """Probability in [0, 1] that it is right, calibrated; None where nothing was fitted to say so,
     as for recipes with language models (`basis` has what there is), and for a query of the user's
     own."""
-    interval: tuple[float, float] | None = None
-    """The range in which that probability lies for questions of this kind, nine times of ten; wider
-    where the question is unlike those that it was fitted to. None where there is none."""
     doubt: str = ""
     """The main reason for a confidence below a half, or where there is none, to doubt the answer;
     empty for other answers."""
@@ -347,8 +342,9 @@ class Answer:
     """The author of the query; None without one and for a query of the user's own."""
     basis: Basis = Basis()  # noqa: RUF009 - frozen
     """The grounds for how sure it is."""
-    account: Account | None = None
-    """The part of the query that answers each phrase of the question, where a step has looked."""
+    question_back: QuestionBack | None = None
+    """What would have to be asked to know which reading is meant; None where nothing has to be. The
+    answer is the likeliest reading; `Session.choose` gives the one by another."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types under stable keys, with the version of the form."""

@@ -298,7 +298,7 @@ class ExpressionReader:
             result = f.Conditional(condition, self.expression(branch.args["true"]), result)
         if result is None:
             raise UnsupportedQuery("CASE without a branch")
-        return patterns.cases(result) if isinstance(result, f.Conditional) else result
+        return result
 
     def _subquery(self, node: exp.Expr) -> f.Expression:
         return f.Subquery(self._query(node, self._scope))

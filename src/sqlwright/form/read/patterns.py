@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from sqlwright.form import nodes as f
-from sqlwright.form.write.functions import MONTHS, WEEKDAYS
 
 _STORED = (f.Column, f.DerivedColumn)
 _DASH = f.Literal("-")
-_PARTS = {
-    "%Y": "year",
-    "%m": "month",
-    "%d": "day",
-    "%w": "weekday",
-    "%H": "hour",
-    "%M": "minute",
-    "%W": "week",
-    "%m-%d": "month_day",
-    "%Y-%m": "year_month",
-    "%Y-%m-%d": "date",
-}
+_PARTS = {"%Y": "year", "%m": "month", "%d": "day", "%w": "weekday", "%H": "hour", "%M": "minute",
+          "%W": "week", "%Y-%m": "year_month", "%Y-%m-%d": "date"}  # fmt: skip
 _ONE, _TWO, _THREE = f.Literal(1), f.Literal(2), f.Literal(3)
 _THOUSAND = (f.Literal(1000), f.Literal(1000.0))
 
@@ -92,12 +81,6 @@ def _quarter(node: f.Arithmetic) -> f.Expression | None:
 def _joined(node: f.Arithmetic) -> f.Expression:
     """Pieces of one text, put together as a date is written."""
     match node:
-        case f.Arithmetic(
-            "||",
-            f.Function("from_dmy" | "from_mdy" as source, (text,)),
-            f.Function("substr", (own, f.Literal(11))),
-        ) if own == text:
-            return f.Function(f"{source}_time", (text,))
         case f.Arithmetic("||", f.Arithmetic("||", before, dash), after) if dash == _DASH:
             found = _dated(before, after)
             return node if found is None else found
@@ -152,30 +135,6 @@ def call(node: f.Function) -> f.Expression:
     return node
 
 
-def cases(node: f.Conditional) -> f.Expression:
-    """The name of a weekday or month, where each has its case; else the cases."""
-    found: dict[str, str] = {}
-    rest: f.Expression | None = node
-    part: f.Expression | None = None
-    while isinstance(rest, f.Conditional):
-        match rest:
-            case f.Conditional(
-                f.Comparison("=", f.Function() as asked, f.Literal(str(number))),
-                f.Literal(str(name)),
-                otherwise,
-            ) if part is None or asked == part:
-                found[number], part, rest = name, asked, otherwise
-            case _:
-                return node
-    for kind, names in (("weekday", WEEKDAYS), ("month", MONTHS)):
-        last = next((number for number in names if number not in found), None)
-        if last is not None and isinstance(rest, f.Literal):
-            found[last] = str(rest.value)
-        if found == names and isinstance(part, f.Function) and part.name == kind:
-            return f.Function(f"{kind}_name", part.arguments)
-    return node
-
-
 def _amount(node: f.Expression) -> f.Function | None:
     """A number out of a text without its signs."""
     signs: dict[object, object] = {}
@@ -188,11 +147,11 @@ def _amount(node: f.Expression) -> f.Function | None:
         node = node.arguments[0]
     if not isinstance(node, _STORED) or not signs:
         return None
-    if signs.keys() <= {"$", "€", ","} and set(signs.values()) == {""}:
+    if signs.keys() <= {"$", ","} and set(signs.values()) == {""}:
         return f.Function("amount", (node,))
     rest = {sign: by for sign, by in signs.items() if sign != ","}
     if signs.get(",") == "." and rest.keys() <= {"€", " ", ".", " €"} and not any(rest.values()):
-        return f.Function("amount_comma" if "." in rest else "decimal_comma", (node,))
+        return f.Function("amount_comma", (node,))
     return None
 
 
@@ -218,8 +177,8 @@ def _squares(node: f.Expression, counted: f.Expression | f.Star) -> f.Expression
             "-",
             f.Aggregate("sum", f.Arithmetic("*", one, other)),
             f.Arithmetic("/" | "ratio", f.Arithmetic("*", total, again), f.Aggregate("count", of)),
-        ) if _bare(one) == other and _bare(total) == _bare(again) == f.Aggregate("sum", other):
-            return other if of == counted and of in {other, f.Star(None)} else None
+        ) if one == other and _bare(total) == _bare(again) == f.Aggregate("sum", one):
+            return one if of == counted and of in {one, f.Star(None)} else None
     return None
 
 

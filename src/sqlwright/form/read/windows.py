@@ -70,7 +70,7 @@ def _function(
 
 
 def _moving(spec: exp.Expr | None) -> int | None:
-    """The number of rows a frame goes over; None where it is SQL's own."""
+    """How many rows a frame goes over; None where it is SQL's own."""
     if spec is None:
         return None
     start, side = spec.args.get("start"), spec.args.get("start_side")

@@ -173,7 +173,7 @@ def _continued(scope: Scope) -> Moves:
     if scope.phase == "group":
         return _prefixed(scope, _group_term(scope))
     if scope.phase == "left":
-        plain = scope.place(aggregate=False, outer=False)
+        plain = scope.place(aggregate=False, outer=False, subquery=False)
         return {"on": (scope._replace(phase="join"), Frame("condition", plain))}
     if scope.phase in {"where", "having"}:
         place = scope.place(aggregate=scope.phase == "having")
@@ -240,7 +240,7 @@ def _sorted_moves(frame: Frame) -> Moves:
 
 
 def _counted_moves(frame: Frame) -> Moves:
-    """The rows that a window counts."""
+    """What a window counts."""
     moves = moves_of(frame._replace(kind="term")) | {TABLE: ()}
     return moves | {"rows": ()} if frame.place.derived else moves
 

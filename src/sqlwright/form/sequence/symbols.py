@@ -90,14 +90,11 @@ _FIRST_FUNCTIONS = {
     "least": 2,
     "now": 0,
 }
-TEXT_FORMATS = ("from_dmy", "from_mdy", "from_compact", "from_dmy_time", "from_mdy_time")
-"""Texts as dates: 31/01/2024, 01/31/2024, 20240131 (a number, too); with a time behind them."""
-AMOUNTS = ("amount", "amount_comma", "decimal_comma")
-"""Texts as numbers: $1,234.50; 1.234,50 €; 1234,50 €."""
-DATE_PARTS = (
-    *("weekday", "hour", "minute", "week", "year_month", "quarter", "month_day"),
-    *("weekday_name", "month_name"),
-)
+TEXT_FORMATS = ("from_dmy", "from_mdy", "from_compact")
+"""Texts as dates: 31/01/2024, 01/31/2024, 20240131 (a number, too)."""
+AMOUNTS = ("amount", "amount_comma")
+"""Texts as numbers: $1,234.50 and 1.234,50 €."""
+DATE_PARTS = ("weekday", "hour", "minute", "week", "year_month", "quarter")
 LATER_FUNCTIONS = {
     **dict.fromkeys(TEXT_FORMATS, 1),
     **dict.fromkeys(AMOUNTS, 1),
@@ -135,7 +132,7 @@ FIRST_CONSTANTS: dict[str, int | float | str] = {
 """Constants that are never pointed at."""
 _NUMBERS = (
     *(5, 6, 7, 8, 9, 12, 15, 20, 24, 25, 30, 50, 52, 60, 75, 90, 95, 99, 1000, 1024, 1440, 3600),
-    *(10_000, 60_000, 86_400, 1_000_000, 1_048_576, 1_000_000_000, 0.5, 1.0, 100.0),
+    *(10_000, 60_000, 86_400, 1_000_000, 1_048_576, 0.5, 1.0, 100.0),
 )
 LATER_CONSTANTS: dict[str, int | float | str] = {
     **{f"number_{number}": number for number in _NUMBERS},

@@ -17,8 +17,8 @@ from sqlwright.form.sequence.symbols import (
 )
 
 _UNORDERED, _EITHER, _ORDERED, _RUNNING, _CLOSED = range(5)
-"""The state of a window so far: an order must come, may come, is there, is there and may be cut to
-the last rows; nothing more may come."""
+"""What a window has so far: an order must come, may come, is there, is there and may be cut to the
+last rows; nothing more may come."""
 
 
 def window_moves(place: Place) -> Moves:

@@ -169,7 +169,7 @@ class ExpressionWriter:
 
 
 def precedence(node: f.Expression) -> int:
-    """The precedence of the outermost operator of what is written; 4 without one."""
+    """How tightly the outermost operator of what is written binds; 4 without one."""
     match node:
         case f.Arithmetic(operator):
             return PRECEDENCE[operator]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from sqlwright.english.vocabulary import MONTH_NAMES, WEEKDAY_NAMES
 from sqlwright.form import nodes as f
 
 PRECEDENCE = {
@@ -19,33 +16,12 @@ PRECEDENCE = {
     "from_dmy": 3,
     "from_mdy": 3,
     "from_compact": 3,
-    "from_dmy_time": 3,
-    "from_mdy_time": 3,
     "quarter": 2,
     "days_between": 1,
     "seconds_between": 1,
-    "from_milliseconds": 4,
 }
-"""Precedence of operators, and of functions that are written with some; 4 where those are within
-parentheses."""
-_FROM_SUNDAY = (WEEKDAY_NAMES[-1], *WEEKDAY_NAMES[:-1])
-WEEKDAYS = {str(number): names[0].capitalize() for number, names in enumerate(_FROM_SUNDAY)}
-"""Names of the days of the week by their numbers."""
-MONTHS = {f"{number:02}": names[0].capitalize() for number, names in enumerate(MONTH_NAMES, 1)}
-"""Names of the months by their numbers."""
-
-
-def named(pattern: str, names: Mapping[str, str]) -> str:
-    """The template of a part of a date by its name."""
-    cases = " ".join(f"WHEN '{number}' THEN '{name}'" for number, name in names.items())
-    return f"CASE STRFTIME('{pattern}', {{}}) {cases} END"
-
-
+"""How tightly operators bind, and functions that are written with some."""
 _DAY, _MONTH, _LAST = "SUBSTR({0}, 1, 2)", "SUBSTR({0}, 4, 2)", "SUBSTR({0}, 7, 4)"
-_DMY, _MDY = (
-    f"{_LAST} || '-' || {_MONTH} || '-' || {_DAY}",
-    f"{_LAST} || '-' || {_DAY} || '-' || {_MONTH}",
-)
 _COMPACT_MONTH = "SUBSTR({0}, 1, 4) || '-' || SUBSTR({0}, 5, 2)"
 CALLS = {
     "abs": "ABS({})",
@@ -76,27 +52,21 @@ CALLS = {
     "greatest": "MAX({}, {})",
     "least": "MIN({}, {})",
     "now": "'now'",
-    "from_dmy": _DMY,
-    "from_mdy": _MDY,
-    "from_dmy_time": _DMY + " || SUBSTR({0}, 11)",
-    "from_mdy_time": _MDY + " || SUBSTR({0}, 11)",
+    "from_dmy": f"{_LAST} || '-' || {_MONTH} || '-' || {_DAY}",
+    "from_mdy": f"{_LAST} || '-' || {_DAY} || '-' || {_MONTH}",
     "from_compact": _COMPACT_MONTH + " || '-' || SUBSTR({0}, 7, 2)",
-    "amount": "CAST(REPLACE(REPLACE(REPLACE({}, '$', ''), '€', ''), ',', '') AS REAL)",
+    "amount": "CAST(REPLACE(REPLACE({}, '$', ''), ',', '') AS REAL)",
     "amount_comma": (
         "CAST(REPLACE(REPLACE(REPLACE(REPLACE({}, '€', ''), ' ', ''), '.', ''), ',', '.') AS REAL)"
     ),
-    "decimal_comma": ("CAST(REPLACE(REPLACE(REPLACE({}, '€', ''), ' ', ''), ',', '.') AS REAL)"),
     "weekday": "STRFTIME('%w', {})",
     "hour": "STRFTIME('%H', {})",
     "minute": "STRFTIME('%M', {})",
     "week": "STRFTIME('%W', {})",
     "year_month": "STRFTIME('%Y-%m', {})",
-    "month_day": "STRFTIME('%m-%d', {})",
-    "weekday_name": named("%w", WEEKDAYS),
-    "month_name": named("%m", MONTHS),
     "quarter": "(CAST(STRFTIME('%m', {}) AS INTEGER) + 2) / 3",
     "from_seconds": "DATETIME({}, 'unixepoch')",
-    "from_milliseconds": "DATETIME({} / 1000, 'unixepoch')",
+    "from_milliseconds": "DATETIME(({}) / 1000, 'unixepoch')",
     "start_of_month": "DATE({}, 'start of month')",
     "start_of_year": "DATE({}, 'start of year')",
     "days_between": "JULIANDAY({}) - JULIANDAY({})",

@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Memory:
-    """The encoder's outputs for an input, for the decoder. N nodes."""
+    """What the encoder made of an input, for the decoder. N nodes."""
 
     inputs: Floats
     """(1, N, 384)"""

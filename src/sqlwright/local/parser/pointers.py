@@ -29,7 +29,7 @@ BEGIN = len(KEYWORDS)
 FIRST_NODE = BEGIN + 1
 """Token id of node 0."""
 _PATTERNS = frozenset({"strftime", *LIKES, *(f"not_{kind}" for kind in LIKES)})
-"""The keywords behind which a text must be pointed at."""
+"""What a text stands behind that must be pointed at."""
 MAX_SPAN = 12
 """Most words of one literal; as in training."""
 

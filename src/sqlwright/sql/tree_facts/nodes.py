@@ -139,7 +139,7 @@ def aggregate_of(node: exp.Expr) -> tuple[str, exp.Expr | None] | None:
 
 
 def parts_of_window(node: exp.Expr) -> list[exp.Expr] | None:
-    """The parts of a window, but for its function: that gives each row a value of its own, so it
+    """What a window is made of, but for its function: that gives each row a value of its own, so it
     is no aggregate. None for anything else."""
     if not isinstance(node, exp.Window):
         return None

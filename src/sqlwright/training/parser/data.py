@@ -21,7 +21,6 @@ from sqlwright.form.read.sql import read_sql
 from sqlwright.form.sequence.grammar import Symbol, linearize
 from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
 from sqlwright.local.parser.dressing.undress import undress
-from sqlwright.local.parser.dressing.ways import as_meant
 from sqlwright.local.parser.encode import encode
 from sqlwright.local.parser.nodes import Budget, Encoded, WordPieces
 from sqlwright.local.parser.pointers import to_tokens
@@ -103,13 +102,12 @@ class Builder:
             self.failures["form"] += 1
             return None
         known, found = self.known[pair.database], self.values(pair)
-        stated = as_meant(known.schema, known.formats)
         for rate in (rates, None):
             # Dropping a hit can take away the only way to say a literal; then nothing is dropped.
-            question, schema, values = pair.question, plain_schema(stated), list(found)
+            question, schema, values = pair.question, plain_schema(known.schema), list(found)
             if rates is not None:
                 question = shown_question(question, rates, rng)
-                schema = shown_schema(stated, rates, rng)
+                schema = shown_schema(known.schema, rates, rng)
                 if rng.random() < rates.renamed:
                     shown = rename(NamedExample(question, schema, values), self.names, rng)
                     question, schema, values = shown.question, shown.schema, list(shown.values)

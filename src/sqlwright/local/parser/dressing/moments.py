@@ -1,4 +1,4 @@
-"""Conversions of each stored format to dates and numbers, and the parts of dates."""
+"""What each stored format needs to be read as a date or a number, and the parts of dates."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def converted(node: f.Expression, way: Stored, *, timed: bool = True) -> f.Expre
 
 
 def day(node: f.Expression, way: Stored) -> f.Expression:
-    """A stored value read as a day."""
+    """What was read of a stored value as a day."""
     return f.Function("date", (node,)) if way.way in {"seconds", "milliseconds"} else node
 
 

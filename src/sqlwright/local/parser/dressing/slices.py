@@ -9,7 +9,7 @@ from sqlwright.form import nodes as f
 from sqlwright.form.stored import Stored
 
 Dates = Callable[[object], Stored | None]
-"""The way in which an expression is stored, where it is a date."""
+"""How the values of an expression are stored, where it is a date."""
 _PLACES = {
     "dmy": {(1, 2): "day", (4, 2): "month", (7, 4): "year", (4, 7): "year_month",
             (1, 10): "date", (-4, None): "year", (7, None): "year"},

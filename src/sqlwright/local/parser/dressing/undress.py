@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlwright.form import nodes as f
 from sqlwright.form.stored import Formats, Stored
-from sqlwright.form.walking import changed, inside
+from sqlwright.form.walking import changed
 from sqlwright.local.parser.dressing.dress import PERIODS
 from sqlwright.local.parser.dressing.moments import MOMENTS, TIMED
 from sqlwright.local.parser.dressing.periods import (
@@ -34,12 +34,6 @@ def undress(form: f.Query, formats: Formats) -> f.Query:
     return changed(form, _Undresser(formats).node) if formats else form
 
 
-def converted_columns(form: f.Query, formats: Formats) -> Formats:
-    """The columns that a query converts, or compares with what was converted."""
-    used = dict.fromkeys(column.ref for column in inside(form, f.Column) if column.ref in formats)
-    return {ref: formats[ref] for ref in used if undress(form, {ref: formats[ref]}) != form}
-
-
 class _Undresser:
     """Undresses one node whose parts are undressed already."""
 
@@ -47,7 +41,7 @@ class _Undresser:
         self._formats = formats
 
     def way(self, node: object) -> Stored | None:
-        """The way in which an undressed expression is stored."""
+        """How the values of an undressed expression are stored."""
         match node:
             case f.Column(ref):
                 return self._formats.get(ref)

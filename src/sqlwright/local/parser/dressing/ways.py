@@ -1,4 +1,4 @@
-"""The way in which the values of an expression are written, by the columns that it passes on."""
+"""How the values of an expression are written, by the columns that it passes on."""
 
 from __future__ import annotations
 
@@ -9,28 +9,11 @@ from typing import get_args
 from sqlwright.form import nodes as f
 from sqlwright.form.stored import Formats, Stored
 from sqlwright.local.parser.dressing.moments import converted
-from sqlwright.schema import ColumnRef, Schema
 
 EXTREMES = frozenset({"min", "max"})
 _KEPT = frozenset({"lag", "lead", "first_value"})
 """Windows that give a value as it is."""
 _VALUES = get_args(f.Expression)
-
-
-def as_meant(schema: Schema, formats: Formats) -> Schema:
-    """The schema with the types that columns would be declared as if they held dates and numbers
-    that SQLite reads."""
-    if not formats:
-        return schema
-    tables = []
-    for table in schema.tables:
-        ways = [formats.get(ColumnRef(table.name, column.name)) for column in table.columns]
-        columns = tuple(
-            column if way is None else replace(column, type="DATE" if way.is_date else "REAL")
-            for column, way in zip(table.columns, ways, strict=True)
-        )
-        tables.append(replace(table, columns=columns) if any(ways) else table)
-    return replace(schema, tables=tuple(tables))
 
 
 class Ways:
@@ -42,7 +25,7 @@ class Ways:
         self._derived = derived
 
     def way(self, node: object) -> Stored | None:
-        """The way in which a dressed expression is written; None: as they seem."""
+        """How the values of a dressed expression are written; None: as they seem."""
         match node:
             case f.Column(ref):
                 return self._formats.get(ref)
