@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     from sqlwright.schema import Table as Table
     from sqlwright.session import Session as Session
     from sqlwright.spending import Budget as Budget
+    from sqlwright.spending import Worth as Worth
     from sqlwright.types import Answer as Answer
     from sqlwright.types import Basis as Basis
     from sqlwright.types import Candidate as Candidate
-    from sqlwright.types import Choice as Choice
     from sqlwright.types import ColumnExamples as ColumnExamples
     from sqlwright.types import ColumnLink as ColumnLink
     from sqlwright.types import Demonstration as Demonstration
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from sqlwright.types import QueryCondition as QueryCondition
     from sqlwright.types import QueryPart as QueryPart
     from sqlwright.types import Question as Question
-    from sqlwright.types import QuestionBack as QuestionBack
     from sqlwright.types import Refusal as Refusal
     from sqlwright.types import Sign as Sign
     from sqlwright.types import State as State
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
     from sqlwright.types import SubQuestion as SubQuestion
     from sqlwright.types import TableLink as TableLink
     from sqlwright.types import TableSummary as TableSummary
+    from sqlwright.types import TierRecord as TierRecord
     from sqlwright.types import Turn as Turn
     from sqlwright.types import UnitTest as UnitTest
     from sqlwright.types import Usage as Usage
@@ -86,7 +86,6 @@ _PLACES = {
     "Basis": "sqlwright.types",
     "Budget": "sqlwright.spending",
     "Candidate": "sqlwright.types",
-    "Choice": "sqlwright.types",
     "Column": "sqlwright.schema",
     "ColumnExamples": "sqlwright.types",
     "ColumnLink": "sqlwright.types",
@@ -118,7 +117,6 @@ _PLACES = {
     "QueryDifference": "sqlwright.comparison.records",
     "QueryPart": "sqlwright.types",
     "Question": "sqlwright.types",
-    "QuestionBack": "sqlwright.types",
     "Refusal": "sqlwright.types",
     "Run": "sqlwright.protocols",
     "Schema": "sqlwright.schema",
@@ -134,6 +132,7 @@ _PLACES = {
     "Table": "sqlwright.schema",
     "TableLink": "sqlwright.types",
     "TableSummary": "sqlwright.types",
+    "TierRecord": "sqlwright.types",
     "Turn": "sqlwright.types",
     "UnitTest": "sqlwright.types",
     "Usage": "sqlwright.types",
@@ -142,6 +141,7 @@ _PLACES = {
     "Veto": "sqlwright.types",
     "Workspace": "sqlwright.protocols",
     "WorkspaceError": "sqlwright.errors",
+    "Worth": "sqlwright.spending",
 }
 
 __all__ = [  # noqa: PLE0604 - the names are the keys above

@@ -19,29 +19,20 @@ from typing import Annotated
 
 from annotated_types import Predicate
 
-from sqlwright.boundary.arguments import (
-    Names,
-    Natural,
-    Positive,
-    Unicode,
-    Whole,
-    Words,
-    checked,
-    takes_one,
-)
+from sqlwright.boundary.arguments import Names, Positive, Unicode, Words, checked, takes_one
 from sqlwright.comparison.records import Comparison
 from sqlwright.errors import Cancelled, UserError
-from sqlwright.events import ChoiceMade, EventSink, no_events
+from sqlwright.events import EventSink, no_events
 from sqlwright.llm.models import Models
 from sqlwright.messages import Privacy
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Limits, ModelsByRole, Run, Workspace
 from sqlwright.recipes.loading import Recipe
-from sqlwright.running.answering import chosen_answer, never_begun, query_answer
+from sqlwright.running.answering import never_begun, query_answer
 from sqlwright.running.opened import ModelLoading, OpenedWorkspace
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.running.trace import Recording
-from sqlwright.spending import Budget, Spending
+from sqlwright.spending import Budget, Spending, Worth
 from sqlwright.types import Answer, Question, State, Turn
 
 Overrides = Annotated[
@@ -73,6 +64,8 @@ class Defaults:
     seed: int
     budget: Budget = Budget()  # noqa: RUF009 - frozen
     """The most language models may cost per question."""
+    worth: Worth = Worth()  # noqa: RUF009 - frozen
+    """What a right answer in a wrong one's place is worth."""
     privacy: Privacy = "full"
     stand_in: bool = True
     """True if embedded models may answer where a recipe's language model wrote no query."""
@@ -169,32 +162,6 @@ class Session:
             return trace.end(answer), state
 
     @checked
-    def choose(self, answer: Annotated[Answer, Whole()], number: Natural) -> Answer:
-        """The answer by one of the readings of its question back, without another search. The trace
-        has the choice.
-
-        `number` is from 1. Raises UserError for an answer without a question back or with fewer
-        choices, and DatabaseUnavailable.
-        """
-        asked = answer.question_back
-        offered = () if asked is None else asked.choices
-        if asked is None or not 1 <= number <= len(offered):
-            raise UserError(
-                f"this answer has no choice {number}",
-                hint=f"It has {len(offered)}." if offered else "Nothing was asked back.",
-            )
-        with (
-            self._running(None, None) as run,
-            self._opened.using(run) as workspace,
-            Recording(self._traces, run) as trace,
-        ):
-            question = Question(answer.question)
-            trace.begin(question, workspace, self.recipe.source, self.models.default)
-            choice = offered[number - 1]
-            trace.run.events(ChoiceMade(answer.trace_id, asked.text, number, choice.text))
-            return trace.end(chosen_answer(answer, choice, workspace))
-
-    @checked
     def run_sql(
         self,
         sql: str,
@@ -240,7 +207,7 @@ class Session:
         halt = threading.Event() if cancelled is None else cancelled
 
         def check(recipe: Recipe) -> None:
-            for name in recipe.asks:
+            for name in recipe.asked_of(self.models):
                 self.models[name or "llm"]
 
         def ask(recipe: Recipe) -> tuple[Answer, State]:
@@ -323,6 +290,7 @@ class Session:
             events=on_event,
             cancelled=threading.Event() if cancelled is None else cancelled,
             spending=Spending(self._defaults.budget),
+            worth=self._defaults.worth,
             privacy=self._defaults.privacy,
             stand_in=self._defaults.stand_in,
         )

@@ -42,14 +42,12 @@ def test_shipped_recipes_load_and_are_called_what_their_file_says(name: str) -> 
     assert recipe.description
 
 
-def test_the_default_recipe_is_link_write_check_judge_ask() -> None:
+def test_the_default_recipe_is_link_write_check_judge() -> None:
     step = load_recipe("local").step
     assert isinstance(step, combinators.Sequence)
-    *first, grouped, last = step.steps
+    *first, grouped = step.steps
     assert isinstance(grouped, ByGroup)
-    assert [
-        child.name for child in (*first, *grouped.steps, last) if isinstance(child, NamedStep)
-    ] == [
+    assert [child.name for child in (*first, *grouped.steps) if isinstance(child, NamedStep)] == [
         "retrieval.request",
         "retrieval.values",
         "schema_linking.embedded",
@@ -57,7 +55,6 @@ def test_the_default_recipe_is_link_write_check_judge_ask() -> None:
         "repair.execution_guided",
         "repair.veto",
         "selection.critic",
-        "selection.ask_back",
     ]
 
 

@@ -24,7 +24,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sqlwright.presentation.asking_back import assumed_words, question_back_to_dict
+from sqlwright.presentation.numbers import money, percent
+from sqlwright.presentation.spent import spent_words
 from sqlwright.presentation.sureness import basis_lines, basis_to_dict
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         Note,
         QueryCondition,
         QueryPart,
+        Usage,
         ValueMatch,
         Veto,
     )
@@ -81,7 +83,6 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "warnings": [note_to_dict(note) for note in answer.warnings],
         "values": [_value(match) for match in answer.values],
         "reading": [_part(part) for part in answer.reading],
-        "question_back": question_back_to_dict(answer.question_back, readable),
         "used_tables": [readable(name) for name in answer.used_tables],
         "used_columns": [
             {"table": readable(ref.table), "column": readable(ref.column)}
@@ -91,6 +92,8 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "times": [{"step": time.step, "seconds": round(time.seconds, 6)} for time in answer.times],
         "seconds": round(answer.seconds, 6),
         "usage": dataclasses.asdict(answer.usage),
+        "spent": readable(spent_words(answer)),
+        "tiers": plain(answer.tiers),
         "usage_by_step": {
             step: dataclasses.asdict(usage) for step, usage in answer.usage_by_step.items()
         },
@@ -221,8 +224,8 @@ def answer_to_text(answer: Answer, *, rows: int | None = None, width: int = 40) 
         if answer.confidence is not None and not answer.doubt:
             lines.append(f"confidence {percent(answer.confidence)}")
         lines += [f"how sure: {visible(text, limit=LONGEST)}" for text, _ in basis_lines(answer)]
-    if answer.question_back is not None:
-        lines.append(f"assumed: {visible(assumed_words(answer.question_back), limit=LONGEST)}")
+    if spent := spent_words(answer):
+        lines.append(f"spent: {visible(spent, limit=LONGEST)}")
     lines += [f"note: {visible(note.text, limit=LONGEST)}" for note in answer.warnings]
     return "\n".join(lines)
 
@@ -260,11 +263,6 @@ def visible(text: str, *, limit: int | None = None, lines: bool = False) -> str:
     return shown if cut is text else f"{shown}\u2026 ({len(text):,} characters)"
 
 
-def percent(share: float) -> str:
-    """A share in whole percents, rounded down: only certainty is 100%."""
-    return f"{int(share * 100 + 1e-6)}%"
-
-
 def cell_to_text(cell: Cell, *, limit: int | None = None) -> str:
     """A stored value for reading: NULL, numbers as stored, bytes by their length and start."""
     if cell is None:
@@ -273,21 +271,6 @@ def cell_to_text(cell: Cell, *, limit: int | None = None) -> str:
         more = "\u2026" if len(cell) > 16 else ""
         return f"{len(cell):,} bytes: {cell[:16].hex(' ')}{more}"
     return visible(cell if isinstance(cell, str) else str(cell), limit=limit)
-
-
-def result_words(result: ExecutionResult, *, limit: int = 40) -> str:
-    """A result in a few words: its only value, or its number of rows and the first of them, cut
-    at `limit` characters."""
-    if result.error is not None:
-        return result.error.kind
-    if not result.rows:
-        return "no rows"
-    first = ", ".join(cell_to_text(cell, limit=limit) for cell in result.rows[0])
-    first = first if len(first) <= limit else f"{first[:limit]}\u2026"
-    if len(result.rows) == 1 and not result.truncated:
-        return first
-    least = "at least " if result.truncated else ""
-    return f"{least}{len(result.rows):,} rows, first {first}"
 
 
 def _value(match: ValueMatch) -> dict[str, Any]:
@@ -387,3 +370,18 @@ def rows_words(condition: QueryCondition) -> str:
     if condition.operator in {"=", "in"} and len(counts) == len(condition.operands):
         return words
     return f"{words} {'has' if total == 1 else 'have'} {'it' if len(counts) == 1 else 'them'}"
+
+
+def usage_words(usage: Usage) -> str:
+    """Calls, tokens and cost of language models, in words; empty when none was used."""
+    if not (usage.calls or usage.cached):
+        return ""
+    calls = f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}"
+    if usage.cached:
+        calls += f" and {usage.cached:,} cached repl{'y' if usage.cached == 1 else 'ies'}"
+    if not usage.calls:
+        return calls
+    tokens = f"{usage.prompt_tokens:,} tokens in, {usage.reply_tokens:,} out"
+    if usage.reasoning_tokens:
+        tokens += f" ({usage.reasoning_tokens:,} of them reasoning)"
+    return f"{calls}, {tokens}, {money(usage.cost)}"

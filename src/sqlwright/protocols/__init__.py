@@ -42,7 +42,7 @@ from sqlwright.protocols.models import (
     context_tokens,
 )
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
-from sqlwright.spending import Spending
+from sqlwright.spending import Spending, Worth
 from sqlwright.types import ExecutionResult, State, ValueMatch
 
 if TYPE_CHECKING:
@@ -152,6 +152,8 @@ class Run:
     cancelled: threading.Event = field(default_factory=threading.Event)
     spending: Spending = field(default_factory=Spending)
     """Budget and cost of language models so far."""
+    worth: Worth = field(default_factory=Worth)
+    """What a right answer in a wrong one's place is worth."""
     privacy: Privacy = "full"
     """Limit on what requests that leave the machine may hold."""
     stand_in: bool = True

@@ -9,18 +9,17 @@ from dataclasses import replace
 
 from sqlwright import candidates as pool
 from sqlwright.errors import Cancelled
-from sqlwright.presentation.answer import NO_ROWS, percent, shortened_words
+from sqlwright.presentation.answer import NO_ROWS, shortened_words
+from sqlwright.presentation.numbers import percent
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import (
-    FINDINGS,
     Answer,
     Author,
     Basis,
     Candidate,
-    Choice,
     ExecutionResult,
     Note,
     QueryPart,
@@ -35,8 +34,6 @@ ALTERNATIVES = 4
 """Other results shown at most; chosen."""
 DOUBTFUL = 0.5
 """Confidence below which the answer says so; chosen: more likely wrong than right."""
-OF_QUERY = FINDINGS | {"vetoed", "mended", "shortened", "only_null"}
-"""Kinds of notes that are about one query and its rows."""
 AS_LIKELY = 2 / 3
 """Share of the confidence from which another result is named as a reason for doubt; chosen."""
 
@@ -54,6 +51,7 @@ def answer_from(state: State, workspace: Workspace, stopped: Note | None) -> Ans
         dialect=workspace.database.dialect,
         answered_by=None if chosen is None else _author(chosen, state),
         alternatives=_alternatives(state),
+        tiers=state.tiers,
     )
     told = (stopped,) if stopped else ()
     known = tuple(Note("database", text) for text in workspace.notes)
@@ -86,35 +84,6 @@ def never_begun(question: Question, error: Cancelled) -> tuple[Answer, State]:
     """The answer and state of a run that ended while its database was still being opened."""
     answer = Answer("failed", question.text, None, "sqlite", message=f"stopped early: {error}")
     return answer, State(question, SchemaView(Schema("", ())))
-
-
-def chosen_answer(answer: Answer, choice: Choice, workspace: Workspace) -> Answer:
-    """The answer by a reading that was chosen of its question back.
-
-    It is as sure as that one of the readings is meant: the probabilities of all of them together.
-    """
-    asked = answer.question_back
-    offered = () if asked is None else asked.choices
-    others = tuple(one.candidate for one in offered if one is not choice)
-    taken = choice.candidate
-    sure = None
-    if answer.confidence is not None:
-        whole = sum(one.candidate.confidence or 0.0 for one in offered)
-        sure = min(whole, 1.0)
-        taken = replace(taken, confidence=sure)
-    state = State(
-        Question(answer.question),
-        SchemaView(workspace.schema),
-        values=taken.values,
-        candidates=(taken, *others, *answer.alternatives),
-        selected=taken,
-        confidence=sure,
-        basis=answer.basis,
-        warnings=tuple(note for note in answer.warnings if note.kind not in OF_QUERY),
-    )
-    return replace(
-        answer_from(state, workspace, None), recipe=answer.recipe, answered_by=answer.answered_by
-    )
 
 
 def query_answer(sql: str, result: ExecutionResult, schema: Schema) -> Answer:
@@ -157,7 +126,7 @@ def _answered(
     reading = read_query(chosen.sql, workspace.schema, chosen.values)
     told_values = {match for part in reading for match in _matches(part)}
     confidence = None if state.confidence is None else _clipped(state.confidence)
-    basis = Basis("calibrated") if confidence is not None else _basis(state, chosen)
+    basis = _fitted(state) if confidence is not None else _basis(state, chosen)
     if confidence is None:
         doubt = _unmeasured_doubt(chosen, basis)
     else:
@@ -186,7 +155,6 @@ def _answered(
         reading=reading,
         used_columns=columns,
         used_tables=_tables(chosen.sql, columns, workspace.schema),
-        question_back=state.question_back,
         warnings=tuple(note for note in warnings if note.text != doubt),
     )
 
@@ -272,6 +240,12 @@ def _alternatives(state: State) -> tuple[Candidate, ...]:
     if chosen is not None and pool.valid(chosen):
         groups = groups[1:]
     return tuple(group.best for group in groups[:ALTERNATIVES])
+
+
+def _fitted(state: State) -> Basis:
+    """The grounds of a probability."""
+    combined = state.basis is not None and state.basis.kind == "combined"
+    return state.basis if state.basis is not None and combined else Basis("calibrated")
 
 
 def _basis(state: State, chosen: Candidate) -> Basis:

@@ -25,9 +25,10 @@ from sqlwright.types.outcome import (
     Sign,
     SignKind,
     StepTime,
+    TierEnd,
+    TierRecord,
     Usage,
 )
-from sqlwright.types.readings import Choice, QuestionBack, ReadingKind
 from sqlwright.types.results import (
     Cell,
     ErrorCause,
@@ -36,7 +37,6 @@ from sqlwright.types.results import (
     ExecutionResult,
 )
 from sqlwright.types.sub_questions import SubQuestion
-from sqlwright.types.values import ValueMatch
 
 if TYPE_CHECKING:
     from sqlwright.form.nodes import Query
@@ -49,7 +49,6 @@ __all__ = [
     "Basis",
     "Candidate",
     "Cell",
-    "Choice",
     "ColumnExamples",
     "ColumnLink",
     "Demonstration",
@@ -64,8 +63,6 @@ __all__ = [
     "QueryCondition",
     "QueryPart",
     "Question",
-    "QuestionBack",
-    "ReadingKind",
     "Refusal",
     "RefusalReason",
     "Sign",
@@ -75,6 +72,8 @@ __all__ = [
     "SubQuestion",
     "TableLink",
     "TableSummary",
+    "TierEnd",
+    "TierRecord",
     "Turn",
     "UnitTest",
     "Usage",
@@ -100,6 +99,22 @@ class Question:
     text: str
     evidence: str = ""
     history: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ValueMatch:
+    """A stored value that resembles a phrase of the question."""
+
+    phrase: str
+    column: ColumnRef
+    value: str
+    """The exact stored spelling, usable as a literal."""
+    score: float
+    """Similarity in [0, 1]; 1 is equality after folding case and accents."""
+    row_count: int | None = None
+    """Rows that hold the value; None when not counted."""
+    span: tuple[int, int] | None = None
+    """Character range of the phrase in the question; None when it wasn't taken from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +285,8 @@ class State:
     answerable: float | None = None
     """Probability that the database holds what is asked, where a step has set it."""
     refusal: Refusal | None = None
-    question_back: QuestionBack | None = None
-    """The question to ask back, where two readings of the question are about as likely."""
+    tiers: tuple[TierRecord, ...] = ()
+    """Decisions whether to ask a language model, in order, where a recipe makes some."""
     warnings: tuple[Note, ...] = ()
 
     @property
@@ -342,9 +357,8 @@ class Answer:
     """The author of the query; None without one and for a query of the user's own."""
     basis: Basis = Basis()  # noqa: RUF009 - frozen
     """The grounds for how sure it is."""
-    question_back: QuestionBack | None = None
-    """What would have to be asked to know which reading is meant; None where nothing has to be. The
-    answer is the likeliest reading; `Session.choose` gives the one by another."""
+    tiers: tuple[TierRecord, ...] = ()
+    """Decisions whether to ask a language model, in order, of a recipe that weighs its price."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types under stable keys, with the version of the form."""

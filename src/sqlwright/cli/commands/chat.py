@@ -25,6 +25,7 @@ def command(
     model: options.Model = None,
     base_url: options.BaseUrl = None,
     budget: options.Budget = None,
+    worth: options.Worth = None,
     privacy: options.Privacy = None,
     remote: options.Remote = None,
     reasoning: options.Reasoning = None,
@@ -35,7 +36,6 @@ def command(
     ] = "",
     max_rows: options.MaxRows = None,
     timeout: options.Timeout = None,
-    no_questions: options.NoQuestions = False,
     descriptions: options.Descriptions = None,
     tables: options.Tables = None,
     no_prepare: options.NoPrepare = False,
@@ -77,6 +77,7 @@ def command(
             model=model,
             base_url=base_url,
             budget=budget,
+            worth=worth,
             privacy=privacy,
             remote=remote,
             reasoning=reasoning,
@@ -90,12 +91,7 @@ def command(
         session = warm_session(open_session, spinner)
     with session, LineReader(screen, history=chosen.chat_history if history else None) as prompt:
         talk = Conversation(
-            screen,
-            session,
-            limits=chosen.limits,
-            evidence=readable(evidence),
-            max_rows=max_rows,
-            questions=prompt.interactive and screen.interactive and not no_questions,
+            screen, session, limits=chosen.limits, evidence=readable(evidence), max_rows=max_rows
         )
         talk.greet(prompt.interactive)
         for line in prompt:

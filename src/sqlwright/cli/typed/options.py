@@ -133,6 +133,15 @@ Budget = Annotated[
         help="The most a question may cost: $0.05, '20 calls', '50k tokens', or several.",
     ),
 ]
+Worth = Annotated[
+    str | None,
+    typer.Option(
+        "--worth",
+        metavar="AMOUNT",
+        help="What a right answer in a wrong one's place is worth: 2.00 (dollars) or "
+        "'500k tokens'; the recipe auto spends by it.",
+    ),
+]
 Privacy = Annotated[
     str | None,
     typer.Option(
@@ -191,13 +200,6 @@ MaxRows = Annotated[
         help="Rows to show or print; without it 20 on a terminal, all that were fetched otherwise.",
     ),
 ]
-NoQuestions = Annotated[
-    bool,
-    typer.Option(
-        "--no-questions",
-        help="Never ask back: answer the likelier reading and say what was assumed.",
-    ),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print the rows as CSV, exactly as stored.")]
 AsCsvSafe = Annotated[
@@ -213,6 +215,7 @@ def llm_flags(
     model: str | None = None,
     base_url: str | None = None,
     budget: str | None = None,
+    worth: str | None = None,
     privacy: str | None = None,
     remote: bool | None = None,
     reasoning: str | None = None,
@@ -225,6 +228,7 @@ def llm_flags(
         "llm.model": model,
         "llm.base_url": base_url,
         "llm.budget": budget,
+        "llm.worth": worth,
         "llm.privacy": privacy,
         "llm.remote": remote,
         "llm.reasoning": reasoning,
