@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sqlwright.messages import Message, Privacy, Sample
-from sqlwright.types import Answer, ExecutionResult, State, TierRecord, Turn
+from sqlwright.types import Answer, ExecutionResult, State, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,6 @@ class RunStarted(Event):
     """Sentences on what isn't known of the database."""
     stand_in: bool = True
     """True if embedded models might answer in a language model's place."""
-    worth: str = ""
-    """What a right answer in a wrong one's place was said to be worth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +139,6 @@ class SubQuestionStarted(Event):
     text: str
     sample: int
     """Number of the sample that it belongs to, from 1; 0 if there is only one."""
-
-
-@dataclass(frozen=True, slots=True)
-class TierEnded(Event):
-    """It was decided whether to ask a language model (further); where it was, it has replied."""
-
-    kind: ClassVar[str] = "tier"
-
-    tier: TierRecord
 
 
 @dataclass(frozen=True, slots=True)

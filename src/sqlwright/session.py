@@ -32,7 +32,7 @@ from sqlwright.running.answering import never_begun, query_answer
 from sqlwright.running.opened import ModelLoading, OpenedWorkspace
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.running.trace import Recording
-from sqlwright.spending import Budget, Spending, Worth
+from sqlwright.spending import Budget, Spending
 from sqlwright.types import Answer, Question, State, Turn
 
 Overrides = Annotated[
@@ -64,8 +64,6 @@ class Defaults:
     seed: int
     budget: Budget = Budget()  # noqa: RUF009 - frozen
     """The most language models may cost per question."""
-    worth: Worth = Worth()  # noqa: RUF009 - frozen
-    """What a right answer in a wrong one's place is worth."""
     privacy: Privacy = "full"
     stand_in: bool = True
     """True if embedded models may answer where a recipe's language model wrote no query."""
@@ -207,7 +205,7 @@ class Session:
         halt = threading.Event() if cancelled is None else cancelled
 
         def check(recipe: Recipe) -> None:
-            for name in recipe.asked_of(self.models):
+            for name in recipe.asks:
                 self.models[name or "llm"]
 
         def ask(recipe: Recipe) -> tuple[Answer, State]:
@@ -290,7 +288,6 @@ class Session:
             events=on_event,
             cancelled=threading.Event() if cancelled is None else cancelled,
             spending=Spending(self._defaults.budget),
-            worth=self._defaults.worth,
             privacy=self._defaults.privacy,
             stand_in=self._defaults.stand_in,
         )

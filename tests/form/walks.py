@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
-
-import apsw
 
 from sqlwright.form.sequence.grammar import (
     KEYWORDS,
@@ -31,7 +30,7 @@ VALUES = (
     -2.5e300,
     "%Y",
 )
-CLOSING = ("end", ")", "=", "item_1", "distinct", "is_null", "1", "select", "asc", "sum", "rank")
+CLOSING = ("end", ")", "=", "item_1", "distinct", "is_null", "1", "select")
 
 
 def walk(choices: Sequence[int], schema: Schema) -> list[Symbol]:
@@ -74,9 +73,9 @@ def _closing(options: Sequence[Symbol]) -> Symbol:
     return next(names[name] for name in CLOSING if name in names)
 
 
-def make_database(schema: Schema) -> apsw.Connection:
+def make_database(schema: Schema) -> sqlite3.Connection:
     """An empty database with the tables of a schema."""
-    connection = apsw.Connection(":memory:")
+    connection = sqlite3.connect(":memory:")
     for table in schema.tables:
         columns = ", ".join(f"{_quoted(column.name)} {column.type}" for column in table.columns)
         connection.execute(f"CREATE TABLE {_quoted(table.name)} ({columns})")

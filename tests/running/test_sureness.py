@@ -192,7 +192,6 @@ def test_every_form_of_an_answer_has_it_and_none_a_percentage(ask: Ask, tmp_path
                 "favours": False,
             }
         ],
-        "rests_on": "",
     }
     for shown in (
         str(answer),

@@ -73,20 +73,6 @@ def test_restoring_and_exporting_again_loses_nothing_more(exported: Path, tmp_pa
         assert (tmp_path / name).read_bytes() == (exported / name).read_bytes()
 
 
-def test_keywords_that_the_graphs_do_not_know_are_new(model: ParserModel, exported: Path) -> None:
-    sizes = Sizes(len(FEATURES), len(RELATIONS), FIRST_NODE + 3)
-    torch.manual_seed(4)
-    larger = ParserModel(sizes, MiniLm(), torch.zeros(1, 384), 0.1, frozen=1)
-    mark_frozen(larger, TrainingSettings())
-    restore(larger, exported)
-    old, new = model.decoder, larger.decoder
-    assert torch.equal(new.keywords.weight[: FIRST_NODE - 1], old.keywords.weight[:-1])
-    assert torch.equal(new.keywords.weight[-1], old.keywords.weight[-1]), "the start of a query"
-    assert torch.equal(new.keyword_bias[-1], old.keyword_bias[-1])
-    unknown = new.keyword_bias[FIRST_NODE - 1 : -1]
-    assert bool((unknown == old.keyword_bias.min()).all())
-
-
 def test_a_model_that_trains_more_than_was_exported_is_refused(exported: Path) -> None:
     other = random_model(2)
     for value in other.parameters():

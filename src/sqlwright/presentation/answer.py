@@ -24,8 +24,6 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sqlwright.presentation.numbers import money, percent
-from sqlwright.presentation.spent import spent_words
 from sqlwright.presentation.sureness import basis_lines, basis_to_dict
 
 if TYPE_CHECKING:
@@ -92,8 +90,6 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "times": [{"step": time.step, "seconds": round(time.seconds, 6)} for time in answer.times],
         "seconds": round(answer.seconds, 6),
         "usage": dataclasses.asdict(answer.usage),
-        "spent": readable(spent_words(answer)),
-        "tiers": plain(answer.tiers),
         "usage_by_step": {
             step: dataclasses.asdict(usage) for step, usage in answer.usage_by_step.items()
         },
@@ -224,8 +220,6 @@ def answer_to_text(answer: Answer, *, rows: int | None = None, width: int = 40) 
         if answer.confidence is not None and not answer.doubt:
             lines.append(f"confidence {percent(answer.confidence)}")
         lines += [f"how sure: {visible(text, limit=LONGEST)}" for text, _ in basis_lines(answer)]
-    if spent := spent_words(answer):
-        lines.append(f"spent: {visible(spent, limit=LONGEST)}")
     lines += [f"note: {visible(note.text, limit=LONGEST)}" for note in answer.warnings]
     return "\n".join(lines)
 
@@ -261,6 +255,11 @@ def visible(text: str, *, limit: int | None = None, lines: bool = False) -> str:
     if not lines:
         shown = shown.replace("\n", "\u240a").replace("\t", "\u2409")
     return shown if cut is text else f"{shown}\u2026 ({len(text):,} characters)"
+
+
+def percent(share: float) -> str:
+    """A share in whole percents, rounded down: only certainty is 100%."""
+    return f"{int(share * 100 + 1e-6)}%"
 
 
 def cell_to_text(cell: Cell, *, limit: int | None = None) -> str:
@@ -385,3 +384,15 @@ def usage_words(usage: Usage) -> str:
     if usage.reasoning_tokens:
         tokens += f" ({usage.reasoning_tokens:,} of them reasoning)"
     return f"{calls}, {tokens}, {money(usage.cost)}"
+
+
+def money(cost: float | None) -> str:
+    """US dollars, small sums to two digits that count."""
+    if cost is None:
+        return "cost unknown"
+    return f"${cost:.2f}" if cost >= 1 or not cost else f"${cost:.{2 - min(0, _magnitude(cost))}f}"
+
+
+def _magnitude(number: float) -> int:
+    """The power of ten below it, plus one: 0 for 0.1 to 0.99, -1 for 0.01 to 0.099."""
+    return math.floor(math.log10(number)) + 1

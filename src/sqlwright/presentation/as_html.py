@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlwright.presentation.answer import (
     doubt_words,
+    percent,
     rows_words,
     shown_rows,
     usage_words,
@@ -18,7 +19,6 @@ from sqlwright.presentation.answer import (
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.elements import CELL, NOTHING, Content, Html, element, joined
 from sqlwright.presentation.html.elements import foreign as foreign_text
-from sqlwright.presentation.numbers import percent
 from sqlwright.presentation.sureness import basis_lines
 
 if TYPE_CHECKING:

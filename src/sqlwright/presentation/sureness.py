@@ -19,13 +19,8 @@ def agreement_words(basis: Basis) -> str:
 
 def basis_lines(answer: Answer) -> list[tuple[str, bool]]:
     """A sentence for each thing to go by for an answer without a probability, and whether it speaks
-    against the answer; of one whose probability was reckoned, what it rests on. Empty for others;
-    what the doubt says isn't said again."""
-    if answer.status != "answered" or answer.answered_by is None:
-        return []
-    if answer.basis.rests_on:
-        return [(f"the figure rests on {answer.basis.rests_on}", False)]
-    if answer.confidence is not None:
+    against the answer. Empty for others; what the doubt says isn't said again."""
+    if answer.status != "answered" or answer.answered_by is None or answer.confidence is not None:
         return []
     counted = agreement_words(answer.basis)
     lines = [] if counted in answer.doubt else [(counted, False)]
@@ -42,5 +37,4 @@ def basis_to_dict(basis: Basis) -> dict[str, Any]:
         "signs": [
             {"kind": sign.kind, "text": sign.text, "favours": sign.favours} for sign in basis.signs
         ],
-        "rests_on": basis.rests_on,
     }

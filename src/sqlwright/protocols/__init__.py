@@ -42,7 +42,7 @@ from sqlwright.protocols.models import (
     context_tokens,
 )
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
-from sqlwright.spending import Spending, Worth
+from sqlwright.spending import Spending
 from sqlwright.types import ExecutionResult, State, ValueMatch
 
 if TYPE_CHECKING:
@@ -152,8 +152,6 @@ class Run:
     cancelled: threading.Event = field(default_factory=threading.Event)
     spending: Spending = field(default_factory=Spending)
     """Budget and cost of language models so far."""
-    worth: Worth = field(default_factory=Worth)
-    """What a right answer in a wrong one's place is worth."""
     privacy: Privacy = "full"
     """Limit on what requests that leave the machine may hold."""
     stand_in: bool = True
@@ -252,31 +250,33 @@ class Catalog(Protocol):
     @property
     def tables(self) -> Mapping[str, TableProfile]:
         """By the table's exact name."""
+        ...
 
     @property
     def columns(self) -> Mapping[ColumnRef, ColumnProfile]: ...
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what was left out or couldn't be read."""
+        ...
 
     @property
     def unmatched(self) -> Mapping[ForeignKey, str]:
         """Declared keys of which few values are found where they lead, and how few, in words."""
+        ...
 
     @property
     def steady(self) -> Catalog | None:
         """The part that doesn't depend on how much time there was to look; None: all of it."""
+        ...
 
     @property
     def dates(self) -> Mapping[ColumnRef, bool]:
         """True for columns of dates, False for others whose values are all written alike."""
+        ...
 
     def enumerations(self) -> Mapping[ColumnRef, tuple[str, ...]]:
         """All values of the columns that hold very few different short texts."""
-
-    @property
-    def listed(self) -> Mapping[ColumnRef, tuple[str, ...]]:
-        """All values of the columns that hold few different short texts."""
+        ...
 
 
 @dataclass(frozen=True)

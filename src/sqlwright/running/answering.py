@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from sqlwright import candidates as pool
 from sqlwright.errors import Cancelled
-from sqlwright.presentation.answer import NO_ROWS, shortened_words
-from sqlwright.presentation.numbers import percent
+from sqlwright.presentation.answer import NO_ROWS, percent, shortened_words
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
@@ -51,7 +50,6 @@ def answer_from(state: State, workspace: Workspace, stopped: Note | None) -> Ans
         dialect=workspace.database.dialect,
         answered_by=None if chosen is None else _author(chosen, state),
         alternatives=_alternatives(state),
-        tiers=state.tiers,
     )
     told = (stopped,) if stopped else ()
     known = tuple(Note("database", text) for text in workspace.notes)
@@ -126,7 +124,7 @@ def _answered(
     reading = read_query(chosen.sql, workspace.schema, chosen.values)
     told_values = {match for part in reading for match in _matches(part)}
     confidence = None if state.confidence is None else _clipped(state.confidence)
-    basis = _fitted(state) if confidence is not None else _basis(state, chosen)
+    basis = Basis("calibrated") if confidence is not None else _basis(state, chosen)
     if confidence is None:
         doubt = _unmeasured_doubt(chosen, basis)
     else:
@@ -240,12 +238,6 @@ def _alternatives(state: State) -> tuple[Candidate, ...]:
     if chosen is not None and pool.valid(chosen):
         groups = groups[1:]
     return tuple(group.best for group in groups[:ALTERNATIVES])
-
-
-def _fitted(state: State) -> Basis:
-    """The grounds of a probability."""
-    combined = state.basis is not None and state.basis.kind == "combined"
-    return state.basis if state.basis is not None and combined else Basis("calibrated")
 
 
 def _basis(state: State, chosen: Candidate) -> Basis:

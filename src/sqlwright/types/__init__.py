@@ -25,8 +25,6 @@ from sqlwright.types.outcome import (
     Sign,
     SignKind,
     StepTime,
-    TierEnd,
-    TierRecord,
     Usage,
 )
 from sqlwright.types.results import (
@@ -72,8 +70,6 @@ __all__ = [
     "SubQuestion",
     "TableLink",
     "TableSummary",
-    "TierEnd",
-    "TierRecord",
     "Turn",
     "UnitTest",
     "Usage",
@@ -285,8 +281,6 @@ class State:
     answerable: float | None = None
     """Probability that the database holds what is asked, where a step has set it."""
     refusal: Refusal | None = None
-    tiers: tuple[TierRecord, ...] = ()
-    """Decisions whether to ask a language model, in order, where a recipe makes some."""
     warnings: tuple[Note, ...] = ()
 
     @property
@@ -357,8 +351,6 @@ class Answer:
     """The author of the query; None without one and for a query of the user's own."""
     basis: Basis = Basis()  # noqa: RUF009 - frozen
     """The grounds for how sure it is."""
-    tiers: tuple[TierRecord, ...] = ()
-    """Decisions whether to ask a language model, in order, of a recipe that weighs its price."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types under stable keys, with the version of the form."""

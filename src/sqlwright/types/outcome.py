@@ -42,18 +42,14 @@ class Sign:
 class Basis:
     """The grounds for how sure an answer is."""
 
-    kind: Literal["calibrated", "combined", "agreement", "none"] = "none"
-    """`calibrated`: the confidence is a probability, fitted on held-out databases. `combined`: one
-    reckoned of that and of what a language model wrote, which is taken to be right as often as the
-    recipe says. `agreement`: no probability; so many samples agree. `none`: there was nothing to
-    compare the query with."""
+    kind: Literal["calibrated", "agreement", "none"] = "none"
+    """`calibrated`: the confidence is a probability, fitted on held-out databases. `agreement`: no
+    probability; so many samples agree. `none`: there was nothing to compare the query with."""
     agreeing: int = 0
     """Queries with the answer's result, itself included."""
     of: int = 0
     """Queries that were written, those that failed included."""
     signs: tuple[Sign, ...] = ()
-    rests_on: str = ""
-    """What a `combined` probability was reckoned of, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,38 +77,3 @@ class StepTime:
 
     step: str
     seconds: float
-
-
-TierEnd = Literal["agrees", "differs", "nothing", "not_worth", "budget"]
-"""What came of a tier: the query chosen before gives the model's result, or it doesn't, or the
-model wrote none that runs; or it wasn't entered, as its price was above its worth or the budget
-didn't reach."""
-
-
-@dataclass(frozen=True, slots=True)
-class TierRecord:
-    """A decision whether to ask a language model (further), and what came of it."""
-
-    name: str
-    model: str
-    """The language model, as `provider/model`."""
-    end: TierEnd
-    before: float | None
-    """Probability of being right before it; None where there was no query."""
-    after: float | None
-    """The same after it."""
-    gain: float
-    """The gain in that probability that was expected."""
-    tokens: int
-    """Tokens it was expected to take, prompts and replies together."""
-    cost: float | None
-    """The same in US dollars; None is unknown."""
-    worth: str
-    """What a right answer in a wrong one's place was said to be worth."""
-    usage: Usage = Usage()
-    """What it took."""
-
-    @property
-    def entered(self) -> bool:
-        """True if its steps were run."""
-        return self.end in {"agrees", "differs", "nothing"}

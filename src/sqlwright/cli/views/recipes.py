@@ -23,10 +23,8 @@ def list_lines(display: DisplayOptions) -> Iterator[Text]:
     for name in recipe_names():
         recipe = load_recipe(name)
         line = Text.assemble((clean(name, 60), "name"))
-        if recipe.needs_model:
+        if "" in recipe.asks:
             line.append("  needs a language model: --model", style="quiet")
-        elif "" in recipe.asks:
-            line.append("  asks a language model where one is named: --model", style="quiet")
         yield line
         yield from wrapped(Text(f"  {clean(recipe.description, 400)}"), display.width)
 

@@ -1,13 +1,12 @@
 """SQL as the form: names resolved, joins left out, equivalent spellings made one.
 
-Raises UnsupportedQuery for what the form doesn't have (recursion, joins on anything but equality,
-...); whatever it returns follows the grammar.
+Raises UnsupportedQuery for what the form doesn't have (window functions, recursion, joins on
+anything but equality, ...); whatever it returns follows the grammar.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NoReturn
 
 from sqlglot import exp
@@ -15,7 +14,6 @@ from sqlglot import exp
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.joins import node_of
-from sqlwright.form.kept import compacted
 from sqlwright.form.read.canonical import canonicalize
 from sqlwright.form.read.expressions import ExpressionReader
 from sqlwright.form.read.names import Entry, Readable, Scope, lookup_table
@@ -175,7 +173,7 @@ class _Reader:
             offset=_rows(node.args.get("offset")),
         )
         nodes = [entry.node for entry in scope.entries]
-        return compacted(canonicalize(select, nodes, edges, self._schema))
+        return canonicalize(select, nodes, edges, self._schema)
 
     def _items(
         self, node: exp.Select, scope: Scope, read: ExpressionReader, *, top: bool
@@ -269,7 +267,6 @@ class _Reader:
         outer = join.side == "LEFT"
         edges: list[f.Join] = []
         rest: list[exp.Expr] = []
-        further: list[f.Condition] = []
         read = ExpressionReader(scope, self.query)
         for part in _conjuncts(on) if on is not None else ():
             if part == exp.true():
@@ -283,13 +280,8 @@ class _Reader:
                     edges.append(f.Join(left, right, outer))
                     continue
             if outer:
-                further.append(read.condition(part))
-            else:
-                rest.append(part)
-        if further and not edges:
-            _refuse("LEFT JOIN on anything but equality")
-        if further:
-            edges[-1] = replace(edges[-1], condition=combine(f.And, further))
+                _refuse("LEFT JOIN on anything but equality")
+            rest.append(part)
         return edges, rest
 
 

@@ -27,7 +27,6 @@ from sqlwright.local.embedder.onnx import LOWER, TextFront, WordTable
 from sqlwright.local.numerics import sigmoid
 from sqlwright.local.parser.constants import Grounding
 from sqlwright.local.parser.dating import Dating, unit_of
-from sqlwright.local.parser.decoding import Decoder, Memory
 from sqlwright.local.parser.encode import encode
 from sqlwright.local.parser.nodes import FEATURES, Budget, Encoded, ValueNode, WordPieces
 from sqlwright.local.parser.plausible import is_senseless, mixes_types
@@ -64,7 +63,12 @@ class Reading:
     encoded: Encoded
     links: Floats
     """(N,) probability that the query needs a node."""
-    memory: Memory
+    inputs: Floats
+    """(1, N, 384)"""
+    keys: Floats
+    """(1, N, 384)"""
+    memory: Floats
+    """(1, N, 2 · layers · 384)"""
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ class Parser:
     ) -> None:
         self.front = front
         self._encoder = encoder
-        self._decoder = Decoder(decoder)
+        self._decoder = decoder
         self._pieces = WordPieces(front.tokenizer)
 
     @classmethod
@@ -160,7 +164,7 @@ class Parser:
         def within(groups: Mapping[str, str] | None) -> list[Parsed]:
             """The queries over tables of one group each; over any tables without groups."""
             search = Search(reading.encoded, grounding, request.beam, groups=groups)
-            hypotheses = search.run(self._decoder.search(reading.memory), run)
+            hypotheses = search.run(_Decoding(self._decoder, reading), run)
             return _written(hypotheses, view, dating)
 
         groups = view.schema.group_of
@@ -197,7 +201,7 @@ class Parser:
         link, inputs, keys, memory = self._encoder.run(
             ["link", "inputs", "keys", "memory"], self._feeds(encoded)
         )
-        return Reading(encoded, sigmoid(link[0]), Memory(inputs, keys, memory))
+        return Reading(encoded, sigmoid(link[0]), inputs, keys, memory)
 
     def _feeds(self, encoded: Encoded) -> dict[str, npt.NDArray[Any]]:
         """The encoder's inputs, as a batch of one. `pool` (1, N, T) averages a node's pieces."""
@@ -216,6 +220,31 @@ class Parser:
             "node_features": feature_flags(encoded.node_features)[None],
             "relations": encoded.relations.astype(np.int64)[None],
         }
+
+
+class _Decoding:
+    """The decoder's memory of the live hypotheses of one search."""
+
+    def __init__(self, session: onnxruntime.InferenceSession, reading: Reading) -> None:
+        self._session = session
+        self._fixed = {
+            "inputs": reading.inputs,
+            "keys": reading.keys,
+            "memory": reading.memory,
+        }
+        shape = next(s.shape for s in session.get_inputs() if s.name == "past")
+        # (layers · 2, hypotheses, heads, steps, size)
+        self._past = np.zeros((shape[0], 1, shape[2], 0, shape[4]), dtype=np.float32)
+
+    def __call__(self, tokens: Sequence[int], parents: Sequence[int]) -> Floats:
+        """See `search.Steps`. The keys and values of earlier steps are kept, by parent."""
+        feeds = {
+            **self._fixed,
+            "tokens": np.array(tokens, dtype=np.int64),
+            "past": np.ascontiguousarray(self._past[:, list(parents)]),
+        }
+        logits, self._past = self._session.run(["logits", "present"], feeds)
+        return np.asarray(logits, dtype=np.float32)
 
 
 def feature_flags(bits: npt.NDArray[np.uint32]) -> Floats:

@@ -24,7 +24,6 @@ from sqlwright.sql.tree_facts.nodes import (
     DATES,
     aggregate_of,
     date_part_of,
-    parts_of_window,
     sides_of,
     signed_number,
     value_of,
@@ -90,9 +89,7 @@ class TermReader:
             one = waiting.pop()
             found = self._part(one, own, clause, names, parts)
             if found is None:
-                window = parts_of_window(one)
-                within = list(one.iter_expressions()) if window is None else window
-                waiting += reversed(within)
+                waiting += reversed(list(one.iter_expressions()))
             elif one is node:
                 constant = found if isinstance(found, Constant) else None
                 aggregate = found if isinstance(found, AggregateCall) else None

@@ -1,1 +1,0 @@
-"""Databases and questions made for trials with typed replies; nothing is trained on them."""
