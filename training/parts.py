@@ -1,4 +1,4 @@
-"""Which databases are set apart, and for what.
+"""Databases that are set apart, and the purpose of each.
 
 Nothing learns from a database that is set apart, and whoever writes its questions has seen neither
 the other questions nor the query language of the parser.
@@ -21,7 +21,7 @@ Part = Literal["fit", "probabilities", "set_apart"]
 
 
 def part_of(database: str) -> Part:
-    """What the questions over a database are for."""
+    """The purpose of the questions over a database."""
     if database in SET_APART:
         return "set_apart"
     return "probabilities" if database in PROBABILITIES else "fit"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -14,6 +15,9 @@ from training.export import UNANSWERABLE
 from training.parts import PROBABILITIES, SET_APART, part_of
 from training.questions import AGREEMENT, FOLDER, agree, load, questions_file, rows_of, settled
 
+from sqlwright.datasets.split import load_split
+
+DATA = os.environ.get("SQLWRIGHT_DATA")
 FILES = sorted(FOLDER.rglob("*.jsonl"))
 WITH_QUESTIONS = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 OVER_OURS = pytest.mark.parametrize(
@@ -71,6 +75,15 @@ def test_databases_set_apart_are_apart() -> None:
     assert not SET_APART & PROBABILITIES
     assert {part_of(name) for name in names()} == {"fit", "probabilities", "set_apart"}
     assert part_of("playhouse") == "set_apart" != part_of("vet_group")
+
+
+@pytest.mark.skipif(not DATA, reason="SQLWRIGHT_DATA names no folder with data sets")
+def test_spiders_databases_that_are_set_apart_were_never_trained_on() -> None:
+    split = load_split(Path(DATA or ""))
+    assert SET_APART - set(names()) <= split.valid
+    assert PROBABILITIES - set(names()) <= split.calib
+    fitted = {path.stem for path in FOLDER.glob("spider/*.jsonl")} - SET_APART - PROBABILITIES
+    assert fitted <= split.fit
 
 
 @WITH_QUESTIONS
