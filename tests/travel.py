@@ -6,6 +6,7 @@ is called as the excerpt.
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 import tempfile
@@ -96,8 +97,9 @@ class Travelled:
 
     def _candidates(self) -> Iterator[str]:
         for candidate in self._changes("generation.embedded")["candidates"]:
-            number, score = self._number(candidate["sql"]), candidate["score"]
-            yield from _hanging(f"{number}  {score:.2f}  ", candidate["sql"])
+            # Processors differ by less in a probability than in its logarithm.
+            number, chance = self._number(candidate["sql"]), math.exp(candidate["score"])
+            yield from _hanging(f"{number}  {chance:.4f}  ", candidate["sql"])
 
     def _executed(self, step: str) -> Iterator[str]:
         at = ""
