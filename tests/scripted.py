@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sqlwright.form.stored import Formats
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.protocols import Assessment, FloatArray, Links, Parsed, Run
 from sqlwright.schema import ColumnRef, Schema, SchemaView
@@ -43,6 +44,7 @@ class ScriptedParser:
         *,
         enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
         dates: Mapping[ColumnRef, bool] | None = None,
+        formats: Formats | None = None,
         beam: int = 8,
         run: Run | None = None,
     ) -> list[Parsed]:

@@ -113,7 +113,7 @@ def _rounded(cell: Any) -> Any:
 
 def note(name: str, read: int, agreed: int) -> None:
     """Add to the counts of what was read and agreed on over a database."""
-    counts = json.loads(AGREEMENT.read_text("utf-8"))
+    counts = json.loads(AGREEMENT.read_text("utf-8")) if AGREEMENT.exists() else {}
     before = counts.get(name, {"read": 0, "agreed": 0})
     counts[name] = {"read": before["read"] + read, "agreed": before["agreed"] + agreed}
     AGREEMENT.write_text(json.dumps(dict(sorted(counts.items())), indent=1) + "\n", "utf-8")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sqlwright.comparison.records import Comparison as Comparison
     from sqlwright.comparison.records import QueryDifference as QueryDifference
     from sqlwright.comparison.records import StageCost as StageCost
+    from sqlwright.confidence.own import CalibrationReport as CalibrationReport
+    from sqlwright.confidence.refitting import GoldenQuestion as GoldenQuestion
     from sqlwright.errors import ConfigError as ConfigError
     from sqlwright.errors import DatabaseUnavailable as DatabaseUnavailable
     from sqlwright.errors import ModelUnavailable as ModelUnavailable
@@ -50,7 +52,9 @@ if TYPE_CHECKING:
     from sqlwright.schema import Table as Table
     from sqlwright.session import Session as Session
     from sqlwright.spending import Budget as Budget
+    from sqlwright.types import Account as Account
     from sqlwright.types import Answer as Answer
+    from sqlwright.types import AskedPhrase as AskedPhrase
     from sqlwright.types import Basis as Basis
     from sqlwright.types import Candidate as Candidate
     from sqlwright.types import ColumnExamples as ColumnExamples
@@ -80,9 +84,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _PLACES = {
+    "Account": "sqlwright.types",
     "Answer": "sqlwright.types",
+    "AskedPhrase": "sqlwright.types",
     "Basis": "sqlwright.types",
     "Budget": "sqlwright.spending",
+    "CalibrationReport": "sqlwright.confidence.own",
     "Candidate": "sqlwright.types",
     "Column": "sqlwright.schema",
     "ColumnExamples": "sqlwright.types",
@@ -104,6 +111,7 @@ _PLACES = {
     "ExecutionError": "sqlwright.types",
     "ExecutionResult": "sqlwright.types",
     "ForeignKey": "sqlwright.schema",
+    "GoldenQuestion": "sqlwright.confidence.refitting",
     "LanguageModel": "sqlwright.protocols",
     "Limits": "sqlwright.protocols",
     "LlmOptions": "sqlwright.llm.options",

@@ -73,6 +73,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     models: ByRole = None,
     seed: int = 0,
     record: bool = True,
+    calibration: AnyPath | None = None,
     allow_code: bool = False,
     environ: Variables = None,
 ) -> Session:
@@ -90,16 +91,15 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     if not at its vendor's. A question may cost `budget` at most (`"$0.05, 20 calls"`); under
     `privacy="schema-only"` no stored value leaves this machine. Replies are kept with `cache`, by
     default where traces are. With `stand_in=False` no embedded model answers where it wrote none.
-    `llm` has all options of language models, the named ones come first. Keys are looked up in
-    `environ`, else in the process's environment.
+    `llm` has all options of language models, the named ones come first. `calibration` is what
+    `calibrate` wrote to `out`. Keys are looked up in `environ`, else in the process's environment.
 
     A small database is prepared when it is opened, as `sqlwright prepare` does, and kept so when it
     changes; what would take two seconds, or has no place to write to, isn't. It is logged, and
     `on_event` is told. With `prepare=False`, or SQLWRIGHT_PREPARE=false, nothing is written.
 
-    Raises UserError for an argument that doesn't fit, of it ConfigError for recipe, override or
-    model, DatabaseUnavailable for a file that isn't there or isn't SQLite, and WorkspaceError for
-    descriptions that aren't there.
+    Raises UserError for an argument that doesn't fit (ConfigError for recipe, override or model),
+    DatabaseUnavailable where there is no SQLite file, WorkspaceError for missing descriptions.
     """
     address = str(url)
     check_file(parse_address(address))
@@ -135,6 +135,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
             limits or Limits(), seconds, seed, options.budget, options.privacy, stand_in
         ),
         traces=place / "traces" if record else None,
+        calibration=None if calibration is None else Path(calibration).expanduser(),
     )
 
 
@@ -160,5 +161,6 @@ def open_with(
         llm=settings.llm,
         models=models,
         stand_in=stand_in,
+        calibration=settings.calibration,
         allow_code=allow_code,
     )

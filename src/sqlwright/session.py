@@ -19,16 +19,29 @@ from typing import Annotated
 
 from annotated_types import Predicate
 
-from sqlwright.boundary.arguments import Names, Positive, Unicode, Words, checked, takes_one
+from sqlwright.boundary.arguments import (
+    AnyPath,
+    Names,
+    Positive,
+    Unicode,
+    Words,
+    checked,
+    takes_one,
+)
 from sqlwright.comparison.records import Comparison
+from sqlwright.confidence.own import CalibrationReport
+from sqlwright.confidence.refitting import GoldenQuestion
 from sqlwright.errors import Cancelled, UserError
 from sqlwright.events import EventSink, no_events
 from sqlwright.llm.models import Models
+from sqlwright.local.models import embedded_digest
 from sqlwright.messages import Privacy
-from sqlwright.prepare import open_workspace
+from sqlwright.prepare import open_workspace, prepared_folder
+from sqlwright.prepare.calibrations import OWN_FILE, KeptCalibrations
 from sqlwright.protocols import Limits, ModelsByRole, Run, Workspace
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.answering import never_begun, query_answer
+from sqlwright.running.calibrating import Asker, Progress, calibrated
 from sqlwright.running.opened import ModelLoading, OpenedWorkspace
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.running.trace import Recording
@@ -83,6 +96,7 @@ class Session:
         models: ModelsByRole,
         defaults: Defaults,
         traces: Path | None,
+        calibration: Path | None = None,
     ) -> None:
         self.recipe = recipe
         self.models = models if isinstance(models, Models) else Models(models)
@@ -93,6 +107,8 @@ class Session:
             lambda run: open_workspace(**asdict(target), run=run), defaults.reopening
         )
         self._loading = ModelLoading(self.models, recipe.roles)
+        beside = (target.folder or prepared_folder(target.url)) / OWN_FILE
+        self.calibrations = KeptCalibrations(calibration or beside, given=calibration is not None)
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}
         self._closed = False
@@ -156,8 +172,33 @@ class Session:
                 return never_begun(asked, error)
             trace = stack.enter_context(Recording(self._traces, run))
             trace.begin(asked, workspace, self.recipe.source, self.models.default)
-            answer, state = self._pipeline.run(asked, workspace, self.models, trace.run)
+            own = self.calibrations.of(self.recipe.name, self._model())
+            answer, state = self._pipeline.run(asked, workspace, self.models, trace.run, own)
             return trace.end(answer), state
+
+    @checked
+    def calibrate(
+        self,
+        questions: Sequence[GoldenQuestion],
+        *,
+        out: AnyPath | None = None,
+        progress: Progress | None = None,
+    ) -> CalibrationReport:
+        """Fit how sure answers by this session's recipe and model are to questions of your own.
+
+        Each is asked once and compared with its own query. The calibration is written, whole or
+        not at all, beside what is prepared, or to `out`, and used from now on. `progress` is given
+        how many were asked, and of how many. Raises UserError where too few are answered (30 are
+        needed), WorkspaceError where it can't be written, and else as `ask` does.
+        """
+        plain = copy(self)
+        plain.calibrations, plain._traces = KeptCalibrations(None), None
+        asker = Asker(self.recipe.name, self._model())
+        with self._running(None, None) as run, self._opened.using(run) as workspace:
+            fitted = calibrated(questions, plain.run, workspace, asker, progress)
+        kept = self.calibrations if out is None else KeptCalibrations(Path(out), given=True)
+        kept.keep(fitted)
+        return fitted.report
 
     @checked
     def run_sql(
@@ -263,6 +304,10 @@ class Session:
         other._pipeline = Pipeline(recipe.name, recipe.step)
         other._loading = ModelLoading(self.models, recipe.roles)
         return other
+
+    def _model(self) -> str:
+        """The model that answers: a language model's name, else a digest of the embedded ones."""
+        return (self.recipe.asks and self.models.default) or embedded_digest()
 
     def _check_open(self) -> None:
         if self._closed:

@@ -10,7 +10,7 @@ import pytest
 from sqlwright.cli.terminal.console import Glyphs
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.cli.views.trace import trace_lines
-from sqlwright.presentation.answer import money, usage_words
+from sqlwright.presentation.costs import money, usage_words
 from sqlwright.running.trace import Trace
 from sqlwright.types import Usage
 from tests.cli.conftest import Outcome

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
+import apsw
 import pytest
 
 from sqlwright.errors import UnsupportedQuery
@@ -18,15 +18,15 @@ from tests.form.walks import SHOP, make_database
 
 FEATURES = [
     case
-    for part in ("expressions", "conditions", "clauses", "from", "borrowing", "sets")
+    for part in ("expressions", "conditions", "clauses", "from", "borrowing", "sets", "operations")
     for case in cases(f"form/features_{part}.yaml")
 ]
 
 
 @pytest.fixture(scope="module")
-def shop() -> Iterator[sqlite3.Connection]:
+def shop() -> Iterator[apsw.Connection]:
     with closing(make_database(SHOP)) as connection:
-        connection.executescript((CASES / "form" / "shop.sql").read_text("utf-8"))
+        connection.execute((CASES / "form" / "shop.sql").read_text("utf-8"))
         yield connection
 
 
@@ -43,7 +43,7 @@ def test_writes_the_symbols(case: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("case", FEATURES, ids=lambda case: case["name"])
-def test_the_rows_stay(shop: sqlite3.Connection, case: dict[str, str]) -> None:
+def test_the_rows_stay(shop: apsw.Connection, case: dict[str, str]) -> None:
     before = shop.execute(case["sql"]).fetchall()
     assert sorted(shop.execute(case["written"]).fetchall(), key=repr) == sorted(before, key=repr)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
+
+import apsw
 
 from sqlwright.form.sequence.grammar import (
     KEYWORDS,
@@ -30,7 +31,7 @@ VALUES = (
     -2.5e300,
     "%Y",
 )
-CLOSING = ("end", ")", "=", "item_1", "distinct", "is_null", "1", "select")
+CLOSING = ("end", ")", "=", "item_1", "distinct", "is_null", "1", "select", "asc", "sum", "rank")
 
 
 def walk(choices: Sequence[int], schema: Schema) -> list[Symbol]:
@@ -73,9 +74,9 @@ def _closing(options: Sequence[Symbol]) -> Symbol:
     return next(names[name] for name in CLOSING if name in names)
 
 
-def make_database(schema: Schema) -> sqlite3.Connection:
+def make_database(schema: Schema) -> apsw.Connection:
     """An empty database with the tables of a schema."""
-    connection = sqlite3.connect(":memory:")
+    connection = apsw.Connection(":memory:")
     for table in schema.tables:
         columns = ", ".join(f"{_quoted(column.name)} {column.type}" for column in table.columns)
         connection.execute(f"CREATE TABLE {_quoted(table.name)} ({columns})")

@@ -131,6 +131,31 @@ def test_faults_that_a_machine_reads_are_told(ask: Ask) -> None:
     assert any("more than once" in text for text in told)
 
 
+def test_a_phrase_that_its_query_leaves_out_is_a_reason_to_doubt_it(ask: Ask) -> None:
+    answer = ask([OTHER], COUNTED)
+    told = "nothing in this query stands for “Germany”; customers.country holds 'Germany': use it?"
+    assert answer.sql == OTHER
+    assert answer.doubt == told
+    assert told in [sign.text for sign in answer.basis.signs if sign.kind == "machine_check"]
+    assert str(answer).count(told) == 1
+    assert answer.account is not None
+    assert [phrase.text for phrase in answer.account.unanswered] == ["Germany"]
+    phrases = answer.to_dict()["account"]["phrases"]
+    (left,) = [phrase for phrase in phrases if phrase["text"] == "Germany"]
+    assert left["value"]["column"] == "country"
+    assert left["message"] == told
+
+
+def test_a_query_that_answers_every_phrase_says_by_what(ask: Ask) -> None:
+    answer = ask([COUNTED], COUNTED)
+    assert answer.account is not None
+    answers = {phrase.text: phrase.answer for phrase in answer.account.phrases}
+    assert answers["Germany"] == "customers.country = 'Germany'"
+    assert answers["How many"] == "a count"
+    assert "nothing" not in str(answer).split("how sure")[0]
+    assert "customers.country = &#x27;Germany&#x27;" in answer._repr_html_()
+
+
 @pytest.mark.parametrize(("answerable", "doubted"), [(0.9, False), (0.1, True)])
 def test_words_that_nothing_explains_are_told(ask: Ask, answerable: float, doubted: bool) -> None:
     critic = ScriptedCritic(missing=("moon",), answerable=answerable)
@@ -192,6 +217,7 @@ def test_every_form_of_an_answer_has_it_and_none_a_percentage(ask: Ask, tmp_path
                 "favours": False,
             }
         ],
+        "fitted_to": "",
     }
     for shown in (
         str(answer),

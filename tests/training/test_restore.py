@@ -73,6 +73,20 @@ def test_restoring_and_exporting_again_loses_nothing_more(exported: Path, tmp_pa
         assert (tmp_path / name).read_bytes() == (exported / name).read_bytes()
 
 
+def test_keywords_that_the_graphs_do_not_know_are_new(model: ParserModel, exported: Path) -> None:
+    sizes = Sizes(len(FEATURES), len(RELATIONS), FIRST_NODE + 3)
+    torch.manual_seed(4)
+    larger = ParserModel(sizes, MiniLm(), torch.zeros(1, 384), 0.1, frozen=1)
+    mark_frozen(larger, TrainingSettings())
+    restore(larger, exported)
+    old, new = model.decoder, larger.decoder
+    assert torch.equal(new.keywords.weight[: FIRST_NODE - 1], old.keywords.weight[:-1])
+    assert torch.equal(new.keywords.weight[-1], old.keywords.weight[-1]), "the start of a query"
+    assert torch.equal(new.keyword_bias[-1], old.keyword_bias[-1])
+    unknown = new.keyword_bias[FIRST_NODE - 1 : -1]
+    assert bool((unknown == old.keyword_bias.min()).all())
+
+
 def test_a_model_that_trains_more_than_was_exported_is_refused(exported: Path) -> None:
     other = random_model(2)
     for value in other.parameters():
@@ -100,3 +114,19 @@ def test_exported_graphs_are_optimised_already(exported: Path, name: str) -> Non
     kinds = {node.op_type for node in onnx.load(str(exported / name)).graph.node}
     assert "DynamicQuantizeMatMul" in kinds
     assert not kinds & {"MatMulInteger", "Erf"}
+
+
+def test_newer_keywords_stay_as_they_were(tmp_path: Path) -> None:
+    known = FIRST_NODE - 5
+    torch.manual_seed(1)
+    sizes = Sizes(len(FEATURES), len(RELATIONS), known)
+    older = ParserModel(sizes, MiniLm(), torch.zeros(1, 384), 0.1, frozen=1)
+    mark_frozen(older, TrainingSettings())
+    export(older.eval(), tmp_path)
+    other = random_model(2)
+    before = other.decoder.keywords.weight.detach().clone()
+    restore(other, tmp_path)
+    found, given = other.decoder.keywords.weight, older.decoder.keywords.weight
+    assert torch.allclose(found[: known - 1], given[:-1], atol=0.02)
+    assert torch.equal(found[known - 1 : -1], before[known - 1 : -1])
+    assert torch.allclose(found[-1], given[-1], atol=0.02)

@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Literal
 
 from sqlwright.catalog.formats import Format
+from sqlwright.catalog.stored import stored_columns
+from sqlwright.form.stored import Formats
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.types import Cell
 
@@ -20,6 +22,10 @@ ISO = frozenset({"iso_date", "iso_datetime"})
 ENUMERATION_VALUES = 3
 """Different values of a column at most that count as an enumeration, such as yes, no and
 unknown."""
+LISTED_VALUES = 12
+"""Different values of a column at most that the parser is told, named in the question or not."""
+LISTED_LENGTH = 24
+"""Characters of each of them at most."""
 ENUMERATION_LENGTH = 32
 """Characters of each of them at most. Chosen: a prompt shows all of them."""
 
@@ -109,6 +115,21 @@ class Catalog:
         return dict(self._enumerations)
 
     @cached_property
+    def listed(self) -> Mapping[ColumnRef, tuple[str, ...]]:
+        """All values, the most frequent first, of the columns that hold few different short texts
+        and nothing else but NULL and empty texts. Columns only sampled are not among them."""
+        found: dict[ColumnRef, tuple[str, ...]] = {}
+        for ref, profile in self.columns.items():
+            if not profile.complete or not 0 < profile.distinct <= LISTED_VALUES + 1:
+                continue
+            texts = [value for value, _ in profile.frequent if isinstance(value, str)]
+            short = tuple(text for text in texts if text.strip() and len(text) <= LISTED_LENGTH)
+            blank = sum(not text.strip() for text in texts)
+            if 0 < len(short) <= LISTED_VALUES and len(short) + blank == profile.distinct:
+                found[ref] = short
+        return found
+
+    @cached_property
     def dates(self) -> Mapping[ColumnRef, bool]:
         """For columns whose values are written alike: True if SQLite's functions read them as
         dates, whatever the column is declared as."""
@@ -117,6 +138,11 @@ class Catalog:
             for ref, profile in self.columns.items()
             if profile.formats
         }
+
+    @cached_property
+    def stored(self) -> Formats:
+        """Columns whose dates and amounts have to be converted before a query can use them."""
+        return stored_columns(self.columns, self.schema)
 
     @cached_property
     def _enumerations(self) -> dict[ColumnRef, tuple[str, ...]]:

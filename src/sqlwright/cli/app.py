@@ -9,6 +9,7 @@ import typer
 from sqlwright.cli.commands import (
     ablate,
     ask,
+    calibrate,
     chat,
     demo,
     doctor,
@@ -36,6 +37,7 @@ for _name, _module in (
     ("chat", chat),
     ("sql", sql),
     ("prepare", prepare),
+    ("calibrate", calibrate),
     ("purge", purge),
     ("doctor", doctor),
     ("trace", trace),

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlwright.comparison.names import Aspect, Stage, author, first_version
-from sqlwright.presentation.answer import cell_to_text, money, percent
+from sqlwright.presentation.answer import cell_to_text, percent
+from sqlwright.presentation.costs import money
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.types import Candidate, ColumnExamples, ExecutionResult, SubQuestion, Usage
 

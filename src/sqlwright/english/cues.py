@@ -108,6 +108,22 @@ NEGATION_BEFORE = re.compile(
 )
 """Words that end the text before a phrase that is excluded."""
 
+_DONE_BEFORE = re.compile(
+    r"\b(?:did|do|does)(?:n['’]t)?\s+(?:(?!ha(?:ve|s)\b|be\b)[^\s,;?]+\s+){1,5}$", re.IGNORECASE
+)
+_DONE_AFTER = re.compile(
+    r"\s*(?:[?.,;!]|$|(?:in|on|at|for|with|to|from|by|during|before|after|since|last|this|each"
+    r"|per|most|and)\b)",
+    re.IGNORECASE,
+)
+
+
+def is_done(text: str, span: tuple[int, int]) -> bool:
+    """True if a phrase is what somebody does: the open of “how many tickets did Ann open?”."""
+    before, after = text[: span[0]], text[span[1] :]
+    return bool(_DONE_BEFORE.search(before) and _DONE_AFTER.match(after))
+
+
 BETWEEN_EQUALS = re.compile(
     r"\s*(?:[,/&]|\b(?:and|or|versus|vs|nor|compared|to|with|than|in|from|of|the)\b)"
     r"(?:\s*\b(?:and|or|to|with|than|in|from|of|the|those|also)\b)*[\s\"'“”‘’]*",

@@ -36,6 +36,12 @@ values: orders that are `done`, an answer `yes`, the month of May."""
 SHOWING = vocabulary("find get give list show tell")
 """Verbs that ask for an answer and mean nothing else."""
 
+POLITE = vocabulary(
+    """please kindly thank thanks cheers hi hello hey dear sorry wonder wondering curious regards
+    ok okay maybe perhaps just quick quickly guys folks everybody somebody anybody idea sure glad"""
+)
+"""Words said to whoever is asked, which ask for nothing."""
+
 _TO_TWELVE = "zero one two three four five six seven eight nine ten eleven twelve"
 NUMBERS: dict[str, int] = {word: number for number, word in enumerate(_TO_TWELVE.split())} | {
     "twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100, "thousand": 1000, "million": 10**6,

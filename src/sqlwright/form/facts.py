@@ -10,10 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.joins import JoinStep, plan_joins
 from sqlwright.form.scopes import mentions
+from sqlwright.form.sequence.symbols import LATER_AGGREGATES, LATER_FUNCTIONS
+from sqlwright.form.walking import inside
 from sqlwright.form.write.expressions import like_pattern
+from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.facts import (
     AggregateCall,
@@ -33,16 +37,34 @@ from sqlwright.sql.facts import (
     constant_last,
     unique,
 )
+from sqlwright.sql.tree_facts.query import query_facts
 
 _DATE_PARTS = {"year": "%Y", "month": "%m", "day": "%d"}
 _DATES = frozenset({"date", "time", "datetime", "julianday"})
 
 
 def form_facts(form: f.Query, schema: Schema) -> QueryFacts:
-    """The facts of a form. Raises UnsupportedQuery when no keys join the tables it mentions."""
+    """The facts of a form. Raises UnsupportedQuery when no keys join the tables it mentions.
+
+    What stands for several operations of SQL is read from what is written.
+    """
+    if _is_short_for_more(form):
+        facts = query_facts(write_sql(form, schema), schema)
+        if facts is None:
+            raise UnsupportedQuery("nested too deeply to be read")
+        return facts
     reader = _Reader(schema)
     reader.query(form)
     return reader.facts(form)
+
+
+def _is_short_for_more(form: f.Query) -> bool:
+    return (
+        any(True for _ in inside(form, f.Window))
+        or any(call.name in LATER_FUNCTIONS for call in inside(form, f.Function))
+        or any(one.function in LATER_AGGREGATES for one in inside(form, f.Aggregate))
+        or any(join.condition is not None for join in inside(form, f.Join))
+    )
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Operations that questions name and the intermediate form can't say, or only in some ways."""
+"""Operations that questions name and that a query may lack, and how the form says them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from dataclasses import dataclass
 
 from sqlwright.english.cues import SOME_NUMBER, whole_words
 from sqlwright.form import nodes as f
+from sqlwright.form.sequence.symbols import RANKS, WINDOW_AGGREGATES
 from sqlwright.form.walking import inside
 
 
 @dataclass(frozen=True)
 class Operation:
-    """Words that ask for an operation, and how a form says it if it can."""
+    """Words that ask for an operation, and how a form says it."""
 
     name: str
     asked: re.Pattern[str]
-    said: Callable[[f.Query], bool] | None = None
-    """None where it can't."""
+    said: Callable[[f.Query], bool]
+    """True of a form that says it."""
     names: tuple[str, ...] = ()
     """Words that name it: where a column is called so, the column is meant."""
 
@@ -36,21 +37,64 @@ def _goes_through_all(form: f.Query) -> bool:
     return _sets_side_by_side(form) or within or any(one.negated for one in inside(form, f.Exists))
 
 
+def _takes(*functions: str) -> Callable[[f.Query], bool]:
+    """True if a form works out one of some aggregates."""
+    return lambda form: any(one.function in functions for one in inside(form, f.Aggregate))
+
+
+def _takes_median(form: f.Query) -> bool:
+    return any(one.function == "median" or one.at == MIDDLE for one in inside(form, f.Aggregate))
+
+
+def _takes_percentile(form: f.Query) -> bool:
+    parts = any(one.function == "ntile" for one in inside(form, f.Window))
+    return parts or _takes("percentile")(form)
+
+
+def _runs(form: f.Query) -> bool:
+    aggregates = (one for one in inside(form, f.Window) if one.function in WINDOW_AGGREGATES)
+    return any(one.order for one in aggregates)
+
+
+def _sets_against_before(form: f.Query) -> bool:
+    """One row's value and another's, or two that are each worked out, and their difference."""
+    if any(one.function in {"lag", "lead"} for one in inside(form, f.Window)):
+        return True
+    differences = (one for one in inside(form, f.Arithmetic) if one.operator == "-")
+    return any(_worked_out(one.left) and _worked_out(one.right) for one in differences)
+
+
+def _worked_out(node: f.Expression) -> bool:
+    return any(
+        True for kind in (f.Aggregate, f.Subquery, f.DerivedColumn) for _ in inside(node, kind)
+    )
+
+
+def _ranks_within(form: f.Query) -> bool:
+    ranks = (one for one in inside(form, f.Window) if one.function in RANKS)
+    return any(one.partition for one in ranks)
+
+
+MIDDLE = 50
+"""The percentile that is the median."""
 OPERATIONS = (
-    Operation("median", whole_words(r"median"), names=("median",)),
+    Operation("median", whole_words(r"median"), _takes_median, names=("median",)),
     Operation(
         "standard deviation",
         whole_words(r"standard deviations?|std\.? ?dev\w*|variance"),
+        _takes("stddev", "stddev_pop"),
         names=("deviation", "variance", "std", "stddev"),
     ),
     Operation(
         "percentile",
         whole_words(r"\w*percentiles?|quartiles?|deciles?|quantiles?"),
+        _takes_percentile,
         names=("percentile", "quartile", "decile", "quantile"),
     ),
     Operation(
         "running total",
         whole_words(r"running (?:total|sum|count|average)\w*|cumulative\w*"),
+        _runs,
         names=("running", "cumulative"),
     ),
     Operation(
@@ -59,6 +103,7 @@ OPERATIONS = (
             r"growth|yoy|mom"
             r"|(?:year|month|week|quarter)[- ](?:over|on)[- ](?:year|month|week|quarter)"
         ),
+        _sets_against_before,
         names=("growth", "grow", "yoy", "mom"),
     ),
     Operation(
@@ -66,6 +111,7 @@ OPERATIONS = (
         whole_words(rf"(?:top|best|first|last|bottom|worst) {SOME_NUMBER}(?:\s+\S+){{1,6}}?"
              r"\s+(?:in|per|for|of|within|by|from) (?:each|every)"
              rf"|(?:top|best|bottom) {SOME_NUMBER}(?:\s+\S+){{1,4}}?\s+per"),
+        _ranks_within,
     ),
     Operation(
         "match with every one",
@@ -86,7 +132,7 @@ OPERATIONS = (
         names=("percent", "percentage", "pct", "share", "proportion", "ratio", "rate"),
     ),
 )  # fmt: skip
-"""Operations that are looked for. The form says the last three in some ways; none of the others."""
+"""Operations that are looked for."""
 
 
 def asked_operations(text: str) -> Iterator[tuple[int, int]]:

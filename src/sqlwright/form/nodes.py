@@ -18,7 +18,33 @@ from typing import Literal as OneOf
 
 from sqlwright.schema import ColumnRef
 
-AggregateName = OneOf["count", "sum", "avg", "min", "max", "group_concat", "total"]
+AggregateName = OneOf[
+    "count",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "group_concat",
+    "total",
+    "median",
+    "stddev",
+    "stddev_pop",
+    "percentile",
+]
+WindowName = OneOf[
+    "row_number",
+    "rank",
+    "dense_rank",
+    "ntile",
+    "lag",
+    "lead",
+    "first_value",
+    "count",
+    "sum",
+    "avg",
+    "min",
+    "max",
+]
 ArithmeticOperator = OneOf["+", "-", "*", "/", "%", "||", "ratio", "percent"]
 ComparisonOperator = OneOf["=", "!=", "<", ">", "<=", ">="]
 LikeKind = OneOf["contains", "starts", "ends", "matches"]
@@ -71,11 +97,31 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregate function over a group's rows."""
+    """An aggregate function over a group's rows. `stddev` is that of a sample, `stddev_pop` that of
+    a whole population."""
 
     function: AggregateName
     operand: Expression | Star
     distinct: bool = False
+    at: int | None = None
+    """Of a percentile: which one, from 0 to 100."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A function over the rows around one, which stay rows of their own.
+
+    Ranks, the row before (`lag`) or after (`lead`), and aggregates: over all rows of the partition
+    without an order, over those up to this one with an order.
+    """
+
+    function: WindowName
+    operand: Expression | Star | None = None
+    """The value taken or added up; the number of parts of `ntile`; None for ranks."""
+    partition: tuple[Expression, ...] = ()
+    order: tuple[OrderTerm, ...] = ()
+    moving: int | None = None
+    """Aggregates the last so many rows only, this one among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +242,15 @@ class Or:
 
 
 Expression = (
-    Column | DerivedColumn | Literal | Aggregate | Arithmetic | Function | Conditional | Subquery
+    Column
+    | DerivedColumn
+    | Literal
+    | Aggregate
+    | Window
+    | Arithmetic
+    | Function
+    | Conditional
+    | Subquery
 )
 Condition = Comparison | Between | InList | InQuery | Like | IsNull | Exists | Not | And | Or
 
@@ -217,6 +271,8 @@ class Join:
     right: Column | DerivedColumn
     outer: bool = False
     """A LEFT JOIN: rows of the left side without a partner stay."""
+    condition: Condition | None = None
+    """Of a LEFT JOIN: what else a partner must fulfil."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +300,9 @@ class Select:
     where: Condition | None = None
     group_by: tuple[Expression, ...] = ()
     having: Condition | None = None
+    keep: Comparison | None = None
+    """A window and the constant that it is compared with: the rows that stay, such as the first
+    three of each group. Everything before it is worked out first."""
     order_by: tuple[OrderTerm, ...] = ()
     limit: int | None = None
     offset: int | None = None

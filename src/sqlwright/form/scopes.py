@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 from sqlwright.form import nodes as f
 from sqlwright.form.joins import Node
+from sqlwright.form.walking import own
 
 _Part = TypeVar("_Part")
-_CLAUSES = ("items", "where", "group_by", "having", "order_by")
+_CLAUSES = ("items", "where", "group_by", "having", "keep", "order_by")
 
 
 def _clauses(select: f.Select) -> Iterator[object]:
@@ -27,9 +28,17 @@ def mentions(select: f.Select) -> tuple[Node, ...]:
             found[node] = None
     for source in select.extra:
         found[source] = None
+    for join in select.joins:
+        found.update(dict.fromkeys(_own_nodes(join.condition, own=True)))
     for number in range(1, len(select.derived) + 1):
         found[number] = None
     return tuple(found)
+
+
+def needed(condition: f.Condition) -> frozenset[Node]:
+    """The tables that a FROM clause must hold for a condition."""
+    derived = {column.table for column in own(condition, f.DerivedColumn)}
+    return frozenset({*_own_nodes(condition, own=True), *derived})
 
 
 def _own_nodes(part: object, *, own: bool) -> Iterator[Node]:

@@ -6,6 +6,7 @@ Written by `python -m sqlwright.training.stamp`; never edited by hand.
 from __future__ import annotations
 
 DIGESTS: dict[str, str] = {
+    "confidence.json": "dba3ed0d220121003b8de5448069ea7870eeebaea780579376320f24f9c208b3",
     "critic.json": "a072f0b505c2a823bf4d2e5f80732949ee45b3a96ba7d59c46c7f9c85761cfc0",
     "embedder.onnx": "e40078353902fcc0bdffddeb94ff0e2e9424664b13cfd8f1a31a1ff517eada53",
     "linker.npz": "282942636e2efbb1227a7b262b14b8b4b190ca5f2bcd09b61b1f534fa40294ba",

@@ -6,17 +6,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from sqlwright.errors import ModelUnavailable
 from sqlwright.local.digests import DIGESTS
 from sqlwright.protocols import Model
 
 if TYPE_CHECKING:
+    from sqlwright.confidence.calibration import Calibration
     from sqlwright.local.critic.critic import Critic
     from sqlwright.local.embedder.onnx import OnnxEmbedder
     from sqlwright.local.linker.linker import Linker
@@ -32,10 +34,14 @@ FILES: Mapping[str, tuple[str, ...]] = {
     "linker": ("linker.npz", "embedder.onnx", *_SHARED),
     "critic": ("critic.json", "embedder.onnx", *_SHARED),
     "embedder": ("embedder.onnx", *_SHARED),
+    "calibration": ("confidence.json",),
 }
 """The files of weights that each role reads."""
 ON_EMBEDDER = frozenset({"linker", "critic", "parser"})
 """Roles that read texts: they can share a loaded embedder, or its first layers."""
+
+
+Loaded: TypeAlias = "Parser | Linker | Critic | OnnxEmbedder | Calibration"
 
 
 class EmbeddedModels(Mapping[str, Model]):
@@ -45,16 +51,16 @@ class EmbeddedModels(Mapping[str, Model]):
     ModelUnavailable, the same each time.
     """
 
-    ROLES = ("linker", "parser", "critic", "embedder")
+    ROLES = ("linker", "parser", "critic", "embedder", "calibration")
 
     def __init__(self) -> None:
         self._locks = {role: threading.Lock() for role in self.ROLES}
-        self._loaded: dict[str, Parser | Linker | Critic | OnnxEmbedder] = {}
+        self._loaded: dict[str, Loaded] = {}
         self._failed: dict[str, ModelUnavailable] = {}
         self._sharing = threading.Lock()
         self._cache: SchemaCache | None = None
 
-    def __getitem__(self, role: str) -> Parser | Linker | Critic | OnnxEmbedder:
+    def __getitem__(self, role: str) -> Loaded:
         if role not in self._locks:
             raise ModelUnavailable(f"no embedded model has the role {role!r}")
         with self._locks[role]:
@@ -113,8 +119,8 @@ def load(
     threads: int = 1,
     embedder: OnnxEmbedder | None = None,
     cache: SchemaCache | None = None,
-) -> Parser | Linker | Critic | OnnxEmbedder:
-    """The model of a role: 'parser', 'linker', 'critic' or 'embedder'.
+) -> Loaded:
+    """The model of a role: 'parser', 'linker', 'critic', 'embedder' or 'calibration'.
 
     Raises ModelUnavailable when the role is unknown, or when a file is missing, damaged or not
     the one this code was released with. `threads` is how many one call of the model may use.
@@ -132,6 +138,8 @@ def load(
         return _linker(folder, threads, embedder, cache)
     if role == "critic":
         return _critic(folder, threads, embedder, cache)
+    if role == "calibration":
+        return _calibration(folder, "embedded")
     return _parser(folder, threads, embedder) if role == "parser" else _embedder(folder, threads)
 
 
@@ -148,6 +156,20 @@ def weights_digest(role: str) -> str:
     """A digest of all the weights that the shipped model of a role reads, as hexadecimal digits."""
     listed = "\n".join(f"{name} {DIGESTS[name]}" for name in FILES[role])
     return hashlib.sha256(listed.encode()).hexdigest()
+
+
+def embedded_digest() -> str:
+    """A digest of the embedded models that how sure an answer is depends on."""
+    listed = "\n".join(weights_digest(role) for role in ("parser", "linker", "critic"))
+    return hashlib.sha256(listed.encode()).hexdigest()[:16]
+
+
+def first_calibration(*, embedded: bool, folder: Path = WEIGHTS) -> Calibration:
+    """The calibration that ships, of answers of embedded or of language models; the latter is only
+    there to be fitted further. Raises ModelUnavailable."""
+    name = FILES["calibration"][0]
+    check_file(folder / name, DIGESTS.get(name) if folder == WEIGHTS else None)
+    return _calibration(folder, "embedded" if embedded else "written")
 
 
 def check_file(path: Path, digest: str | None) -> None:
@@ -197,3 +219,16 @@ def _embedder(folder: Path, threads: int) -> OnnxEmbedder:
     from sqlwright.local.embedder.onnx import OnnxEmbedder
 
     return OnnxEmbedder.load(folder, threads=threads)
+
+
+def _calibration(folder: Path, whose: str) -> Calibration:
+    from sqlwright.confidence.calibration import Calibration
+
+    path = folder / FILES["calibration"][0]
+    try:
+        return Calibration.from_data(json.loads(path.read_text(encoding="utf-8"))[whose])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelUnavailable(
+            f"{path} can't be read: {error}",
+            hint="Reinstall sqlwright; its package brings the weights along.",
+        ) from error

@@ -24,6 +24,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sqlwright.presentation.accounting import account_to_dict
 from sqlwright.presentation.sureness import basis_lines, basis_to_dict
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
         Note,
         QueryCondition,
         QueryPart,
-        Usage,
         ValueMatch,
         Veto,
     )
@@ -73,6 +73,7 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "truncated": answer.truncated,
         "shortened": [list(place) for place in answer.shortened],
         "confidence": answer.confidence,
+        "interval": None if answer.interval is None else list(answer.interval),
         "basis": plain(basis_to_dict(answer.basis)),
         "doubt": readable(answer.doubt),
         "refusal": answer.refusal,
@@ -80,6 +81,7 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "suggestion": readable(answer.suggestion),
         "warnings": [note_to_dict(note) for note in answer.warnings],
         "values": [_value(match) for match in answer.values],
+        "account": account_to_dict(answer.account, _value),
         "reading": [_part(part) for part in answer.reading],
         "used_tables": [readable(name) for name in answer.used_tables],
         "used_columns": [
@@ -369,30 +371,3 @@ def rows_words(condition: QueryCondition) -> str:
     if condition.operator in {"=", "in"} and len(counts) == len(condition.operands):
         return words
     return f"{words} {'has' if total == 1 else 'have'} {'it' if len(counts) == 1 else 'them'}"
-
-
-def usage_words(usage: Usage) -> str:
-    """Calls, tokens and cost of language models, in words; empty when none was used."""
-    if not (usage.calls or usage.cached):
-        return ""
-    calls = f"{usage.calls:,} model call{'' if usage.calls == 1 else 's'}"
-    if usage.cached:
-        calls += f" and {usage.cached:,} cached repl{'y' if usage.cached == 1 else 'ies'}"
-    if not usage.calls:
-        return calls
-    tokens = f"{usage.prompt_tokens:,} tokens in, {usage.reply_tokens:,} out"
-    if usage.reasoning_tokens:
-        tokens += f" ({usage.reasoning_tokens:,} of them reasoning)"
-    return f"{calls}, {tokens}, {money(usage.cost)}"
-
-
-def money(cost: float | None) -> str:
-    """US dollars, small sums to two digits that count."""
-    if cost is None:
-        return "cost unknown"
-    return f"${cost:.2f}" if cost >= 1 or not cost else f"${cost:.{2 - min(0, _magnitude(cost))}f}"
-
-
-def _magnitude(number: float) -> int:
-    """The power of ten below it, plus one: 0 for 0.1 to 0.99, -1 for 0.01 to 0.099."""
-    return math.floor(math.log10(number)) + 1

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from sqlwright.presentation.accounting import answered_words
 from sqlwright.presentation.answer import (
     doubt_words,
     percent,
     rows_words,
     shown_rows,
-    usage_words,
 )
+from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.elements import CELL, NOTHING, Content, Html, element, joined
 from sqlwright.presentation.html.elements import foreign as foreign_text
@@ -110,6 +111,9 @@ def _understanding(answer: Answer) -> Html:
     tables = joined((_text(name) for name in answer.used_tables), ", ")
     items = [element("li", "tables: ", tables)] if answer.used_tables else []
     items += [_part(part) for part in answer.reading]
+    if answer.account is not None:
+        told = (_text(answered_words(one)) for one in answer.account.phrases)
+        items.append(element("li", "the question's words: ", joined(told, "; ")))
     return _details("How it was understood", element("ul", *items) if items else NOTHING)
 
 

@@ -17,6 +17,16 @@ def agreement_words(basis: Basis) -> str:
     return f"{basis.of} queries, nothing judged them" if basis.of else "nothing judged it"
 
 
+def interval_words(answer: Answer) -> str:
+    """The confidence with where it may lie and what it was fitted to, in a sentence; empty where
+    there is no interval."""
+    if answer.confidence is None or answer.interval is None:
+        return ""
+    low, high = (f"{round(100 * end)}%" for end in answer.interval)
+    words = f"{int(100 * answer.confidence + 1e-6)}%, between {low} and {high}"
+    return f"{words}; fitted to {answer.basis.fitted_to}" if answer.basis.fitted_to else words
+
+
 def basis_lines(answer: Answer) -> list[tuple[str, bool]]:
     """A sentence for each thing to go by for an answer without a probability, and whether it speaks
     against the answer. Empty for others; what the doubt says isn't said again."""
@@ -37,4 +47,5 @@ def basis_to_dict(basis: Basis) -> dict[str, Any]:
         "signs": [
             {"kind": sign.kind, "text": sign.text, "favours": sign.favours} for sign in basis.signs
         ],
+        "fitted_to": basis.fitted_to,
     }

@@ -47,6 +47,7 @@ from sqlwright.types import ExecutionResult, State, ValueMatch
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile, TableProfile
+    from sqlwright.form.stored import Formats
 
 __all__ = [
     "EMBEDDER",
@@ -248,35 +249,35 @@ class Catalog(Protocol):
     @property
     def schema(self) -> Schema: ...
     @property
-    def tables(self) -> Mapping[str, TableProfile]:
-        """By the table's exact name."""
-        ...
-
+    def tables(self) -> Mapping[str, TableProfile]: ...
     @property
     def columns(self) -> Mapping[ColumnRef, ColumnProfile]: ...
     @property
+    def stored(self) -> Formats:
+        """Columns whose dates and amounts have to be converted before a query can use them."""
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what was left out or couldn't be read."""
-        ...
 
     @property
     def unmatched(self) -> Mapping[ForeignKey, str]:
         """Declared keys of which few values are found where they lead, and how few, in words."""
-        ...
 
     @property
     def steady(self) -> Catalog | None:
         """The part that doesn't depend on how much time there was to look; None: all of it."""
-        ...
 
     @property
     def dates(self) -> Mapping[ColumnRef, bool]:
         """True for columns of dates, False for others whose values are all written alike."""
-        ...
 
     def enumerations(self) -> Mapping[ColumnRef, tuple[str, ...]]:
         """All values of the columns that hold very few different short texts."""
-        ...
+
+    @property
+    def listed(self) -> Mapping[ColumnRef, tuple[str, ...]]:
+        """All values of the columns that hold few different short texts."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ these results; nothing else is asked of it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlwright.form.nodes import Query
+    from sqlwright.form.stored import Formats
     from sqlwright.protocols import Run
 
 FloatArray = npt.NDArray[np.float32]
@@ -68,6 +69,16 @@ class Assessment:
     missing: tuple[str, ...] = ()
     """Words of the question that nothing in the database, its descriptions and the evidence
     explains."""
+    measures: Mapping[str, float] = field(default_factory=dict)
+    """Measures of the best candidate and of the question, by name."""
+
+
+class Probability(NamedTuple):
+    """A probability, and where it may lie for questions of this kind, nine times of ten."""
+
+    value: float
+    low: float
+    high: float
 
 
 @runtime_checkable
@@ -156,11 +167,13 @@ class Parser(Protocol):
         *,
         enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
         dates: Mapping[ColumnRef, bool] | None = None,
+        formats: Formats | None = None,
         beam: int = 8,
         run: Run | None = None,
     ) -> Sequence[Parsed]:
         """At most `beam` different queries, best first. `enumerations` are all values of columns
-        with very few; `dates` tells of columns whether they hold dates. Raises Cancelled."""
+        with very few; `dates` tells of columns whether they hold dates, `formats` of those whose
+        dates and amounts have to be converted. Raises Cancelled."""
         ...
 
 
@@ -225,7 +238,22 @@ def context_tokens(model: LanguageModel, run: Run) -> int:
     return model.capabilities.context_tokens
 
 
-Model = Linker | Parser | Critic | Embedder | EmbedderGate | LanguageModel
+@runtime_checkable
+class Calibrates(Protocol):
+    """Says how sure an answer may be, from what was measured of it. The role 'calibration';
+    implementation: `confidence.calibration.Calibration`."""
+
+    def judge(self, measures: Mapping[str, float], question: str) -> Probability:
+        """The probability that an answer with these measures to this question is right."""
+        ...
+
+    def beside(self, sure: Probability, behind: float) -> float:
+        """The probability of another candidate whose score is so many log odds behind that of the
+        chosen one, which is `sure`."""
+        ...
+
+
+Model = Linker | Parser | Critic | Calibrates | Embedder | EmbedderGate | LanguageModel
 """Whatever stands under a role or a name."""
 ModelsByRole = Mapping[str, Model]
 """Models by role: 'linker', 'parser', 'critic', 'embedder'; language models under their names

@@ -9,21 +9,22 @@ from dataclasses import replace
 
 from sqlwright import candidates as pool
 from sqlwright.errors import Cancelled
+from sqlwright.presentation.accounting import named_words
 from sqlwright.presentation.answer import NO_ROWS, percent, shortened_words
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.protocols import Workspace
+from sqlwright.running.grounds import author_of, basis_of
+from sqlwright.running.trust import NOTHING_FITTED, Sure, Trust
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import (
     Answer,
-    Author,
     Basis,
     Candidate,
     ExecutionResult,
     Note,
     QueryPart,
     Question,
-    Sign,
     State,
     StepTime,
     ValueMatch,
@@ -37,18 +38,22 @@ AS_LIKELY = 2 / 3
 """Share of the confidence from which another result is named as a reason for doubt; chosen."""
 
 
-def answer_from(state: State, workspace: Workspace, stopped: Note | None) -> Answer:
+def answer_from(
+    state: State, workspace: Workspace, stopped: Note | None, trust: Trust = NOTHING_FITTED
+) -> Answer:
     """The answer in a state: refused, else answered, else failed.
 
-    `stopped` is the note on the error that ended the steps early; None when none did.
+    `stopped` is the note on the error that ended the steps early; None when none did. `trust` says
+    how sure the answer may be.
     """
+    state, sure = trust.applied(state, workspace.schema)
     chosen = state.selected
     answer = Answer(
         status="failed",
         question=state.question.text,
         sql=None if chosen is None else chosen.sql,
         dialect=workspace.database.dialect,
-        answered_by=None if chosen is None else _author(chosen, state),
+        answered_by=None if chosen is None else author_of(chosen, state),
         alternatives=_alternatives(state),
     )
     told = (stopped,) if stopped else ()
@@ -62,11 +67,12 @@ def answer_from(state: State, workspace: Workspace, stopped: Note | None) -> Ans
             message=state.refusal.message,
             suggestion=state.refusal.suggestion,
             confidence=_clipped(state.confidence),
+            interval=sure.interval,
             warnings=_once(told, state.warnings, known),
             refusal=state.refusal.reason,
         )
     if chosen is not None and chosen.result is not None and chosen.result.ok:
-        return _answered(answer, state, chosen, workspace, told)
+        return _answered(answer, state, chosen, workspace, told, sure=sure)
     message, suggestion, cause = _failure(chosen, stopped, state.warnings)
     # What the message tells already isn't told again.
     others = tuple(
@@ -115,7 +121,13 @@ def query_answer(sql: str, result: ExecutionResult, schema: Schema) -> Answer:
 
 
 def _answered(
-    answer: Answer, state: State, chosen: Candidate, workspace: Workspace, told: tuple[Note, ...]
+    answer: Answer,
+    state: State,
+    chosen: Candidate,
+    workspace: Workspace,
+    told: tuple[Note, ...],
+    *,
+    sure: Sure,
 ) -> Answer:
     from sqlwright.sql.in_words.query import read_query
 
@@ -124,16 +136,21 @@ def _answered(
     reading = read_query(chosen.sql, workspace.schema, chosen.values)
     told_values = {match for part in reading for match in _matches(part)}
     confidence = None if state.confidence is None else _clipped(state.confidence)
-    basis = Basis("calibrated") if confidence is not None else _basis(state, chosen)
+    basis = Basis() if confidence is not None and not sure.counted else basis_of(state, chosen)
+    if confidence is not None:
+        basis = replace(basis, kind="calibrated", fitted_to=sure.fitted_to)
     if confidence is None:
         doubt = _unmeasured_doubt(chosen, basis)
     else:
         doubt = _doubt(state, chosen, answer.alternatives, confidence, told)
+    read = [veto.message for veto in chosen.vetoes] + [veto.done for veto in chosen.mended]
+    read += [sign.text for sign in basis.signs]
     warnings = _once(
         told,
         tuple(note for note in state.warnings if note.kind == "stand_in"),
         tuple(Note("vetoed", veto.message) for veto in chosen.vetoes),
         tuple(Note("mended", veto.done) for veto in chosen.mended),
+        tuple(Note("unanswered", text) for text in named_words(chosen.account, read)),
         chosen.warnings,
         _remarks(result),
         state.warnings,
@@ -147,9 +164,11 @@ def _answered(
         truncated=result.truncated,
         shortened=result.shortened,
         confidence=confidence,
+        interval=sure.interval,
         basis=basis,
         doubt=doubt,
         values=tuple(match for match in chosen.values if match in told_values),
+        account=chosen.account,
         reading=reading,
         used_columns=columns,
         used_tables=_tables(chosen.sql, columns, workspace.schema),
@@ -170,7 +189,8 @@ def _doubt(
     result = chosen.result or ExecutionResult()
     noted = [note.text for note in told] or [veto.message for veto in chosen.vetoes]
     noted = noted or ([] if result.rows else [NO_ROWS])
-    noted = noted or [note.text for note in (*chosen.warnings, *_nothing(result))]
+    weak = (note for note in chosen.warnings if note.kind != "converted")
+    noted = noted or [note.text for note in (*weak, *_nothing(result))]
     if noted:
         return noted[0]
     if state.answerable is not None and state.answerable < DOUBTFUL:
@@ -179,17 +199,6 @@ def _doubt(
     if rival and rival >= confidence * AS_LIKELY:
         return f"another query with another result is about as likely ({percent(rival)})"
     return "no query that was tried fits the question well"
-
-
-def _author(chosen: Candidate, state: State) -> Author:
-    """The author of the query's first version, whatever repaired it."""
-    first = list(pool.history(chosen))[-1]
-    if first.by_model:
-        return "language_model"
-    if first.source != "generation.embedded":
-        return "other"
-    stood_in = any(note.kind == "stand_in" for note in state.warnings)
-    return "stand_in" if stood_in else "embedded"
 
 
 def _matches(part: QueryPart) -> tuple[ValueMatch, ...]:
@@ -238,22 +247,6 @@ def _alternatives(state: State) -> tuple[Candidate, ...]:
     if chosen is not None and pool.valid(chosen):
         groups = groups[1:]
     return tuple(group.best for group in groups[:ALTERNATIVES])
-
-
-def _basis(state: State, chosen: Candidate) -> Basis:
-    """The grounds where nothing was fitted to say how probable the answer is."""
-    ours = [candidate for candidate in state.candidates if not candidate.goal]
-    known = state.basis or Basis("none", 0, len(ours))
-    if _author(chosen, state) == "stand_in":  # a beam's queries aren't samples: they don't vote
-        known = replace(known, kind="none", agreeing=0)
-    place = next((n for n, c in enumerate(state.candidates) if c.id == chosen.id), None)
-    judged = [test.passed for test in state.tests if test.passed is not None]
-    if not judged or place is None:
-        return known
-    passed = sum(place in ones for ones in judged)
-    most = 2 * passed >= len(judged)
-    sign = Sign("tests", f"it passes {passed} of {len(judged)} unit tests", most, grave=not most)
-    return replace(known, signs=(sign, *known.signs))
 
 
 def _unmeasured_doubt(chosen: Candidate, basis: Basis) -> str:

@@ -11,11 +11,13 @@ import threading
 from dataclasses import dataclass, field, replace
 
 from sqlwright import candidates as pool
+from sqlwright.confidence.own import OwnCalibration
 from sqlwright.english.second_question import second_question_note
 from sqlwright.errors import Cancelled, SqlwrightError, UserError
 from sqlwright.events import BranchesMerged, Event, EventSink, StepEnded, StepStarted
 from sqlwright.protocols import Context, ModelsByRole, Run, Step, Workspace
 from sqlwright.running.answering import answer_from
+from sqlwright.running.trust import Trust
 from sqlwright.schema import SchemaView
 from sqlwright.types import Answer, Note, Question, State, StepTime
 
@@ -36,8 +38,10 @@ class Pipeline:
         workspace: Workspace,
         models: ModelsByRole,
         run: Run,
+        own: OwnCalibration | None = None,
     ) -> tuple[Answer, State]:
-        """The answer and the state it was drawn from. Raises UserError and nothing else of ours."""
+        """The answer and the state it was drawn from. `own` is the user's calibration of this
+        recipe. Raises UserError and nothing else of ours."""
         start = State(question, SchemaView(workspace.schema))
         if note := second_question_note(question.text):
             start = start.warn("second_question", note)
@@ -53,7 +57,7 @@ class Pipeline:
             stopped = Note("stopped", _explained(error, progress.step), str(error))
             state = _with_best_selected(progress.state, context, error)
         answer = replace(
-            answer_from(state, workspace, stopped),
+            answer_from(state, workspace, stopped, Trust(models, own)),
             recipe=self.recipe,
             times=tuple(progress.times),
             seconds=run.clock() - began,

@@ -44,6 +44,8 @@ VERSION = 1
 """Version of the format; grows when a reader has to tell old files from new ones."""
 KEPT = 500
 """Traces kept per folder; the oldest go first. Chosen, as the next four."""
+UNTOLD = frozenset({"question", "measures"})
+"""Fields of a state that no step's changes tell: what is said once, and numbers for models."""
 SHOWN_ROWS = 5
 """Rows kept of a result."""
 SHOWN_ITEMS = 60
@@ -312,7 +314,7 @@ def _changes(before: State | None, after: State) -> dict[str, Any]:
         for f in fields(State)
         if before is None or getattr(before, f.name) is not getattr(after, f.name)
     )
-    return {name: _item(getattr(after, name)) for name in changed if name != "question"}
+    return {name: _item(getattr(after, name)) for name in changed if name not in UNTOLD}
 
 
 def _item(value: Any) -> Any:

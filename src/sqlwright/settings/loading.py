@@ -64,6 +64,7 @@ class _ProjectFile(BaseModel):
     descriptions: str | None = None
     tables: list[str] | None = Field(default=None, min_length=1)
     home: str | None = None
+    calibration: str | None = None
     prepare: bool | None = None
     seconds: float | None = Field(default=None, gt=0)
     limits: _LimitValues = Field(default_factory=_LimitValues)
@@ -262,7 +263,7 @@ def _placed(values: dict[str, Any], folder: Path | None, origin: str) -> dict[st
             raise ConfigError(f"{origin}: {error}", hint=error.hint) from None
     if "tables" in values:
         values["tables"] = tuple(name.strip() for name in values["tables"])
-    for name in ("descriptions", "home", "llm.prices", "llm.record", "llm.replay"):
+    for name in ("descriptions", "home", "calibration", "llm.prices", "llm.record", "llm.replay"):
         if name in values:
             path = Path(values[name]).expanduser()
             values[name] = path if folder is None else folder / path

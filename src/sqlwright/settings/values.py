@@ -23,6 +23,8 @@ class Settings:
     tables: tuple[str, ...] | None = None
     """The only tables that may be known of and read; None for all."""
     home: Path | None = None
+    calibration: Path | None = None
+    """The file with the user's own calibrations; None for the one beside what is prepared."""
     prepare: bool = True
     """True if a small database is prepared without being asked."""
     seconds: float | None = None

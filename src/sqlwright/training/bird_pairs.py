@@ -6,16 +6,18 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.grammar import Symbol
-from sqlwright.schema import ColumnRef, Schema
+from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.training.pairs import Pair, TrainingDatabase, read_schema
 from sqlwright.training.split import HELD_BACK
 from sqlwright.types import Question
+
+_VERBS = ("stores ", "represents ", "contains ", "indicates ", "records ")
 
 
 def load_bird_pairs(folder: Path) -> list[Pair]:
@@ -31,6 +33,7 @@ def load_bird_pairs(folder: Path) -> list[Pair]:
 def load_bird_schemas(folder: Path) -> dict[str, TrainingDatabase]:
     """Schemas by database. Those whose DDL SQLite doesn't take are left out."""
     path = folder / "bird" / "train" / "train_schemas_ddl.json"
+    meanings = json.loads(path.with_name("train_column_meaning.json").read_text("utf-8"))
     known = {}
     for name, ddl in json.loads(path.read_text("utf-8")).items():
         if name in HELD_BACK:
@@ -42,8 +45,26 @@ def load_bird_schemas(folder: Path) -> dict[str, TrainingDatabase]:
                 continue
             schema = read_schema(connection, name, Schema(name, ()))
             if schema.tables:
-                known[name] = TrainingDatabase(schema)
+                known[name] = TrainingDatabase(described(schema, meanings))
     return known
+
+
+def described(schema: Schema, meanings: Mapping[str, str]) -> Schema:
+    """The schema with what BIRD's text says of each column, without the words that all of them
+    begin with."""
+
+    def told(table: Table, column: Column) -> Column:
+        text = meanings.get(f"{schema.name}|{table.name}|{column.name}", "")
+        verb = next((verb for verb in _VERBS if verb in text), None)
+        return replace(column, description=text.split(verb, 1)[1] if verb else text)
+
+    return replace(
+        schema,
+        tables=tuple(
+            replace(table, columns=tuple(told(table, column) for column in table.columns))
+            for table in schema.tables
+        ),
+    )
 
 
 def with_named_values(

@@ -16,6 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sqlwright.catalog.records import LISTED_LENGTH, LISTED_VALUES
+from sqlwright.form.stored import Formats
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 from sqlwright.sql.tokens import quote_name
 from sqlwright.training.split import Split
@@ -48,16 +50,19 @@ class TrainingDatabase:
     path: Path | None = None
     enumerable: bool = True
     """True if `values` are all there are."""
+    formats: Formats = field(default_factory=dict)
+    """Columns whose dates and amounts are converted by rule; gold queries are learnt without it."""
 
     @cached_property
     def enumerations(self) -> dict[ColumnRef, tuple[str, ...]]:
-        """All values of the columns that hold at most three short ones."""
+        """All values of the columns that hold few short ones, as the parser is told them."""
         if not self.enumerable:
             return {}
         return {
             ref: tuple(text for text, _ in found)
             for ref, found in self.values.items()
-            if 0 < len(found) <= 3 and all(len(text) <= 24 for text, _ in found)
+            if 0 < len(found) <= LISTED_VALUES
+            and all(len(text) <= LISTED_LENGTH for text, _ in found)
         }
 
 
@@ -108,7 +113,7 @@ def load_databases(folder: Path, names: Iterable[str]) -> dict[str, TrainingData
         described = _from_entry(entries[name])
         path = folder / "spider" / "database" / name / f"{name}.sqlite"
         known[name] = (
-            _from_file(name, path, described) if path.exists() else TrainingDatabase(described)
+            load_file(name, path, described) if path.exists() else TrainingDatabase(described)
         )
     return known
 
@@ -140,7 +145,7 @@ def _from_entry(entry: Mapping[str, Any]) -> Schema:
     return Schema(entry["db_id"], tuple(tables), tuple(links))
 
 
-def _from_file(name: str, path: Path, described: Schema) -> TrainingDatabase:
+def load_file(name: str, path: Path, described: Schema) -> TrainingDatabase:
     """The schema as stored, with labels and further keys from `described`, and stored texts."""
     with sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True) as connection:
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")

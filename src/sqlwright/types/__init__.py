@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
+from sqlwright.types.account import Account, AskedPhrase, PhraseKind
 from sqlwright.types.examples import ColumnExamples
 from sqlwright.types.links import ColumnLink, DescriptionMatch, Entity, TableLink, TableSummary
 from sqlwright.types.notes import FINDINGS, Note, NoteKind, Veto, VetoKind
@@ -35,6 +36,7 @@ from sqlwright.types.results import (
     ExecutionResult,
 )
 from sqlwright.types.sub_questions import SubQuestion
+from sqlwright.types.values import ValueMatch
 
 if TYPE_CHECKING:
     from sqlwright.form.nodes import Query
@@ -42,7 +44,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FINDINGS",
+    "Account",
     "Answer",
+    "AskedPhrase",
     "Author",
     "Basis",
     "Candidate",
@@ -58,6 +62,7 @@ __all__ = [
     "ExecutionResult",
     "Note",
     "NoteKind",
+    "PhraseKind",
     "QueryCondition",
     "QueryPart",
     "Question",
@@ -95,22 +100,6 @@ class Question:
     text: str
     evidence: str = ""
     history: tuple[Turn, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ValueMatch:
-    """A stored value that resembles a phrase of the question."""
-
-    phrase: str
-    column: ColumnRef
-    value: str
-    """The exact stored spelling, usable as a literal."""
-    score: float
-    """Similarity in [0, 1]; 1 is equality after folding case and accents."""
-    row_count: int | None = None
-    """Rows that hold the value; None when not counted."""
-    span: tuple[int, int] | None = None
-    """Character range of the phrase in the question; None when it wasn't taken from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +197,8 @@ class Candidate:
     """Faults that nobody mended; it isn't held to be right."""
     mended: tuple[Veto, ...] = ()
     """Faults of the candidate it was made from, put right in it."""
+    account: Account | None = field(default=None, compare=False)
+    """The part of it that answers each phrase of the question, where a step has looked."""
     form: Query | None = field(default=None, repr=False, compare=False)
     """The form that `sql` was written from, where its author has it."""
     id: str = field(init=False, compare=False, default="")
@@ -280,6 +271,8 @@ class State:
     """Other grounds for how sure it is, where a step has found some."""
     answerable: float | None = None
     """Probability that the database holds what is asked, where a step has set it."""
+    measures: Mapping[str, float] = field(default_factory=dict, repr=False)
+    """Measures that a critic took of the question and the candidate it holds for best, by name."""
     refusal: Refusal | None = None
     warnings: tuple[Note, ...] = ()
 
@@ -319,6 +312,9 @@ class Answer:
     """Probability in [0, 1] that it is right, calibrated; None where nothing was fitted to say so,
     as for recipes with language models (`basis` has what there is), and for a query of the user's
     own."""
+    interval: tuple[float, float] | None = None
+    """The range in which that probability lies for questions of this kind, nine times of ten; wider
+    where the question is unlike those that it was fitted to. None where there is none."""
     doubt: str = ""
     """The main reason for a confidence below a half, or where there is none, to doubt the answer;
     empty for other answers."""
@@ -351,6 +347,8 @@ class Answer:
     """The author of the query; None without one and for a query of the user's own."""
     basis: Basis = Basis()  # noqa: RUF009 - frozen
     """The grounds for how sure it is."""
+    account: Account | None = None
+    """The part of the query that answers each phrase of the question, where a step has looked."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types under stable keys, with the version of the form."""

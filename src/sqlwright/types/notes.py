@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 NoteKind = Literal[
-    "stopped", "vetoed", "mended",
-    "fan_out", "text_as_number", "order_by_digits", "replaced",
+    "stopped", "vetoed", "mended", "unanswered",
+    "fan_out", "text_as_number", "order_by_digits", "replaced", "converted",
     "shortened", "only_null", "date", "second_question", "database",
     "left_out", "budget", "stand_in", "model", "schema", "embedder", "critic", "record",
 ]  # fmt: skip
@@ -35,7 +35,7 @@ class Note:
 
 VetoKind = Literal[
     "all", "constant", "date", "join", "moment", "name", "negation", "null", "operation", "place",
-    "round", "shown", "text", "unit", "value", "year",
+    "round", "shown", "text", "unanswered", "unit", "value", "year",
 ]  # fmt: skip
 
 

@@ -43,13 +43,16 @@ class Basis:
     """The grounds for how sure an answer is."""
 
     kind: Literal["calibrated", "agreement", "none"] = "none"
-    """`calibrated`: the confidence is a probability, fitted on held-out databases. `agreement`: no
+    """`calibrated`: the confidence is a probability, fitted to questions with known answers, on
+    databases that the models weren't trained on or on this one (`fitted_to`). `agreement`: no
     probability; so many samples agree. `none`: there was nothing to compare the query with."""
     agreeing: int = 0
     """Queries with the answer's result, itself included."""
     of: int = 0
     """Queries that were written, those that failed included."""
     signs: tuple[Sign, ...] = ()
+    fitted_to: str = ""
+    """The questions that a `calibrated` probability was fitted to, in words."""
 
 
 @dataclass(frozen=True, slots=True)

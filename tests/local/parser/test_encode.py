@@ -199,3 +199,46 @@ def test_declared_types_fall_into_four_classes(declared: str, feature: str) -> N
 def test_the_vocabularies_fit_their_integers() -> None:
     assert len(RELATION) == len(RELATIONS) <= 256
     assert max(BIT.values()) < 2**32
+
+
+DESCRIBED_SHOP = Schema(
+    "shop",
+    (
+        Table(
+            "ord",
+            (
+                Column("id", "int"),
+                Column("st", "text", description="state of the order; C means cancelled"),
+                Column("amt", "real", description="the amount"),
+            ),
+        ),
+    ),
+)
+STATE = ColumnRef("ord", "st")
+
+
+@pytest.mark.parametrize(("described", "found"), [(False, "word-column"), (True, "partial")])
+def test_words_of_a_description_name_its_column(
+    described: bool, found: str, pieces: WordPieces
+) -> None:
+    question = Question("how many cancelled ones")
+    encoded = encode(question, DESCRIBED_SHOP, (), {}, pieces, described=described)
+    plain = encode(question, DESCRIBED_SHOP, (), {}, pieces)
+    assert found in relation(encoded, "cancelled", STATE)
+    assert (len(encoded.pieces) > len(plain.pieces)) is described
+
+
+@pytest.mark.parametrize(
+    ("further", "pieces_left", "listed"), [(True, 352, 5), (False, 352, 0), (True, 12, 0)]
+)
+def test_values_of_a_column_with_few_are_shown_while_there_is_room(
+    further: bool, pieces_left: int, listed: int, pieces: WordPieces
+) -> None:
+    states = {STATE: ("C", "N", "P", "S", "X")}
+    budget = Budget(pieces=pieces_left, nodes=176)
+    encoded = encode(
+        Question("how many"), DESCRIBED_SHOP, (), states, pieces, budget=budget, further=further
+    )
+    values = [node for node in encoded.nodes if isinstance(node, ValueNode)]
+    assert len(values) == listed
+    assert all(node.column == STATE and node.match is None for node in values)

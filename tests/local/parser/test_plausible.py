@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlwright.form.read.sql import read_sql
-from sqlwright.local.parser.plausible import is_senseless, mixes_types
+from sqlwright.local.parser.plausible import is_senseless, mixes_types, works_out_nonsense
 from tests.local.singers import SINGERS
 
 
@@ -61,3 +61,24 @@ def test_sensible(sql: str) -> None:
 )
 def test_texts_are_not_looked_for_among_numbers(sql: str, mixed: bool) -> None:
     assert mixes_types(read_sql(sql, SINGERS), SINGERS) is mixed
+
+
+@pytest.mark.parametrize(
+    ("sql", "nonsense"),
+    [
+        ("SELECT strftime('%Y', Name) FROM singer", True),
+        ("SELECT strftime('%Y', Year) FROM concert", False),
+        ("SELECT sum(2 * 3) FROM singer", True),
+        ("SELECT sum(2022 * Age) FROM singer", True),
+        ("SELECT 2022 - Age FROM singer", False),
+        ("SELECT sum(Age * 1.5) FROM singer", False),
+        ("SELECT sum(Country * Age) FROM singer", True),
+        ("SELECT sum(Age * 'Total') FROM singer", True),
+        ("SELECT Name || ', ' || Country FROM singer", False),
+        ("SELECT Name FROM singer JOIN concert ON Singer_ID = concert_ID", True),
+        ("SELECT Name FROM singer JOIN concert ON Singer_ID = singerId", False),
+        ("SELECT Name FROM singer WHERE Age = (SELECT max(Age) FROM singer)", False),
+    ],
+)
+def test_nonsense_is_not_worked_out(sql: str, nonsense: bool) -> None:
+    assert works_out_nonsense(read_sql(sql, SINGERS), SINGERS) is nonsense

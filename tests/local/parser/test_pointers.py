@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from sqlwright.english.as_trained import split_words
+import pytest
+from tokenizers import Tokenizer
+
+from sqlwright.english.as_trained import Word, split_words
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.grammar import GrammarState
 from sqlwright.form.sequence.symbols import BY_NAME, Symbol
+from sqlwright.local.models import WEIGHTS
 from sqlwright.local.parser.constants import Grounding, compared_column
-from sqlwright.local.parser.pointers import Span, find_span, number_of
+from sqlwright.local.parser.encode import encode
+from sqlwright.local.parser.nodes import WordPieces
+from sqlwright.local.parser.pointers import FIRST_NODE, Span, find_span, number_of, to_tokens
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.types import Question, ValueMatch
 from tests.local.singers import AGE, COUNTRY, MALE, SINGERS, YEAR
@@ -157,3 +163,48 @@ def test_spans_are_found_by_text_then_by_number() -> None:
     place = [word.text for word in words].index("1000")
     assert find_span("1000.0", words, question) == Span(place, place)
     assert find_span("absent", words, question) is None
+
+
+CONSTANT = [
+    ("longer than 5 minutes", Literal(60000), [BY_NAME["number_60000"].position]),
+    ("longer than 5 minutes", Literal(61000), None),
+    ("more than 1000 of them", Literal(1000), [1000]),
+    ("on a Sunday", Literal("0"), [BY_NAME["text_0"].position]),
+]
+
+
+@pytest.mark.parametrize(("text", "literal", "expected"), CONSTANT)
+def test_a_constant_that_nobody_says_has_a_keyword(
+    text: str, literal: Literal, expected: list[int] | None
+) -> None:
+    path = Path(WEIGHTS) / "tokenizer.json"
+    if not path.exists():
+        pytest.skip("the weights aren't there")
+    question = Question(text)
+    pieces = WordPieces(Tokenizer.from_file(str(path)))
+    encoded = encode(question, SINGERS, (), {}, pieces)
+    said = [node.text if isinstance(node, Word) else "" for node in encoded.nodes]
+    if expected == [1000]:
+        expected = [FIRST_NODE + said.index("1000")] * 2
+    parts = symbols("select", AGE, "where", AGE, ">", literal, "end")
+    tokens = to_tokens(parts, encoded, question)
+    assert (tokens and list(tokens[5])) == expected
+
+
+def test_a_phrase_is_always_pointed_at() -> None:
+    path = Path(WEIGHTS) / "tokenizer.json"
+    if not path.exists():
+        pytest.skip("the weights aren't there")
+    question = Question("names with a dash")
+    encoded = encode(question, SINGERS, (), {}, WordPieces(Tokenizer.from_file(str(path))))
+    parts = symbols("select", AGE, "where", AGE, "contains", Literal("-"), "end")
+    assert to_tokens(parts, encoded, question) is None
+
+
+def test_parts_of_dates_are_compared_as_texts() -> None:
+    at = symbols("select", AGE, "where", "hour", YEAR, ">=")
+    assert ground("from 9 on", "9", at) == "09"
+    of = symbols("select", AGE, "where", "year", "from_dmy", YEAR, "=")
+    assert ground("in 2014", "2014", of) == "2014"
+    within = symbols("select", AGE, "where", "quarter", YEAR, "=")
+    assert ground("in quarter 3", "3", within) == 3

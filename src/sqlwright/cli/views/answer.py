@@ -22,7 +22,8 @@ from sqlwright.cli.terminal.layout import (
 from sqlwright.cli.terminal.table import SHOWN_ROWS, cell_text, shape, table_lines
 from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.views.understood import part_line
-from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words, percent, usage_words
+from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words, percent
+from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.sql_text import in_clauses
 from sqlwright.presentation.sureness import basis_lines
 from sqlwright.presentation.timing import duration

@@ -21,7 +21,7 @@ from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.errors import ConfigError, SqlwrightError, WorkspaceError
-from sqlwright.prepare.storage.paths import make_private, remove, write_private
+from sqlwright.prepare.storage.paths import OWN_FILE, make_private, remove, write_private
 from sqlwright.presentation.timing import duration
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ def checks(database: str | None, settings: Settings) -> Iterator[Check]:
     if database is not None:
         yield from _database(database)
         yield _prepared(database, settings.prepared_folder(database))
+        yield from _calibrations(
+            settings.calibration or settings.prepared_folder(database) / OWN_FILE
+        )
 
 
 def lines(found: Sequence[Check], screen: Screen) -> Iterator[Text]:
@@ -337,6 +340,21 @@ def _prepared(target: str, folder: Path) -> Check:
         advice = f"sqlwright prepare {shlex.quote(target)}"
         return Check("prepared", "fair", "not yet: the first question learns what it can", advice)
     return Check("prepared", "good", str(folder))
+
+
+def _calibrations(path: Path) -> Iterator[Check]:
+    """The user's own calibrations of a database, if there are any."""
+    from sqlwright.confidence.own import figure_words, read_own
+
+    try:
+        known = read_own(path)
+    except SqlwrightError as error:
+        yield Check("confidence", "bad", str(error), error.hint)
+        return
+    for one in (own.report for own in known.values()):
+        asked = f"{one.recipe} with {one.model}" if not one.embedded else one.recipe
+        words = f"{asked}: fitted to {one.words}, calibration error {figure_words(one.after)}"
+        yield Check("confidence", "good", words)
 
 
 def _size(count: int) -> str:

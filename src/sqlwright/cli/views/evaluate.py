@@ -17,7 +17,7 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.evaluation.error_classes.classes import MEANINGS
 from sqlwright.evaluation.error_classes.origins import ORIGINS
-from sqlwright.presentation.answer import usage_words
+from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.timing import duration
 from sqlwright.types import Usage
 

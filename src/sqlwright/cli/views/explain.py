@@ -18,7 +18,9 @@ from sqlwright.cli.views.answer import (
     sql_lines,
     value_line,
 )
-from sqlwright.presentation.answer import usage_words
+from sqlwright.presentation.accounting import LEAST
+from sqlwright.presentation.costs import usage_words
+from sqlwright.presentation.sureness import interval_words
 from sqlwright.presentation.timing import duration
 from sqlwright.types import Answer, Candidate, State, StepTime, UnitTest
 
@@ -49,14 +51,22 @@ def reasoning_lines(answer: Answer, state: State | None, display: DisplayOptions
             "Stored values that resemble its words", _values(state, display), display
         )
         yield from _section("Tables and columns it may need", _links(state, display), display)
+    yield from _section("What answers its words", _account(answer, display), display)
     candidates = state.candidates if state is not None else answer.alternatives
     tests = state.tests if state is not None else ()
     yield from _section(
         "Candidates", _candidates(candidates, tests, answer.sql or "", display), display
     )
     yield from _section("Unit tests", _tests(tests, display), display)
+    yield from _section("How sure", _sureness(answer, display), display)
     yield from _section("Time", _times(answer.times, answer.seconds, display), display)
     yield from _section("Language models", _usage(answer, display), display)
+
+
+def _sureness(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
+    """The confidence, where it may lie, and what it was fitted to."""
+    if words := interval_words(answer):
+        yield from wrapped(Text(clean(words, 400)), display.width - 2)
 
 
 def _usage(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
@@ -101,6 +111,18 @@ def _values(state: State, display: DisplayOptions) -> Iterator[Text]:
         yield from wrapped(line, display.width - 2, hang=6)
     if len(state.values) > LINKS:
         yield Text.assemble((f"and {len(state.values) - LINKS} more", "quiet"))
+
+
+def _account(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
+    """Each phrase of the question with what answers it; those that nothing does stand out."""
+    for phrase in answer.account.phrases if answer.account is not None else ():
+        line = Text(f'"{clean(phrase.text, 80)}"')
+        line.append(f" {display.glyphs.arrow} ", style="quiet")
+        if phrase.answer:
+            line.append(clean(phrase.answer, 120), style="name")
+        else:
+            line.append("nothing", style="fair" if phrase.doubt >= LEAST else "quiet")
+        yield from wrapped(line, display.width - 2, hang=6)
 
 
 def _links(state: State, display: DisplayOptions) -> Iterator[Text]:

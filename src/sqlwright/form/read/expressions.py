@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from sqlglot import exp
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
+from sqlwright.form.read import patterns
+from sqlwright.form.read.moments import DATES, read_date_call, read_moment
 from sqlwright.form.read.names import Scope
 from sqlwright.form.read.spelling import negate, ranges, simplify, split_pattern
+from sqlwright.form.read.windows import read_window
 from sqlwright.form.sequence.delinear import combine
 
 _COMPARISONS: dict[type[exp.Expr], f.ComparisonOperator] = {
@@ -45,6 +49,10 @@ _AGGREGATES: dict[type[exp.Expr], f.AggregateName] = {
     exp.Min: "min",
     exp.Max: "max",
     exp.GroupConcat: "group_concat",
+    exp.Median: "median",
+    exp.Stddev: "stddev",
+    exp.StddevSamp: "stddev",
+    exp.StddevPop: "stddev_pop",
 }
 _CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Abs: ("abs", ("this",)),
@@ -54,6 +62,11 @@ _CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Nullif: ("nullif", ("this", "expression")),
     exp.Replace: ("replace", ("this", "expression", "replacement")),
     exp.StrPosition: ("instr", ("this", "substr")),
+    exp.Sqrt: ("sqrt", ("this",)),
+    exp.Pow: ("power", ("this", "expression")),
+    exp.Sign: ("sign", ("this",)),
+    exp.Ceil: ("ceiling", ("this",)),
+    exp.Floor: ("floor", ("this",)),
 }
 _OPTIONAL: dict[type[exp.Expr], tuple[str, str, tuple[str, ...]]] = {
     exp.Round: ("round", "round_to", ("this", "decimals")),
@@ -61,8 +74,6 @@ _OPTIONAL: dict[type[exp.Expr], tuple[str, str, tuple[str, ...]]] = {
     exp.Substring: ("substr", "substr_to", ("this", "start", "length")),
 }
 """Short name, name with the last argument, arguments."""
-_DATES = {"DATE": "date", "TIME": "time", "DATETIME": "datetime", "JULIANDAY": "julianday"}
-_PARTS = {"%Y": "year", "%m": "month", "%d": "day"}
 _REAL = {"FLOAT", "DOUBLE", "REAL"}
 _INTEGER = {"INT", "BIGINT", "SMALLINT", "TINYINT", "MEDIUMINT", "INTEGER", "UINT"}
 _TEXT = {"TEXT", "VARCHAR", "CHAR", "NVARCHAR", "NCHAR"}
@@ -77,7 +88,6 @@ _CONDITIONS: tuple[type[exp.Expr], ...] = (
     exp.Exists,
     *_COMPARISONS,
 )
-_NOW = f.Function("now")
 
 
 class ExpressionReader:
@@ -97,12 +107,14 @@ class ExpressionReader:
             return self._arithmetic(_ARITHMETIC[kind], node)
         if kind in _CALLS:
             name, arguments = _CALLS[kind]
-            return f.Function(name, tuple(self._argument(node, key) for key in arguments))
+            found = f.Function(name, tuple(self._argument(node, key) for key in arguments))
+            return patterns.call(found)
         if kind in _OPTIONAL:
             short, long, keys = _OPTIONAL[kind]
             given = [key for key in keys if node.args.get(key) is not None]
             name = long if len(given) == len(keys) else short
-            return f.Function(name, tuple(self._argument(node, key) for key in given))
+            called = f.Function(name, tuple(self._argument(node, key) for key in given))
+            return patterns.call(called)
         if kind in _AGGREGATES:
             return self._aggregate(_AGGREGATES[kind], node)
         if isinstance(node, _CONDITIONS):
@@ -110,8 +122,8 @@ class ExpressionReader:
         reader = self._READERS.get(kind)
         if reader is None:
             raise UnsupportedQuery(f"{kind.__name__} isn't part of the form")
-        found: f.Expression = reader(self, node)
-        return found
+        read: f.Expression = reader(self, node)
+        return read
 
     def _argument(self, node: exp.Expr, key: str) -> f.Expression:
         argument = node.args.get(key)
@@ -179,9 +191,11 @@ class ExpressionReader:
         return f.Arithmetic("-", f.Literal(0), operand)
 
     def _arithmetic(self, operator: f.ArithmeticOperator, node: exp.Expr) -> f.Expression:
-        return simplify(
-            f.Arithmetic(operator, self.expression(node.this), self.expression(node.expression))
-        )
+        left, right = self.expression(node.this), self.expression(node.expression)
+        simple = simplify(f.Arithmetic(operator, left, right))
+        if isinstance(simple, f.Function):
+            return patterns.call(simple)
+        return patterns.operation(simple) if isinstance(simple, f.Arithmetic) else simple
 
     def _aggregate(self, name: f.AggregateName, node: exp.Expr) -> f.Expression:
         operand = node.this
@@ -218,40 +232,49 @@ class ExpressionReader:
         name = kind.name if hasattr(kind, "name") else str(kind)
         for function, names in (("real", _REAL), ("integer", _INTEGER), ("text", _TEXT)):
             if name in names:
-                return f.Function(function, (self.expression(node.this),))
+                return patterns.call(f.Function(function, (self.expression(node.this),)))
         raise UnsupportedQuery(f"CAST AS {name}")
-
-    def _moment(self, node: exp.Expr) -> f.Expression:
-        """An argument of a date function."""
-        if isinstance(node, exp.TsOrDsToTimestamp):
-            node = node.this
-        if isinstance(node, exp.CurrentTimestamp | exp.CurrentDate):
-            return _NOW
-        if isinstance(node, exp.Literal) and node.is_string and node.this.lower() == "now":
-            return _NOW
-        value = self.expression(node)
-        return _NOW if value == f.Literal("now") else value
 
     def _strftime(self, node: exp.TimeToStr) -> f.Expression:
         pattern = self.expression(node.args["format"])
         if not (isinstance(pattern, f.Literal) and isinstance(pattern.value, str)):
             raise UnsupportedQuery("a date format that isn't a constant")
-        moment = self._moment(node.this)
-        part = _PARTS.get(pattern.value)
-        return f.Function(part, (moment,)) if part else f.Function("strftime", (pattern, moment))
+        return patterns.part_of(pattern, read_moment(node.this, self.expression))
 
     def _date(self, node: exp.Date) -> f.Expression:
         if node.expressions or node.args.get("zone"):
             raise UnsupportedQuery("a date with modifiers")
-        return f.Function("date", (self._moment(node.this),))
+        return patterns.day_of(read_moment(node.this, self.expression))
 
     def _anonymous(self, node: exp.Anonymous) -> f.Expression:
-        name = str(node.this).upper()
-        if name == "TOTAL" and len(node.expressions) == 1:
-            return f.Aggregate("total", self.expression(node.expressions[0]))
-        if name in _DATES and len(node.expressions) == 1:
-            return f.Function(_DATES[name], (self._moment(node.expressions[0]),))
+        name, arguments = str(node.this).upper(), node.expressions
+        if name == "TOTAL" and len(arguments) == 1:
+            return f.Aggregate("total", self.expression(arguments[0]))
+        if name == "PERCENTILE" and len(arguments) == 2:
+            return self._percentile(*arguments)
+        if arguments and (name in DATES or name == "STRFTIME"):
+            return read_date_call(name, arguments, self.expression)
         raise UnsupportedQuery(f"the function {name} isn't part of the form")
+
+    def _percentile(self, operand: exp.Expr, at: exp.Expr) -> f.Expression:
+        share = self.expression(at)
+        if not (isinstance(share, f.Literal) and not isinstance(share.value, str)):
+            raise UnsupportedQuery("a percentile that isn't a constant")
+        if share.value != int(share.value) or share.value < 0:
+            raise UnsupportedQuery("a percentile that isn't a whole number")
+        return f.Aggregate("percentile", self.expression(operand), at=int(share.value))
+
+    def _filtered(self, node: exp.Filter) -> f.Expression:
+        """An aggregate over some of the rows, by CASE."""
+        whole = self.expression(node.this)
+        if not isinstance(whole, f.Aggregate):
+            raise UnsupportedQuery("FILTER without an aggregate")
+        value = f.Literal(1) if isinstance(whole.operand, f.Star) else whole.operand
+        condition = self.condition(node.expression.this)
+        return replace(whole, operand=f.Conditional(condition, value))
+
+    def _window(self, node: exp.Window) -> f.Expression:
+        return read_window(node, self.expression)
 
     def _if(self, node: exp.If) -> f.Expression:
         otherwise = node.args.get("false")
@@ -275,7 +298,7 @@ class ExpressionReader:
             result = f.Conditional(condition, self.expression(branch.args["true"]), result)
         if result is None:
             raise UnsupportedQuery("CASE without a branch")
-        return result
+        return patterns.cases(result) if isinstance(result, f.Conditional) else result
 
     def _subquery(self, node: exp.Expr) -> f.Expression:
         return f.Subquery(self._query(node, self._scope))
@@ -296,6 +319,8 @@ class ExpressionReader:
         exp.TimeToStr: _strftime,
         exp.Date: _date,
         exp.Anonymous: _anonymous,
+        exp.Filter: _filtered,
+        exp.Window: _window,
         exp.If: _if,
         exp.Case: _case,
         exp.Subquery: _subquery,

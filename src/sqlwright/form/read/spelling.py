@@ -63,4 +63,6 @@ def simplify(node: f.Arithmetic) -> f.Expression:
             return f.Arithmetic("percent", value, right)
         case _, f.Function("real", (value,)):
             return f.Arithmetic("ratio", left, value)
+        case _, f.Literal(float(value)) if value.is_integer() and value:
+            return f.Arithmetic("ratio", left, f.Literal(int(value)))
     return node

@@ -1,12 +1,13 @@
 """SQL as the form: names resolved, joins left out, equivalent spellings made one.
 
-Raises UnsupportedQuery for what the form doesn't have (window functions, recursion, joins on
-anything but equality, ...); whatever it returns follows the grammar.
+Raises UnsupportedQuery for what the form doesn't have (recursion, joins on anything but equality,
+...); whatever it returns follows the grammar.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NoReturn
 
 from sqlglot import exp
@@ -14,6 +15,7 @@ from sqlglot import exp
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.joins import node_of
+from sqlwright.form.kept import compacted
 from sqlwright.form.read.canonical import canonicalize
 from sqlwright.form.read.expressions import ExpressionReader
 from sqlwright.form.read.names import Entry, Readable, Scope, lookup_table
@@ -173,7 +175,7 @@ class _Reader:
             offset=_rows(node.args.get("offset")),
         )
         nodes = [entry.node for entry in scope.entries]
-        return canonicalize(select, nodes, edges, self._schema)
+        return compacted(canonicalize(select, nodes, edges, self._schema))
 
     def _items(
         self, node: exp.Select, scope: Scope, read: ExpressionReader, *, top: bool
@@ -267,6 +269,7 @@ class _Reader:
         outer = join.side == "LEFT"
         edges: list[f.Join] = []
         rest: list[exp.Expr] = []
+        further: list[f.Condition] = []
         read = ExpressionReader(scope, self.query)
         for part in _conjuncts(on) if on is not None else ():
             if part == exp.true():
@@ -280,8 +283,13 @@ class _Reader:
                     edges.append(f.Join(left, right, outer))
                     continue
             if outer:
-                _refuse("LEFT JOIN on anything but equality")
-            rest.append(part)
+                further.append(read.condition(part))
+            else:
+                rest.append(part)
+        if further and not edges:
+            _refuse("LEFT JOIN on anything but equality")
+        if further:
+            edges[-1] = replace(edges[-1], condition=combine(f.And, further))
         return edges, rest
 
 

@@ -16,7 +16,11 @@ from sqlwright.form.sequence.symbols import (
     FUNCTIONS,
     ITEMS,
     LIKES,
+    NEIGHBOURS,
+    RANKS,
     SET_OPERATORS,
+    WINDOW_AGGREGATES,
+    WINDOWS,
     Keyword,
     Symbol,
     TableSymbol,
@@ -31,6 +35,7 @@ EXPRESSION_STARTS = frozenset(
         *FUNCTIONS,
         *CONSTANTS,
         *DERIVED,
+        *WINDOWS,
         *("count_if", "iif", "when", "outer", "second", "third", "select", "with"),
     )
 )
@@ -114,13 +119,14 @@ class _Cursor:
             if kind == "cross":
                 crossed.append(self._source())
             else:
-                joins.append(f.Join(self._joined(), self._joined(), kind == "left"))
+                ends = (self._joined(), self._joined())
+                condition = self._condition() if self._accept("on") else None
+                joins.append(f.Join(*ends, kind == "left", condition))
         where = self._disjunction() if self._accept("where") else None
         group_by = self._many(self.expression) if self._accept("group") else ()
         having = self._disjunction() if self._accept("having") else None
-        order_by: list[f.OrderTerm] = []
-        while direction := self._accept("asc", "desc"):
-            order_by.append(f.OrderTerm(self.expression(), direction == "desc"))
+        keep = self._kept() if self._accept("keep") else None
+        order_by = self._order(items)
         limit = 1 if self._accept("limit_1") else None
         if limit is None and self._accept("limit"):
             limit = self._integer()
@@ -135,10 +141,37 @@ class _Cursor:
             where,
             group_by,
             having,
-            tuple(order_by),
+            keep,
+            order_by,
             limit,
             offset,
         )
+
+    def _kept(self) -> f.Comparison:
+        condition = self._condition()
+        if isinstance(condition, f.Comparison) and isinstance(condition.left, f.Window):
+            return condition
+        raise UnsupportedQuery("only what a window is compared with can be kept")
+
+    def _order(self, items: Sequence[f.Expression | f.Star] = ()) -> tuple[f.OrderTerm, ...]:
+        terms = []
+        while direction := self._accept("asc", "desc"):
+            term = self._shown(items) if self._accept("shown") else self.expression()
+            terms.append(f.OrderTerm(term, direction == "desc"))
+        return tuple(terms)
+
+    def _shown(self, items: Sequence[f.Expression | f.Star]) -> f.Expression:
+        place = self._item_number()
+        item = items[place - 1] if place <= len(items) else None
+        if item is None or isinstance(item, f.Star):
+            raise UnsupportedQuery(f"there is no item {place} to order by")
+        return item
+
+    def _item_number(self) -> int:
+        item = self._accept(*ITEMS)
+        if not item:
+            raise self._fail()
+        return ITEMS.index(item) + 1
 
     def _many(self, read: Callable[[], f.Expression]) -> tuple[f.Expression, ...]:
         found = [read()]
@@ -219,10 +252,9 @@ class _Cursor:
         if name == "outer":
             return self._column(outer=True)
         if name in DERIVED:
-            item = self._accept(*ITEMS)
-            if not item:
-                raise self._fail()
-            return f.DerivedColumn(DERIVED.index(name) + 1, ITEMS.index(item) + 1)
+            return f.DerivedColumn(DERIVED.index(name) + 1, self._item_number())
+        if name in WINDOWS:
+            return self._window(name)
         if name in ARITHMETIC:
             return f.Arithmetic(cast("Any", name), self.expression(), self.expression())
         if name in FUNCTIONS:
@@ -245,12 +277,35 @@ class _Cursor:
         function: Any = name
         if name == "count" and self._accept("rows"):
             return f.Aggregate(function, f.Star(None))
+        at = self._integer() if name == "percentile" else None
         distinct = bool(self._accept("distinct"))
         symbol = self._peek()
         if name == "count" and isinstance(symbol, TableSymbol):
             self._place += 1
             return f.Aggregate(function, f.Star(symbol.name), distinct)
-        return f.Aggregate(function, self.expression(), distinct)
+        return f.Aggregate(function, self.expression(), distinct, at)
+
+    def _window(self, name: str) -> f.Window:
+        operand: f.Expression | f.Star | None = None
+        if name == "over":
+            name = self._accept(*WINDOW_AGGREGATES)
+            if not name:
+                raise self._fail()
+            counted = name == "count" and self._accept("rows")
+            operand = f.Star(None) if counted else self._item()
+        elif name == "ntile":
+            operand = f.Literal(self._integer())
+        elif name in NEIGHBOURS:
+            operand = self.expression()
+        else:
+            assert name in RANKS
+        partition = []
+        while self._accept("per"):
+            partition.append(self.expression())
+        order = self._order()
+        moving = self._integer() if self._accept("moving") else None
+        self._expect("end")
+        return f.Window(cast("Any", name), operand, tuple(partition), order, moving)
 
     def _disjunction(self) -> f.Condition:
         operands = [self._conjunction()]

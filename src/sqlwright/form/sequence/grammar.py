@@ -22,7 +22,8 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.delinear import delinearize
 from sqlwright.form.sequence.linear import linearize
-from sqlwright.form.sequence.rules import COLUMN, TABLE, VALUE, Frame, Part, Scope, moves_of
+from sqlwright.form.sequence.parts import COLUMN, TABLE, VALUE, Frame, Part, Scope
+from sqlwright.form.sequence.rules import moves_of
 from sqlwright.form.sequence.symbols import BY_NAME, KEYWORDS, Keyword, Symbol, TableSymbol
 from sqlwright.schema import ColumnRef
 

@@ -7,19 +7,29 @@ than OR, parentheses do the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
-from sqlwright.form.sequence.symbols import BY_NAME, CONSTANTS, Keyword, Symbol, TableSymbol
+from sqlwright.form.sequence.symbols import (
+    BY_NAME,
+    FIRST_CONSTANTS,
+    ITEMS,
+    WINDOW_AGGREGATES,
+    Keyword,
+    Symbol,
+    TableSymbol,
+)
 
 _INSTANCES = {2: "second", 3: "third"}
+SHORT = 3
+"""Symbols of a term that ORDER BY says again though it is shown."""
 _ONE, _ZERO = f.Literal(1), f.Literal(0)
 
 
 def linearize(form: f.Query) -> tuple[Symbol, ...]:
     """The canonical sequence of a form. Raises UnsupportedQuery when the symbols can't say it."""
-    return tuple(_query(form))
+    return tuple(_query(form, whole=True))
 
 
 def _word(name: str) -> Keyword:
@@ -29,24 +39,25 @@ def _word(name: str) -> Keyword:
         raise UnsupportedQuery(f"the form has no symbol for {name!r}") from None
 
 
-def _query(query: f.Query) -> Iterator[Symbol]:
-    yield from _arms(query)
+def _query(query: f.Query, *, whole: bool = False) -> Iterator[Symbol]:
+    """A query and its end; `whole`: it can't borrow columns of another."""
+    yield from _arms(query, whole=whole)
     yield _word("end")
 
 
-def _arms(query: f.Query) -> Iterator[Symbol]:
+def _arms(query: f.Query, *, whole: bool) -> Iterator[Symbol]:
     if isinstance(query, f.SetOperation):
-        yield from _arms(query.left)
+        yield from _arms(query.left, whole=whole)
         yield _word(query.operator)
-        yield from _arms(query.right)
+        yield from _arms(query.right, whole=whole)
     else:
-        yield from _select(query)
+        yield from _select(query, whole=whole)
 
 
-def _select(select: f.Select) -> Iterator[Symbol]:
+def _select(select: f.Select, *, whole: bool) -> Iterator[Symbol]:
     for derived in select.derived:
         yield _word("with")
-        yield from _query(derived)
+        yield from _query(derived, whole=True)
     yield _word("select")
     if select.distinct:
         yield _word("distinct")
@@ -60,13 +71,17 @@ def _select(select: f.Select) -> Iterator[Symbol]:
         yield _word("left" if join.outer else "join")
         yield from _expression(join.left)
         yield from _expression(join.right)
+        if join.condition is not None:
+            yield _word("on")
+            yield from _condition(join.condition)
     for source in select.crossed:
         yield _word("cross")
         yield from _source(source)
-    yield from _clauses(select)
+    numbered = whole and not any(isinstance(i, f.Star | f.Literal) for i in select.items)
+    yield from _clauses(select, select.items[: len(ITEMS)] if numbered else ())
 
 
-def _clauses(select: f.Select) -> Iterator[Symbol]:
+def _clauses(select: f.Select, numbered: Sequence[f.Expression | f.Star]) -> Iterator[Symbol]:
     if select.where is not None:
         yield _word("where")
         yield from _disjunction(select.where)
@@ -77,9 +92,12 @@ def _clauses(select: f.Select) -> Iterator[Symbol]:
     if select.having is not None:
         yield _word("having")
         yield from _disjunction(select.having)
+    if select.keep is not None:
+        yield _word("keep")
+        yield from _condition(select.keep)
     for term in select.order_by:
         yield _word("desc" if term.descending else "asc")
-        yield from _expression(term.expression)
+        yield from _sorted_by(term.expression, numbered)
     if select.limit == 1:
         yield _word("limit_1")
     elif select.limit is not None:
@@ -88,6 +106,18 @@ def _clauses(select: f.Select) -> Iterator[Symbol]:
     if select.offset is not None:
         yield _word("offset")
         yield _literal(f.Literal(select.offset))
+
+
+def _sorted_by(
+    expression: f.Expression, numbered: Sequence[f.Expression | f.Star]
+) -> Iterator[Symbol]:
+    """A term of ORDER BY; a long one that is shown anyway by its number."""
+    symbols = tuple(_expression(expression))
+    if len(symbols) > SHORT and expression in numbered:
+        yield _word("shown")
+        yield _word(ITEMS[numbered.index(expression)])
+    else:
+        yield from symbols
 
 
 def _source(source: f.Source) -> Iterator[Symbol]:
@@ -106,7 +136,7 @@ def _instance(instance: int) -> Iterator[Symbol]:
 def _literal(literal: f.Literal) -> Symbol:
     if literal.value == "":
         return _word("empty")
-    if type(literal.value) is int and str(literal.value) in CONSTANTS:
+    if type(literal.value) is int and str(literal.value) in FIRST_CONSTANTS:
         return _word(str(literal.value))
     return literal
 
@@ -130,11 +160,15 @@ def _expression(node: f.Expression | f.Star) -> Iterator[Symbol]:  # noqa: C901 
         ):
             yield _word("count_if")
             yield from _condition(condition)
-        case f.Aggregate(function, operand, distinct):
+        case f.Aggregate(function, operand, distinct, at):
             yield _word(function)
+            if at is not None:
+                yield _literal(f.Literal(at))
             if distinct:
                 yield _word("distinct")
             yield from _expression(operand)
+        case f.Window():
+            yield from _window(node)
         case f.Arithmetic(operator, left, right):
             yield _word(operator)
             yield from _expression(left)
@@ -157,6 +191,24 @@ def _expression(node: f.Expression | f.Star) -> Iterator[Symbol]:  # noqa: C901 
                 yield from _expression(otherwise)
         case f.Subquery(query):
             yield from _query(query)
+
+
+def _window(window: f.Window) -> Iterator[Symbol]:
+    if window.function in WINDOW_AGGREGATES:
+        yield _word("over")
+    yield _word(window.function)
+    if window.operand is not None:
+        yield from _expression(window.operand)
+    for expression in window.partition:
+        yield _word("per")
+        yield from _expression(expression)
+    for term in window.order:
+        yield _word("desc" if term.descending else "asc")
+        yield from _expression(term.expression)
+    if window.moving is not None:
+        yield _word("moving")
+        yield _literal(f.Literal(window.moving))
+    yield _word("end")
 
 
 def _disjunction(condition: f.Condition) -> Iterator[Symbol]:

@@ -5,10 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from typing import Literal as OneOf
-from typing import NamedTuple
 
+from sqlwright.form.sequence.parts import (
+    COLUMN,
+    INSTANCES,
+    MAX_DEPTH,
+    MAX_ITEMS,
+    MAX_LEVEL,
+    TABLE,
+    VALUE,
+    Frame,
+    Moves,
+    Part,
+    Place,
+    Scope,
+)
 from sqlwright.form.sequence.symbols import (
     AGGREGATES,
+    AMOUNTS,
     ARITHMETIC,
     COMPARISONS,
     CONSTANTS,
@@ -18,81 +32,19 @@ from sqlwright.form.sequence.symbols import (
     LIKES,
     OPERATORS,
     SET_OPERATORS,
+    TEXT_FORMATS,
 )
-
-MAX_DEPTH = 5
-"""Queries within queries."""
-MAX_LEVEL = 12
-"""Operators within operators; a query within a query counts as two. Keeps what is written within
-the hundred entries of SQLite's parser stack."""
-MAX_ITEMS = 24
-"""Items of one SELECT; derived tables have at most as many as there are item keywords."""
-
-COLUMN, TABLE, VALUE = "<column>", "<table>", "<value>"
-_INSTANCES = ("second", "third")
-
-
-class Place(NamedTuple):
-    """Surroundings of an expression or condition."""
-
-    aggregate: bool
-    """Aggregates may be used."""
-    outer: bool
-    """Columns of the enclosing query may be used."""
-    subquery: bool
-    depth: int
-    level: int
-    derived: tuple[int, ...]
-    """Number of items of each derived table."""
-
-    def deeper(self) -> Place:
-        return self._replace(level=self.level + 1)
-
-    def aggregated(self) -> Place:
-        return self._replace(aggregate=False, outer=False, level=self.level + 1)
-
-
-class Frame(NamedTuple):
-    """An unfinished part other than a query."""
-
-    kind: str
-    place: Place
-    number: int = 0
-
-
-class Scope(NamedTuple):
-    """An unfinished query."""
-
-    kind: OneOf["top", "value", "exists", "derived"]
-    phase: str
-    depth: int
-    items: int = 0
-    required: int = 0
-    """Items it must have; 0 is any number."""
-    star: bool = False
-    derived: tuple[int, ...] = ()
-    level: int = 0
-    grouped: bool = False
-    """Its rows are groups, so ORDER BY may use aggregates."""
-    arm: bool = False
-    """It is the right side of a set operation."""
-
-    def place(self, *, aggregate: bool, outer: bool = True, subquery: bool = True) -> Place:
-        outer = outer and self.kind in {"value", "exists"}
-        return Place(aggregate, outer, subquery, self.depth, self.level, self.derived)
-
-
-Part = Frame | Scope
-Moves = dict[str, tuple[Part, ...]]
-"""Parts that replace the top of the stack, by symbol."""
+from sqlwright.form.sequence.windows import WINDOW_FRAMES, kept_moves, window_moves
 
 _FOLLOWING = {
-    "items": ("from", "join", "left", "cross", "where", "group", "order", "limit"),
-    "from": ("join", "left", "cross", "where", "group", "order", "limit"),
-    "join": ("join", "left", "cross", "where", "group", "order", "limit"),
-    "where": ("group", "order", "limit"),
-    "group": ("having", "order", "limit"),
-    "having": ("order", "limit"),
+    "items": ("from", "join", "left", "cross", "where", "group", "keep", "order", "limit"),
+    "from": ("join", "left", "cross", "where", "group", "keep", "order", "limit"),
+    "join": ("join", "left", "cross", "where", "group", "keep", "order", "limit"),
+    "left": ("join", "left", "cross", "where", "group", "keep", "order", "limit"),
+    "where": ("group", "keep", "order", "limit"),
+    "group": ("having", "keep", "order", "limit"),
+    "having": ("keep", "order", "limit"),
+    "keep": ("order", "limit"),
     "order": ("order", "limit"),
     "limit": ("offset",),
     "offset": (),
@@ -152,7 +104,10 @@ def _item_moves(scope: Scope) -> Moves:
     if scope.items >= (scope.required or limit):
         return {}
     after = scope._replace(phase="items", items=scope.items + 1)
-    moves = _prefixed(after, Frame("expression", scope.place(aggregate=True)))
+    place = scope.place(aggregate=True)._replace(window=True)
+    moves = _prefixed(after, Frame("expression", place))
+    for name in (VALUE, *CONSTANTS):
+        moves[name] = (after._replace(constant=True),)
     grouped = after._replace(grouped=True)
     for name in (*AGGREGATES, "count_if"):
         if name in moves:
@@ -176,7 +131,7 @@ def _clause_moves(scope: Scope, clause: str) -> Moves:
         return {"from": (after, Frame("table", plain))}
     if clause in {"join", "left"}:
         ends = (Frame("joined", plain), Frame("joined", plain))
-        return {clause: (scope._replace(phase="join"), *ends)}
+        return {clause: (scope._replace(phase=clause), *ends)}
     if clause == "cross":
         return {"cross": (scope._replace(phase="join"), Frame("table", plain))}
     if clause == "where":
@@ -185,13 +140,26 @@ def _clause_moves(scope: Scope, clause: str) -> Moves:
         return {"group": (after._replace(grouped=True), _group_term(scope))}
     if clause == "having":
         return {"having": (after, Frame("condition", scope.place(aggregate=True)))}
+    if clause == "keep":
+        return _keep_moves(scope)
     if clause == "order":
         term = Frame("term", scope.place(aggregate=scope.grouped, outer=False))
+        if not (scope.star or scope.constant or _may_borrow(scope)):
+            term = term._replace(kind="sorted", number=min(scope.items, len(ITEMS)))
         return {"asc": (after, term), "desc": (after, term)}
     rows = Frame("rows", plain)
     if clause == "limit":
         return {"limit_1": (after,), "limit": (after, rows)}
     return {"offset": (after, rows)}
+
+
+def _keep_moves(scope: Scope) -> Moves:
+    """Written as a query around this one, which can't borrow columns and has no star."""
+    room = scope.depth < MAX_DEPTH and scope.level + 2 < MAX_LEVEL
+    if scope.star or _may_borrow(scope) or not room:
+        return {}
+    place = scope.place(aggregate=True)._replace(window=True)
+    return {"keep": (scope._replace(phase="keep"), Frame("kept", place))}
 
 
 def _group_term(scope: Scope) -> Frame:
@@ -204,6 +172,9 @@ def _continued(scope: Scope) -> Moves:
         return _prefixed(scope, Frame("table", scope.place(aggregate=False)))
     if scope.phase == "group":
         return _prefixed(scope, _group_term(scope))
+    if scope.phase == "left":
+        plain = scope.place(aggregate=False, outer=False)
+        return {"on": (scope._replace(phase="join"), Frame("condition", plain))}
     if scope.phase in {"where", "having"}:
         place = scope.place(aggregate=scope.phase == "having")
         return dict.fromkeys(("and", "or"), (scope, Frame("condition", place)))
@@ -232,7 +203,7 @@ def _term_moves(frame: Frame) -> Moves:
     """An expression other than a bare constant."""
     place = frame.place
     moves: Moves = {COLUMN: ()}
-    moves |= dict.fromkeys(_INSTANCES, (Frame("column", place),))
+    moves |= dict.fromkeys(INSTANCES, (Frame("column", place),))
     if place.outer:
         moves["outer"] = (Frame("outer", place),)
     for table, items in enumerate(place.derived):
@@ -244,6 +215,11 @@ def _term_moves(frame: Frame) -> Moves:
     moves |= dict.fromkeys(ARITHMETIC, (inner, inner))
     moves |= {name: (inner,) * count for name, count in FUNCTIONS.items()}
     moves["strftime"] = (inner, Frame("text", place))
+    # These write their operand several times.
+    stored = Frame("stored", place._replace(outer=False))
+    moves |= dict.fromkeys((*TEXT_FORMATS, *AMOUNTS), (stored,))
+    if place.window:
+        moves |= window_moves(place)
     condition = Frame("condition", place.deeper())
     moves["when"] = (inner, condition)
     moves["iif"] = (inner, inner, condition)
@@ -251,8 +227,22 @@ def _term_moves(frame: Frame) -> Moves:
         aggregated = place.aggregated()
         moves |= dict.fromkeys(AGGREGATES, (Frame("aggregate", aggregated),))
         moves["count"] = (Frame("count", aggregated),)
+        moves |= dict.fromkeys(_WHOLE, (Frame("term", aggregated),))
+        moves["percentile"] = (Frame("term", aggregated), Frame("rows", aggregated))
         moves["count_if"] = (Frame("condition", aggregated),)
     return moves
+
+
+def _sorted_moves(frame: Frame) -> Moves:
+    """A term of ORDER BY, or the number of an item that says it."""
+    item = Frame("item", frame.place, frame.number)
+    return moves_of(frame._replace(kind="term", number=0)) | {"shown": (item,)}
+
+
+def _counted_moves(frame: Frame) -> Moves:
+    """The rows that a window counts."""
+    moves = moves_of(frame._replace(kind="term")) | {TABLE: ()}
+    return moves | {"rows": ()} if frame.place.derived else moves
 
 
 def _aggregate_moves(frame: Frame) -> Moves:
@@ -310,7 +300,7 @@ def _parenthesis_moves(frame: Frame) -> Moves:
 
 
 def _outer_moves(frame: Frame) -> Moves:
-    return {COLUMN: ()} | dict.fromkeys(_INSTANCES, (Frame("column", frame.place),))
+    return {COLUMN: ()} | dict.fromkeys(INSTANCES, (Frame("column", frame.place),))
 
 
 def _joined_moves(frame: Frame) -> Moves:
@@ -323,7 +313,7 @@ def _joined_moves(frame: Frame) -> Moves:
 
 def _table_moves(frame: Frame) -> Moves:
     """A table in FROM."""
-    return {TABLE: ()} | dict.fromkeys(_INSTANCES, (frame._replace(kind="name"),))
+    return {TABLE: ()} | dict.fromkeys(INSTANCES, (frame._replace(kind="name"),))
 
 
 def _item_number_moves(frame: Frame) -> Moves:
@@ -335,9 +325,15 @@ def _rows_moves(_: Frame) -> Moves:
     return dict.fromkeys((VALUE, *numbers), ())
 
 
+_WHOLE = ("median", "stddev", "stddev_pop")
+"""Aggregates of all values, never of the different ones."""
+
 _FRAMES: dict[str, Callable[[Frame], Moves]] = {
     "expression": _expression_moves,
     "term": _term_moves,
+    "sorted": _sorted_moves,
+    "counted": _counted_moves,
+    "kept": lambda frame: kept_moves(frame.place),
     "aggregate": _aggregate_moves,
     "count": _count_moves,
     "condition": _condition_moves,
@@ -347,10 +343,12 @@ _FRAMES: dict[str, Callable[[Frame], Moves]] = {
     "parenthesis": _parenthesis_moves,
     "outer": _outer_moves,
     "joined": _joined_moves,
+    "stored": _joined_moves,
     "table": _table_moves,
     "item": _item_number_moves,
     "rows": _rows_moves,
     "column": lambda _: {COLUMN: ()},
     "name": lambda _: {TABLE: ()},
     "text": lambda _: {VALUE: ()},
+    **WINDOW_FRAMES,
 }

@@ -8,39 +8,8 @@ from collections.abc import Callable
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
+from sqlwright.form.write.functions import AROUND, CALLS, PRECEDENCE, WHOLE, combined
 from sqlwright.sql.tokens import quote_text
-
-_PRECEDENCE = {"||": 3, "*": 2, "/": 2, "%": 2, "ratio": 2, "percent": 2, "+": 1, "-": 1}
-_CALLS = {
-    "abs": "ABS({})",
-    "round": "ROUND({})",
-    "round_to": "ROUND({}, {})",
-    "upper": "UPPER({})",
-    "lower": "LOWER({})",
-    "length": "LENGTH({})",
-    "trim": "TRIM({})",
-    "trim_of": "TRIM({}, {})",
-    "replace": "REPLACE({}, {}, {})",
-    "substr": "SUBSTR({}, {})",
-    "substr_to": "SUBSTR({}, {}, {})",
-    "instr": "INSTR({}, {})",
-    "real": "CAST({} AS REAL)",
-    "integer": "CAST({} AS INTEGER)",
-    "text": "CAST({} AS TEXT)",
-    "year": "STRFTIME('%Y', {})",
-    "month": "STRFTIME('%m', {})",
-    "day": "STRFTIME('%d', {})",
-    "strftime": "STRFTIME({}, {})",
-    "date": "DATE({})",
-    "time": "TIME({})",
-    "datetime": "DATETIME({})",
-    "julianday": "JULIANDAY({})",
-    "coalesce": "COALESCE({}, {})",
-    "nullif": "NULLIF({}, {})",
-    "greatest": "MAX({}, {})",
-    "least": "MIN({}, {})",
-    "now": "'now'",
-}
 
 
 def quote_literal(value: str | float) -> str:
@@ -79,14 +48,14 @@ class ExpressionWriter:
                 return self._column(node)
             case f.Literal(value):
                 return quote_literal(value)
-            case f.Aggregate(function, operand, distinct):
-                word = "DISTINCT " if distinct else ""
-                inner = "*" if isinstance(operand, f.Star) else self.expression(operand)
-                return f"{function.upper()}({word}{inner})"
+            case f.Aggregate():
+                return self._aggregate(node)
+            case f.Window():
+                return self._window(node)
             case f.Arithmetic():
                 return self._arithmetic(node)
-            case f.Function(name, arguments):
-                return _CALLS[name].format(*map(self.expression, arguments))
+            case f.Function():
+                return self._function(node)
             case f.Conditional(condition, then, otherwise):
                 rest = "" if otherwise is None else f" ELSE {self.expression(otherwise)}"
                 test = self.condition(condition)
@@ -94,8 +63,59 @@ class ExpressionWriter:
             case f.Subquery(query):
                 return f"({self._query(query)})"
 
+    def _aggregate(self, node: f.Aggregate) -> str:
+        inner = "*" if isinstance(node.operand, f.Star) else self.expression(node.operand)
+        if node.function in WHOLE:
+            factor = inner if isinstance(node.operand, f.Star) else self._operand(node.operand, 2)
+            return WHOLE[node.function].format(inner, factor)
+        word = "DISTINCT " if node.distinct else ""
+        at = "" if node.at is None else f", {node.at}"
+        return f"{node.function.upper()}({word}{inner}{at})"
+
+    def _window(self, node: f.Window) -> str:
+        operand = node.operand
+        inner = "" if operand is None else "*"
+        if operand is not None and not isinstance(operand, f.Star):
+            inner = self.expression(operand)
+        parts = []
+        if node.partition:
+            parts.append("PARTITION BY " + ", ".join(map(self.expression, node.partition)))
+        if node.order:
+            parts.append("ORDER BY " + ", ".join(map(self.term, node.order)))
+        if node.moving is not None:
+            before = max(node.moving - 1, 0)
+            parts.append(f"ROWS BETWEEN {before} PRECEDING AND CURRENT ROW")
+        return f"{node.function.upper()}({inner}) OVER ({' '.join(parts)})"
+
+    def term(self, term: f.OrderTerm) -> str:
+        """A term of ORDER BY."""
+        return self.expression(term.expression) + (" DESC" if term.descending else "")
+
+    def _function(self, node: f.Function) -> str:
+        short = combined(node)
+        if short is not None:
+            template, inner = short
+            return template.format(self._operand(inner, 4))
+        if node.name in AROUND:
+            return self._moved(node)
+        if node.name in PRECEDENCE:
+            texts = [self._operand(argument, 4) for argument in node.arguments]
+        else:
+            texts = [self.expression(argument) for argument in node.arguments]
+        return CALLS[node.name].format(*texts)
+
+    def _moved(self, node: f.Function) -> str:
+        """A date so many days, months or years away."""
+        sign, unit = AROUND[node.name]
+        moment, count = node.arguments
+        if isinstance(count, f.Literal) and type(count.value) is int and count.value >= 0:
+            modifier = f"'{sign}{count.value} {unit}'"
+        else:
+            modifier = f"'{sign}' || {self._operand(count, 4)} || ' {unit}'"
+        return f"DATE({self.expression(moment)}, {modifier})"
+
     def _arithmetic(self, node: f.Arithmetic) -> str:
-        own = _PRECEDENCE[node.operator]
+        own = PRECEDENCE[node.operator]
         right = self._operand(node.right, own + 1)
         if node.operator in {"ratio", "percent"}:
             left = f"CAST({self.expression(node.left)} AS REAL)"
@@ -105,7 +125,7 @@ class ExpressionWriter:
     def _operand(self, node: f.Expression, least: int) -> str:
         """An operand, in parentheses where it binds less tightly than `least`."""
         text = self.expression(node)
-        loose = isinstance(node, f.Arithmetic) and _PRECEDENCE[node.operator] < least
+        loose = precedence(node) < least
         negative = isinstance(node, f.Literal) and text.startswith("-")
         return f"({text})" if loose or negative else text
 
@@ -113,7 +133,7 @@ class ExpressionWriter:
         """A condition as SQL."""
         match node:
             case f.And(operands):
-                return " AND ".join(self._member(operand) for operand in operands)
+                return " AND ".join(self.member(operand) for operand in operands)
             case f.Or(operands):
                 return " OR ".join(map(self.condition, operands))
             case f.Not(operand):
@@ -127,7 +147,8 @@ class ExpressionWriter:
             case _:
                 return self._negatable(node)
 
-    def _member(self, node: f.Condition) -> str:
+    def member(self, node: f.Condition) -> str:
+        """A condition as one of several that all hold."""
         text = self.condition(node)
         return f"({text})" if isinstance(node, f.Or) else text
 
@@ -145,6 +166,17 @@ class ExpressionWriter:
                 return f"{operand} {word}IN ({self._query(query)})"
             case f.Like(kind, _, phrase):
                 return f"{operand} {word}LIKE {_pattern(kind, str(phrase.value))}"
+
+
+def precedence(node: f.Expression) -> int:
+    """The precedence of the outermost operator of what is written; 4 without one."""
+    match node:
+        case f.Arithmetic(operator):
+            return PRECEDENCE[operator]
+        case f.Function(name):
+            short = combined(node)
+            return PRECEDENCE.get(name, 4) if short is None else 3
+    return 4
 
 
 def like_pattern(kind: f.LikeKind, phrase: str) -> str:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.joins import JoinStep, Node, plan_joins
-from sqlwright.form.scopes import borrowed, mentions
+from sqlwright.form.kept import spelled_out
+from sqlwright.form.scopes import borrowed, mentions, needed
+from sqlwright.form.sequence.delinear import combine
 from sqlwright.form.write.expressions import ExpressionWriter
 from sqlwright.schema import Schema
 from sqlwright.sql.tokens import quote_name
@@ -61,6 +63,7 @@ class _Writer:
         return text
 
     def _select(self, select: f.Select, outer: _Scope | None, *, named: bool) -> str:
+        select = spelled_out(select)
         steps = plan_joins(
             mentions(select), self._schema, joins=select.joins, crossed=select.crossed
         )
@@ -74,19 +77,16 @@ class _Writer:
             items = [f"{item} AS {self._item}_{place}" for place, item in enumerate(items, 1)]
         parts = ["SELECT DISTINCT" if select.distinct else "SELECT", ", ".join(items)]
         if steps:
-            parts += ["FROM", self._from(steps, select.derived, scope)]
-        if select.where is not None:
-            parts += ["WHERE", condition.condition(select.where)]
+            parts += ["FROM", self._from(steps, select.derived, scope, condition)]
+        where = _filter(select, steps)
+        if where is not None:
+            parts += ["WHERE", condition.condition(where)]
         if select.group_by:
             parts += ["GROUP BY", ", ".join(map(condition.expression, select.group_by))]
         if select.having is not None:
             parts += ["HAVING", condition.condition(select.having)]
         if select.order_by:
-            terms = [
-                condition.expression(term.expression) + (" DESC" if term.descending else "")
-                for term in select.order_by
-            ]
-            parts += ["ORDER BY", ", ".join(terms)]
+            parts += ["ORDER BY", ", ".join(map(condition.term, select.order_by))]
         if select.limit is not None:
             parts += ["LIMIT", str(select.limit)]
         if select.offset is not None:
@@ -115,15 +115,23 @@ class _Writer:
             name += "_"
         return name
 
-    def _from(self, steps: Sequence[JoinStep], derived: Sequence[f.Query], scope: _Scope) -> str:
+    def _from(
+        self,
+        steps: Sequence[JoinStep],
+        derived: Sequence[f.Query],
+        scope: _Scope,
+        write: ExpressionWriter,
+    ) -> str:
         parts: list[str] = []
-        for step in steps:
+        for place, step in enumerate(steps):
             if parts:
                 word = "LEFT JOIN" if step.outer else "JOIN" if step.on else "CROSS JOIN"
                 parts.append(word)
             parts.append(self._source(step.node, derived, scope))
             if step.on:
-                parts += ["ON", " AND ".join(self._equality(join, scope) for join in step.on)]
+                on = [self._equality(join, scope) for join in step.on]
+                on += [write.member(condition) for condition in timely(steps, place)]
+                parts += ["ON", " AND ".join(on)]
         return " ".join(parts)
 
     def _equality(self, join: f.Join, scope: _Scope) -> str:
@@ -161,3 +169,22 @@ class _Writer:
             return name
         qualifier = home.names[f.Source(column.ref.table, column.instance)]
         return f"{quote_name(qualifier)}.{name}"
+
+
+def _filter(select: f.Select, steps: Sequence[JoinStep]) -> f.Condition | None:
+    """WHERE, with what a LEFT JOIN can't ask yet since it is about a table behind it."""
+    asked = [one for place in range(len(steps)) for one in timely(steps, place)]
+    conditions = [] if select.where is None else [select.where]
+    conditions += [
+        join.condition
+        for join in select.joins
+        if join.condition is not None and join.condition not in asked
+    ]
+    return combine(f.And, conditions) if conditions else None
+
+
+def timely(steps: Sequence[JoinStep], place: int) -> list[f.Condition]:
+    """The conditions of one entry of a FROM clause that are about it and those before it."""
+    placed = {step.node for step in steps[: place + 1]}
+    conditions = (join.condition for join in steps[place].on)
+    return [one for one in conditions if one is not None and needed(one) <= placed]

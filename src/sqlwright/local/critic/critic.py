@@ -195,7 +195,12 @@ class Critic:
         best = best_ranked(described)
         sure = np.minimum(right, right[best] * BELOW)
         sure[best] = right[best]
-        return Assessment(tuple(float(p) for p in sure), float(answerable[0]), missing)
+        return Assessment(
+            tuple(float(p) for p in sure),
+            float(answerable[0]),
+            missing,
+            with_right(described, right),
+        )
 
     def describe(
         self, state: State, candidates: Sequence[Candidate]

@@ -8,7 +8,15 @@ from sqlwright.english.as_trained import Word
 from sqlwright.english.vocabulary import MONTHS
 from sqlwright.form.nodes import Literal
 from sqlwright.form.sequence.grammar import Allowed
-from sqlwright.form.sequence.symbols import COMPARISONS, FUNCTIONS, Keyword, Symbol, keyword_name
+from sqlwright.form.sequence.symbols import (
+    COMPARISONS,
+    FUNCTIONS,
+    LATER_CONSTANTS,
+    TEXT_FORMATS,
+    Keyword,
+    Symbol,
+    keyword_name,
+)
 from sqlwright.local.parser.pointers import Span, fold, number_of, span_text
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.declared_types import type_feature
@@ -20,10 +28,22 @@ _WHOLE = frozenset({"=", "!=", "in", "not_in"})
 _OUTSIDE = frozenset({*COMPARISONS, "between", "not_between", "in", "not_in"})
 """Keywords after which constants stand."""
 
-_PARTS = {"year": 4, "month": 2, "day": 2, "strftime": 2}
+_PARTS = {
+    "year": 4,
+    "month": 2,
+    "day": 2,
+    "strftime": 2,
+    "hour": 2,
+    "minute": 2,
+    "week": 2,
+    "weekday": 1,
+}
 """Functions that give a part of a date, as a text of at least so many digits."""
 
-_TEXTS = frozenset({"substr", "substr_to", "upper", "lower", "trim", "trim_of", "replace", "text"})
+_TEXTS = frozenset(
+    {"substr", "substr_to", "upper", "lower", "trim", "trim_of", "replace", "text"}
+    | {"year_month", "month_day", "weekday_name", "month_name", *TEXT_FORMATS}
+)
 """Functions that give a text, which no number equals either."""
 
 
@@ -154,10 +174,14 @@ def _of_date(part: str, said: str, number: float | None) -> str:
 
 
 def _is_constant(symbol: Symbol) -> bool:
-    return isinstance(symbol, Literal) or (isinstance(symbol, Keyword) and symbol.name.isdigit())
+    return isinstance(symbol, Literal) or (
+        isinstance(symbol, Keyword) and (symbol.name.isdigit() or symbol.name in LATER_CONSTANTS)
+    )
 
 
-_CONDITIONS = frozenset({"where", "having", "and", "or", "not", "(", "count_if", "iif", "when"})
+_CONDITIONS = frozenset(
+    {"where", "having", "and", "or", "not", "(", "count_if", "iif", "when", "on"}
+)
 """Keywords after which a condition begins."""
 
 _CONDITION_STARTS = _CONDITIONS | {"outer", "second", "third"}

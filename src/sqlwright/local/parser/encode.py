@@ -37,6 +37,15 @@ VALUE_PIECES = 8
 """Most word pieces of a stored value; as in training."""
 NAME_PIECES = 12
 """Most word pieces of a name or of a question word; as in training."""
+LISTED = 3
+"""Most values of a column whose values all become nodes, whether the question names them or not."""
+FURTHER = Budget(pieces=96, nodes=40)
+"""Room for the values of columns with some more, the most promising columns first; as in
+training."""
+DESCRIBED = 160
+"""Characters of a description that are read; as in training."""
+DESCRIPTION_PIECES = 8
+"""Most word pieces of a column's description, behind its name; as in training."""
 
 
 def encode(
@@ -48,10 +57,14 @@ def encode(
     *,
     budget: Budget = DEFAULT_BUDGET,
     priority: Mapping[ColumnRef, float] | None = None,
+    described: bool = False,
+    further: bool = False,
 ) -> Encoded:
     """Lay out question, tables, columns and values, and relate all nodes.
 
-    Columns have their labels for names where they carry one. When the schema is too long for the
+    Columns have their labels for names where they carry one, and with `described` the words of
+    their descriptions behind those; with `further` the values of more columns, as far as there is
+    room. When the schema is too long for the
     budget, the columns with the highest `priority` stay, or without it those that the question
     names or has values of.
     """
@@ -66,11 +79,20 @@ def encode(
     }
     hits = _best_hits(values, set(schema.columns))
     groups = [_table_items(table, schema, hits, enumerations, pieces) for table in schema.tables]
+    if described:
+        for table, group in zip(schema.tables, groups, strict=True):
+            _describe(group, table, pieces)
     for group in groups:
         for item in group:
             _match_name(item, stems, compounds)
     word_pieces = [pieces(word.text)[:NAME_PIECES] for word in words]
     groups = _fit(groups, word_pieces, budget, priority)
+    if further:
+        room = budget.pieces - 3 - len(groups) - sum(map(len, word_pieces))
+        room -= sum(len(item.pieces) for group in groups for item in group)
+        places = budget.nodes - len(words) - sum(map(len, groups))
+        room, places = min(room, FURTHER.pieces), min(places, FURTHER.nodes)
+        groups = _with_further(groups, enumerations, pieces, Budget(room, places), priority or {})
     return Layout(words, word_pieces, [item for group in groups for item in group], schema).build(
         question
     )
@@ -123,7 +145,8 @@ def _table_items(
         ref = ColumnRef(table.name, column.name)
         bits = _column_bits(column, table, ref in near, ref in far)
         found = hits.get(ref, ())
-        listed = enumerations.get(ref, ())[:3]
+        listed = enumerations.get(ref, ())
+        listed = listed if len(listed) <= LISTED else ()
         bits |= BIT["has-hit"] if found else 0
         bits |= BIT["has-enumeration"] if listed else 0
         items.append(Item(ref, *_spelled(_name_words(column.name, column.label), pieces), bits))
@@ -138,6 +161,19 @@ def _table_items(
 def _spelled(words: Sequence[str], pieces: WordPieces) -> tuple[tuple[str, ...], tuple[int, ...]]:
     ids = [piece for word in words for piece in pieces(word)][:NAME_PIECES]
     return tuple(stem(word) for word in words), tuple(ids)
+
+
+def _describe(items: Sequence[Item], table: Table, pieces: WordPieces) -> None:
+    """Add to each column's item the words of its description that its name doesn't say."""
+    for item in items:
+        column = table.column(item.node.column) if isinstance(item.node, ColumnRef) else None
+        if column is None or not column.description:
+            continue
+        words = [word.text for word in split_words(column.description[:DESCRIBED])]
+        told = [w for w in words if w[0].isalnum() and stem(w) not in (STOP_WORDS | {*item.stems})]
+        ids = [piece for word in told for piece in pieces(word)][:DESCRIPTION_PIECES]
+        item.pieces = (*item.pieces, *ids)
+        item.told = tuple(stem(word) for word in told)
 
 
 def _column_bits(column: Column, table: Table, near: bool, far: bool) -> int:
@@ -171,11 +207,65 @@ def _match_name(
         if at not in exact
         and word not in STOP_WORDS
         and len(word) > 1
-        and any(akin(word, own) for own in item.stems)
+        and any(akin(word, own) for own in (*item.stems, *item.told))
     }
     item.exact, item.partial = sorted(exact), sorted(partial)
     item.features |= BIT[f"{kind}-exact"] if exact else BIT[f"{kind}-partial"] if partial else 0
     item.features |= BIT["long-name"] if len(item.stems) > 1 else 0
+
+
+def _with_further(
+    groups: list[list[Item]],
+    enumerations: Mapping[ColumnRef, Sequence[str]],
+    pieces: WordPieces,
+    room: Budget,
+    priority: Mapping[ColumnRef, float],
+) -> list[list[Item]]:
+    """The groups with the values of columns that have more than LISTED, all of a column's or none,
+    the most promising columns first, as far as there is room."""
+    items = [item for group in groups for item in group]
+    told = {(node.column, node.value) for node in (item.node for item in items)
+            if isinstance(node, ValueNode)}  # fmt: skip
+    columns = [item for item in items if isinstance(item.node, ColumnRef)]
+    more: dict[ColumnRef, list[Item]] = {}
+    left, places = room.pieces, room.nodes
+    for item in sorted(columns, key=lambda item: -_promise(item, priority)):
+        ref = item.node
+        assert isinstance(ref, ColumnRef)
+        values = enumerations.get(ref, ())
+        nodes = [ValueNode(ref, value) for value in values
+                 if len(values) > LISTED and (ref, value) not in told]  # fmt: skip
+        found = [Item(node, (), pieces(node.value[:60])[:VALUE_PIECES], _value_bits(node))
+                 for node in nodes]  # fmt: skip
+        cost = sum(len(one.pieces) for one in found)
+        if found and cost <= left and len(found) <= places:
+            more[ref] = found
+            item.features |= BIT["has-enumeration"]
+            left, places = left - cost, places - len(found)
+    return [_extended(group, more) for group in groups]
+
+
+def _extended(group: Sequence[Item], more: Mapping[ColumnRef, list[Item]]) -> list[Item]:
+    """A group with further values behind those of their columns."""
+    extended: list[Item] = []
+    waiting: list[Item] = []
+    for item in group:
+        if not isinstance(item.node, ValueNode):
+            extended += waiting
+            waiting = more.get(item.node, []) if isinstance(item.node, ColumnRef) else []
+        extended.append(item)
+    return extended + waiting
+
+
+def _promise(item: Item, priority: Mapping[ColumnRef, float]) -> float:
+    """The weight of a column or table where room is short; the numbers are chosen."""
+    ref = item.node if isinstance(item.node, ColumnRef) else None
+    score = priority.get(ref, 0.0) * 100 if priority and ref else 0.0
+    score += 8 if item.features & BIT["has-hit"] else 0
+    score += 6 if item.exact else 0
+    score += 3 if item.partial else 0
+    score += 2 if item.features & (BIT["primary-key"] | BIT["foreign-key"]) else 0
+    return score
 
 
 def _fit(
@@ -197,21 +287,12 @@ def _fit(
     if sum(len(item.pieces) for item in items) <= room and len(items) <= places:
         return groups
 
-    def promise(item: Item) -> float:
-        ref = item.node if isinstance(item.node, ColumnRef) else None
-        score = priority.get(ref, 0.0) * 100 if priority and ref else 0.0
-        score += 8 if item.features & BIT["has-hit"] else 0
-        score += 6 if item.exact else 0
-        score += 3 if item.partial else 0
-        score += 2 if item.features & (BIT["primary-key"] | BIT["foreign-key"]) else 0
-        return score
-
     blocks = []  # (promise, group number, items): a column with its values
     for number, group in enumerate(groups):
         lift = 4 if group[0].exact else 2 if group[0].partial else 0
         for item in group[1:]:
             if isinstance(item.node, ColumnRef):
-                blocks.append((promise(item) + lift, number, [item]))
+                blocks.append((_promise(item, priority or {}) + lift, number, [item]))
             else:
                 blocks[-1][2].append(item)
     kept: list[list[Item]] = [[] for _ in groups]

@@ -46,6 +46,8 @@ class Item:
     """Places of the question words that name it wholly."""
     partial: list[int] = field(default_factory=list)
     """Places of those that name it in part."""
+    told: tuple[str, ...] = ()
+    """Stems of the words that its description adds to its name."""
 
 
 class Layout:

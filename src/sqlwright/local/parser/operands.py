@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlwright.form.nodes import Literal
-from sqlwright.form.sequence.symbols import Symbol, keyword_name
+from sqlwright.form.sequence.symbols import DATE_PARTS, Symbol, keyword_name
 from sqlwright.local.parser.nodes import Node
 from sqlwright.schema import ColumnRef
 
@@ -24,9 +24,9 @@ Flags = npt.NDArray[np.bool_]
 
 _SCALES = frozenset({"+", "*", "/", "%", "ratio", "percent"})
 """Operators that no date can be an operand of; the difference of two dates has a meaning."""
-_ADDS_UP = frozenset({"sum", "avg", "total"})
+_ADDS_UP = frozenset({"sum", "avg", "total", "stddev", "stddev_pop"})
 _WORKS_OUT = _SCALES | _ADDS_UP
-_DATED = frozenset({"year", "month", "day", "date", "time", "datetime"})
+_DATED = frozenset({"year", "month", "day", "date", "time", "datetime", *DATE_PARTS})
 """Functions of dates, which no number is."""
 _WORTH = re.compile(
     r"price|cost|rate|fee|perc|pct|growth|mortality|value|worth|tax|discount|wage|pay|fare",

@@ -22,14 +22,19 @@ from sqlwright.form.facts import form_facts
 from sqlwright.form.nodes import Query
 from sqlwright.form.sequence.grammar import delinearize
 from sqlwright.form.sequence.symbols import TableSymbol
+from sqlwright.form.stored import Formats
 from sqlwright.form.write.sql import write_sql
 from sqlwright.local.embedder.onnx import LOWER, TextFront, WordTable
 from sqlwright.local.numerics import sigmoid
 from sqlwright.local.parser.constants import Grounding
 from sqlwright.local.parser.dating import Dating, unit_of
+from sqlwright.local.parser.decoding import Decoder, Memory
+from sqlwright.local.parser.dressing.dress import dress
+from sqlwright.local.parser.dressing.undress import undress
+from sqlwright.local.parser.dressing.ways import as_meant
 from sqlwright.local.parser.encode import encode
 from sqlwright.local.parser.nodes import FEATURES, Budget, Encoded, ValueNode, WordPieces
-from sqlwright.local.parser.plausible import is_senseless, mixes_types
+from sqlwright.local.parser.plausible import is_senseless, mixes_types, works_out_nonsense
 from sqlwright.local.parser.search import Floats, Hypothesis, Search
 from sqlwright.local.question.retelling import Retelling, untold
 from sqlwright.local.runtime import open_session
@@ -63,12 +68,7 @@ class Reading:
     encoded: Encoded
     links: Floats
     """(N,) probability that the query needs a node."""
-    inputs: Floats
-    """(1, N, 384)"""
-    keys: Floats
-    """(1, N, 384)"""
-    memory: Floats
-    """(1, N, 2 · layers · 384)"""
+    memory: Memory
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ class _Request:
     values: Sequence[ValueMatch]
     enumerations: Mapping[ColumnRef, Sequence[str]]
     dates: Mapping[ColumnRef, bool]
+    formats: Formats
     beam: int
     run: Run | None
 
@@ -94,7 +95,7 @@ class Parser:
     ) -> None:
         self.front = front
         self._encoder = encoder
-        self._decoder = decoder
+        self._decoder = Decoder(decoder)
         self._pieces = WordPieces(front.tokenizer)
 
     @classmethod
@@ -122,12 +123,13 @@ class Parser:
         *,
         enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
         dates: Mapping[ColumnRef, bool] | None = None,
+        formats: Formats | None = None,
         beam: int = 8,
         run: Run | None = None,
     ) -> list[Parsed]:
         """At most `beam` different queries, best first; empty when nothing can be said. “Last
         month” is reckoned from the run's day, today's without one. `dates` says which columns hold
-        dates, the declaration of those not in it.
+        dates, the declaration of those not in it; `formats`, which have to be converted first.
 
         Raises Cancelled when the run is.
         """
@@ -135,11 +137,11 @@ class Parser:
             return []
         today = date.today() if run is None else run.today
         named = untold(moments(question.text, today), values)
-        request = _Request(view, values, enumerations or {}, dates or {}, beam, run)
+        request = _Request(view, values, enumerations or {}, dates or {}, formats or {}, beam, run)
         queries = self._parse(question, named, request)
         if not named:
             return queries
-        texts = {text for query in queries for text in _facts(query, view.schema).texts}
+        texts = {text for query in queries for text in _facts(query, request).texts}
         if not any(moment.is_among(texts) for moment in named):
             # Not a date of this database's, or written otherwise there.
             return self._parse(question, (), request)
@@ -151,21 +153,32 @@ class Parser:
         """The queries for the question with these moments replaced by years."""
         view, run = request.view, request.run
         retold = Retelling(question, named, request.values)
-        reading = self.read(retold.question, view, retold.values, enumerations=request.enumerations)
+        reading = self.read(
+            retold.question,
+            view,
+            retold.values,
+            enumerations=request.enumerations,
+            formats=request.formats,
+        )
         words = [node for node in reading.encoded.nodes if isinstance(node, Word)]
-        schema = view.visible_schema()
+        formats = request.formats
+        schema = as_meant(view.visible_schema(), formats)
         grounding = Grounding(retold.question, words, schema, retold.values, request.enumerations)
         dating = Dating(
             question.text,
             named,
-            lambda c: request.dates.get(c.ref, grounding.kind(c.ref) == "time-type"),
+            lambda c: (
+                formats[c.ref].is_date
+                if c.ref in formats
+                else request.dates.get(c.ref, grounding.kind(c.ref) == "time-type")
+            ),
         )
 
         def within(groups: Mapping[str, str] | None) -> list[Parsed]:
             """The queries over tables of one group each; over any tables without groups."""
             search = Search(reading.encoded, grounding, request.beam, groups=groups)
-            hypotheses = search.run(_Decoding(self._decoder, reading), run)
-            return _written(hypotheses, view, dating)
+            hypotheses = search.run(self._decoder.search(reading.memory), run)
+            return _written(hypotheses, view, dating, formats)
 
         groups = view.schema.group_of
         queries = within(groups if view.schema.has_many_groups else None)
@@ -174,7 +187,7 @@ class Parser:
             # nothing else can be written is each group of tables a database of its own.
             queries = within(groups)
         by_time = bool(unit_of(question.text))
-        queries = _using_most_dates(queries, named, view.schema, by_time=by_time)
+        queries = _using_most_dates(queries, named, request, by_time=by_time)
         return [
             replace(query, values=tuple(map(retold.original, query.values))) for query in queries
         ]
@@ -186,12 +199,13 @@ class Parser:
         values: Sequence[ValueMatch],
         *,
         enumerations: Mapping[ColumnRef, Sequence[str]] | None = None,
+        formats: Formats | None = None,
     ) -> Reading:
         """Run the encoder alone, for the columns, tables and values that the question needs."""
         priority = {ref: 1.0 for ref in view.visible if view.detail(ref) is Detail.FULL}
         encoded = encode(
             question,
-            view.visible_schema(),
+            as_meant(view.visible_schema(), formats or {}),
             values,
             enumerations or {},
             self._pieces,
@@ -201,7 +215,7 @@ class Parser:
         link, inputs, keys, memory = self._encoder.run(
             ["link", "inputs", "keys", "memory"], self._feeds(encoded)
         )
-        return Reading(encoded, sigmoid(link[0]), inputs, keys, memory)
+        return Reading(encoded, sigmoid(link[0]), Memory(inputs, keys, memory))
 
     def _feeds(self, encoded: Encoded) -> dict[str, npt.NDArray[Any]]:
         """The encoder's inputs, as a batch of one. `pool` (1, N, T) averages a node's pieces."""
@@ -222,31 +236,6 @@ class Parser:
         }
 
 
-class _Decoding:
-    """The decoder's memory of the live hypotheses of one search."""
-
-    def __init__(self, session: onnxruntime.InferenceSession, reading: Reading) -> None:
-        self._session = session
-        self._fixed = {
-            "inputs": reading.inputs,
-            "keys": reading.keys,
-            "memory": reading.memory,
-        }
-        shape = next(s.shape for s in session.get_inputs() if s.name == "past")
-        # (layers · 2, hypotheses, heads, steps, size)
-        self._past = np.zeros((shape[0], 1, shape[2], 0, shape[4]), dtype=np.float32)
-
-    def __call__(self, tokens: Sequence[int], parents: Sequence[int]) -> Floats:
-        """See `search.Steps`. The keys and values of earlier steps are kept, by parent."""
-        feeds = {
-            **self._fixed,
-            "tokens": np.array(tokens, dtype=np.int64),
-            "past": np.ascontiguousarray(self._past[:, list(parents)]),
-        }
-        logits, self._past = self._session.run(["logits", "present"], feeds)
-        return np.asarray(logits, dtype=np.float32)
-
-
 def feature_flags(bits: npt.NDArray[np.uint32]) -> Floats:
     """Bits of FEATURES as 0 and 1, shape (*bits.shape, len(FEATURES))."""
     places = np.arange(len(FEATURES), dtype=np.uint32)
@@ -254,7 +243,7 @@ def feature_flags(bits: npt.NDArray[np.uint32]) -> Floats:
 
 
 def _using_most_dates(
-    queries: Sequence[Parsed], named: Sequence[Moment], schema: Schema, *, by_time: bool
+    queries: Sequence[Parsed], named: Sequence[Moment], request: _Request, *, by_time: bool
 ) -> list[Parsed]:
     """The queries that use the most of the question's dates. With `by_time`, where the question
     wants something for each day or year, grouping by a date counts as one more."""
@@ -263,12 +252,14 @@ def _using_most_dates(
     counts = [
         sum(moment.is_among(facts.texts) for moment in named)
         + (by_time and any(key.dates for select in facts.selects for key in select.grouping))
-        for facts in (_facts(query, schema) for query in queries)
+        for facts in (_facts(query, request) for query in queries)
     ]
     return [query for query, count in zip(queries, counts, strict=True) if count == max(counts)]
 
 
-def _written(hypotheses: Sequence[Hypothesis], view: SchemaView, dating: Dating) -> list[Parsed]:
+def _written(
+    hypotheses: Sequence[Hypothesis], view: SchemaView, dating: Dating, formats: Formats
+) -> list[Parsed]:
     """The different queries that are plausible and can be written, in order."""
     forms = []
     for hypothesis in hypotheses:
@@ -276,8 +267,11 @@ def _written(hypotheses: Sequence[Hypothesis], view: SchemaView, dating: Dating)
             form = dating.query(delinearize(hypothesis.symbols))
         except UnsupportedQuery:
             continue
-        if not is_senseless(form) and not mixes_types(form, view.schema):
-            forms.append((form, hypothesis))
+        meant = as_meant(view.schema, formats)
+        if is_senseless(form) or mixes_types(form, meant):
+            continue
+        if not works_out_nonsense(form, meant):
+            forms.append((dress(form, formats), hypothesis))
     # A join may lead through tables that the view hides; but in a wide schema keys lead from
     # anywhere to anywhere, and a query that needs no hidden table is more probably meant.
     return _written_over(forms, view.visible_schema()) or _written_over(forms, view.schema)
@@ -309,9 +303,10 @@ def _parsed(sql: str, form: Query, hypothesis: Hypothesis) -> Parsed:
     )
 
 
-def _facts(parsed: Parsed, schema: Schema) -> QueryFacts:
+def _facts(parsed: Parsed, request: _Request) -> QueryFacts:
+    """The meaning of a query, but for what its columns' formats need."""
     assert parsed.form is not None  # this parser builds every query from its form
-    return form_facts(parsed.form, schema)
+    return form_facts(undress(parsed.form, request.formats), request.view.schema)
 
 
 def _match(node: ValueNode) -> ValueMatch:

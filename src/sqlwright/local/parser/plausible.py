@@ -5,14 +5,22 @@ They are grammatical, yet never what was asked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import permutations
 
+from sqlwright.english.vocabulary import NAMING_WORDS
+from sqlwright.english.words import split_name
 from sqlwright.form import nodes as f
+from sqlwright.form.sequence.symbols import DATE_PARTS as LATER_PARTS
+from sqlwright.form.walking import inside
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.declared_types import type_feature
 
-DATE_PARTS = frozenset({"year", "month", "day", "date", "strftime"})
+_YEAR = re.compile(r"(?:1[6-9]|20)\d\d")
+_TEXTS = frozenset({*NAMING_WORDS, "description", "address", "city", "country", "email", "type"})
+"""Words of names that hold texts and nothing else, however they are stored."""
+DATE_PARTS = frozenset({"year", "month", "day", "date", "strftime", *LATER_PARTS})
 """Functions that give a part of a date."""
 
 
@@ -60,6 +68,47 @@ def _senseless_condition(condition: f.Condition) -> bool:
         case f.Comparison(_, left, right):
             return left == right or any(is_senseless(query) for query in _queries(left, right))
     return False
+
+
+def works_out_nonsense(query: f.Query, schema: Schema) -> bool:
+    """True if a query works with constants alone or with a year as a factor, calculates with texts,
+    takes a part of a date of what is named as a text, or holds keys against each other that have
+    nothing to do with one another."""
+    if any(_senseless_operands(one, schema) for one in inside(query, f.Arithmetic)):
+        return True
+    if any(_is_named_text(one, schema) for one in inside(query, f.Function)):
+        return True
+    pairs: list[tuple[f.Expression, f.Expression]] = []
+    pairs += [(one.left, one.right) for one in inside(query, f.Join)]
+    pairs += [(one.left, one.right) for one in inside(query, f.Comparison) if one.operator == "="]
+    return any(_apart(left, right, schema) for left, right in pairs)
+
+
+def _senseless_operands(node: f.Arithmetic, schema: Schema) -> bool:
+    sides = (node.left, node.right)
+    literals = [side.value for side in sides if isinstance(side, f.Literal)]
+    if len(literals) == len(sides):
+        return True
+    if node.operator == "||":
+        return False
+    if any(isinstance(value, str) or _YEAR.fullmatch(str(value)) for value in literals):
+        return node.operator not in {"+", "-"} or any(isinstance(one, str) for one in literals)
+    return any(isinstance(side, f.Column) and _is_text(side.ref, schema) for side in sides)
+
+
+def _is_text(ref: ColumnRef, schema: Schema) -> bool:
+    """True of a column declared as text whose name is one for texts."""
+    column = schema.column(ref)
+    if column is None or type_feature(column.type) != "text-type":
+        return False
+    return bool(_TEXTS & set(split_name(ref.column)))
+
+
+def _is_named_text(call: f.Function, schema: Schema) -> bool:
+    if call.name not in DATE_PARTS or not call.arguments:
+        return False
+    column = call.arguments[-1]
+    return isinstance(column, f.Column) and _is_text(column.ref, schema)
 
 
 def _queries(*expressions: f.Expression) -> Iterator[f.Query]:

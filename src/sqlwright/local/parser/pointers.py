@@ -11,7 +11,15 @@ from typing import NamedTuple
 
 from sqlwright.english.as_trained import NUMBER_WORDS, Word
 from sqlwright.form.nodes import Literal
-from sqlwright.form.sequence.symbols import KEYWORDS, Keyword, Symbol, TableSymbol
+from sqlwright.form.sequence.symbols import (
+    KEYWORDS,
+    LIKES,
+    Keyword,
+    Symbol,
+    TableSymbol,
+    constant_word,
+    keyword_name,
+)
 from sqlwright.local.parser.nodes import WORD, Encoded, TableNode, ValueNode
 from sqlwright.schema import ColumnRef
 from sqlwright.types import Question
@@ -20,6 +28,8 @@ BEGIN = len(KEYWORDS)
 """Token id of the start of a query."""
 FIRST_NODE = BEGIN + 1
 """Token id of node 0."""
+_PATTERNS = frozenset({"strftime", *LIKES, *(f"not_{kind}" for kind in LIKES)})
+"""The keywords behind which a text must be pointed at."""
 MAX_SPAN = 12
 """Most words of one literal; as in training."""
 
@@ -124,12 +134,17 @@ def to_tokens(
                 places[symbol] = FIRST_NODE + number
     tokens: list[tuple[int, ...]] = []
     column: ColumnRef | None = None
+    before = ""
     for symbol in symbols:
+        last, before = before, keyword_name(symbol)
         if isinstance(symbol, Keyword):
             tokens.append((symbol.position,))
             continue
         if isinstance(symbol, Literal):
             found = find_literal(symbol, column, encoded, question)
+            word = None if last in _PATTERNS else constant_word(symbol.value)
+            if found is None and word is not None:
+                found = (word.position,)
             if found is None:
                 return None
             tokens.append(found)

@@ -16,7 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlwright.llm.keeping.cache import forget
-from sqlwright.prepare.storage.paths import LOCK, MANIFEST, disk_errors, remove, written_paths
+from sqlwright.prepare.storage.paths import (
+    LOCK,
+    MANIFEST,
+    OWN_FILE,
+    disk_errors,
+    remove,
+    written_paths,
+)
 from sqlwright.prepare.storage.removal import purge
 
 DATABASES, TRACES, REPLIES, DEMO = "databases", "traces", "replies", "demo"
@@ -42,7 +49,7 @@ def everything(home: Path) -> list[KeptFolder]:
     prepared = [
         folder
         for folder in _folders(home / DATABASES)
-        if any(path.name in {MANIFEST, LOCK} for path in written_paths(folder))
+        if any(path.name in {MANIFEST, LOCK, OWN_FILE} for path in written_paths(folder))
     ]
     replies = [folder for folder in _folders(home / REPLIES) if _replies(folder)]
     demo = [path for path in _inside(home / DEMO) if _DEMO.match(path.name)]

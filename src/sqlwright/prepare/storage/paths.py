@@ -24,6 +24,8 @@ from sqlwright.errors import WorkspaceError
 MANIFEST = "manifest.json"
 LOCK = "lock"
 STAGES = "stages"
+OWN_FILE = "confidence.json"
+"""The user's own calibrations."""
 TEXTS = "texts.vectors"
 VALUES = "values.vectors"
 LATE = "late"
@@ -32,7 +34,7 @@ ASIDE = ".aside-"
 NEEDED_ROOM = 1_000_000
 """Free bytes on the disk. With less, a failure to write is a full disk, whatever it says."""
 _OURS = re.compile(
-    r"(?:manifest\.json|lock|late|stages|(?:texts|values)\.vectors|catalog-[0-9a-f]+\.json|values-[0-9a-f]+|"
+    r"(?:manifest\.json|confidence\.json|lock|late|stages|(?:texts|values)\.vectors|catalog-[0-9a-f]+\.json|values-[0-9a-f]+|"
     r"descriptions-[0-9a-f]+|endpoint-[0-9a-f]+\.vectors|"
     r"summaries-[0-9a-f]+\.json|minhash-[a-z]+-[0-9a-f]+|\.aside-.*|\.values-.*|\.minhash-.*)\Z"
 )

@@ -9,6 +9,7 @@ from sqlwright.prepare.storage.locking import locked
 from sqlwright.prepare.storage.paths import (
     LOCK,
     MANIFEST,
+    OWN_FILE,
     disk_errors,
     prepared_folder,
     remove,
@@ -28,7 +29,7 @@ def purge(url: str, *, folder: Path | None = None, run: Run | None = None) -> bo
     if not folder.is_dir():
         return False
     found = written_paths(folder)
-    if not any(path.name in {MANIFEST, LOCK} for path in found):
+    if not any(path.name in {MANIFEST, LOCK, OWN_FILE} for path in found):
         if any(folder.iterdir()):
             raise WorkspaceError(
                 f"{folder} holds nothing that was prepared.",

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from sqlglot import exp
 
 from sqlwright.schema import ColumnRef
+from sqlwright.sql.in_words.windows import in_words
 from sqlwright.sql.names import Names
 from sqlwright.sql.tokens import quote_text
 from sqlwright.sql.tree import node_text
@@ -239,7 +240,25 @@ class Wording:
         if moment is not None:
             inner = self.worded(moment[1], names)
             return inner._replace(text=f"{moment[0]} of {inner.text}")
-        return None
+        return self._windowed(node, names)
+
+    def _windowed(self, node: exp.Expr, names: Names) -> Worded | None:
+        """A window, a median or a percentile."""
+        parts: list[Worded] = []
+
+        def tell(part: exp.Expr) -> str:
+            parts.append(self.worded(part, names))
+            return parts[-1].text
+
+        text = in_words(node, tell)
+        if text is None:
+            return None
+        return Worded(
+            text,
+            tuple(dict.fromkeys(ref for part in parts for ref in part.columns)),
+            tuple(literal for part in parts for literal in part.literals),
+            tuple(one for part in parts for one in part.within),
+        )
 
     def _matched_case(self, node: exp.Expr, names: Names) -> Iterator[QueryPart]:
         """A condition within an expression, where a phrase of the question stands behind it."""

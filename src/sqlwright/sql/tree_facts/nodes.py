@@ -36,6 +36,10 @@ _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Min: "min",
     exp.Max: "max",
     exp.GroupConcat: "group_concat",
+    exp.Median: "median",
+    exp.Stddev: "stddev",
+    exp.StddevSamp: "stddev",
+    exp.StddevPop: "stddev_pop",
 }
 DATES = frozenset({"date", "time", "datetime", "julianday"})
 """Functions that take a part of a date, by their names."""
@@ -129,9 +133,20 @@ def aggregate_of(node: exp.Expr) -> tuple[str, exp.Expr | None] | None:
     """An aggregate's function and its operand."""
     if type(node) in _AGGREGATES and not node.args.get("expressions"):
         return _AGGREGATES[type(node)], node.args.get("this")
-    if isinstance(node, exp.Anonymous) and node.name.lower() == "total":
-        return "total", next(iter(node.expressions), None)
+    if isinstance(node, exp.Anonymous) and node.name.lower() in {"total", "percentile"}:
+        return node.name.lower(), next(iter(node.expressions), None)
     return None
+
+
+def parts_of_window(node: exp.Expr) -> list[exp.Expr] | None:
+    """The parts of a window, but for its function: that gives each row a value of its own, so it
+    is no aggregate. None for anything else."""
+    if not isinstance(node, exp.Window):
+        return None
+    order = node.args.get("order")
+    parts = list(node.this.iter_expressions())
+    parts += node.args.get("partition_by") or []
+    return parts + [term.this for term in (order.expressions if order is not None else ())]
 
 
 def date_part_of(node: exp.Expr) -> tuple[str, exp.Expr] | None:

@@ -24,6 +24,7 @@ from sqlwright.sql.tree_facts.nodes import (
     DATES,
     aggregate_of,
     date_part_of,
+    parts_of_window,
     sides_of,
     signed_number,
     value_of,
@@ -89,7 +90,9 @@ class TermReader:
             one = waiting.pop()
             found = self._part(one, own, clause, names, parts)
             if found is None:
-                waiting += reversed(list(one.iter_expressions()))
+                window = parts_of_window(one)
+                within = list(one.iter_expressions()) if window is None else window
+                waiting += reversed(within)
             elif one is node:
                 constant = found if isinstance(found, Constant) else None
                 aggregate = found if isinstance(found, AggregateCall) else None

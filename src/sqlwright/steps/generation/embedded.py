@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sqlwright.candidates import deduplicate, facts_of
 from sqlwright.english.dates import Moment, moments
+from sqlwright.form.nodes import Query
+from sqlwright.form.stored import Formats
+from sqlwright.local.parser.dressing.undress import converted_columns, undress
 from sqlwright.local.question.retelling import untold
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import Schema
-from sqlwright.types import Candidate, State
+from sqlwright.types import Candidate, Note, State
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,14 @@ class EmbeddedGeneration(Step):
         if not state.question.text.strip() or not any(True for _ in state.view.visible):
             return state
         catalog = context.workspace.catalog
+        formats = {} if catalog is None else catalog.stored
         parsed = context.parser.parse(
             state.question,
             state.view,
             state.values,
             enumerations={} if catalog is None else catalog.enumerations(),
             dates={} if catalog is None else catalog.dates,
+            formats=formats,
             beam=self.beam,
             run=context.run,
         )
@@ -53,12 +58,13 @@ class EmbeddedGeneration(Step):
                 columns=query.columns,
                 values=query.values,
                 form=query.form,
+                warnings=_conversions(query.form, formats),
             )
             for query in parsed
         )
         named = moments(state.question.text, context.run.today)
         unread = untold(named, state.values)
-        texts = _texts(written, context.workspace.schema) if unread else frozenset()
+        texts = _texts(written, context.workspace.schema, formats) if unread else frozenset()
         for moment in unread:
             if not moment.is_among(texts):
                 state = state.warn("date", f"no query goes by “{moment.said}”")
@@ -67,10 +73,28 @@ class EmbeddedGeneration(Step):
         return state.evolve(candidates=deduplicate((*state.candidates, *written)))
 
 
-def _texts(written: Iterable[Candidate], schema: Schema) -> frozenset[str]:
-    """The texts in candidates' queries."""
-    read = (facts_of(candidate, schema) for candidate in written)
+def _texts(written: Iterable[Candidate], schema: Schema, formats: Formats) -> frozenset[str]:
+    """The texts in candidates' queries, but for what stored formats need."""
+    plain = (
+        one if one.form is None else replace(one, form=undress(one.form, formats))
+        for one in written
+    )
+    read = (facts_of(candidate, schema) for candidate in plain)
     return frozenset(text for facts in read if facts is not None for text in facts.texts)
+
+
+def _conversions(form: Query | None, formats: Formats) -> tuple[Note, ...]:
+    """A note on the columns that a query converts."""
+    if form is None:
+        return ()
+    return tuple(
+        Note("converted", f"{ref} is stored as {stored.sample} and was read as {_KINDS[kind]}")
+        for ref, stored in converted_columns(form, formats).items()
+        if (kind := "amount" if not stored.is_date else "time" if stored.timed else "day")
+    )
+
+
+_KINDS = {"amount": "an amount", "time": "a time", "day": "a day"}
 
 
 def _read_as(moment: Moment) -> str:

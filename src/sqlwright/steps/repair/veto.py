@@ -23,6 +23,7 @@ from sqlwright.form.write.sql import write_sql
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef
 from sqlwright.sql.tokens import quote_name
+from sqlwright.steps.repair.unanswered import accounted, vetoed
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading, joined
 from sqlwright.steps.repair.vetoes.rules import findings
 from sqlwright.types import Candidate, State, Veto
@@ -37,8 +38,8 @@ class VetoRepair(Step):
     Where a rule can write the query without the fault, that one is executed and takes the
     candidate's place, unless it finds nothing where the candidate found something; the candidate
     stays its parent. Faults that remain are the candidate's `vetoes`: selection holds it to be
-    wrong, and the answer says what is wrong with it. Queries that the form can't say are left as
-    they are.
+    wrong, and the answer says what is wrong with it. In queries that the form can't say only the
+    phrases of the question are looked for that nothing in them answers (`unanswered.py`).
     """
 
     mends: int = 4
@@ -53,8 +54,9 @@ class VetoRepair(Step):
         read = Reading(state, context.workspace, context.run.today)
         deadline = context.run.clock() + self.seconds
         share = cache(partial(_share, context))
-        done = [self._examined(one, read, context, deadline) for one in state.candidates]
-        done = [_with_joins(one, read, share) for one in done]
+        done = [accounted(one, read) if valid(one) else one for one in state.candidates]
+        done = [self._examined(one, read, context, deadline) for one in done]
+        done = [vetoed(_with_joins(one, read, share)) for one in done]
         return state.evolve(candidates=deduplicate(done))
 
     def _examined(
@@ -116,7 +118,7 @@ class VetoRepair(Step):
         (new,) = execute([new], context.workspace.database, context.run, seconds=left)
         if not valid(new) or (is_empty_answer(new) and not is_empty_answer(candidate)):
             return None
-        return new
+        return accounted(new, read)
 
 
 def _with_joins(

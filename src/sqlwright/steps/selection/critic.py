@@ -34,7 +34,7 @@ class CriticSelection(Step):
     roles: ClassVar[tuple[str, ...]] = ("critic",)
     reads: ClassVar[frozenset[str]] = frozenset({"question", "candidates"})
     writes: ClassVar[frozenset[str]] = frozenset(
-        {"candidates", "selected", "confidence", "answerable", "refusal", "warnings"}
+        {"candidates", "selected", "confidence", "answerable", "measures", "refusal", "warnings"}
     )
 
     def __call__(self, state: State, context: Context) -> State:
@@ -52,6 +52,7 @@ class CriticSelection(Step):
             candidates=tuple(by_id.get(c.id, c) for c in state.candidates),
             confidence=judged[0].confidence,
             answerable=float(assessment.answerable),
+            measures=assessment.measures,
         )
         if self._refuses(critic, assessment):
             return decided.evolve(refusal=_refusal(state, assessment))

@@ -16,7 +16,7 @@ from sqlwright.events import Event, QueryExecuted, StepEnded, StepStarted
 from sqlwright.protocols import Context
 from sqlwright.running import combinators
 from sqlwright.schema import SchemaView
-from sqlwright.types import Basis, Candidate, Sign, State
+from sqlwright.types import Account, Basis, Candidate, Sign, State
 
 NAME = "selection.second_opinion"
 SAME = "the embedded models give the same result"
@@ -64,15 +64,21 @@ class SecondOpinion(combinators.Sequence):
         limited = run.fork(executed, seconds=min(self.seconds, run.remaining()))
         after = state
         try:
-            signs = self._signs(state, selected, replace(context, run=limited))
+            signs, account = self._signs(state, selected, replace(context, run=limited))
             known = state.basis or Basis()
-            after = state.evolve(basis=replace(known, signs=(*known.signs, *signs)))
+            after = state.evolve(
+                basis=replace(known, signs=(*known.signs, *signs)),
+                selected=replace(selected, account=account),
+            )
         except Cancelled:
             pass  # the answer doesn't wait for it
         run.events(StepEnded(NAME, run.clock() - began, state, after))
         return after
 
-    def _signs(self, state: State, selected: Candidate, context: Context) -> Sequence[Sign]:
+    def _signs(
+        self, state: State, selected: Candidate, context: Context
+    ) -> tuple[Sequence[Sign], Account | None]:
+        """The signs, and the account of the selected query."""
         side = State(state.question, SchemaView(context.workspace.schema))
         theirs: tuple[Candidate, ...] | None = None
         for step in self.steps:
@@ -81,12 +87,12 @@ class SecondOpinion(combinators.Sequence):
                 side = side.evolve(candidates=(selected, *theirs))
             side = step(side, context)
             if side.refusal is not None:
-                return ()
+                return (), None
         written = side.candidates if theirs is None else theirs
         return [
             *_opinion(selected, written, side, context),
             *_faults(selected, side.candidates),
-        ]
+        ], _account(selected, side.candidates)
 
 
 def _opinion(
@@ -126,10 +132,16 @@ def _faults(selected: Candidate, checked: Sequence[Candidate]) -> Iterator[Sign]
             continue
         found.update(dict.fromkeys((veto.message for veto in (*one.vetoes, *one.mended)), True))
         for note in one.warnings:
-            if note not in selected.warnings and note.kind != "replaced":
+            if note not in selected.warnings and note.kind not in {"replaced", "converted"}:
                 found.setdefault(note.text, False)
     for text, grave in list(found.items())[:CHECKS]:
         yield Sign("machine_check", text, False, grave)
+
+
+def _account(selected: Candidate, checked: Sequence[Candidate]) -> Account | None:
+    """The account of the selected query itself, not of what became of it."""
+    versions = (version for one in checked for version in history(one))
+    return next((one.account for one in versions if one.id == selected.id), None)
 
 
 def _first(candidate: Candidate) -> Candidate:

@@ -103,8 +103,8 @@ def build(folder: Path, weights: Path, out: Path, *, each: int, seed: int) -> No
                 _write(file, {"schema": name, "data": schema_to_data(schema)})
             asked: list[Pair | Impossible] = list(_sample(pairs, each, draw))
             plain = [pair for pair in pairs if pair.source == "spider"]
-            explains = _explains(weights)
-            asked += impossible(plain, schemas, explains, each=each // 2, seed=seed)
+            explaining = explains(weights)
+            asked += impossible(plain, schemas, explaining, each=each // 2, seed=seed)
             for index, one in enumerate(asked):
                 _write(file, _beam(one, spaces[one.database], models, part))
                 if index % 100 == 0:
@@ -188,16 +188,16 @@ def _sample(pairs: Sequence[Pair], each: int, draw: random.Random) -> Iterator[P
         yield from reworded[: each // 2]
 
 
-def _explains(weights: Path) -> Any:
+def explains(weights: Path) -> Any:
     """A function: how well a schema's names explain the content words of a phrase, in [0, 1]."""
     static = StaticEmbedder.load(weights)
     cache = SchemaCache(static, static)
 
-    def explains(schema: Schema, phrase: str) -> float:
+    def share(schema: Schema, phrase: str) -> float:
         best = support(Question(phrase), cache.encode(schema), (), static).best
         return float(best.mean()) if len(best) else 1.0
 
-    return explains
+    return share
 
 
 def _beam(

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from sqlwright.confidence.figures import auroc, calibration_error
 from sqlwright.local.critic.critic import (
     JUDGED,
     Critic,
@@ -35,7 +36,6 @@ from sqlwright.local.critic.features import MISSING, QUESTION, Features, Order, 
 from sqlwright.local.embedder.onnx import OnnxEmbedder
 from sqlwright.local.embedder.static import StaticEmbedder
 from sqlwright.training.critic.data import Beam, build, describe, read_beams
-from sqlwright.training.critic.figures import auroc, calibration_error
 from sqlwright.training.critic.perceptron import NetSettings, fit_line, fit_network, fit_ranking
 from sqlwright.training.stamp import digests
 

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from sqlwright.indexes.values.index import ColumnValues, memory_value_index
 from sqlwright.protocols import ValueIndex
-from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
+from sqlwright.schema import ColumnRef, ForeignKey, Schema, Table
 from sqlwright.steps.retrieval.values import retrieve_values
+from sqlwright.training.bird_pairs import described
 from sqlwright.training.linker.gold import Used, used
 from sqlwright.training.pairs import (
     TrainingDatabase,
@@ -82,7 +83,7 @@ def bird_examples(folder: Path, *, seed: int = 0) -> list[LinkExample]:
     ddl = json.loads((root / "train_schemas_ddl.json").read_text("utf-8"))
     meanings = json.loads((root / "train_column_meaning.json").read_text("utf-8"))
     schemas = {name: bird_schema(name, text) for name, text in ddl.items() if name not in HELD_BACK}
-    described = {name: _described(schema, meanings) for name, schema in schemas.items()}
+    described = {name: described(schema, meanings) for name, schema in schemas.items()}
     draw = random.Random(seed)
     examples = []
     for row in json.loads((root / "train.json").read_text("utf-8")):
@@ -117,21 +118,6 @@ def bird_schema(name: str, ddl: str) -> Schema:
             keys += _stored_keys(connection, table)
     schema = Schema(name, tables)
     return replace(schema, foreign_keys=tuple(_merged_keys(schema, keys)))
-
-
-def _described(schema: Schema, meanings: Mapping[str, str]) -> Schema:
-    def column(table: Table, one: Column) -> Column:
-        text = meanings.get(f"{schema.name}|{table.name}|{one.name}", "")
-        for start in ("stores ", "represents ", "contains ", "indicates ", "records "):
-            if start in text:
-                text = text.split(start, 1)[1]
-                break
-        return replace(one, description=text)
-
-    tables = tuple(
-        replace(t, columns=tuple(column(t, c) for c in t.columns)) for t in schema.tables
-    )
-    return replace(schema, tables=tables)
 
 
 def _drawn_hits(

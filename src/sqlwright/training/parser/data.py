@@ -20,12 +20,16 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.sequence.grammar import Symbol, linearize
 from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
+from sqlwright.local.parser.dressing.undress import undress
+from sqlwright.local.parser.dressing.ways import as_meant
 from sqlwright.local.parser.encode import encode
 from sqlwright.local.parser.nodes import Budget, Encoded, WordPieces
 from sqlwright.local.parser.pointers import to_tokens
+from sqlwright.schema import ColumnRef, Schema
 from sqlwright.steps.retrieval.values import retrieve_values
 from sqlwright.training.bird_pairs import load_bird_pairs, load_bird_schemas, with_named_values
 from sqlwright.training.minilm import bundled_minilm
+from sqlwright.training.own_pairs import fold_of_own, load_own_databases, load_own_pairs
 from sqlwright.training.pairs import (
     Pair,
     TrainingDatabase,
@@ -49,6 +53,8 @@ from sqlwright.types import ValueMatch
 
 BUDGET = Budget(pieces=352, nodes=176)
 MAX_STEPS = 96
+LINKED, LINKED_TOO = 0.96, 0.3
+"""Parts of the columns that a query needs, and of the others, that the linker leaves; chosen."""
 
 
 class Builder:
@@ -64,12 +70,14 @@ class Builder:
         self._indexes: dict[str, DiskValueIndex] = {}
 
     def symbols(self, pair: Pair) -> tuple[Symbol, ...] | None:
-        """The gold query's symbols; None when the form can't hold it."""
+        """The gold query's symbols, without what its columns' formats need; None when the form
+        can't hold it."""
         key = (pair.database, pair.sql)
         if key not in self._symbols:
             try:
-                form = read_sql(pair.sql, self.known[pair.database].schema)
-                self._symbols[key] = linearize(form)
+                known = self.known[pair.database]
+                form = read_sql(pair.sql, known.schema)
+                self._symbols[key] = linearize(undress(form, known.formats))
             except UnsupportedQuery:
                 self._symbols[key] = None
         return self._symbols[key]
@@ -95,19 +103,28 @@ class Builder:
             self.failures["form"] += 1
             return None
         known, found = self.known[pair.database], self.values(pair)
+        stated = as_meant(known.schema, known.formats)
         for rate in (rates, None):
             # Dropping a hit can take away the only way to say a literal; then nothing is dropped.
-            question, schema, values = pair.question, plain_schema(known.schema), list(found)
+            question, schema, values = pair.question, plain_schema(stated), list(found)
             if rates is not None:
                 question = shown_question(question, rates, rng)
-                schema = shown_schema(known.schema, rates, rng)
+                schema = shown_schema(stated, rates, rng)
                 if rng.random() < rates.renamed:
                     shown = rename(NamedExample(question, schema, values), self.names, rng)
                     question, schema, values = shown.question, shown.schema, list(shown.values)
             if rate is not None:
                 values = shown_values(values, question.text, rate, rng)
             encoded = encode(
-                question, schema, values, known.enumerations, self.pieces, budget=budget
+                question,
+                schema,
+                values,
+                known.enumerations,
+                self.pieces,
+                budget=budget,
+                priority=promised(symbols, schema, rng),
+                described=rates is None or rng.random() >= rates.undescribed,
+                further=True,
             )
             tokens = to_tokens(symbols, encoded, question)
             if tokens is not None:
@@ -119,6 +136,18 @@ class Builder:
             self.failures["length"] += 1
             return None
         return encoded, make_target(symbols, tokens)
+
+
+def promised(
+    symbols: Sequence[Symbol], schema: Schema, rng: random.Random
+) -> dict[ColumnRef, float]:
+    """Columns as a linker would promise them: nearly all that the gold query needs, and others."""
+    needed = {symbol for symbol in symbols if isinstance(symbol, ColumnRef)}
+    return {
+        ref: 1.0
+        for ref in schema.columns
+        if rng.random() < (LINKED if ref in needed else LINKED_TOO)
+    }
 
 
 def add_bird(builder: Builder, folder: Path, most_steps: int = 64) -> list[Pair]:
@@ -151,6 +180,17 @@ def add_grown(builder: Builder, split: Split) -> tuple[Synthesizer, list[str]]:
     return Synthesizer(builder.known), names
 
 
+def add_own(builder: Builder, folder: Path, split: Split, without: str | None) -> list[Pair]:
+    """The pairs of our own that may be learnt from; their databases become known. `without` is a
+    fold of their databases to leave out."""
+    pairs = load_own_pairs(folder, "fit", split)
+    if without:
+        pairs = fold_of_own(pairs, without)
+    builder.known.update(load_own_databases(folder))
+    check_trainable(pairs, split)
+    return pairs
+
+
 def build_pass(builder: Builder, pairs: Sequence[Pair], number: int, out: Path) -> int:
     """Write one pass; the same number gives the same pass. Returns how many examples it holds."""
     rng = random.Random(f"{SEED}/{number}")
@@ -171,6 +211,9 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--limit", type=int)
     parser.add_argument("--bird", type=int, default=3, help="passes over which BIRD is spread")
     parser.add_argument("--synthetic", type=int, default=0, help="made-up pairs in each pass")
+    parser.add_argument("--own", type=Path, help="folder written by `python -m training.export`")
+    parser.add_argument("--own-times", type=int, default=3, help="times that each is in a pass")
+    parser.add_argument("--share", type=float, default=1.0, help="part of Spider's in each pass")
     parser.add_argument("--without", help="a fold of `fit` to leave out, such as 0/2")
     options = parser.parse_args(None if arguments is None else list(arguments))
     options.out.mkdir(parents=True, exist_ok=True)
@@ -188,6 +231,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     random.Random(SEED).shuffle(bird)
     check_trainable(bird, split)
     made_up = add_grown(builder, split) if options.synthetic else None
+    ours = add_own(builder, options.own, split, options.without) if options.own else []
     for number in range(options.first, options.first + options.passes):
         if (options.out / f"pass_{number:02d}.npz").exists():
             continue
@@ -197,10 +241,14 @@ def main(arguments: Iterable[str] | None = None) -> None:
         if made_up is not None:
             rng = random.Random(f"{SEED}/synthetic/{number}")
             own = [*own, *synthetic_pairs(*made_up, options.synthetic, rng)]
-        count = build_pass(builder, [*pairs, *own], number, options.out)
+        own = [*own, *ours * options.own_times]
+        plain = random.Random(f"{SEED}/share/{number}").sample(
+            pairs, round(len(pairs) * options.share)
+        )
+        count = build_pass(builder, [*plain, *own], number, options.out)
         spent = time.monotonic() - started
         print(
-            f"pass {number}: {count} of {len(pairs) + len(own)} pairs in {spent:.0f} s, "
+            f"pass {number}: {count} of {len(plain) + len(own)} pairs in {spent:.0f} s, "
             f"left out {dict(builder.failures)}",
             flush=True,
         )

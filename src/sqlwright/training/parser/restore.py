@@ -19,6 +19,7 @@ from torch import Tensor
 
 from sqlwright.training.parser.model import ParserModel
 
+KEYWORD_WEIGHTS = ("decoder.keywords.weight", "decoder.keyword_bias")
 GRAPHS = ("parser_encoder.onnx", "parser_decoder.onnx")
 
 Floats = npt.NDArray[np.float32]
@@ -41,18 +42,33 @@ class _Product:
 
 
 def restore(model: ParserModel, folder: Path) -> None:
-    """Overwrite what the model trains by the weights of the graphs in a folder.
+    """Overwrite what the model trains by the weights of the graphs in a folder. Keywords that are
+    newer than those stay as they are.
 
     Call it when the frozen layers are marked: those are in no graph and stay as they are. Raises
-    ValueError when a weight isn't in the graphs, RuntimeError when one has another shape.
+    ValueError when a weight isn't in the graphs, RuntimeError when one has another shape. Keywords
+    that the graphs don't know yet keep the model's own first weights.
     """
     found: dict[str, Tensor] = {}
     for name in GRAPHS:
         found.update(read_graph(folder / name, model))
+    for name in KEYWORD_WEIGHTS:
+        found[name] = with_new_keywords(found[name], model.state_dict()[name])
     wanted = {name for name, value in model.named_parameters() if value.requires_grad}
     if missing := sorted(wanted - found.keys()):
         raise ValueError(f"{folder} holds no {', '.join(missing)}")
     model.load_state_dict(found, strict=False)
+
+
+def with_new_keywords(old: Tensor, fresh: Tensor) -> Tensor:
+    """Weights of keywords, one a row and the start of a query last, brought to as many rows as
+    `fresh` has: the old keywords keep their rows."""
+    grown = fresh.detach().clone()
+    grown[: len(old) - 1] = old[:-1]
+    grown[-1] = old[-1]
+    if grown.dim() == 1:  # a bias: what isn't known yet is as unlikely as the least known
+        grown[len(old) - 1 : -1] = old.min()
+    return grown
 
 
 def read_graph(path: Path, model: ParserModel) -> dict[str, Tensor]:

@@ -26,9 +26,11 @@ class Rates:
     """Questions without their closing mark."""
     renamed: float = 0.4
     """Examples in which something has another name in question and schema."""
+    undescribed: float = 0.4
+    """Examples whose descriptions aren't shown."""
 
 
-NONE = Rates(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+NONE = Rates(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def shown_schema(schema: Schema, rates: Rates, rng: random.Random) -> Schema:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlwright.form import nodes as f
+from sqlwright.form.sequence.symbols import DATE_PARTS, LATER_AGGREGATES
 from sqlwright.form.walking import inside
+from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 from sqlwright.types import Veto
 
-_SUMS = frozenset({"sum", "avg", "total"})
+_SUMS = frozenset({"sum", "avg", "total", *LATER_AGGREGATES})
 _WORKED_OUT = frozenset({"+", "-", "*", "/", "%", "ratio", "percent"})
-_DATE_PARTS = frozenset({"year", "month", "day", "strftime", "date", "datetime", "julianday"})
+_DATE_PARTS = frozenset(
+    {"year", "month", "day", "strftime", "date", "datetime", "julianday", *DATE_PARTS}
+)
 
 
 def text_as_number(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -22,14 +27,14 @@ def text_as_number(form: f.Query, read: Reading) -> Iterator[Finding]:
             continue
         if read.holds_words(column.ref):
             told = f"{aggregate.function} of {column.ref}, which holds text"
-            yield Finding(Veto("text", told))
+            yield _converted(Veto("text", told), column, form, read)
     for operation in inside(form, f.Arithmetic):
         for side in (operation.left, operation.right):
             if operation.operator not in _WORKED_OUT or not isinstance(side, f.Column):
                 continue
             if read.holds_words(side.ref):
                 told = f"{side.ref} holds text and is worked out with as a number"
-                yield Finding(Veto("text", told))
+                yield _converted(Veto("text", told), side, form, read)
 
 
 def part_of_no_date(form: f.Query, read: Reading) -> Iterator[Finding]:
@@ -42,7 +47,16 @@ def part_of_no_date(form: f.Query, read: Reading) -> Iterator[Finding]:
             told = (
                 f"{column.ref} doesn't hold dates as SQLite reads them, so it has no {_part(call)}"
             )
-            yield Finding(Veto("date", told))
+            yield _converted(Veto("date", told), column, form, read)
+
+
+def _converted(veto: Veto, column: f.Column, form: f.Query, read: Reading) -> Finding:
+    """The fault, mended where it is known how the column's values have to be converted."""
+    if column.ref not in read.stored:
+        return Finding(veto)
+    stored = read.stored[column.ref]
+    done = f"{column.ref} is stored as {stored.sample} and was converted"
+    return Finding(replace(veto, done=done), dress(form, read.stored))
 
 
 def _part(call: f.Function) -> str:

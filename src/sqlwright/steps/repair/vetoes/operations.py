@@ -1,4 +1,4 @@
-"""Operations that a question names and the form can't say, answered by another one."""
+"""Operations that a question names, answered by another one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def lacking(form: f.Query, read: Reading) -> Iterator[Finding]:
     """An operation that the question asks for and the query doesn't work out."""
     for operation in OPERATIONS:
         match = operation.asked.search(read.question)
-        if match is None or (operation.said is not None and operation.said(form)):
+        if match is None or operation.said(form):
             continue
         if named_words(form, read.schema) & set(map(stem, operation.names)):
             continue

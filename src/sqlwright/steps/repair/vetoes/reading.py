@@ -12,6 +12,7 @@ from sqlwright.english.words import Token, split_name, stem, tokens
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.facts import form_facts
+from sqlwright.form.stored import Formats
 from sqlwright.form.walking import inside, own, own_tables
 from sqlwright.protocols import Workspace
 from sqlwright.schema import ColumnRef, Schema
@@ -106,6 +107,12 @@ class Reading:
         catalog = self.workspace.catalog
         return None if catalog is None else catalog.columns.get(ref)
 
+    @property
+    def stored(self) -> Formats:
+        """Columns whose dates and amounts have to be converted."""
+        catalog = self.workspace.catalog
+        return {} if catalog is None else catalog.stored
+
     def holds_dates(self, ref: ColumnRef) -> bool | None:
         """True if SQLite's functions read a column's values as dates; None when that isn't known:
         nobody looked, or it is empty."""
@@ -117,7 +124,10 @@ class Reading:
         return bool(catalog.dates.get(ref, False))
 
     def is_date(self, ref: ColumnRef) -> bool:
-        """True if a column holds dates, by its values or, where those aren't known, as declared."""
+        """True if a column holds dates, by its values or, where those aren't known, as declared;
+        those that have to be converted count."""
+        if ref in self.stored:
+            return self.stored[ref].is_date
         held = self.holds_dates(ref)
         if held is not None:
             return held

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from sqlwright.form.nodes import Query
+from sqlwright.local.parser.dressing.dress import dress
+from sqlwright.local.parser.dressing.undress import undress
 from sqlwright.steps.repair.vetoes import amounts, keys, operations, shown, times, units, values
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 
@@ -29,12 +32,24 @@ RULES: tuple[Rule, ...] = (
     operations.digits_as_value,
     operations.unrounded,
     operations.lacking,
-    amounts.text_as_number,
-    amounts.part_of_no_date,
     amounts.constants_only,
 )
+AS_WRITTEN: tuple[Rule, ...] = (
+    amounts.text_as_number,
+    amounts.part_of_no_date,
+)
+"""The rules that see what was done to stored dates and amounts; the others see plain columns."""
 
 
 def findings(form: Query, read: Reading) -> list[Finding]:
     """Everything the rules find fault with."""
-    return [finding for rule in RULES for finding in rule(form, read)]
+    plain = undress(form, read.stored)
+    found = [_dressed(finding, read) for rule in RULES for finding in rule(plain, read)]
+    return found + [finding for rule in AS_WRITTEN for finding in rule(form, read)]
+
+
+def _dressed(finding: Finding, read: Reading) -> Finding:
+    """With what stored formats need in the query without the fault."""
+    if finding.mended is None:
+        return finding
+    return replace(finding, mended=dress(finding.mended, read.stored))

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
-from sqlwright.english.cues import BETWEEN_EQUALS, NEGATION_BEFORE
+from sqlwright.english.cues import BETWEEN_EQUALS, NEGATION_BEFORE, is_done
 from sqlwright.english.dates import moments
 from sqlwright.english.vocabulary import FUNCTION_WORDS, MONTHS, OPERATION_WORDS
-from sqlwright.english.words import singular, stem, tokens
+from sqlwright.english.words import singular, split_name, stem, tokens
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import inside, selects
 from sqlwright.steps.repair.vetoes.reading import (
@@ -50,6 +50,8 @@ def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
             continue
         everyday = best.phrase.islower() and " " not in best.phrase
         if everyday and not _is_near(best.column.table, tables, read):
+            continue
+        if everyday and is_done(read.question, span):
             continue
         yield _finding(best, form, read)
 
@@ -97,14 +99,16 @@ def _beside_its_column(match: ValueMatch, read: Reading) -> bool:
 
 def _meant(matches: list[ValueMatch], form: f.Query, read: Reading) -> ValueMatch:
     """Of the columns that hold a value, the one that is meant most probably: of a table that the
-    query reads, whose name the question says, then by the linker."""
+    query reads, or that a key joins to one, whose name the question says, then by the linker."""
     tables = set(table_names(form))
     asked = {stem(word.text) for word in read.words}
 
-    def weight(match: ValueMatch) -> tuple[bool, bool, float, float]:
+    def weight(match: ValueMatch) -> tuple[bool, int, bool, float, float]:
+        table = match.column.table
         said = bool(asked & column_words(match.column))
-        near = match.column.table in tables
-        return (near, said, read.link(match.column), match.score)
+        named = bool(asked & set(map(stem, split_name(table))))
+        beside = 0 if not _is_near(table, tables, read) else 2 if named else 1
+        return (table in tables, beside, said, read.link(match.column), match.score)
 
     return max(matches, key=weight)
 
@@ -114,12 +118,14 @@ def _finding(
 ) -> Finding:
     """That a value isn't used; `wanted` is the condition that asks for it, by default equality."""
     negated = is_negated(read.question, match)
+    told = (
+        f"nothing in this query stands for “{match.phrase}”; "
+        f"{match.column} holds {match.value!r}: use it?"
+    )
     if wanted is not None:
-        told = f"“{match.phrase}” isn't used: {match.column} holds {match.value!r}"
         done = f"“{match.phrase}” is looked for in {match.column}"
         added = replace(wanted, negated=negated)
         return Finding(Veto("value", told, done), _with(form, added))
-    told = f"“{match.phrase}” isn't used: {match.column} holds {match.value!r}"
     mended = _with_condition(form, match, read, negated=negated)
     return Finding(Veto("value", told, f"“{match.phrase}” is read as {match.column} "
                         f"{'≠' if negated else '='} {match.value!r}"), mended)  # fmt: skip

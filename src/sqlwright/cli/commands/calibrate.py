@@ -1,0 +1,90 @@
+"""`sqlwright calibrate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sqlwright.cli.failure import UsageError
+from sqlwright.cli.typed import options
+from sqlwright.cli.typed.target import read_database
+
+EXAMPLES = """\
+sqlwright calibrate golden.yaml --database shop.sqlite
+sqlwright calibrate golden.csv -d shop.sqlite -r chess-ir-ss-cg -m openai/gpt-4.1 --budget '$2'
+sqlwright calibrate --reset -d shop.sqlite
+"""
+
+
+def command(
+    *,
+    golden: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[GOLDEN_SET]",
+            help="Questions with queries that answer them: YAML, JSON, JSONL or CSV.",
+        ),
+    ] = None,
+    database: options.Database = None,
+    recipe: options.Recipe = None,
+    settings: options.Settings = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    budget: options.Budget = None,
+    privacy: options.Privacy = None,
+    remote: options.Remote = None,
+    descriptions: options.Descriptions = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Write it there; the setting 'calibration' names it."
+        ),
+    ] = None,
+    reset: Annotated[
+        bool, typer.Option("--reset", help="Remove it: of the recipe named, else of all.")
+    ] = False,
+) -> int:
+    """Fit how sure answers are to questions of your own, for one database, recipe and model.
+
+    Asks each question once and compares the answer with yours. From then on answers of that recipe
+    on that database show the confidence fitted so; a language model's answers get one at all. A
+    budget is each question's.
+    """
+    if reset is (golden is not None):
+        raise UsageError(
+            "calibrate takes either a golden set or --reset",
+            hint="A golden set is a file of questions, each with a query that answers it.",
+        )
+    target = read_database(None, database)
+
+    from sqlwright import api
+    from sqlwright.cli.opening import note_destinations, settled
+    from sqlwright.cli.terminal.console import Screen, settle_streams
+    from sqlwright.cli.views.calibrate.lines import AskingProgress, calibrated_lines, reset_line
+    from sqlwright.datasets.golden import load_golden
+
+    settle_streams()
+    screen = Screen.open()
+    chosen = settled(
+        recipe=recipe,
+        overrides=settings,
+        descriptions=descriptions,
+        llm=options.llm_flags(
+            model=model, base_url=base_url, budget=budget, privacy=privacy, remote=remote
+        ),
+    )
+    questions = () if golden is None else load_golden(golden)
+    if not reset:
+        note_destinations(screen, chosen)
+    with api.open_with(chosen, target) as session:
+        if reset:
+            removed = session.calibrations.forget(recipe or "")
+            screen.note(reset_line(session.calibrations.path, removed=removed), style="")
+            return 0
+        with AskingProgress(screen) as progress:
+            fitted = session.calibrate(questions, out=out, progress=progress)
+        for line in calibrated_lines(fitted, out or session.calibrations.path):
+            screen.note(line, style="")
+    return 0

@@ -1,0 +1,80 @@
+"""Conversions of each stored format to dates and numbers, and the parts of dates."""
+
+from __future__ import annotations
+
+import re
+
+from sqlwright.form import nodes as f
+from sqlwright.form.stored import Stored
+
+TIMED = frozenset({"hour", "minute", "time", "datetime", "julianday", "days_between",
+                   "seconds_between"})  # fmt: skip
+"""Functions of dates that go by the time of day, too."""
+MOMENTS = TIMED | {
+    "year", "month", "day", "date", "strftime", "weekday", "week", "year_month", "quarter",
+    "start_of_month", "start_of_year", "days_after", "days_before", "months_after",
+    "months_before", "years_after", "years_before",
+}  # fmt: skip
+"""Functions that take dates."""
+_TIME_CODES = re.compile(r"%[HMSfIlkpPRTs]")
+_FROM = {
+    "dmy": "from_dmy",
+    "mdy": "from_mdy",
+    "compact": "from_compact",
+    "seconds": "from_seconds",
+    "milliseconds": "from_milliseconds",
+    "amount": "amount",
+    "amount_comma": "amount_comma",
+}
+_SLICES = {
+    "compact": {"year": (1, 4), "month": (5, 2), "day": (7, 2)},
+    "year_month": {"year": (1, 4), "month": (6, 2)},
+}
+"""First character and length of the parts of a date, by way."""
+
+
+def moment_of(name: str, pattern: str) -> bool:
+    """True if a function needs the time of day; `pattern` is what `strftime` writes."""
+    return name in TIMED or (name == "strftime" and bool(_TIME_CODES.search(pattern)))
+
+
+def converted(node: f.Expression, way: Stored, *, timed: bool = True) -> f.Expression:
+    """A stored value as SQLite reads it; without its time of day unless that is wanted."""
+    for sign, instead in way.signs:
+        node = f.Function("replace", (node, f.Literal(sign), f.Literal(instead)))
+    if way.way == "year_month":
+        return f.Arithmetic("||", node, f.Literal("-01"))
+    read = f.Function(_FROM[way.way], (node,))
+    if way.timed and timed and way.way in {"dmy", "mdy"}:
+        return f.Arithmetic("||", read, f.Function("substr", (node, f.Literal(11))))
+    return read
+
+
+def day(node: f.Expression, way: Stored) -> f.Expression:
+    """A stored value read as a day."""
+    return f.Function("date", (node,)) if way.way in {"seconds", "milliseconds"} else node
+
+
+def date_part(name: str, node: f.Expression, way: Stored) -> f.Expression | None:
+    """A part of a stored date where it can be had without reading the whole; None elsewhere."""
+    if name == "date" and way.way in {"dmy", "mdy", "compact"}:
+        return converted(node, way, timed=False)
+    if way.way == "year_month" and name == "year_month":
+        return node
+    if way.way == "year_month" or (way.way == "compact" and not way.number):
+        places = _SLICES[way.way].get(name)
+        return f.Function("substr_to", (node, *map(f.Literal, places))) if places else None
+    if way.way != "compact":
+        return None
+    by = {size: f.Literal(size) for size in (100, 10_000)}
+    month = f.Arithmetic("%", f.Arithmetic("/", node, by[100]), by[100])
+    match name:
+        case "year":
+            return f.Arithmetic("/", node, by[10_000])
+        case "month":
+            return month
+        case "day":
+            return f.Arithmetic("%", node, by[100])
+        case "quarter":
+            return f.Arithmetic("/", f.Arithmetic("+", month, f.Literal(2)), f.Literal(3))
+    return None

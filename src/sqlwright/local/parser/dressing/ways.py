@@ -1,0 +1,85 @@
+"""The way in which the values of an expression are written, by the columns that it passes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import get_args
+
+from sqlwright.form import nodes as f
+from sqlwright.form.stored import Formats, Stored
+from sqlwright.local.parser.dressing.moments import converted
+from sqlwright.schema import ColumnRef, Schema
+
+EXTREMES = frozenset({"min", "max"})
+_KEPT = frozenset({"lag", "lead", "first_value"})
+"""Windows that give a value as it is."""
+_VALUES = get_args(f.Expression)
+
+
+def as_meant(schema: Schema, formats: Formats) -> Schema:
+    """The schema with the types that columns would be declared as if they held dates and numbers
+    that SQLite reads."""
+    if not formats:
+        return schema
+    tables = []
+    for table in schema.tables:
+        ways = [formats.get(ColumnRef(table.name, column.name)) for column in table.columns]
+        columns = tuple(
+            column if way is None else replace(column, type="DATE" if way.is_date else "REAL")
+            for column, way in zip(table.columns, ways, strict=True)
+        )
+        tables.append(replace(table, columns=columns) if any(ways) else table)
+    return replace(schema, tables=tuple(tables))
+
+
+class Ways:
+    """The dressed expressions of one SELECT; `derived` are the queries of its FROM clause,
+    dressed."""
+
+    def __init__(self, formats: Formats, derived: Sequence[f.Query]) -> None:
+        self._formats = formats
+        self._derived = derived
+
+    def way(self, node: object) -> Stored | None:
+        """The way in which a dressed expression is written; None: as they seem."""
+        match node:
+            case f.Column(ref):
+                return self._formats.get(ref)
+            case f.DerivedColumn(table, item):
+                return self._item(self._derived[table - 1], item)
+            case f.Subquery(query):
+                return self._item(query, 1)
+            case f.Aggregate(function, operand) if function in EXTREMES:
+                return self.way(operand)
+            case f.Window(function, operand) if function in _KEPT | EXTREMES:
+                return self.way(operand)
+            case f.Conditional(_, then, otherwise):
+                way = self.way(then)
+                return way if otherwise is None or self.way(otherwise) == way else None
+        return None
+
+    def _item(self, query: f.Query, item: int) -> Stored | None:
+        while isinstance(query, f.SetOperation):
+            query = query.left
+        if item > len(query.items):
+            return None
+        return Ways(self._formats, query.derived).way(query.items[item - 1])
+
+    def meant(self, node: f.Expression, *, timed: bool = True) -> f.Expression:
+        """A dressed expression as what it means."""
+        way = self.way(node)
+        if way is None:
+            return node
+        match node:
+            case f.Aggregate(_, operand) | f.Window(_, operand) if isinstance(operand, _VALUES):
+                return replace(node, operand=self.meant(operand, timed=timed))
+            case f.Conditional(_, then, otherwise):
+                rest = None if otherwise is None else self.meant(otherwise, timed=timed)
+                return replace(node, then=self.meant(then, timed=timed), otherwise=rest)
+            case f.Subquery(f.Select() as query):
+                inner = Ways(self._formats, query.derived)
+                item = query.items[0]
+                assert not isinstance(item, f.Star)
+                return f.Subquery(replace(query, items=(inner.meant(item, timed=timed),)))
+        return converted(node, way, timed=timed)

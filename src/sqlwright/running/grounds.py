@@ -1,0 +1,35 @@
+"""The author of a chosen query, and the grounds for how sure it is, as a state holds them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlwright import candidates as pool
+from sqlwright.types import Author, Basis, Candidate, Sign, State
+
+
+def author_of(chosen: Candidate, state: State) -> Author:
+    """The author of the query's first version, whatever repaired it."""
+    first = list(pool.history(chosen))[-1]
+    if first.by_model:
+        return "language_model"
+    if first.source != "generation.embedded":
+        return "other"
+    stood_in = any(note.kind == "stand_in" for note in state.warnings)
+    return "stand_in" if stood_in else "embedded"
+
+
+def basis_of(state: State, chosen: Candidate) -> Basis:
+    """The grounds where nothing was fitted to say how probable the answer is."""
+    ours = [candidate for candidate in state.candidates if not candidate.goal]
+    known = state.basis or Basis("none", 0, len(ours))
+    if author_of(chosen, state) == "stand_in":  # a beam's queries aren't samples: they don't vote
+        known = replace(known, kind="none", agreeing=0)
+    place = next((n for n, c in enumerate(state.candidates) if c.id == chosen.id), None)
+    judged = [test.passed for test in state.tests if test.passed is not None]
+    if not judged or place is None:
+        return known
+    passed = sum(place in ones for ones in judged)
+    most = 2 * passed >= len(judged)
+    sign = Sign("tests", f"it passes {passed} of {len(judged)} unit tests", most, grave=not most)
+    return replace(known, signs=(sign, *known.signs))
