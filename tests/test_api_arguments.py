@@ -72,6 +72,8 @@ OPEN: list[Case] = [
     ("seconds", -(10**5000), f"{NUMBER}, or None", "not a value of type int"),
     ("prepare", "no", f"{FLAG}, or None", "not 'no'"),
     ("prepare", 0, f"{FLAG}, or None", "not 0"),
+    ("calibration", 5, PATH, "not 5"),
+    ("calibration", "", PATH, "not ''"),
     ("home", 5, PATH, "not 5"),
     ("home", "", PATH, "not ''"),
     ("home", "~nobody-of-that-name/x", PATH, "not '~nobody-of-that-name/x'"),

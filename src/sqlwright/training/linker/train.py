@@ -34,6 +34,7 @@ from sqlwright.training.linker.data import (
     without_labels,
 )
 from sqlwright.training.pairs import load_databases
+from sqlwright.training.precision import cpu_dtype
 from sqlwright.training.split import load_split
 
 FOLDS = 3
@@ -107,15 +108,14 @@ def fit(
         layers += [nn.Linear(width, size), nn.ReLU(), nn.Dropout(0.1)]
         width = size
     model = nn.Sequential(*layers, nn.Linear(width, 1))
-    batch = 4096
+    batch, dtype = 4096, cpu_dtype()
     steps = epochs * (len(rows) // batch + 1)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=1e-3)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps + 1)
     for _ in range(epochs):
         for index in torch.randperm(len(rows)).split(batch):
             given = (rows[index].float() - mean) / scale
-            # Half precision is ten times as fast where the processor has it for matrices.
-            with torch.autocast("cpu", dtype=torch.bfloat16):
+            with torch.autocast("cpu", torch.bfloat16, enabled=dtype is torch.bfloat16):
                 logits = model(given)[:, 0]
             loss = nn.functional.binary_cross_entropy_with_logits(
                 logits.float(), wanted[index], weight=weight[index]

@@ -18,6 +18,7 @@ import torch
 
 from sqlwright.training.parser.exchange import JOINING, Exchange, trainable
 from sqlwright.training.parser.train import TrainingSettings, make_model, mark_frozen, stream
+from sqlwright.training.precision import cpu_dtype
 
 
 def main(arguments: Iterable[str] | None = None) -> None:
@@ -32,6 +33,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     model = make_model(settings)
     mark_frozen(model, settings)
     model.train()
+    dtype = cpu_dtype()
     # Another order of the same passes, and other dropout, than the trainer's.
     torch.manual_seed(time.time_ns() % 2**31)
     weights = trainable(model)
@@ -39,8 +41,8 @@ def main(arguments: Iterable[str] | None = None) -> None:
     exchange.state = JOINING
     for _, batch in stream(options.passes, settings, options.first, order=1):
         exchange.wait_for_weights(weights)
-        with torch.autocast("cpu", torch.bfloat16):
-            loss, link = model(batch)
+        with torch.autocast("cpu", torch.bfloat16, enabled=dtype is torch.bfloat16):
+            loss, link = model(batch, dtype)
         (loss + settings.link_weight * link).backward()
         exchange.offer_gradients(weights, len(batch.examples))
         model.zero_grad(set_to_none=True)

@@ -297,7 +297,7 @@ class ParserModel(nn.Module):
         )
         return outputs
 
-    def forward(self, batch: Batch, dtype: torch.dtype = torch.bfloat16) -> tuple[Tensor, Tensor]:
+    def forward(self, batch: Batch, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         """Mean loss per target symbol, and mean link loss per node."""
         link, inputs, keys, memory = self.encode(batch, dtype)
         table = torch.cat(

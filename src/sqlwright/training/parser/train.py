@@ -32,6 +32,7 @@ from sqlwright.training.parser.exchange import Exchange, trainable
 from sqlwright.training.parser.model import Batch, ParserModel, Sizes
 from sqlwright.training.parser.packing import Packed, batches, collate
 from sqlwright.training.parser.restore import restore
+from sqlwright.training.precision import cpu_dtype
 from sqlwright.training.split import SEED
 
 
@@ -118,6 +119,7 @@ class Trainer:
         """`weights` is a folder of exported weights to begin with, `first` the first pass; `clock`
         gives the seconds that the budget is counted in."""
         self.clock = clock
+        self.dtype = cpu_dtype()
         self.settings = settings
         self.out = out
         self.model = make_model(settings)
@@ -167,8 +169,8 @@ class Trainer:
         factor = max(self.schedule(), 1e-3)
         for group in self.optimizer.param_groups:
             group["lr"] = group["full"] * factor
-        with torch.autocast("cpu", torch.bfloat16):
-            loss, link = self.model(batch)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.dtype is torch.bfloat16):
+            loss, link = self.model(batch, self.dtype)
         (loss + self.settings.link_weight * link).backward()
         weights = trainable(self.model)
         self.seen += self.exchange.add_gradients(weights, len(batch.examples))
