@@ -42,14 +42,8 @@ def opened(database_files: dict[str, Path], tmp_path: Path) -> Open:
 
 
 def golden(right: int, wrong: int) -> list[GoldenQuestion]:
-    good = [
-        GoldenQuestion(f"How many customers are there{'?' * (n + 1)}", COUNTED)
-        for n in range(right)
-    ]
-    bad = [
-        GoldenQuestion(f"How many customers are there{'?' * (n + 1)}", NAMED) for n in range(wrong)
-    ]
-    return good + bad
+    """The same question throughout: the answers differ in nothing but whether they are right."""
+    return [GoldenQuestion(QUESTION, COUNTED)] * right + [GoldenQuestion(QUESTION, NAMED)] * wrong
 
 
 def test_answers_show_what_was_fitted_from_then_on(opened: Open) -> None:
