@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from sqlwright.types import AskedPhrase as AskedPhrase
     from sqlwright.types import Basis as Basis
     from sqlwright.types import Candidate as Candidate
+    from sqlwright.types import Choice as Choice
     from sqlwright.types import ColumnExamples as ColumnExamples
     from sqlwright.types import ColumnLink as ColumnLink
     from sqlwright.types import Demonstration as Demonstration
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from sqlwright.types import QueryCondition as QueryCondition
     from sqlwright.types import QueryPart as QueryPart
     from sqlwright.types import Question as Question
+    from sqlwright.types import QuestionBack as QuestionBack
     from sqlwright.types import Refusal as Refusal
     from sqlwright.types import Sign as Sign
     from sqlwright.types import State as State
@@ -91,6 +93,7 @@ _PLACES = {
     "Budget": "sqlwright.spending",
     "CalibrationReport": "sqlwright.confidence.own",
     "Candidate": "sqlwright.types",
+    "Choice": "sqlwright.types",
     "Column": "sqlwright.schema",
     "ColumnExamples": "sqlwright.types",
     "ColumnLink": "sqlwright.types",
@@ -123,6 +126,7 @@ _PLACES = {
     "QueryDifference": "sqlwright.comparison.records",
     "QueryPart": "sqlwright.types",
     "Question": "sqlwright.types",
+    "QuestionBack": "sqlwright.types",
     "Refusal": "sqlwright.types",
     "Run": "sqlwright.protocols",
     "Schema": "sqlwright.schema",

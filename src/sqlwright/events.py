@@ -105,6 +105,20 @@ class RunEnded(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ChoiceMade(Event):
+    """A reading was chosen of the question that an answer asked back."""
+
+    kind: ClassVar[str] = "choice"
+
+    of: str
+    """The trace of that answer; empty where it has none."""
+    asked: str
+    number: int
+    """From 1."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class StepStarted(Event):
     """A step began."""
 

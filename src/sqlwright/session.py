@@ -22,8 +22,10 @@ from annotated_types import Predicate
 from sqlwright.boundary.arguments import (
     AnyPath,
     Names,
+    Natural,
     Positive,
     Unicode,
+    Whole,
     Words,
     checked,
     takes_one,
@@ -32,7 +34,7 @@ from sqlwright.comparison.records import Comparison
 from sqlwright.confidence.own import CalibrationReport
 from sqlwright.confidence.refitting import GoldenQuestion
 from sqlwright.errors import Cancelled, UserError
-from sqlwright.events import EventSink, no_events
+from sqlwright.events import ChoiceMade, EventSink, no_events
 from sqlwright.llm.models import Models
 from sqlwright.local.models import embedded_digest
 from sqlwright.messages import Privacy
@@ -40,7 +42,7 @@ from sqlwright.prepare import open_workspace, prepared_folder
 from sqlwright.prepare.calibrations import OWN_FILE, KeptCalibrations
 from sqlwright.protocols import Limits, ModelsByRole, Run, Workspace
 from sqlwright.recipes.loading import Recipe
-from sqlwright.running.answering import never_begun, query_answer
+from sqlwright.running.answering import chosen_answer, never_begun, query_answer
 from sqlwright.running.calibrating import Asker, Progress, calibrated
 from sqlwright.running.opened import ModelLoading, OpenedWorkspace
 from sqlwright.running.pipeline import Pipeline
@@ -175,6 +177,32 @@ class Session:
             own = self.calibrations.of(self.recipe.name, self._model())
             answer, state = self._pipeline.run(asked, workspace, self.models, trace.run, own)
             return trace.end(answer), state
+
+    @checked
+    def choose(self, answer: Annotated[Answer, Whole()], number: Natural) -> Answer:
+        """The answer by one of the readings of its question back, without another search. The trace
+        has the choice.
+
+        `number` is from 1. Raises UserError for an answer without a question back or with fewer
+        choices, and DatabaseUnavailable.
+        """
+        asked = answer.question_back
+        offered = () if asked is None else asked.choices
+        if asked is None or not 1 <= number <= len(offered):
+            raise UserError(
+                f"this answer has no choice {number}",
+                hint=f"It has {len(offered)}." if offered else "Nothing was asked back.",
+            )
+        with (
+            self._running(None, None) as run,
+            self._opened.using(run) as workspace,
+            Recording(self._traces, run) as trace,
+        ):
+            question = Question(answer.question)
+            trace.begin(question, workspace, self.recipe.source, self.models.default)
+            choice = offered[number - 1]
+            trace.run.events(ChoiceMade(answer.trace_id, asked.text, number, choice.text))
+            return trace.end(chosen_answer(answer, choice, workspace))
 
     @checked
     def calibrate(

@@ -41,6 +41,16 @@ def shop(home: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def office(home: Path) -> Path:
+    """A database in which customers and contacts have names, in the working folder."""
+    script = Path(__file__).parents[1] / "cases" / "asking_back" / "office.sql"
+    path = Path.cwd() / "office.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(script.read_text("utf-8"))
+    return path
+
+
 class Outcome:
     """What a command line gave."""
 

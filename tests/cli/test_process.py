@@ -1,6 +1,7 @@
 """Whole processes: pipes, terminals, signals."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -238,3 +239,117 @@ def _alive(pid: int) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+def typed(arguments: list[str], *lines: str) -> tuple[int, str]:
+    """A command's exit code and what a terminal got, each line typed when a prompt is shown."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={**os.environ, "TERM": "dumb", "PYTHONPATH": PATH},
+    )
+    os.close(slave)
+    received, waiting, seen = "", list(lines), 0
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:  # the terminal's other end is closed
+            break
+        received += part.decode("utf-8").replace("\r\n", "\n")
+        if waiting and re.search(r"(ask>|\[1\]) $", received[seen:]):
+            seen, line = len(received), waiting.pop(0)
+            if line == CTRL_C:  # this process isn't the terminal's own session
+                process.send_signal(signal.SIGINT)
+            else:
+                os.write(master, line.encode())
+    os.close(master)
+    return process.wait(30), received
+
+
+CTRL_C = "\x03"
+TWO_NAMES = "name and phone for Oslo"
+ROOT = Path(__file__).parents[2]
+PATH = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+READINGS = ["-r", str(ROOT / "tests/cases/asking_back/recipe.yaml"), "--allow-code"]
+
+
+@pytest.mark.parametrize(
+    ("line", "column"),
+    [("\n", "customers.name"), ("2\n", "contacts.name"), ("the contact\n", "contacts.name")],
+)
+def test_a_question_is_asked_back_and_answered(office: Path, line: str, column: str) -> None:
+    code, text = typed(["ask", str(office), TWO_NAMES, *READINGS], line)
+    assert code == 0
+    question, _, answer = text.partition("which? [1]")
+    assert "By “name”, do you mean the customer's name or the contact's name?" in question
+    assert "SELECT" not in question
+    assert f"SELECT {column}, phone" in answer
+    assert "assumed" not in answer
+
+
+def test_a_line_that_chooses_nothing_is_asked_for_again(office: Path) -> None:
+    code, text = typed(["ask", str(office), TWO_NAMES, *READINGS], "7\n", "name\n", "2\n")
+    assert code == 0
+    assert text.count("a number from 1 to 2, or words of one of them") == 2
+    assert "SELECT contacts.name" in text
+
+
+def test_ctrl_c_at_the_question_leaves(office: Path) -> None:
+    code, text = typed(["ask", str(office), TWO_NAMES, *READINGS], CTRL_C)
+    assert code == 130
+    assert "SELECT" not in text
+    assert "Traceback" not in text
+
+
+def test_without_questions_the_likelier_reading_is_answered(office: Path) -> None:
+    code, text = typed(["ask", str(office), TWO_NAMES, *READINGS, "--no-questions"])
+    assert code == 0
+    assert "which?" not in text
+    assert "SELECT customers.name" in text
+    told = " ".join(text.split())
+    assert "is taken as the customer's name; the contact's name gives 3 rows" in told
+
+
+@pytest.mark.parametrize("form", ["--json", "--csv", "--sql-only"])
+def test_what_programs_read_never_asks(office: Path, form: str) -> None:
+    done = subprocess.run(
+        [*COMMAND, "ask", str(office), TWO_NAMES, *READINGS, form],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": PATH},
+        check=False,
+    )
+    assert done.returncode == 0
+    if form == "--json":
+        asked = json.loads(done.stdout)["question_back"]
+        assert [one["text"] for one in asked["choices"]] == [
+            "the customer's name",
+            "the contact's name",
+        ]
+        assert asked["choices"][1]["sql"].startswith("SELECT contacts.name")
+    else:
+        assert "is taken as the customer's name" in done.stderr
+
+
+def test_a_chat_asks_once_and_remembers(office: Path) -> None:
+    lines = [f"{TWO_NAMES}\n", "2\n", "the name and the phone\n", ":quit\n"]
+    code, text = typed(["chat", str(office), *READINGS, "--no-history"], *lines)
+    assert code == 0
+    assert text.count("do you mean") == 1
+    assert "“name” is the contact's name, as before" in text
+    assert text.count("SELECT contacts.name") == 2
+
+
+def test_a_new_question_in_a_chat_drops_the_one_asked_back(office: Path) -> None:
+    lines = [f"{TWO_NAMES}\n", "How many customers are there?\n", ":quit\n"]
+    code, text = typed(["chat", str(office), *READINGS, "--no-history"], *lines)
+    assert code == 0
+    assert text.count("do you mean") == 1
+    assert "SELECT count(*)" in text
+    assert "SELECT contacts.name" not in text

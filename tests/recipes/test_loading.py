@@ -42,12 +42,14 @@ def test_shipped_recipes_load_and_are_called_what_their_file_says(name: str) -> 
     assert recipe.description
 
 
-def test_the_default_recipe_is_link_write_check_judge() -> None:
+def test_the_default_recipe_is_link_write_check_judge_ask() -> None:
     step = load_recipe("local").step
     assert isinstance(step, combinators.Sequence)
-    *first, grouped = step.steps
+    *first, grouped, last = step.steps
     assert isinstance(grouped, ByGroup)
-    assert [child.name for child in (*first, *grouped.steps) if isinstance(child, NamedStep)] == [
+    assert [
+        child.name for child in (*first, *grouped.steps, last) if isinstance(child, NamedStep)
+    ] == [
         "retrieval.request",
         "retrieval.values",
         "schema_linking.embedded",
@@ -55,6 +57,7 @@ def test_the_default_recipe_is_link_write_check_judge() -> None:
         "repair.execution_guided",
         "repair.veto",
         "selection.critic",
+        "selection.ask_back",
     ]
 
 

@@ -52,6 +52,7 @@ __all__ = [
     "Predicate",
     "Private",
     "Unicode",
+    "Whole",
     "Words",
     "checked",
     "checked_fields",
@@ -75,6 +76,11 @@ class Words:
 class Private:
     """Part of an annotation: a value that doesn't fit isn't repeated, because a key may stand in
     it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Part of an annotation: a value that we made, of which the type alone is checked."""
 
 
 def is_path(path: str | Path) -> bool:
@@ -166,9 +172,11 @@ class _Check:
         return get_type_hints(self._annotated, include_extras=True)
 
     def _check(self, name: str, value: object) -> None:
-        from pydantic import ConfigDict, TypeAdapter, ValidationError
+        from pydantic import ConfigDict, InstanceOf, TypeAdapter, ValidationError
 
         hint = self._hints[name]
+        if Whole() in get_args(hint)[1:]:
+            hint = cast("Any", InstanceOf)[get_args(hint)[0]]
         if name not in self._adapters:
             strict = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
             # In a tuple, because a dataclass alone is not let have a configuration of ours.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,13 +147,25 @@ class Asking:
     evidence: str = ""
     history: Sequence[Turn] = ()
     cancelled: threading.Event = field(default_factory=threading.Event)
+    session: Session | None = None
+    """The session, kept open where a question is asked back; whoever reads it closes it."""
 
     def run(self, spinner: Spinner) -> AnswerAndState:
-        """Open, ask, close."""
-        with self.opener() as session:
+        """Open, ask, and close unless there is a question back."""
+        with ExitStack() as stack:
+            session = stack.enter_context(self.opener())
             if self.cancelled.is_set():
                 raise Cancelled("interrupted")
-            return self.ask(session, spinner)
+            finding = self.ask(session, spinner)
+            if finding.answer.question_back is not None:
+                self.session = session
+                stack.pop_all()
+            return finding
+
+    def close(self) -> None:
+        """Close a session that was kept open."""
+        if self.session is not None:
+            self.session.close()
 
     def ask(self, session: Session, spinner: Spinner) -> AnswerAndState:
         """Ask in a session that stays open."""

@@ -25,6 +25,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlwright.presentation.accounting import account_to_dict
+from sqlwright.presentation.asking_back import assumed_words, question_back_to_dict
 from sqlwright.presentation.sureness import basis_lines, basis_to_dict
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "values": [_value(match) for match in answer.values],
         "account": account_to_dict(answer.account, _value),
         "reading": [_part(part) for part in answer.reading],
+        "question_back": question_back_to_dict(answer.question_back, readable),
         "used_tables": [readable(name) for name in answer.used_tables],
         "used_columns": [
             {"table": readable(ref.table), "column": readable(ref.column)}
@@ -222,6 +224,8 @@ def answer_to_text(answer: Answer, *, rows: int | None = None, width: int = 40) 
         if answer.confidence is not None and not answer.doubt:
             lines.append(f"confidence {percent(answer.confidence)}")
         lines += [f"how sure: {visible(text, limit=LONGEST)}" for text, _ in basis_lines(answer)]
+    if answer.question_back is not None:
+        lines.append(f"assumed: {visible(assumed_words(answer.question_back), limit=LONGEST)}")
     lines += [f"note: {visible(note.text, limit=LONGEST)}" for note in answer.warnings]
     return "\n".join(lines)
 
@@ -272,6 +276,21 @@ def cell_to_text(cell: Cell, *, limit: int | None = None) -> str:
         more = "\u2026" if len(cell) > 16 else ""
         return f"{len(cell):,} bytes: {cell[:16].hex(' ')}{more}"
     return visible(cell if isinstance(cell, str) else str(cell), limit=limit)
+
+
+def result_words(result: ExecutionResult, *, limit: int = 40) -> str:
+    """A result in a few words: its only value, or its number of rows and the first of them, cut
+    at `limit` characters."""
+    if result.error is not None:
+        return result.error.kind
+    if not result.rows:
+        return "no rows"
+    first = ", ".join(cell_to_text(cell, limit=limit) for cell in result.rows[0])
+    first = first if len(first) <= limit else f"{first[:limit]}\u2026"
+    if len(result.rows) == 1 and not result.truncated:
+        return first
+    least = "at least " if result.truncated else ""
+    return f"{least}{len(result.rows):,} rows, first {first}"
 
 
 def _value(match: ValueMatch) -> dict[str, Any]:

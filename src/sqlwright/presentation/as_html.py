@@ -16,6 +16,7 @@ from sqlwright.presentation.answer import (
     rows_words,
     shown_rows,
 )
+from sqlwright.presentation.asking_back import assumed_words
 from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.elements import CELL, NOTHING, Content, Html, element, joined
@@ -70,6 +71,8 @@ def answer_to_html(answer: Answer, *, rows: int | None = None, cell: int = CELL)
             )
         )
         parts.append(_summary(answer))
+    if answer.question_back is not None:
+        parts.append(_said("assumed: ", _text(assumed_words(answer.question_back))))
     parts += [_said("\u26a0 ", _text(note.text)) for note in answer.warnings]
     parts += [_understanding(answer), _alternatives(answer.alternatives), _times(answer)]
     return str(element("div", *parts, style="max-width:100%;overflow-x:auto"))

@@ -41,6 +41,7 @@ STEPS: Mapping[str, str] = {
     "repair.revise": "sqlwright.steps.repair.revise:Revise",
     "repair.execution_guided": "sqlwright.steps.repair.execution_guided:ExecutionGuidedRepair",
     "repair.veto": "sqlwright.steps.repair.veto:VetoRepair",
+    "selection.ask_back": "sqlwright.steps.selection.ask_back:AskBack",
     "selection.critic": "sqlwright.steps.selection.critic:CriticSelection",
     "selection.evaluate_tests": "sqlwright.steps.selection.evaluate_tests:EvaluateTests",
     "selection.first_valid": "sqlwright.steps.selection.first_valid:FirstValid",

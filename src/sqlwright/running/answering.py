@@ -18,9 +18,11 @@ from sqlwright.running.trust import NOTHING_FITTED, Sure, Trust
 from sqlwright.schema import ColumnRef, Schema, SchemaView
 from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import (
+    FINDINGS,
     Answer,
     Basis,
     Candidate,
+    Choice,
     ExecutionResult,
     Note,
     QueryPart,
@@ -34,6 +36,8 @@ ALTERNATIVES = 4
 """Other results shown at most; chosen."""
 DOUBTFUL = 0.5
 """Confidence below which the answer says so; chosen: more likely wrong than right."""
+OF_QUERY = FINDINGS | {"vetoed", "mended", "shortened", "only_null"}
+"""Kinds of notes that are about one query and its rows."""
 AS_LIKELY = 2 / 3
 """Share of the confidence from which another result is named as a reason for doubt; chosen."""
 
@@ -88,6 +92,35 @@ def never_begun(question: Question, error: Cancelled) -> tuple[Answer, State]:
     """The answer and state of a run that ended while its database was still being opened."""
     answer = Answer("failed", question.text, None, "sqlite", message=f"stopped early: {error}")
     return answer, State(question, SchemaView(Schema("", ())))
+
+
+def chosen_answer(answer: Answer, choice: Choice, workspace: Workspace) -> Answer:
+    """The answer by a reading that was chosen of its question back.
+
+    It is as sure as that one of the readings is meant: the probabilities of all of them together.
+    """
+    asked = answer.question_back
+    offered = () if asked is None else asked.choices
+    others = tuple(one.candidate for one in offered if one is not choice)
+    taken = choice.candidate
+    sure = None
+    if answer.confidence is not None:
+        whole = sum(one.candidate.confidence or 0.0 for one in offered)
+        sure = min(whole, 1.0)
+        taken = replace(taken, confidence=sure)
+    state = State(
+        Question(answer.question),
+        SchemaView(workspace.schema),
+        values=taken.values,
+        candidates=(taken, *others, *answer.alternatives),
+        selected=taken,
+        confidence=sure,
+        basis=answer.basis,
+        warnings=tuple(note for note in answer.warnings if note.kind not in OF_QUERY),
+    )
+    return replace(
+        answer_from(state, workspace, None), recipe=answer.recipe, answered_by=answer.answered_by
+    )
 
 
 def query_answer(sql: str, result: ExecutionResult, schema: Schema) -> Answer:
@@ -172,6 +205,7 @@ def _answered(
         reading=reading,
         used_columns=columns,
         used_tables=_tables(chosen.sql, columns, workspace.schema),
+        question_back=state.question_back,
         warnings=tuple(note for note in warnings if note.text != doubt),
     )
 

@@ -28,6 +28,7 @@ from sqlwright.types.outcome import (
     StepTime,
     Usage,
 )
+from sqlwright.types.readings import Choice, QuestionBack, ReadingKind
 from sqlwright.types.results import (
     Cell,
     ErrorCause,
@@ -51,6 +52,7 @@ __all__ = [
     "Basis",
     "Candidate",
     "Cell",
+    "Choice",
     "ColumnExamples",
     "ColumnLink",
     "Demonstration",
@@ -66,6 +68,8 @@ __all__ = [
     "QueryCondition",
     "QueryPart",
     "Question",
+    "QuestionBack",
+    "ReadingKind",
     "Refusal",
     "RefusalReason",
     "Sign",
@@ -274,6 +278,8 @@ class State:
     measures: Mapping[str, float] = field(default_factory=dict, repr=False)
     """Measures that a critic took of the question and the candidate it holds for best, by name."""
     refusal: Refusal | None = None
+    question_back: QuestionBack | None = None
+    """The question to ask back, where two readings of the question are about as likely."""
     warnings: tuple[Note, ...] = ()
 
     @property
@@ -349,6 +355,9 @@ class Answer:
     """The grounds for how sure it is."""
     account: Account | None = None
     """The part of the query that answers each phrase of the question, where a step has looked."""
+    question_back: QuestionBack | None = None
+    """What would have to be asked to know which reading is meant; None where nothing has to be. The
+    answer is the likeliest reading; `Session.choose` gives the one by another."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types under stable keys, with the version of the form."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -31,6 +32,7 @@ def command(
         bool,
         typer.Option("--explain", help="Show the reasoning: links, every candidate, times."),
     ] = False,
+    no_questions: options.NoQuestions = False,
     evidence: options.Evidence = "",
     recipe: options.Recipe = None,
     settings: options.Settings = None,
@@ -54,7 +56,8 @@ def command(
 
     The first argument is the database unless a project file, SQLWRIGHT_DATABASE or DATABASE_URL
     names one; the question comes after it, or from standard input. The answer goes to standard
-    output, everything else to standard error.
+    output, everything else to standard error. Where two readings of the question are about as
+    likely, a terminal asks which is meant; elsewhere the likelier is answered and that is said.
     """
     form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, sql=sql_only)
     target = read_target(words or (), database)
@@ -90,6 +93,7 @@ def command(
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.views.ask import show_found
+    from sqlwright.cli.views.asking_back import can_ask, put_question
     from sqlwright.cli.views.sql import reads_as_sql
     from sqlwright.presentation.answer import readable
     from sqlwright.settings.policy import check_model_is_asked
@@ -105,6 +109,9 @@ def command(
         target.text,
         evidence=readable(evidence),
     )
-    with Spinner(screen) as spinner:
-        finding, interrupted = interruptible(lambda: asking.run(spinner), asking.cancel)
+    with closing(asking):
+        with Spinner(screen) as spinner:
+            finding, interrupted = interruptible(lambda: asking.run(spinner), asking.cancel)
+        if not (form or no_questions or interrupted) and can_ask(screen):
+            finding = put_question(screen, asking.session, finding)
     return show_found(screen, finding, interrupted, form, explain=explain, max_rows=max_rows)

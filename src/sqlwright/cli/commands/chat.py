@@ -35,6 +35,7 @@ def command(
     ] = "",
     max_rows: options.MaxRows = None,
     timeout: options.Timeout = None,
+    no_questions: options.NoQuestions = False,
     descriptions: options.Descriptions = None,
     tables: options.Tables = None,
     no_prepare: options.NoPrepare = False,
@@ -89,7 +90,12 @@ def command(
         session = warm_session(open_session, spinner)
     with session, LineReader(screen, history=chosen.chat_history if history else None) as prompt:
         talk = Conversation(
-            screen, session, limits=chosen.limits, evidence=readable(evidence), max_rows=max_rows
+            screen,
+            session,
+            limits=chosen.limits,
+            evidence=readable(evidence),
+            max_rows=max_rows,
+            questions=prompt.interactive and screen.interactive and not no_questions,
         )
         talk.greet(prompt.interactive)
         for line in prompt:

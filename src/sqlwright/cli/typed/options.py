@@ -191,6 +191,13 @@ MaxRows = Annotated[
         help="Rows to show or print; without it 20 on a terminal, all that were fetched otherwise.",
     ),
 ]
+NoQuestions = Annotated[
+    bool,
+    typer.Option(
+        "--no-questions",
+        help="Never ask back: answer the likelier reading and say what was assumed.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print the rows as CSV, exactly as stored.")]
 AsCsvSafe = Annotated[

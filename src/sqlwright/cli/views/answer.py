@@ -23,6 +23,7 @@ from sqlwright.cli.terminal.table import SHOWN_ROWS, cell_text, shape, table_lin
 from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.views.understood import part_line
 from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words, percent
+from sqlwright.presentation.asking_back import assumed_words
 from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.sql_text import in_clauses
 from sqlwright.presentation.sureness import basis_lines
@@ -82,6 +83,7 @@ def answer_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
         sql_lines(answer.sql, display) if answer.sql else iter(()),
         result_lines(answer, display),
         _certainty_lines(answer, display),
+        assumed_lines(answer, display.width),
         _considered_lines(answer, display),
         warning_lines(answer.warnings, display),
         _closing_lines(answer, display),
@@ -217,6 +219,14 @@ def doubt_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     if answer.doubt:
         line = Text(clean(doubt_words(answer), 600), style="fair")
         yield from wrapped(line, display.width)
+
+
+def assumed_lines(answer: Answer, width: int) -> Iterator[Text]:
+    """The reading that an answer goes by, and what the others would give; nothing where nothing was
+    assumed."""
+    if answer.question_back is not None:
+        words = Text(clean(assumed_words(answer.question_back), 600), style="fair")
+        yield from labelled("assumed", [words], width)
 
 
 def _count_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:

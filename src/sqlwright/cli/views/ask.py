@@ -15,6 +15,7 @@ from sqlwright.cli.terminal.text import portable_sql
 from sqlwright.cli.views.answer import (
     DisplayOptions,
     answer_lines,
+    assumed_lines,
     doubt_lines,
     result_lines,
     verdict_lines,
@@ -92,6 +93,7 @@ def _explain_absence(screen: Screen, answer: Answer, rows: int | None = None) ->
     display = DisplayOptions(max(screen.err.width, 20), screen.glyphs, screen.coloured, 0)
     screen.say(verdict_lines(answer, display))
     screen.say(doubt_lines(answer, display))
+    screen.say(assumed_lines(answer, display.width))
     if answer.status == "answered" and not answer.rows and not answer.doubt:
         screen.say(labelled("note", [Text("no rows")], display.width))
     screen.say(warning_lines(answer.warnings, display))

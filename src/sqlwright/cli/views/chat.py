@@ -20,6 +20,7 @@ from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions, result_lines, sql_lines, warning_lines
 from sqlwright.cli.views.ask import show_found
+from sqlwright.cli.views.asking_back import AskedBack, question_lines
 from sqlwright.cli.views.explain import reasoning_lines
 from sqlwright.cli.views.sql import execute, nearest, raise_failure, reads_as_sql
 from sqlwright.errors import SqlwrightError
@@ -67,7 +68,11 @@ class Conversation:
         limits: Limits,
         evidence: str = "",
         max_rows: int | None = None,
+        questions: bool = False,
     ) -> None:
+        self._questions = questions
+        """True if questions may be asked back."""
+        self._asked_back = AskedBack()
         self._screen = screen
         self._session = session
         self._evidence = evidence
@@ -125,7 +130,9 @@ class Conversation:
             return False
         name, rest = _command(line)
         try:
-            if name is None and self._is_query(line):
+            if name is None and (chosen := self._asked_back.take(line)):
+                self._choose(*chosen)
+            elif name is None and self._is_query(line):
                 self._screen.note("that is a query: run as it is, under the guard")
                 self._run_sql(line)
             elif name is None:
@@ -163,6 +170,25 @@ class Conversation:
             finding, interrupted = interruptible(
                 lambda: asking.ask(self._session, spinner), asking.cancel
             )
+        asked = finding.answer.question_back
+        if asked is not None and self._questions and not interrupted:
+            number = self._asked_back.remembered(asked)
+            if number is None:
+                self._asked_back.open = finding
+                self._screen.say(question_lines(asked, self._screen))
+                return
+            taken = f"“{asked.phrase}” is {asked.choices[number - 1].text}, as before"
+            self._screen.note(clean(taken, 400))
+            self._choose(finding, number)
+            return
+        self._show_found(finding, interrupted)
+
+    def _choose(self, finding: AnswerAndState, number: int) -> None:
+        """Show the answer by the reading that was chosen."""
+        answer = self._session.choose(finding.answer, number)
+        self._show_found(replace(finding, answer=answer), interrupted=False)
+
+    def _show_found(self, finding: AnswerAndState, interrupted: bool) -> None:
         shown = replace(finding, answer=self._without_told(finding.answer))
         self.exit_code = show_found(
             self._screen, shown, interrupted, max_rows=self._max_rows, more=":rows N"
@@ -171,7 +197,7 @@ class Conversation:
             return
         self._last, self._result = finding, finding.answer
         if finding.answer.sql and finding.answer.status == "answered":
-            self._turns.append(Turn(question, finding.answer.sql))
+            self._turns.append(Turn(finding.answer.question, finding.answer.sql))
 
     def _without_told(self, answer: Answer) -> Answer:
         """The answer without the notes about the database that were told before."""
@@ -281,6 +307,7 @@ class Conversation:
 
     def _forget(self, _: str) -> None:
         self._turns.clear()
+        self._asked_back = AskedBack()
         self._last = self._result = None
         self._screen.note("forgotten")
 

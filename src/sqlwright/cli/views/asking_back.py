@@ -1,0 +1,116 @@
+"""Questions back at a terminal: put, answered by a number or in words, and remembered."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from sqlwright.cli.opening import AnswerAndState
+from sqlwright.cli.terminal.console import Screen
+from sqlwright.cli.terminal.layout import labelled
+from sqlwright.cli.terminal.text import clean
+from sqlwright.english.words import stem, tokens
+from sqlwright.presentation.answer import percent
+from sqlwright.session import Session
+from sqlwright.types import QuestionBack
+
+PROMPT = "which? [1] "
+LONGEST = 200
+"""Characters shown of a choice and of what it gives."""
+
+
+def can_ask(screen: Screen) -> bool:
+    """True if somebody sits at a terminal that shows results and takes lines."""
+    return screen.interactive and sys.stdin is not None and sys.stdin.isatty()
+
+
+def question_lines(asked: QuestionBack, screen: Screen) -> Iterator[Text]:
+    """The question and its numbered choices, each with what it would give."""
+    texts = [clean(one.text, LONGEST) for one in asked.choices]
+    pad = max(map(cell_len, texts))
+    entries = [Text(clean(asked.text, 600), style="strong")]
+    for number, (text, one) in enumerate(zip(texts, asked.choices, strict=True), 1):
+        line = Text.assemble((f"{number}  ", "strong"), (text, "name"))
+        line.append(" " * (pad - cell_len(text) + 2))
+        line.append(clean(one.gives, LONGEST))
+        line.append(f"  {percent(one.share)}", style="quiet")
+        entries.append(line)
+    yield from labelled("question", entries, screen.width, hang=3)
+
+
+def number_meant(asked: QuestionBack, line: str) -> int | None:
+    """The number of the choice that a line means: the number itself, or words that only one of the
+    choices has. None for none of them."""
+    if line.isascii() and line.isdecimal():
+        number = int(line[:9])
+        return number if 1 <= number <= len(asked.choices) else None
+    said = _stems(line)
+    fitting = [n for n, one in enumerate(asked.choices, 1) if said and said <= _stems(one.text)]
+    exact = [n for n in fitting if _stems(asked.choices[n - 1].text) == said]
+    found = exact or fitting
+    return found[0] if len(found) == 1 else None
+
+
+def put_question(
+    screen: Screen, session: Session | None, finding: AnswerAndState
+) -> AnswerAndState:
+    """Ask which reading is meant, and give the answer by it. Enter takes the first one.
+
+    Where the input ends the likelier reading stays, with what it assumes. Raises KeyboardInterrupt.
+    """
+    asked = finding.answer.question_back
+    if asked is None or session is None:
+        return finding
+    screen.say(question_lines(asked, screen))
+    while True:
+        try:
+            line = input(PROMPT).strip()
+        except EOFError:
+            screen.note("")
+            return finding
+        number = number_meant(asked, line) if line else 1
+        if number is not None:
+            screen.say([Text()])
+            return replace(finding, answer=session.choose(finding.answer, number))
+        screen.note(f"a number from 1 to {len(asked.choices)}, or words of one of them", "warning")
+
+
+@dataclass
+class AskedBack:
+    """What a conversation asked back: the question that is open, and the choices made so far."""
+
+    open: AnswerAndState | None = None
+    """The finding whose question waits for the next line."""
+    chosen: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The text of the choice made, by kind and phrase of the question."""
+
+    def remembered(self, asked: QuestionBack) -> int | None:
+        """The number of the choice that was made for the same phrase before; None for none."""
+        text = self.chosen.get(_key(asked))
+        numbers = (n for n, one in enumerate(asked.choices, 1) if one.text == text)
+        return next(numbers, None) if asked.phrase else None
+
+    def take(self, line: str) -> tuple[AnswerAndState, int] | None:
+        """The open finding and the number that a line chooses; None where it chooses none, which
+        drops the question."""
+        finding, self.open = self.open, None
+        asked = None if finding is None else finding.answer.question_back
+        if finding is None or asked is None:
+            return None
+        number = number_meant(asked, line)
+        if number is None:
+            return None
+        self.chosen[_key(asked)] = asked.choices[number - 1].text
+        return finding, number
+
+
+def _key(asked: QuestionBack) -> tuple[str, str]:
+    return asked.kind, " ".join(sorted(_stems(asked.phrase)))
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word.text) for word in tokens(text)) - {"the"}

@@ -1,0 +1,199 @@
+"""One question back, where two or three readings of a question are about as likely and give
+different results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import ClassVar
+
+from sqlwright.candidates import (
+    ResultGroup,
+    cell_key,
+    facts_of,
+    group_by_result,
+    is_empty_answer,
+    valid,
+)
+from sqlwright.english.words import split_name, stem, tokens
+from sqlwright.presentation.answer import result_words
+from sqlwright.protocols import Context, Step
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.sql.facts import Comparison
+from sqlwright.steps.selection.readings.difference import Difference, Statement, difference
+from sqlwright.steps.selection.readings.words import Worded, Wording, question_text
+from sqlwright.types import Candidate, State
+from sqlwright.types.readings import Choice, QuestionBack
+
+MOST = 3
+"""Choices at most: more aren't read."""
+RIVALS = 6
+"""Other results that are looked at, the likeliest first; chosen."""
+ALIKE = 4
+"""Queries looked at of those that give one result, the likeliest first; chosen."""
+
+
+@dataclass(frozen=True)
+class AskBack(Step):
+    """Finds the question to ask back: between the selected query and others of other results that
+    differ from it in one thing that can be said.
+
+    Works for every author: a query's weight is its calibrated probability or, without one, the
+    share of samples that stands behind its result. Without either nothing is asked. The answer
+    stays the likeliest reading.
+    """
+
+    near: float = 0.25
+    """Least weight of another reading, as a share of the selected one's."""
+    least: float = 0.15
+    """Least weight of another reading: below it nothing speaks for it."""
+    sure: float = 0.85
+    """Weight of the selected query from which nothing is asked."""
+
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "candidates", "selected"})
+    writes: ClassVar[frozenset[str]] = frozenset({"question_back"})
+
+    def __post_init__(self) -> None:
+        for name in ("near", "least", "sure"):
+            value = getattr(self, name)
+            if not 0.0 < value <= 1.0:
+                raise ValueError(f"{name} must be above 0 and at most 1, not {value:g}")
+
+    def __call__(self, state: State, context: Context) -> State:
+        chosen = state.selected
+        if chosen is None or not valid(chosen) or state.refusal is not None:
+            return state
+        if not 0.0 < weight(chosen) < self.sure:
+            return state
+        schema = context.workspace.schema
+        least = max(self.near * weight(chosen), self.least)
+        found = _question_back(state, chosen, schema, least)
+        return state if found is None else state.evolve(question_back=found)
+
+
+def weight(candidate: Candidate) -> float:
+    """The probability of a query or, without one, the share of samples behind its result."""
+    return candidate.confidence or candidate.share or 0.0
+
+
+def _question_back(
+    state: State, chosen: Candidate, schema: Schema, least: float
+) -> QuestionBack | None:
+    wording = Wording(state.question, schema, state.values)
+    asked: Difference | None = None
+    phrase, texts, candidates = "", list[str](), [chosen]
+    for group in _rivals(state, chosen, least):
+        found = _one_difference(chosen, group, wording)
+        if found is None:
+            continue
+        rival, differing, worded = found
+        if asked is None:
+            asked, phrase = differing, worded.phrase
+            texts, candidates = [worded.one, worded.other], [chosen, rival]
+        elif differing.asks == asked.asks and worded.one == texts[0] and worded.other not in texts:
+            texts.append(worded.other)
+            candidates.append(rival)
+        if len(texts) == MOST:
+            break
+    if asked is None:
+        return None
+    return QuestionBack(
+        question_text(asked.kind, phrase, texts),
+        asked.kind,
+        phrase,
+        tuple(_choices(texts, candidates)),
+    )
+
+
+def _choices(texts: Sequence[str], candidates: Sequence[Candidate]) -> Iterator[Choice]:
+    whole = sum(map(weight, candidates))
+    for text, candidate in zip(texts, candidates, strict=True):
+        gives = "" if candidate.result is None else result_words(candidate.result)
+        yield Choice(text, gives, weight(candidate) / whole, candidate)
+
+
+def _rivals(state: State, chosen: Candidate, least: float) -> Iterator[ResultGroup]:
+    """The candidates of each other result that is likely enough, the likeliest result first."""
+    ours = [
+        one for one in state.candidates
+        if not one.goal and valid(one) and not one.vetoes and weight(one) >= least
+    ]  # fmt: skip
+    ours.sort(key=lambda one: -weight(one))
+    groups = group_by_result([chosen, *ours])
+    others = (group for group in groups[1:] if _tells_apart(chosen, group.best))
+    yield from islice(others, RIVALS)
+
+
+def _tells_apart(one: Candidate, other: Candidate) -> bool:
+    """True if the rows differ in more than their order, and the other has some."""
+    if is_empty_answer(other) or one.result is None or other.result is None:
+        return False
+    rows = [
+        Counter(tuple(map(cell_key, row)) for row in r.rows) for r in (one.result, other.result)
+    ]
+    return rows[0] != rows[1]
+
+
+def _one_difference(
+    chosen: Candidate, group: ResultGroup, wording: Wording
+) -> tuple[Candidate, Difference, Worded] | None:
+    """The likeliest query of a result that differs from the chosen one in one thing that can be
+    said and that nothing settles."""
+    ours = facts_of(chosen, wording.schema)
+    if ours is None:
+        return None
+    for rival in group.candidates[:ALIKE]:
+        theirs = facts_of(rival, wording.schema)
+        differing = None if theirs is None else difference(ours, theirs)
+        if differing is None:
+            continue
+        worded = wording.worded(differing)
+        if worded.told and not _settled(differing, worded, wording):
+            return rival, differing, worded
+    return None
+
+
+def _settled(differing: Difference, worded: Worded, wording: Wording) -> bool:
+    """True if the evidence names what one of the readings goes by, or if descriptions say which of
+    two columns is called so."""
+    evidence = {stem(word.text) for word in tokens(wording.question.evidence)}
+    if differing.columns is not None:
+        named = [_named(ref, evidence) for ref in differing.columns]
+        if named[0] != named[1]:
+            return True
+        phrase = {stem(word.text) for word in tokens(worded.phrase)}
+        told = [_described(ref, phrase, wording.schema) for ref in differing.columns]
+        return told[0] != told[1]
+    marks = [set(_marks(said)) for said in (differing.one, differing.other)]
+    return any(mark <= evidence for mark in marks[0] ^ marks[1])
+
+
+def _marks(said: Statement | None) -> Iterator[frozenset[str]]:
+    """The words of each column and constant of a condition."""
+    if said is None or not isinstance(said.fact, Comparison):
+        return
+    for term in (said.fact.left, *said.fact.right):
+        names = [*(ref.column for ref in term.columns), *(one.text for one in term.constants)]
+        for name in names:
+            if words := frozenset(stem(word) for word in split_name(name)):
+                yield words
+
+
+def _words(text: str) -> set[str]:
+    return {stem(word.text) for word in tokens(text)}
+
+
+def _named(ref: ColumnRef, stems: set[str]) -> bool:
+    own = {stem(word) for word in split_name(ref.column)}
+    return bool(own) and own <= stems
+
+
+def _described(ref: ColumnRef, phrase: set[str], schema: Schema) -> bool:
+    """True if a column's description, not its name, has all words of a phrase."""
+    table = schema.table(ref.table)
+    column = None if table is None else table.column(ref.column)
+    if column is None or not phrase:
+        return False
+    return phrase <= _words(f"{column.label} {column.description}")
