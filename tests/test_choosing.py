@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 import sqlwright
+from sqlwright import GoldenQuestion
 from sqlwright.errors import UserError
 from sqlwright.running.trace import find_trace, read_trace
 from sqlwright.session import Session
 from tests.conftest import build_database
+from tests.readings import JOINED
 
 FOLDER = Path(__file__).parent / "cases" / "asking_back"
 QUESTION = "name and phone for Oslo"
@@ -46,6 +48,53 @@ def test_a_choice_gives_its_answer_and_asks_nothing_more(session: Session) -> No
     assert chosen.used_tables == ("customers", "contacts")
     assert chosen.question == QUESTION
     assert session.choose(answer, 1).rows == answer.rows
+
+
+def test_times_stay_those_of_the_search(session: Session) -> None:
+    answer = session.ask(QUESTION)
+    chosen = session.choose(answer, 2)
+    assert (chosen.times, chosen.seconds, chosen.usage) == (
+        answer.times,
+        answer.seconds,
+        answer.usage,
+    )
+
+
+def golden(right: int, wrong: int) -> list[GoldenQuestion]:
+    meant = ["customers"] * right + ["contacts"] * wrong
+    return [
+        GoldenQuestion(
+            f"{QUESTION}{'!' * number}", f"SELECT {table}.name, phone {JOINED} WHERE city = 'Oslo'"
+        )
+        for number, table in enumerate(meant)
+    ]
+
+
+def test_what_is_sure_by_ones_own_calibration_isnt_asked(session: Session) -> None:
+    assert session.ask(QUESTION).question_back is not None
+    session.calibrate(golden(100, 0))
+    answer = session.ask(QUESTION)
+    assert answer.confidence is not None
+    assert answer.confidence > 0.85
+    assert answer.question_back is None
+
+
+def test_choices_go_by_calibrated_probabilities(session: Session) -> None:
+    session.calibrate(golden(16, 24))
+    answer = session.ask(QUESTION)
+    assert answer.confidence is not None
+    assert answer.confidence < 0.45  # the step says 0.5
+    assert answer.question_back is not None
+    taken, other = answer.question_back.choices
+    assert taken.candidate.confidence == answer.confidence
+    assert other.candidate.confidence is not None
+    chosen = session.choose(answer, 2)
+    assert chosen.confidence == pytest.approx(answer.confidence + other.candidate.confidence)
+    assert chosen.basis.fitted_to == "40 of your own questions (16 answered right)"
+    assert answer.interval is not None
+    assert chosen.interval is not None
+    assert answer.interval[0] < chosen.interval[0] < chosen.confidence < chosen.interval[1]
+    assert all(one.confidence == 0.0 for one in chosen.alternatives)
 
 
 def test_the_trace_has_the_choice(session: Session, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar, runtime_checkable
 
 from sqlwright.boundary.arguments import Count, Positive, checked_fields
 from sqlwright.errors import Cancelled, ConfigError
@@ -41,6 +41,7 @@ from sqlwright.protocols.models import (
     TellsContext,
     context_tokens,
 )
+from sqlwright.protocols.remembered import Remembered
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.spending import Spending
 from sqlwright.types import ExecutionResult, State, ValueMatch
@@ -98,38 +99,6 @@ class Limits:
 
 
 R = TypeVar("R")
-
-
-@dataclass
-class _Made:
-    """A value that is, or is being, made once."""
-
-    inputs: tuple[object, ...]
-    """Kept, because they are told apart by identity."""
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    outcome: list[Any] = field(default_factory=list)
-    """Empty until it is there."""
-
-
-class Remembered:
-    """Values made once for all steps of a question; safe to use from any thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._made: dict[Hashable, _Made] = {}
-
-    def once(
-        self, make: Callable[[], R], what: str, inputs: tuple[object, ...], options: Hashable = None
-    ) -> R:
-        """The value that `make` gave the first time for the same inputs; see `Run.once`."""
-        key = (what, options, tuple(map(id, inputs)))
-        with self._lock:
-            made = self._made.setdefault(key, _Made(inputs))
-        with made.lock:
-            if not made.outcome:
-                made.outcome.append(make())
-            outcome: R = made.outcome[0]
-            return outcome
 
 
 @dataclass(frozen=True)
@@ -306,6 +275,16 @@ class Context:
     workspace: Workspace
     run: Run
     models: ModelsByRole = field(default_factory=dict)
+    calibrated: Callable[[State, Schema], State] | None = None
+    """Gives a state the probabilities of the answer made of it; None where nothing was fitted."""
+
+    def weighed(self, state: State) -> State:
+        """The state with calibrated probabilities, for a step to look at; as it is without any.
+
+        They are put into the answer at the end: a step that gave such a state back would have them
+        applied twice.
+        """
+        return state if self.calibrated is None else self.calibrated(state, self.workspace.schema)
 
     def llm(self, name: str = "") -> LanguageModel:
         """The language model of that name, by default the run's. Raises ConfigError without one."""

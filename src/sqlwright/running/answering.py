@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlwright import candidates as pool
+from sqlwright.confidence.calibration import log_odds, probability
 from sqlwright.errors import Cancelled
 from sqlwright.presentation.accounting import named_words
 from sqlwright.presentation.answer import NO_ROWS, percent, shortened_words
@@ -27,6 +28,7 @@ from sqlwright.types import (
     Note,
     QueryPart,
     Question,
+    QuestionBack,
     State,
     StepTime,
     ValueMatch,
@@ -36,7 +38,9 @@ ALTERNATIVES = 4
 """Other results shown at most; chosen."""
 DOUBTFUL = 0.5
 """Confidence below which the answer says so; chosen: more likely wrong than right."""
-OF_QUERY = FINDINGS | {"vetoed", "mended", "shortened", "only_null"}
+OF_QUERY = FINDINGS | {
+    "vetoed", "mended", "unanswered", "converted", "shortened", "only_null",
+}  # fmt: skip
 """Kinds of notes that are about one query and its rows."""
 AS_LIKELY = 2 / 3
 """Share of the confidence from which another result is named as a reason for doubt; chosen."""
@@ -97,17 +101,21 @@ def never_begun(question: Question, error: Cancelled) -> tuple[Answer, State]:
 def chosen_answer(answer: Answer, choice: Choice, workspace: Workspace) -> Answer:
     """The answer by a reading that was chosen of its question back.
 
-    It is as sure as that one of the readings is meant: the probabilities of all of them together.
+    It is as sure as that one of the readings is meant; the others are ruled out. Times and usage
+    are those of the search, which stays the only one.
     """
     asked = answer.question_back
     offered = () if asked is None else asked.choices
-    others = tuple(one.candidate for one in offered if one is not choice)
-    taken = choice.candidate
-    sure = None
-    if answer.confidence is not None:
-        whole = sum(one.candidate.confidence or 0.0 for one in offered)
-        sure = min(whole, 1.0)
-        taken = replace(taken, confidence=sure)
+    others = tuple(_ruled_out(one.candidate) for one in offered if one is not choice)
+    taken, sure, interval = choice.candidate, answer.confidence, answer.interval
+    basis = answer.basis
+    if asked is not None and choice is not asked.taken:
+        agreeing = _agreeing(basis, asked.taken.candidate, taken)
+        basis = replace(basis, agreeing=agreeing, signs=())
+    if asked is not None and sure is not None:
+        whole = min(sure / asked.taken.share, 1.0)
+        interval = _moved(interval, log_odds(whole) - log_odds(sure))
+        taken, sure = replace(taken, confidence=whole), whole
     state = State(
         Question(answer.question),
         SchemaView(workspace.schema),
@@ -115,12 +123,36 @@ def chosen_answer(answer: Answer, choice: Choice, workspace: Workspace) -> Answe
         candidates=(taken, *others, *answer.alternatives),
         selected=taken,
         confidence=sure,
-        basis=answer.basis,
+        basis=basis,
         warnings=tuple(note for note in answer.warnings if note.kind not in OF_QUERY),
     )
     return replace(
-        answer_from(state, workspace, None), recipe=answer.recipe, answered_by=answer.answered_by
+        answer_from(state, workspace, None),
+        interval=interval,
+        basis=basis,
+        recipe=answer.recipe,
+        times=answer.times,
+        seconds=answer.seconds,
+        usage=answer.usage,
+        usage_by_step=answer.usage_by_step,
     )
+
+
+def _ruled_out(other: Candidate) -> Candidate:
+    return other if other.confidence is None else replace(other, confidence=0.0)
+
+
+def _agreeing(basis: Basis, first: Candidate, other: Candidate) -> int:
+    """The samples that agree with another result than the one that a basis tells of."""
+    return round(basis.agreeing * (other.share or 0.0) / first.share) if first.share else 0
+
+
+def _moved(interval: tuple[float, float] | None, by: float) -> tuple[float, float] | None:
+    """An interval moved by log odds."""
+    if interval is None:
+        return None
+    low, high = (probability(log_odds(end) + by) for end in interval)
+    return low, high
 
 
 def query_answer(sql: str, result: ExecutionResult, schema: Schema) -> Answer:
@@ -205,9 +237,15 @@ def _answered(
         reading=reading,
         used_columns=columns,
         used_tables=_tables(chosen.sql, columns, workspace.schema),
-        question_back=state.question_back,
+        question_back=_asked_back(state, chosen),
         warnings=tuple(note for note in warnings if note.text != doubt),
     )
+
+
+def _asked_back(state: State, chosen: Candidate) -> QuestionBack | None:
+    """The question back, if the answer goes by its first choice: no later step chose otherwise."""
+    asked = state.question_back
+    return asked if asked is not None and asked.taken.candidate.id == chosen.id else None
 
 
 def _doubt(

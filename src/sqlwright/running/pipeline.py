@@ -46,7 +46,8 @@ class Pipeline:
         if note := second_question_note(question.text):
             start = start.warn("second_question", note)
         progress = _Progress(start, run.events)
-        context = Context(workspace, run.fork(progress), models)
+        trust = Trust(models, own)
+        context = Context(workspace, run.fork(progress), models, trust.weighed)
         stopped: Note | None = None
         began = run.clock()
         try:
@@ -57,7 +58,7 @@ class Pipeline:
             stopped = Note("stopped", _explained(error, progress.step), str(error))
             state = _with_best_selected(progress.state, context, error)
         answer = replace(
-            answer_from(state, workspace, stopped, Trust(models, own)),
+            answer_from(state, workspace, stopped, trust),
             recipe=self.recipe,
             times=tuple(progress.times),
             seconds=run.clock() - began,

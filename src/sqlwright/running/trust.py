@@ -52,6 +52,10 @@ class Trust:
             return state.evolve(confidence=sure.value), replace(told, counted=True)
         return _beside(state, sure, by), told
 
+    def weighed(self, state: State, schema: Schema) -> State:
+        """The state alone of `applied`."""
+        return self.applied(state, schema)[0]
+
     def _calibration(self, state: State, chosen: Candidate) -> tuple[Calibrates | None, str]:
         """The calibration for a state's kind of answer, and what it was fitted to."""
         embedded = state.confidence is not None

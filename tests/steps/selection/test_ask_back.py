@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,18 @@ import yaml
 from sqlwright.candidates import execute
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Context, Run, Workspace
-from sqlwright.schema import SchemaView
+from sqlwright.schema import Schema, SchemaView
 from sqlwright.steps.selection.ask_back import AskBack
-from sqlwright.types import Candidate, Question, State, ValueMatch, Veto
+from sqlwright.types import (
+    Account,
+    AskedPhrase,
+    Candidate,
+    Question,
+    QuestionBack,
+    State,
+    ValueMatch,
+    Veto,
+)
 from tests.conftest import build_database
 
 FOLDER = Path(__file__).parents[2] / "cases" / "asking_back"
@@ -74,6 +83,53 @@ def test_a_reading_with_a_fault_is_no_choice(office: Workspace) -> None:
     best, other = state.candidates
     faulty = replace(other, vetoes=(Veto("shown", "it shows what nobody asked for"),))
     assert asked(office, state.evolve(candidates=(best, faulty))).question_back is None
+
+
+def with_account(candidate: Candidate, *phrases: AskedPhrase) -> Candidate:
+    return replace(candidate, account=Account(phrases))
+
+
+def test_a_reading_that_leaves_a_phrase_out_is_no_choice(office: Workspace) -> None:
+    state = state_of(office, CASES[0])
+    best, other = state.candidates
+    phone = AskedPhrase("word", "phone", (9, 14), "contacts.phone")
+    left = AskedPhrase("word", "phone", (9, 14), doubt=0.25)
+
+    def back(ours: AskedPhrase, theirs: AskedPhrase) -> QuestionBack | None:
+        ran = (with_account(best, ours), with_account(other, theirs))
+        return asked(office, state.evolve(candidates=ran, selected=ran[0])).question_back
+
+    assert back(phone, left) is None
+    assert back(left, phone) is not None
+    assert back(left, left) is not None
+    assert back(phone, replace(left, doubt=0.05)) is not None
+
+
+def test_calibrated_probabilities_decide_and_stay_out_of_the_state(office: Workspace) -> None:
+    def halved(state: State, _: Schema) -> State:
+        ran = tuple(replace(c, confidence=(c.confidence or 0.0) / 2) for c in state.candidates)
+        return state.evolve(candidates=ran, selected=ran[0], confidence=ran[0].confidence)
+
+    sure = next(case for case in CASES if case.get("why") == "sure enough")
+    state = state_of(office, sure)
+    after = AskBack()(state, Context(office, Run(), {}, halved))
+    assert after.question_back is not None
+    assert [one.candidate.confidence for one in after.question_back.choices] == [0.45, 0.2]
+    assert (after.candidates, after.selected) == (state.candidates, state.selected)
+
+
+def test_a_fitted_answer_leaves_the_rest_to_other_samples(office: Workspace) -> None:
+    def fitted(sure: float) -> Callable[[State, Schema], State]:
+        return lambda state, _: state.evolve(confidence=sure)
+
+    state = state_of(office, CASES[0])
+    best, other = (replace(c, confidence=None, share=c.confidence) for c in state.candidates)
+    state = state.evolve(candidates=(best, other), selected=best)
+    context = Context(office, Run(), {}, fitted(0.5))
+    found = AskBack()(state, context).question_back  # shares of 0.6 and 0.3
+    assert found is not None
+    assert [one.share for one in found.choices] == pytest.approx([0.5 / 0.875, 0.375 / 0.875])
+    assert AskBack()(state, replace(context, calibrated=fitted(0.9))).question_back is None
 
 
 def test_shares_of_samples_weigh_where_nothing_is_calibrated(office: Workspace) -> None:

@@ -4,7 +4,7 @@ different results."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
@@ -18,13 +18,15 @@ from sqlwright.candidates import (
     valid,
 )
 from sqlwright.english.words import split_name, stem, tokens
+from sqlwright.presentation.accounting import LEAST
 from sqlwright.presentation.answer import result_words
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef, Schema
+from sqlwright.sql.calculations import calculations
 from sqlwright.sql.facts import Comparison
 from sqlwright.steps.selection.readings.difference import Difference, Statement, difference
 from sqlwright.steps.selection.readings.words import Worded, Wording, question_text
-from sqlwright.types import Candidate, State
+from sqlwright.types import Account, Candidate, State
 from sqlwright.types.readings import Choice, QuestionBack
 
 MOST = 3
@@ -40,9 +42,10 @@ class AskBack(Step):
     """Finds the question to ask back: between the selected query and others of other results that
     differ from it in one thing that can be said.
 
-    Works for every author: a query's weight is its calibrated probability or, without one, the
-    share of samples that stands behind its result. Without either nothing is asked. The answer
-    stays the likeliest reading.
+    Works for every author: a query's weight is the probability that the answer would show of it
+    or, where nothing was fitted, the share of samples that stands behind its result. Without either
+    nothing is asked. A query with a fault, or that leaves out a phrase of the question which the
+    selected one answers, is no reading. The answer stays the likeliest reading.
     """
 
     near: float = 0.25
@@ -62,29 +65,46 @@ class AskBack(Step):
                 raise ValueError(f"{name} must be above 0 and at most 1, not {value:g}")
 
     def __call__(self, state: State, context: Context) -> State:
-        chosen = state.selected
-        if chosen is None or not valid(chosen) or state.refusal is not None:
+        if state.selected is None or not valid(state.selected) or state.refusal is not None:
             return state
-        if not 0.0 < weight(chosen) < self.sure:
+        weighed = context.weighed(state)
+        chosen, weight = weighed.selected or state.selected, _weights(weighed)
+        if not 0.0 < weight[chosen.id] < self.sure:
             return state
-        schema = context.workspace.schema
-        least = max(self.near * weight(chosen), self.least)
-        found = _question_back(state, chosen, schema, least)
+        rivals = _rivals(weighed, chosen, weight, max(self.near * weight[chosen.id], self.least))
+        wording = Wording(state.question, context.workspace.schema, state.values)
+        found = _question_back(chosen, rivals, weight, wording)
         return state if found is None else state.evolve(question_back=found)
 
 
-def weight(candidate: Candidate) -> float:
-    """The probability of a query or, without one, the share of samples behind its result."""
-    return candidate.confidence or candidate.share or 0.0
+Weights = Mapping[str, float]
+"""Of candidates, by their ids."""
+
+
+def _weights(state: State) -> Weights:
+    """The probability of each candidate or, without one, the share of samples behind its result.
+
+    Where the answer alone has a probability (a language model's, fitted by its user), the samples
+    behind other results share what it leaves, and no other is likelier than the answer.
+    """
+    chosen, sure = state.selected, state.confidence
+    found = {
+        one.id: (one.share or 0.0) if one.confidence is None else one.confidence
+        for one in (*state.candidates, *([chosen] if chosen else []))
+    }
+    if chosen is None or sure is None or chosen.confidence is not None:
+        return found
+    part = found[chosen.id]
+    left = (1.0 - sure) / (1.0 - part) if part < 1.0 else 0.0
+    return {id_: min(share * left, sure) for id_, share in found.items()} | {chosen.id: sure}
 
 
 def _question_back(
-    state: State, chosen: Candidate, schema: Schema, least: float
+    chosen: Candidate, rivals: Iterator[ResultGroup], weight: Weights, wording: Wording
 ) -> QuestionBack | None:
-    wording = Wording(state.question, schema, state.values)
     asked: Difference | None = None
     phrase, texts, candidates = "", list[str](), [chosen]
-    for group in _rivals(state, chosen, least):
+    for group in rivals:
         found = _one_difference(chosen, group, wording)
         if found is None:
             continue
@@ -103,27 +123,41 @@ def _question_back(
         question_text(asked.kind, phrase, texts),
         asked.kind,
         phrase,
-        tuple(_choices(texts, candidates)),
+        tuple(_choices(texts, candidates, weight)),
     )
 
 
-def _choices(texts: Sequence[str], candidates: Sequence[Candidate]) -> Iterator[Choice]:
-    whole = sum(map(weight, candidates))
+def _choices(
+    texts: Sequence[str], candidates: Sequence[Candidate], weight: Weights
+) -> Iterator[Choice]:
+    whole = sum(weight[one.id] for one in candidates)
     for text, candidate in zip(texts, candidates, strict=True):
         gives = "" if candidate.result is None else result_words(candidate.result)
-        yield Choice(text, gives, weight(candidate) / whole, candidate)
+        yield Choice(text, gives, weight[candidate.id] / whole, candidate)
 
 
-def _rivals(state: State, chosen: Candidate, least: float) -> Iterator[ResultGroup]:
+def _rivals(
+    state: State, chosen: Candidate, weight: Weights, least: float
+) -> Iterator[ResultGroup]:
     """The candidates of each other result that is likely enough, the likeliest result first."""
     ours = [
         one for one in state.candidates
-        if not one.goal and valid(one) and not one.vetoes and weight(one) >= least
+        if not one.goal and valid(one) and not one.vetoes and weight[one.id] >= least
+        and not _leaves_out(one.account, chosen.account)
     ]  # fmt: skip
-    ours.sort(key=lambda one: -weight(one))
+    ours.sort(key=lambda one: -weight[one.id])
     groups = group_by_result([chosen, *ours])
     others = (group for group in groups[1:] if _tells_apart(chosen, group.best))
     yield from islice(others, RIVALS)
+
+
+def _leaves_out(account: Account | None, other: Account | None) -> bool:
+    """True if a query leaves out a phrase of the question, of which a person would be told, that
+    another one answers."""
+    if account is None or other is None:
+        return False
+    answered = {one.span for one in other.phrases if one.answer}
+    return any(one.doubt >= LEAST and one.span in answered for one in account.unanswered)
 
 
 def _tells_apart(one: Candidate, other: Candidate) -> bool:
@@ -140,13 +174,16 @@ def _one_difference(
     chosen: Candidate, group: ResultGroup, wording: Wording
 ) -> tuple[Candidate, Difference, Worded] | None:
     """The likeliest query of a result that differs from the chosen one in one thing that can be
-    said and that nothing settles."""
+    said and that nothing settles. Calculations stand in no fact: they have to be the same."""
     ours = facts_of(chosen, wording.schema)
     if ours is None:
         return None
+    worked_out = calculations(chosen.sql)
     for rival in group.candidates[:ALIKE]:
         theirs = facts_of(rival, wording.schema)
-        differing = None if theirs is None else difference(ours, theirs)
+        if theirs is None or calculations(rival.sql) != worked_out:
+            continue
+        differing = difference(ours, theirs)
         if differing is None:
             continue
         worded = wording.worded(differing)
