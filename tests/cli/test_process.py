@@ -346,6 +346,15 @@ def test_a_chat_asks_once_and_remembers(office: Path) -> None:
     assert text.count("SELECT contacts.name") == 2
 
 
+def test_a_wrong_number_in_a_chat_is_asked_for_again(office: Path) -> None:
+    lines = [f"{TWO_NAMES}\n", "7\n", "name\n", ":sql\n", "2\n", ":quit\n"]
+    code, text = typed(["chat", str(office), *READINGS, "--no-history"], *lines)
+    assert code == 0
+    assert text.count("a number from 1 to 2, or words of one of them") == 2
+    likelier, chosen = text.index("SELECT customers.name"), text.index("SELECT contacts.name")
+    assert likelier < chosen
+
+
 def test_a_new_question_in_a_chat_drops_the_one_asked_back(office: Path) -> None:
     lines = [f"{TWO_NAMES}\n", "How many customers are there?\n", ":quit\n"]
     code, text = typed(["chat", str(office), *READINGS, "--no-history"], *lines)

@@ -76,7 +76,12 @@ def put_question(
         if number is not None:
             screen.say([Text()])
             return replace(finding, answer=session.choose(finding.answer, number))
-        screen.note(f"a number from 1 to {len(asked.choices)}, or words of one of them", "warning")
+        note_unclear(screen, asked)
+
+
+def note_unclear(screen: Screen, asked: QuestionBack) -> None:
+    """Say what would choose a reading, after a line that chose none."""
+    screen.note(f"a number from 1 to {len(asked.choices)}, or words of one of them", "warning")
 
 
 @dataclass
@@ -86,13 +91,23 @@ class AskedBack:
     open: AnswerAndState | None = None
     """The finding whose question waits for the next line."""
     chosen: dict[tuple[str, str], str] = field(default_factory=dict)
-    """The text of the choice made, by kind and phrase of the question."""
+    """The text of the choice made, by kind and by the words that can be read in several ways: a
+    phrase or, where none stands for it, the whole question."""
 
-    def remembered(self, asked: QuestionBack) -> int | None:
-        """The number of the choice that was made for the same phrase before; None for none."""
-        text = self.chosen.get(_key(asked))
-        numbers = (n for n, one in enumerate(asked.choices, 1) if one.text == text)
-        return next(numbers, None) if asked.phrase else None
+    def remembered(self, asked: QuestionBack, question: str) -> int | None:
+        """The number of the choice that was made for the same words before; None for none."""
+        text = self.chosen.get(_key(asked, question))
+        return next((n for n, one in enumerate(asked.choices, 1) if one.text == text), None)
+
+    def unclear(self, line: str) -> QuestionBack | None:
+        """The open question, if a line means to answer it and doesn't: another number, or words
+        that several of its choices have."""
+        asked = None if self.open is None else self.open.answer.question_back
+        if asked is None or number_meant(asked, line) is not None:
+            return None
+        of_choices = frozenset().union(*(_stems(one.text) for one in asked.choices))
+        said = _stems(line)
+        return asked if line.isdecimal() or (said and said <= of_choices) else None
 
     def take(self, line: str) -> tuple[AnswerAndState, int] | None:
         """The open finding and the number that a line chooses; None where it chooses none, which
@@ -104,12 +119,12 @@ class AskedBack:
         number = number_meant(asked, line)
         if number is None:
             return None
-        self.chosen[_key(asked)] = asked.choices[number - 1].text
+        self.chosen[_key(asked, finding.answer.question)] = asked.choices[number - 1].text
         return finding, number
 
 
-def _key(asked: QuestionBack) -> tuple[str, str]:
-    return asked.kind, " ".join(sorted(_stems(asked.phrase)))
+def _key(asked: QuestionBack, question: str) -> tuple[str, str]:
+    return asked.kind, " ".join(sorted(_stems(asked.phrase or question)))
 
 
 def _stems(text: str) -> frozenset[str]:

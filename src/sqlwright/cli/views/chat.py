@@ -20,7 +20,7 @@ from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions, result_lines, sql_lines, warning_lines
 from sqlwright.cli.views.ask import show_found
-from sqlwright.cli.views.asking_back import AskedBack, question_lines
+from sqlwright.cli.views.asking_back import AskedBack, note_unclear, question_lines
 from sqlwright.cli.views.explain import reasoning_lines
 from sqlwright.cli.views.sql import execute, nearest, raise_failure, reads_as_sql
 from sqlwright.errors import SqlwrightError
@@ -130,7 +130,9 @@ class Conversation:
             return False
         name, rest = _command(line)
         try:
-            if name is None and (chosen := self._asked_back.take(line)):
+            if name is None and (asked := self._asked_back.unclear(line)):
+                note_unclear(self._screen, asked)
+            elif name is None and (chosen := self._asked_back.take(line)):
                 self._choose(*chosen)
             elif name is None and self._is_query(line):
                 self._screen.note("that is a query: run as it is, under the guard")
@@ -172,13 +174,15 @@ class Conversation:
             )
         asked = finding.answer.question_back
         if asked is not None and self._questions and not interrupted:
-            number = self._asked_back.remembered(asked)
+            number = self._asked_back.remembered(asked, question)
             if number is None:
                 self._asked_back.open = finding
+                self._last, self._result = finding, finding.answer
                 self._screen.say(question_lines(asked, self._screen))
                 return
-            taken = f"“{asked.phrase}” is {asked.choices[number - 1].text}, as before"
-            self._screen.note(clean(taken, 400))
+            meant = asked.choices[number - 1].text
+            taken = f"“{asked.phrase}” is {meant}" if asked.phrase else f"taken: {meant}"
+            self._screen.note(clean(f"{taken}, as before", 400))
             self._choose(finding, number)
             return
         self._show_found(finding, interrupted)
