@@ -29,7 +29,8 @@ from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.metrics import orders, spider_match
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
-from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.protocols import Context, ModelsByRole, Run, Workspace
+from sqlwright.running.trust import Trust
 from sqlwright.steps.selection.ask_back import AskBack
 from sqlwright.types import Candidate, QuestionBack, State
 
@@ -95,14 +96,16 @@ def asked_all(listed: Sequence[Item]) -> Iterator[Outcome]:
                 scorer = Scorer(session.workspace.database, session.workspace.schema)
                 for item in group:
                     _, state = session.run(item.question, evidence=item.evidence)
-                    outcome = judged(item, state, scorer, session.workspace)
+                    outcome = judged(item, state, scorer, session.workspace, models)
                     if outcome is not None:
                         yield outcome
         except DatabaseUnavailable:
             continue
 
 
-def judged(item: Item, state: State, scorer: Scorer, workspace: Workspace) -> Outcome | None:
+def judged(
+    item: Item, state: State, scorer: Scorer, workspace: Workspace, models: ModelsByRole
+) -> Outcome | None:
     """What came of one question; None where the gold query gives nothing to compare with."""
     gold = scorer.execute(item.gold) if item.gold else None
     if gold is not None and (not gold.ok or gold.truncated or not gold.rows):
@@ -117,7 +120,7 @@ def judged(item: Item, state: State, scorer: Scorer, workspace: Workspace) -> Ou
         sides = (Candidate(candidate.sql, "", result=found), Candidate(item.gold, "", result=gold))
         return same_result(*sides)
 
-    context = Context(workspace, Run(), {})
+    context = Context(workspace, Run(), models, Trust(models).weighed)
     plain = state.evolve(question_back=None)
     asked = tuple(rule(plain, context).question_back for rule in (AskBack(), *RULES))
     choices = [() if one is None else one.choices for one in asked]

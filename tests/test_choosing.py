@@ -44,7 +44,7 @@ def test_a_choice_gives_its_answer_and_asks_nothing_more(session: Session) -> No
     chosen = session.choose(answer, 2)
     assert chosen.rows[0] == ("Ada Berg", "11")
     assert chosen.question_back is None
-    assert chosen.confidence == pytest.approx(0.8)  # one of the two is meant
+    assert chosen.confidence == pytest.approx(0.65)  # one of 0.5 and 0.3
     assert chosen.used_tables == ("customers", "contacts")
     assert chosen.question == QUESTION
     assert session.choose(answer, 1).rows == answer.rows
@@ -89,7 +89,8 @@ def test_choices_go_by_calibrated_probabilities(session: Session) -> None:
     assert taken.candidate.confidence == answer.confidence
     assert other.candidate.confidence is not None
     chosen = session.choose(answer, 2)
-    assert chosen.confidence == pytest.approx(answer.confidence + other.candidate.confidence)
+    assert chosen.confidence is not None
+    assert answer.confidence < chosen.confidence < answer.confidence + other.candidate.confidence
     assert chosen.basis.fitted_to == "40 of your own questions (16 answered right)"
     assert answer.interval is not None
     assert chosen.interval is not None

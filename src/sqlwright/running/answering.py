@@ -5,7 +5,9 @@ Sets the answer's status, rows, confidence, reason for doubt, alternatives and n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 from sqlwright import candidates as pool
 from sqlwright.confidence.calibration import log_odds, probability
@@ -101,7 +103,7 @@ def never_begun(question: Question, error: Cancelled) -> tuple[Answer, State]:
 def chosen_answer(answer: Answer, choice: Choice, workspace: Workspace) -> Answer:
     """The answer by a reading that was chosen of its question back.
 
-    It is as sure as that one of the readings is meant; the others are ruled out. Times and usage
+    It is as sure as that one of the readings is right; the others are ruled out. Times and usage
     are those of the search, which stays the only one.
     """
     asked = answer.question_back
@@ -113,7 +115,7 @@ def chosen_answer(answer: Answer, choice: Choice, workspace: Workspace) -> Answe
         agreeing = _agreeing(basis, asked.taken.candidate, taken)
         basis = replace(basis, agreeing=agreeing, signs=())
     if asked is not None and sure is not None:
-        whole = min(sure / asked.taken.share, 1.0)
+        whole = _any_right([sure * one.share / asked.taken.share for one in offered])
         interval = _moved(interval, log_odds(whole) - log_odds(sure))
         taken, sure = replace(taken, confidence=whole), whole
     state = State(
@@ -136,6 +138,12 @@ def chosen_answer(answer: Answer, choice: Choice, workspace: Workspace) -> Answe
         usage=answer.usage,
         usage_by_step=answer.usage_by_step,
     )
+
+
+def _any_right(sure: Sequence[float]) -> float:
+    """The probability that one of several readings is right, each for itself: what is told of each
+    leaves the others too much room for a sum."""
+    return 1.0 - prod(1.0 - min(one, 1.0) for one in sure)
 
 
 def _ruled_out(other: Candidate) -> Candidate:

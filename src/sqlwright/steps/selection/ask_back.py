@@ -23,7 +23,7 @@ from sqlwright.presentation.answer import result_words
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.calculations import calculations
-from sqlwright.sql.facts import Comparison
+from sqlwright.sql.facts import Comparison, Term
 from sqlwright.steps.selection.readings.difference import Difference, Statement, difference
 from sqlwright.steps.selection.readings.words import Worded, Wording, question_text
 from sqlwright.types import Account, Candidate, State
@@ -193,8 +193,10 @@ def _one_difference(
 
 
 def _settled(differing: Difference, worded: Worded, wording: Wording) -> bool:
-    """True if the evidence names what one of the readings goes by, or if descriptions say which of
-    two columns is called so."""
+    """True if both readings tell of the same things, if the evidence names what one of them goes
+    by, or if descriptions say which of two columns is called so."""
+    if _is_key_and_name(differing, wording.schema):
+        return True
     evidence = {stem(word.text) for word in tokens(wording.question.evidence)}
     if differing.columns is not None:
         named = [_named(ref, evidence) for ref in differing.columns]
@@ -205,6 +207,21 @@ def _settled(differing: Difference, worded: Worded, wording: Wording) -> bool:
         return told[0] != told[1]
     marks = [set(_marks(said)) for said in (differing.one, differing.other)]
     return any(mark <= evidence for mark in marks[0] ^ marks[1])
+
+
+def _is_key_and_name(differing: Difference, schema: Schema) -> bool:
+    """True if one query shows the key of what the other one shows another column of."""
+    said = differing.one
+    if differing.columns is None or said is None or said.place != "shown":
+        return False
+    if not isinstance(said.fact, Term) or said.fact.column is None:
+        return False
+    keys = [ref for ref in differing.columns if ref in schema.all_keys]
+    if len(keys) != 1:
+        return False
+    (named,) = (ref for ref in differing.columns if ref not in keys)
+    own = {keys[0].table, *(far.table for near, far in schema.key_pairs if near == keys[0])}
+    return named.table in own
 
 
 def _marks(said: Statement | None) -> Iterator[frozenset[str]]:

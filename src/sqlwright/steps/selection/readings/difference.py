@@ -71,7 +71,16 @@ def difference(one: QueryFacts, other: QueryFacts) -> Difference | None:
     right = [statement for statement in right if statement.place != "tables"]
     if len(left) == len(right):
         return _exchanged(left, right) or (_changed(left[0], right[0]) if len(left) == 1 else None)
-    return _added(left, right)
+    added = _added(left, right)
+    if added is not None and added.kind == "each" and not _works_out(added, one, other):
+        return None
+    return added
+
+
+def _works_out(each: Difference, one: QueryFacts, other: QueryFacts) -> bool:
+    """True if the query without groups works something out of all rows together."""
+    said, ungrouped = (each.one, other) if each.one is not None else (each.other, one)
+    return said is not None and bool(ungrouped.selects[said.select].aggregates)
 
 
 def _statements(facts: QueryFacts) -> Iterator[Statement]:

@@ -49,6 +49,7 @@ def question_text(kind: ReadingKind, phrase: str, choices: Sequence[str]) -> str
     if kind == "column":
         shared = set.intersection(*({*choice.split()} - {"the"} for choice in choices))
         last = choices[0].split()[-1]
+        shared -= FUNCTION_WORDS  # “ordered on” is no “on”
         which = f"Which {last} do you mean" if last in shared else "Do you mean"
         return f"{which}: {meant}?" if last in shared else f"{which} {meant}?"
     return f"Do you mean {meant}?"
@@ -84,11 +85,15 @@ class Wording:
         return owned if owned[0] != owned[1] else (str(one), str(other))
 
     def column(self, ref: ColumnRef) -> str:
-        """The name that people have for a column, else its own as words, with an article."""
-        table = self.schema.table(ref.table)
-        column = None if table is None else table.column(ref.column)
+        """The name that people have for a column, else its own as words, with an article but for
+        those like “ordered on”."""
+        name = self._name(ref)
+        return name if name.split()[-1] in FUNCTION_WORDS else f"the {name}"
+
+    def _name(self, ref: ColumnRef) -> str:
+        column = self.schema.column(ref)
         words = (column.label if column else "") or " ".join(split_name(ref.column))
-        return f"the {words or ref.column}"
+        return words.strip() or ref.column
 
     def table(self, name: str) -> str:
         """The name that people have for a table, else its own as words."""
@@ -96,7 +101,7 @@ class Wording:
         return (table.label if table else "") or " ".join(split_name(name)) or name
 
     def _owned(self, ref: ColumnRef) -> str:
-        column = self.column(ref).removeprefix("the ")
+        column = self._name(ref)
         *before, last = self.table(ref.table).split()
         table = " ".join([*before, singular(last)])
         if column.casefold().startswith(table.casefold()):
@@ -105,7 +110,7 @@ class Wording:
 
     def _called(self, *refs: ColumnRef) -> str:
         """The words of the question that name all of the columns; empty where none do."""
-        stems = set.intersection(*(set(map(stem, self.column(ref).split()[1:])) for ref in refs))
+        stems = set.intersection(*(set(map(stem, self._name(ref).split())) for ref in refs))
         stems -= {stem(word) for ref in refs for word in split_name(ref.table)}
         found = tokens(self.question.text)
         called = [t for t in found if stem(t.text) in stems and t.text not in FUNCTION_WORDS]
