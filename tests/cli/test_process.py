@@ -270,7 +270,7 @@ def typed(arguments: list[str], *lines: str) -> tuple[int, str]:
     return process.wait(30), received
 
 
-CTRL_C = "\x03"
+CTRL_C, CTRL_D = "\x03", "\x04"
 TWO_NAMES = "name and phone for Oslo"
 ROOT = Path(__file__).parents[2]
 PATH = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
@@ -303,6 +303,16 @@ def test_ctrl_c_at_the_question_leaves(office: Path) -> None:
     assert code == 130
     assert "SELECT" not in text
     assert "Traceback" not in text
+
+
+def test_where_the_input_ends_the_likelier_reading_is_answered(office: Path) -> None:
+    code, text = typed(["ask", str(office), TWO_NAMES, *READINGS], CTRL_D)
+    assert code == 0
+    asked, _, answer = text.partition("which? [1] ")
+    assert "do you mean" in asked
+    assert answer.startswith("\n\n")
+    assert "SELECT customers.name" in answer
+    assert "is taken as the customer's name" in " ".join(answer.split())
 
 
 def test_without_questions_the_likelier_reading_is_answered(office: Path) -> None:

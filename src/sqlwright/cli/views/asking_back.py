@@ -70,7 +70,7 @@ def put_question(
         try:
             line = input(PROMPT).strip()
         except EOFError:
-            screen.note("")
+            screen.say([Text(), Text()])  # no line's end was typed
             return finding
         number = number_meant(asked, line) if line else 1
         if number is not None:
