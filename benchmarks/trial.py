@@ -1,14 +1,19 @@
 """Recipes tried on real questions through an endpoint, kept on record before anything is scored.
 
     python benchmarks/trial.py pick DATA FOLDER [--seed 1]
+    python -m benchmarks.trial typed FOLDER
     python benchmarks/trial.py run FOLDER GROUP RECIPE --base-url URL [--model NAME] [--set K=V ...]
     python benchmarks/trial.py score FOLDER
+    python benchmarks/trial.py compare FOLDER auto chess-ir-cg-ut
 
 `pick` draws four questions of the demo, four of bird_like with evidence and four of Spider's
 `valid` part, in four groups of three, and writes them without gold. `run` asks one group with one
 recipe and keeps a recording (which `--replay` plays back) and each answer. `score` reads gold only
 then: right answers, calls, tokens, replies that could not be read. Twelve questions say whether
-prompts are clear and replies can be read, not how accurate a recipe is.
+prompts are clear and replies can be read, not how accurate a recipe is. `typed` takes the forty
+questions of `benchmarks/typed` instead, in four groups of ten; `compare` sets two recipes that were
+run over the same questions side by side: right answers with the paired interval (Newcombe) and
+McNemar's test, tokens, and answers over the budget of `--budget`.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,11 +34,13 @@ from sqlwright.datasets.spider import load_spider
 from sqlwright.datasets.split import load_split
 from sqlwright.demo.business import write_business
 from sqlwright.demo.questions import demo_questions
+from sqlwright.evaluation.intervals import PairedDifference, Share
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.events import Event, ModelCalled, ReplyUnreadable
 from sqlwright.llm.options import LlmOptions
 from sqlwright.prepare import open_workspace
 from sqlwright.schema import SchemaView
+from sqlwright.spending import parse_budget
 from sqlwright.types import Question, State
 
 GROUPS = 4
@@ -66,6 +74,78 @@ def pick(data: Path, folder: Path, seed: int) -> None:
     _write(folder / "gold.json", gold)
 
 
+def typed(folder: Path) -> None:
+    """The forty typed questions; gold goes into a file of its own."""
+    from benchmarks.typed.databases import DATABASES, build_typed
+
+    asked = tomllib.loads(
+        (Path(__file__).parent / "typed" / "questions.toml").read_text(encoding="utf-8")
+    )
+    rows, gold = [], {}
+    for name in DATABASES:
+        database = build_typed(name, folder.absolute())
+        for number, one in enumerate(asked[name]):
+            key = f"{name}-{number}"
+            gold[key] = {"sql": one["sql"], "db_id": name}
+            rows.append({
+                "key": key, "group": number % GROUPS, "question": one["question"],
+                "evidence": one.get("evidence", ""), "database": str(database),
+            })  # fmt: skip
+    _write(folder / "questions.json", rows)
+    _write(folder / "gold.json", gold)
+
+
+def compare(folder: Path, first: str, second: str) -> None:
+    """Two recipes over the questions that both were asked."""
+    gold = _read(folder / "gold.json")
+    rows = {row["key"]: row for row in _read(folder / "questions.json")}
+    kept = {recipe: _kept(folder, recipe) for recipe in (first, second)}
+    keys = [key for key in rows if all(key in answers for answers in kept.values())]
+    right: dict[str, list[bool]] = {}
+    tokens: dict[str, int] = {}
+    for recipe, answers in kept.items():
+        told = [answers[key]["answer"] for key in keys]
+        right[recipe] = [
+            _right(rows[key], gold[key]["sql"], one["sql"])
+            for key, one in zip(keys, told, strict=True)
+        ]
+        used = [one["usage"]["prompt_tokens"] + one["usage"]["reply_tokens"] for one in told]
+        tokens[recipe] = sum(used)
+        calls = sum(one["usage"]["calls"] for one in told)
+        over = sum(_over(answers[key]) for key in keys)
+        print(f"{recipe}: right {Share(sum(right[recipe]), len(keys))}, {sum(used):,} tokens, "
+              f"{calls:,} calls, {over} over the budget")  # fmt: skip
+    pairs = list(zip(right[second], right[first], strict=True))
+    split = PairedDifference(
+        both=sum(a and b for a, b in pairs),
+        gained=sum(b and not a for a, b in pairs),
+        lost=sum(a and not b for a, b in pairs),
+        neither=sum(not a and not b for a, b in pairs),
+    )
+    low, high = split.interval
+    print(f"{first} against {second}, {len(keys)} questions: {100 * split.value:+.1f} points "
+          f"[{100 * low:+.1f}, {100 * high:+.1f}], gained {split.gained}, lost {split.lost}, "
+          f"McNemar p {split.p:.3f}; tokens {tokens[first] / max(tokens[second], 1):.3f} "
+          f"of {second}'s")  # fmt: skip
+
+
+def _kept(folder: Path, recipe: str) -> dict[str, Any]:
+    """The answers of a recipe by the question's key."""
+    outs = (folder / f"{recipe}-{group}" for group in range(GROUPS))
+    return {path.stem: _read(path) for out in outs for path in out.glob("*-*.json")}
+
+
+def _over(kept: Mapping[str, Any]) -> bool:
+    """True if an answer took more than it was allowed."""
+    usage, budget = kept["answer"]["usage"], parse_budget(kept["budget"] or "1000000000 calls")
+    used = usage["prompt_tokens"] + usage["reply_tokens"]
+    return (
+        (budget.calls is not None and usage["calls"] > budget.calls)
+        or (budget.tokens is not None and used > budget.tokens)
+        or (budget.cost is not None and (usage["cost"] or 0.0) > budget.cost)
+    )
+
+
 def run(folder: Path, group: int, recipe: str, options: argparse.Namespace) -> None:
     """Ask one group's questions one after another."""
     out = folder / f"{recipe}-{group}"
@@ -86,9 +166,10 @@ def run(folder: Path, group: int, recipe: str, options: argparse.Namespace) -> N
         with sqlwright.open(
             row["database"], recipe=recipe, overrides=options.set, model=options.model,
             base_url=options.base_url, llm=llm, home=folder / "home",
+            budget=options.budget or None, worth=options.worth,
         ) as session:  # fmt: skip
             answer = session.ask(row["question"], evidence=row["evidence"], on_event=watch)
-        kept = {"answer": answer.to_dict(), "events": events}
+        kept = {"answer": answer.to_dict(), "events": events, "budget": options.budget}
         _write(path, kept)
         print(row["key"], answer.status, answer.usage.calls, "calls", flush=True)
 
@@ -149,6 +230,14 @@ def main() -> None:
     running.add_argument("--model", default="openai-compatible/typed")
     running.add_argument("--timeout", type=float, default=1_500.0)
     running.add_argument("--set", action="append", default=[])
+    running.add_argument("--budget", default="")
+    running.add_argument("--worth")
+    typing = commands.add_parser("typed")
+    typing.add_argument("folder", type=Path)
+    comparing = commands.add_parser("compare")
+    comparing.add_argument("folder", type=Path)
+    comparing.add_argument("first")
+    comparing.add_argument("second")
     scoring = commands.add_parser("score")
     scoring.add_argument("folder", type=Path)
     options = parser.parse_args()
@@ -156,6 +245,10 @@ def main() -> None:
         pick(options.data, options.folder, options.seed)
     elif options.command == "run":
         run(options.folder, options.group, options.recipe, options)
+    elif options.command == "typed":
+        typed(options.folder)
+    elif options.command == "compare":
+        compare(options.folder, options.first, options.second)
     else:
         score(options.folder)
 

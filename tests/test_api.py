@@ -24,7 +24,7 @@ from sqlwright.events import Event, QueryExecuted, RunEnded, RunStarted, StepEnd
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.protocols import Limits, Run
 from sqlwright.recipes.loading import load_recipe
-from sqlwright.session import Defaults, Target
+from sqlwright.settings.defaults import Defaults, Target
 from sqlwright.types import Turn
 from tests.conftest import DATABASES, build_database
 from tests.scripted import ScriptedCritic, ScriptedLinker, ScriptedParser, scripted_models

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from sqlwright.schema import Table as Table
     from sqlwright.session import Session as Session
     from sqlwright.spending import Budget as Budget
+    from sqlwright.spending import Worth as Worth
     from sqlwright.types import Account as Account
     from sqlwright.types import Answer as Answer
     from sqlwright.types import AskedPhrase as AskedPhrase
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from sqlwright.types import SubQuestion as SubQuestion
     from sqlwright.types import TableLink as TableLink
     from sqlwright.types import TableSummary as TableSummary
+    from sqlwright.types import TierRecord as TierRecord
     from sqlwright.types import Turn as Turn
     from sqlwright.types import UnitTest as UnitTest
     from sqlwright.types import Usage as Usage
@@ -142,6 +144,7 @@ _PLACES = {
     "Table": "sqlwright.schema",
     "TableLink": "sqlwright.types",
     "TableSummary": "sqlwright.types",
+    "TierRecord": "sqlwright.types",
     "Turn": "sqlwright.types",
     "UnitTest": "sqlwright.types",
     "Usage": "sqlwright.types",
@@ -150,6 +153,7 @@ _PLACES = {
     "Veto": "sqlwright.types",
     "Workspace": "sqlwright.protocols",
     "WorkspaceError": "sqlwright.errors",
+    "Worth": "sqlwright.spending",
 }
 
 __all__ = [  # noqa: PLE0604 - the names are the keys above

@@ -31,15 +31,19 @@ from sqlwright.prepare import prepared_folder
 from sqlwright.protocols import Limits
 from sqlwright.recipes.loading import load_recipe
 from sqlwright.recipes.registry import default_recipe
-from sqlwright.session import Defaults, Session, Target
+from sqlwright.session import Session
+from sqlwright.settings.defaults import Defaults, Target
 from sqlwright.settings.loading import prepares
 from sqlwright.settings.values import Settings
-from sqlwright.spending import Budget, parse_budget
+from sqlwright.spending import Budget, Worth, parse_budget, parse_worth
 
 __all__ = ["EmbeddedModels", "Session", "open"]
 
 AnyBudget = Annotated[
     str | Budget, Words("an amount in a text, such as '$0.05, 20 calls', or a Budget")
+]
+AnyWorth = Annotated[
+    str | Worth, Words("an amount in a text, such as '2.00' or '500k tokens', or a Worth")
 ]
 ByRole = Annotated[
     InstanceOf[Mapping[str, Any]] | None,
@@ -66,6 +70,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     model: str = "",
     base_url: str = "",
     budget: AnyBudget | None = None,
+    worth: AnyWorth | None = None,
     privacy: Privacy | None = None,
     stand_in: bool = True,
     cache: bool | None = None,
@@ -88,7 +93,8 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     place of embedded models by role, and of language models by their names or `llm`.
 
     `model` is the language model (`openai/gpt-4.1`) of recipes that use one, `base_url` where it is
-    if not at its vendor's. A question may cost `budget` at most (`"$0.05, 20 calls"`); under
+    if not at its vendor's. A question may cost `budget` at most (`"$0.05, 20 calls"`);
+    the recipe `auto` spends by what a right answer is `worth` (`"2.00"`); under
     `privacy="schema-only"` no stored value leaves this machine. Replies are kept with `cache`, by
     default where traces are. With `stand_in=False` no embedded model answers where it wrote none.
     `llm` has all options of language models, the named ones come first. `calibration` is what
@@ -110,6 +116,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     options = llm or LlmOptions(cache=record)
     named: dict[str, Any] = {"base_url": base_url, "privacy": privacy, "cache": cache}
     named |= {"model": model, "budget": parse_budget(budget) if isinstance(budget, str) else budget}
+    named |= {"worth": parse_worth(worth) if isinstance(worth, str) else worth}
     options = replace(options, **{k: v for k, v in named.items() if v not in {None, ""}})
     chosen = str(recipe) or default_recipe(options.model)
     loaded = load_recipe(chosen, overrides, allow_code=allow_code)
@@ -119,7 +126,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
         environ=os.environ if environ is None else environ,
         cache=place / "replies" / prepared_folder(address).name,
     )
-    for name in loaded.asks:  # told now rather than in the middle of the first question
+    for name in loaded.asked_of(chosen_models):  # told now, not in the middle of a question
         chosen_models[name or "llm"]
     return Session(
         Target(
@@ -131,9 +138,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
         ),
         loaded,
         models=chosen_models,
-        defaults=Defaults(
-            limits or Limits(), seconds, seed, options.budget, options.privacy, stand_in
-        ),
+        defaults=Defaults(limits or Limits(), seconds, seed, options, stand_in),
         traces=place / "traces" if record else None,
         calibration=None if calibration is None else Path(calibration).expanduser(),
     )

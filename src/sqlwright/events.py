@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sqlwright.messages import Message, Privacy, Sample
-from sqlwright.types import Answer, ExecutionResult, State, Turn
+from sqlwright.types import Answer, ExecutionResult, State, TierRecord, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,8 @@ class RunStarted(Event):
     """Sentences on what isn't known of the database."""
     stand_in: bool = True
     """True if embedded models might answer in a language model's place."""
+    worth: str = ""
+    """The worth of a right answer in a wrong one's place, as it was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,20 @@ class BranchesMerged(Event):
     kind: ClassVar[str] = "merged"
 
     state: State
+
+
+@dataclass(frozen=True, slots=True)
+class TierEnded(Event):
+    """It was decided whether to ask a language model (further); where it was, it has replied."""
+
+    kind: ClassVar[str] = "tier"
+
+    tier: TierRecord
+    state: State
+
+
+StateReached = BranchesMerged | TierEnded
+"""A combinator has a state that no step of its own ended with."""
 
 
 @dataclass(frozen=True, slots=True)

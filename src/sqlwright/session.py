@@ -6,13 +6,11 @@ kept for the next ones. When the data has changed meanwhile, it is opened afresh
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated
@@ -37,17 +35,16 @@ from sqlwright.errors import Cancelled, UserError
 from sqlwright.events import ChoiceMade, EventSink, no_events
 from sqlwright.llm.models import Models
 from sqlwright.local.models import embedded_digest
-from sqlwright.messages import Privacy
 from sqlwright.prepare import open_workspace, prepared_folder
 from sqlwright.prepare.calibrations import OWN_FILE, KeptCalibrations
-from sqlwright.protocols import Limits, ModelsByRole, Run, Workspace
+from sqlwright.protocols import ModelsByRole, Run, Workspace
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.answering import chosen_answer, never_begun, query_answer
 from sqlwright.running.calibrating import Asker, Progress, calibrated
 from sqlwright.running.opened import ModelLoading, OpenedWorkspace
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.running.trace import Recording
-from sqlwright.spending import Budget, Spending
+from sqlwright.settings.defaults import Defaults, Target
 from sqlwright.types import Answer, Question, State, Turn
 
 Overrides = Annotated[
@@ -55,36 +52,6 @@ Overrides = Annotated[
     Words("a mapping from recipes to lists of texts, or None"),
 ]
 OnEvent = Annotated[EventSink, Predicate(takes_one), Words("a function that takes an event")]
-
-
-@dataclass(frozen=True)
-class Target:
-    """The database a session opens, and how."""
-
-    url: str
-    folder: Path | None
-    descriptions: Path | None
-    tables: tuple[str, ...] | None = None
-    """The only tables that may be known of and read; None for all."""
-    prepare: bool = False
-    """True if a small database is prepared when it is opened."""
-
-
-@dataclass(frozen=True)
-class Defaults:
-    """Settings of every question that doesn't set its own."""
-
-    limits: Limits
-    seconds: float | None
-    seed: int
-    budget: Budget = Budget()  # noqa: RUF009 - frozen
-    """The most language models may cost per question."""
-    privacy: Privacy = "full"
-    stand_in: bool = True
-    """True if embedded models may answer where a recipe's language model wrote no query."""
-    reopening: int = 20
-    """A database whose data changed is opened afresh when at least this many times as long has
-    passed as opening it took: with 20, reopening takes at most a twentieth of the time. Chosen."""
 
 
 class Session:
@@ -221,6 +188,9 @@ class Session:
         """
         plain = copy(self)
         plain.calibrations, plain._traces = KeptCalibrations(None), None
+        # A recipe that weighs its price answers by the embedded models alone: what it weighs by is
+        # how sure they are.
+        plain._defaults = self._defaults.sparing()
         asker = Asker(self.recipe.name, self._model())
         with self._running(None, None) as run, self._opened.using(run) as workspace:
             fitted = calibrated(questions, plain.run, workspace, asker, progress)
@@ -274,7 +244,7 @@ class Session:
         halt = threading.Event() if cancelled is None else cancelled
 
         def check(recipe: Recipe) -> None:
-            for name in recipe.asks:
+            for name in recipe.asked_of(self.models):
                 self.models[name or "llm"]
 
         def ask(recipe: Recipe) -> tuple[Answer, State]:
@@ -334,8 +304,10 @@ class Session:
         return other
 
     def _model(self) -> str:
-        """The model that answers: a language model's name, else a digest of the embedded ones."""
-        return (self.recipe.asks and self.models.default) or embedded_digest()
+        """The model whose answers are calibrated: a language model's name where the recipe needs
+        one, else a digest of the embedded ones."""
+        named = self.recipe.asks and not self.recipe.spares_model and self.models.default
+        return named or embedded_digest()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -352,18 +324,7 @@ class Session:
     ) -> Iterator[Run]:
         """A run with the session's defaults; `cancel` reaches it until the block ends."""
         self._check_open()
-        now = datetime.now(UTC)
-        run = Run(
-            id=f"{now:%Y%m%d-%H%M%S}{now.microsecond // 1000:03d}-{secrets.token_hex(2)}",
-            seed=self._defaults.seed,
-            seconds=self._defaults.seconds if seconds is None else seconds,
-            limits=self._defaults.limits,
-            events=on_event,
-            cancelled=threading.Event() if cancelled is None else cancelled,
-            spending=Spending(self._defaults.budget),
-            privacy=self._defaults.privacy,
-            stand_in=self._defaults.stand_in,
-        )
+        run = self._defaults.run(seconds, cancelled, on_event)
         with self._lock:
             self._runs[run.id] = run
         try:

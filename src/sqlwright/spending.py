@@ -1,7 +1,8 @@
-"""Budget and cost of one question: calls, tokens, US dollars; thread-safe.
+"""Budget and cost of one question, and the worth of its answer: calls, tokens, US dollars.
 
-A budget is hard. Before a request is sent, the most it can cost is reserved; a reservation that
-doesn't fit isn't given, and the request isn't sent. Its actual cost is settled afterwards.
+An account is thread-safe. A budget is hard. Before a request is sent, the most it can cost is
+reserved; a reservation that doesn't fit isn't given, and the request isn't sent. Its actual cost is
+settled afterwards.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import math
 import re
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from sqlwright.boundary.arguments import Amount, Natural, checked_fields, shown
 from sqlwright.errors import ConfigError
@@ -46,6 +47,50 @@ class Budget:
             if amount is not None:
                 parts.append(f"{amount:,} {unit}{'' if amount == 1 else 's'}")
         return ", ".join(parts) or "no limit"
+
+
+TOKENS_PER_DOLLAR = 400_000
+"""Tokens that a dollar stands for where a model's price isn't known or is nothing: $2.50 for a
+million, as prompts of large models cost. A model that costs nothing takes time by its tokens."""
+
+
+@checked_fields
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """The worth of a right answer in a wrong one's place to the user: in US dollars, or, where
+    `tokens` is given, in tokens. Chosen: a dollar is a minute or two of looking it up by hand."""
+
+    cost: Amount = 1.0
+    tokens: Natural | None = None
+
+    def exceeds(self, gain: float, tokens: int, cost: float | None) -> bool:
+        """True if a gain in the probability of being right is worth more than it costs; `cost` is
+        in US dollars, None where the price isn't known."""
+        if self.tokens is not None:
+            return gain * self.tokens > tokens
+        if cost:
+            return gain * self.cost > cost
+        return gain * self.cost * TOKENS_PER_DOLLAR > tokens
+
+    def __str__(self) -> str:
+        """As it is written: `$2` or `800,000 tokens`."""
+        return f"${self.cost:.6g}" if self.tokens is None else str(Budget(tokens=self.tokens))
+
+
+def parse_worth(text: str) -> Worth:
+    """The worth of a right answer from text: `2.00` and `$2` are dollars, `500k tokens` tokens.
+    Raises ConfigError."""
+    try:
+        plain = re.fullmatch(r"\d+(?:\.\d+)?", text.strip())
+        read = parse_budget(f"${text.strip()}" if plain else text)
+    except ConfigError:
+        read = Budget()
+    if (read.cost is None) == (read.tokens is None) or read.calls is not None:
+        raise ConfigError(
+            f"{shown(text)} is not what an answer can be worth",
+            hint="Write an amount of money such as 2.00 or $0.50, or of tokens: 500k tokens.",
+        )
+    return Worth(tokens=read.tokens) if read.cost is None else Worth(read.cost)
 
 
 def parse_budget(text: str) -> Budget:
@@ -202,3 +247,15 @@ def plus(first: Usage, second: Usage) -> Usage:
         cached_prompt_tokens=first.cached_prompt_tokens + second.cached_prompt_tokens,
         written_prompt_tokens=first.written_prompt_tokens + second.written_prompt_tokens,
     )
+
+
+def minus(later: Usage, earlier: Usage) -> Usage:
+    """The usage on top of `earlier`; its cost is None (unknown) if one of theirs is."""
+    known = later.cost is not None and earlier.cost is not None
+    numbers = {
+        one.name: getattr(later, one.name) - getattr(earlier, one.name)
+        for one in fields(Usage)
+        if one.name != "cost"
+    }
+    cost = max((later.cost or 0.0) - (earlier.cost or 0.0), 0.0) if known else None
+    return Usage(**numbers, cost=cost)

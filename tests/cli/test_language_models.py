@@ -10,7 +10,8 @@ import pytest
 from sqlwright.cli.terminal.console import Glyphs
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.cli.views.trace import trace_lines
-from sqlwright.presentation.costs import money, usage_words
+from sqlwright.presentation.costs import usage_words
+from sqlwright.presentation.numbers import money
 from sqlwright.running.trace import Trace
 from sqlwright.types import Usage
 from tests.cli.conftest import Outcome

@@ -35,6 +35,13 @@ RECIPES = {
     "chess-agents": ("samples.count=2", "agent.turns=4"),
     "chase": ("samples.count=1",),
     "mag": (),
+    "msc": (),
+    "auto": (
+        *(f"tier[{place}].right={right}" for place, right in ((1, 0.96), (2, 0.97), (3, 0.98))),
+        "samples[4].count=1",
+        "samples[5].count=1",
+        "selection.generate_tests.tests=2",
+    ),
 }
 SCRIPT = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, remark TEXT);
@@ -113,6 +120,7 @@ def test_a_model_that_obeys_does_no_harm(
         tables=["customers", "orders"],
         recipe=recipe,
         overrides=RECIPES[recipe],
+        worth="1000",
         descriptions=tmp_path / "described",
         models=ChainMap({"llm": model}, embedded),  # type: ignore[arg-type]
         limits=LIMITS,

@@ -44,6 +44,13 @@ RECIPES: Mapping[str, tuple[str, ...]] = {
     "chase": ("samples.count=2",),
     "mag": (),
     "chess-agents": ("samples.count=2", "selection.generate_tests.tests=2"),
+    "msc": (),
+    "auto": (
+        *(f"tier[{place}].right={right}" for place, right in ((1, 0.96), (2, 0.97), (3, 0.98))),
+        "samples[4].count=1",
+        "samples[5].count=1",
+        "selection.generate_tests.tests=2",
+    ),
 }
 PACKAGES = {"openai": "openai", "anthropic": "anthropic", "google": "google.genai"}
 
@@ -119,7 +126,13 @@ def test_recipes_send_requests_that_the_package_knows(
             model=model, base_url=server.url if openai else server.origin, cache=False, retrying=1.0
         )
         with sqlwright.open(
-            business, recipe=recipe, overrides=RECIPES[recipe], llm=llm, record=False, environ={}
+            business,
+            recipe=recipe,
+            overrides=RECIPES[recipe],
+            llm=llm,
+            record=False,
+            environ={},
+            worth="1000",
         ) as session:
             session.ask("Which customer in Munich has the most orders?")
         assert server.seen

@@ -34,7 +34,7 @@ def walk(step: Any) -> Iterator[tuple[str, Any]]:
         "ForEach": "for_each", "RepeatUntil": "repeat_until", "When": "when", "Agent": "agent",
         "StandIn": "stand_in", "AgentTool": "tool",
         "SecondOpinion": "second_opinion", "ByGroup": "by_group", "OwnView": "own_view",
-        "SubQuestions": "sub_questions",
+        "SubQuestions": "sub_questions", "Escalation": "escalate", "Tier": "tier",
     }  # fmt: skip
     if isinstance(step, NamedStep):
         if not isinstance(step.step, Combinator):

@@ -89,7 +89,9 @@ def fewer(name: str) -> tuple[str, ...]:
     return tuple(taken)
 
 
-@pytest.mark.parametrize("recipe", [name for name in recipe_names() if load_recipe(name).asks])
+@pytest.mark.parametrize(
+    "recipe", [name for name in recipe_names() if load_recipe(name).needs_model]
+)
 @pytest.mark.parametrize("selector", SELECTORS)
 def test_any_selector_ends_any_recipe(
     selector: str, recipe: str, shop_workspace: Workspace

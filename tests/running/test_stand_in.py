@@ -19,7 +19,7 @@ from tests.scripted import ScriptedCritic, scripted_models
 QUESTION = "How many customers live in Germany?"
 COUNTED = "SELECT count(*) FROM customers WHERE country = 'Germany'"
 NOTHING = "I would rather not write a query."
-RECIPES = ("chess-ir-ss-cg", "chess-ir-cg-ut", "chess-agents", "chase", "mag")
+RECIPES = ("chess-ir-ss-cg", "chess-ir-cg-ut", "chess-agents", "chase", "mag", "msc")
 SMALL = ("samples.count=2", "selection.generate_tests.tests=1")
 
 FAIR = ScriptedCritic(missing=())

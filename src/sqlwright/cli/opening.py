@@ -72,7 +72,7 @@ def models_ahead(settings: Settings) -> Mapping[str, Any] | None:
     uses them all: reading and building graphs goes on beside the imports that a session takes."""
     from sqlwright.recipes.registry import default_recipe
 
-    if settings.recipe != default_recipe(""):
+    if settings.recipe not in {default_recipe(""), "auto"}:
         return None
     from sqlwright.local.models import EmbeddedModels
 

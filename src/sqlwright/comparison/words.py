@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlwright.comparison.names import Aspect, Stage, author, first_version
-from sqlwright.presentation.answer import cell_to_text, percent
-from sqlwright.presentation.costs import money
+from sqlwright.presentation.answer import cell_to_text
+from sqlwright.presentation.numbers import money, percent
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.types import Candidate, ColumnExamples, ExecutionResult, SubQuestion, Usage
 

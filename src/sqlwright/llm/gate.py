@@ -145,7 +145,7 @@ class GatedModel:
         self._known_as = known_as or name
         self._capabilities = capabilities
         self._connection = line
-        self._price = price
+        self.price = price
         self._revision = revision
         self._reported = ""
         self._cache = cache
@@ -187,7 +187,7 @@ class GatedModel:
         at_hand = sum(_at_hand(sample) for pending in asked for sample in pending.samples)
         if at_hand:
             run.spending.book(step, Usage(cached=at_hand))
-        meter = SpendingMeter(run.spending, step, self._price)
+        meter = SpendingMeter(run.spending, step, self.price)
         if self._connection is not None:
             self._send(asked, self._connection, run, meter)
         for pending in asked:
@@ -275,7 +275,7 @@ class GatedModel:
         if not waiting:
             return
         endpoint = line.endpoint
-        rule = Rule(endpoint.capabilities.n, self._price)
+        rule = Rule(endpoint.capabilities.n, self.price)
         idle = 0  # batches in a row for which the budget gave nothing
         while waiting:
             batch, rest = next_batch(waiting, run.spending, rule)

@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlwright.presentation.accounting import account_to_dict
 from sqlwright.presentation.asking_back import assumed_words, question_back_to_dict
+from sqlwright.presentation.numbers import percent
+from sqlwright.presentation.spent import spent_words
 from sqlwright.presentation.sureness import basis_lines, basis_to_dict
 
 if TYPE_CHECKING:
@@ -94,6 +96,8 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         "times": [{"step": time.step, "seconds": round(time.seconds, 6)} for time in answer.times],
         "seconds": round(answer.seconds, 6),
         "usage": dataclasses.asdict(answer.usage),
+        "spent": readable(spent_words(answer)),
+        "tiers": plain(answer.tiers),
         "usage_by_step": {
             step: dataclasses.asdict(usage) for step, usage in answer.usage_by_step.items()
         },
@@ -226,6 +230,8 @@ def answer_to_text(answer: Answer, *, rows: int | None = None, width: int = 40) 
         lines += [f"how sure: {visible(text, limit=LONGEST)}" for text, _ in basis_lines(answer)]
     if answer.question_back is not None:
         lines.append(f"assumed: {visible(assumed_words(answer.question_back), limit=LONGEST)}")
+    if spent := spent_words(answer):
+        lines.append(f"spent: {visible(spent, limit=LONGEST)}")
     lines += [f"note: {visible(note.text, limit=LONGEST)}" for note in answer.warnings]
     return "\n".join(lines)
 
@@ -261,11 +267,6 @@ def visible(text: str, *, limit: int | None = None, lines: bool = False) -> str:
     if not lines:
         shown = shown.replace("\n", "\u240a").replace("\t", "\u2409")
     return shown if cut is text else f"{shown}\u2026 ({len(text):,} characters)"
-
-
-def percent(share: float) -> str:
-    """A share in whole percents, rounded down: only certainty is 100%."""
-    return f"{int(share * 100 + 1e-6)}%"
 
 
 def cell_to_text(cell: Cell, *, limit: int | None = None) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from sqlwright.presentation.accounting import answered_words
 from sqlwright.presentation.answer import (
     doubt_words,
-    percent,
     rows_words,
     shown_rows,
 )
@@ -21,6 +20,8 @@ from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.elements import CELL, NOTHING, Content, Html, element, joined
 from sqlwright.presentation.html.elements import foreign as foreign_text
+from sqlwright.presentation.numbers import percent
+from sqlwright.presentation.spent import spent_words
 from sqlwright.presentation.sureness import basis_lines
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def answer_to_html(answer: Answer, *, rows: int | None = None, cell: int = CELL)
         parts.append(_summary(answer))
     if answer.question_back is not None:
         parts.append(_said("assumed: ", _text(assumed_words(answer.question_back))))
+    if spent := spent_words(answer):
+        parts.append(_said("spent: ", _text(spent), kind="faint"))
     parts += [_said("\u26a0 ", _text(note.text)) for note in answer.warnings]
     parts += [_understanding(answer), _alternatives(answer.alternatives), _times(answer)]
     return str(element("div", *parts, style="max-width:100%;overflow-x:auto"))

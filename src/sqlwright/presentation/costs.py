@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
+
+from sqlwright.presentation.numbers import money
 
 if TYPE_CHECKING:
     from sqlwright.types import Usage
@@ -22,15 +23,3 @@ def usage_words(usage: Usage) -> str:
     if usage.reasoning_tokens:
         tokens += f" ({usage.reasoning_tokens:,} of them reasoning)"
     return f"{calls}, {tokens}, {money(usage.cost)}"
-
-
-def money(cost: float | None) -> str:
-    """US dollars, small sums to two digits that count."""
-    if cost is None:
-        return "cost unknown"
-    return f"${cost:.2f}" if cost >= 1 or not cost else f"${cost:.{2 - min(0, _magnitude(cost))}f}"
-
-
-def _magnitude(number: float) -> int:
-    """The power of ten below it, plus one: 0 for 0.1 to 0.99, -1 for 0.01 to 0.099."""
-    return math.floor(math.log10(number)) + 1

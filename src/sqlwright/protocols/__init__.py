@@ -43,7 +43,7 @@ from sqlwright.protocols.models import (
 )
 from sqlwright.protocols.remembered import Remembered
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
-from sqlwright.spending import Spending
+from sqlwright.spending import Spending, Worth
 from sqlwright.types import ExecutionResult, State, ValueMatch
 
 if TYPE_CHECKING:
@@ -122,6 +122,8 @@ class Run:
     cancelled: threading.Event = field(default_factory=threading.Event)
     spending: Spending = field(default_factory=Spending)
     """Budget and cost of language models so far."""
+    worth: Worth = field(default_factory=Worth)
+    """The worth of a right answer in a wrong one's place."""
     privacy: Privacy = "full"
     """Limit on what requests that leave the machine may hold."""
     stand_in: bool = True
@@ -276,7 +278,7 @@ class Context:
     run: Run
     models: ModelsByRole = field(default_factory=dict)
     calibrated: Callable[[State, Schema], State] | None = None
-    """Gives a state the probabilities of the answer made of it; None where nothing was fitted."""
+    """The state with the probabilities its answer would have; None where nothing was fitted."""
 
     def weighed(self, state: State) -> State:
         """The state with calibrated probabilities, for a step to look at; as it is without any.

@@ -16,6 +16,7 @@ nest:
       - by_group: {most: 3, steps: [schema_linking.embedded, generation.embedded]}
       - sub_questions: {steps: [generation.sub_sql, repair.execute, repair.refine]}
       - stand_in: {steps: [schema_linking.embedded, generation.embedded]}
+      - escalate: {steps: [tier: {name: N, right: 0.7, requests: 1, steps: [generation.direct]}]}
       - selection.critic
 
 Every step also has the option `enabled`; `false` leaves it out, which is how an ablation is an
@@ -29,7 +30,7 @@ those that multiply one another together: a recipe may be somebody else's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from dataclasses import Field as DataclassField
 from importlib.resources import files
@@ -58,6 +59,7 @@ from sqlwright.running import combinators, control_flow
 from sqlwright.running.combinators import NamedStep
 from sqlwright.running.control_flow import Condition
 from sqlwright.running.fit import check_fit
+from sqlwright.steps.escalation.tiers import Escalation
 
 LARGEST = 64 * 1024
 """Bytes a recipe file may have; chosen."""
@@ -86,6 +88,22 @@ class Recipe:
         models = [name for step in steps for name in step.language_models]
         roles = [role for step in steps for role in step.roles]
         return tuple(dict.fromkeys([*models, *(r for r in roles if r.startswith(f"{EMBEDDER}/"))]))
+
+    def asked_of(self, models: Container[str]) -> tuple[str, ...]:
+        """Those of `asks` that must be at hand: all but the run's own model where nothing needs
+        one and `models` has none."""
+        spared = self.spares_model and "llm" not in models
+        return tuple(name for name in self.asks if name or not spared)
+
+    @property
+    def needs_model(self) -> bool:
+        """True if it can't answer without a language model of the run's."""
+        return _needs_own(self.step)
+
+    @property
+    def spares_model(self) -> bool:
+        """True if it answers without the run's language model, too, and asks it where that pays."""
+        return "" in self.asks and not self.needs_model
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -167,6 +185,17 @@ def parse_recipe(
         )
     source = {"name": file.name, "steps": file.steps, "overrides": list(overrides)}
     return Recipe(file.name, file.description, step, source)
+
+
+def _needs_own(step: Step) -> bool:
+    """True if a step asks the run's own model where there is none, too."""
+    if isinstance(step, NamedStep):
+        return _needs_own(step.step)
+    if isinstance(step, Escalation):
+        return False
+    if isinstance(step, combinators.Combinator) and any(map(_needs_own, step.children)):
+        return True
+    return "" in step.language_models
 
 
 def options_of(step_class: type[Any]) -> dict[str, DataclassField[Any]]:

@@ -57,6 +57,8 @@ STEPS: Mapping[str, str] = {
 SEQUENCES: Mapping[str, str] = {
     "agent": "sqlwright.running.agent.steering:Agent",
     "tool": "sqlwright.running.agent.tools:AgentTool",
+    "escalate": "sqlwright.steps.escalation.tiers:Escalation",
+    "tier": "sqlwright.steps.escalation.tiers:Tier",
     "by_group": "sqlwright.steps.schema_linking.by_group:ByGroup",
     "own_view": "sqlwright.running.own_view:OwnView",
     "second_opinion": "sqlwright.steps.selection.second_opinion:SecondOpinion",
@@ -70,6 +72,7 @@ CONDITIONS: Mapping[str, str] = {
     "has_candidates": "sqlwright.steps.conditions:HAS_CANDIDATES",
     "has_valid_candidate": "sqlwright.steps.conditions:HAS_VALID_CANDIDATE",
     "has_rows": "sqlwright.steps.conditions:HAS_ROWS",
+    "can_be_read": "sqlwright.steps.conditions:CAN_BE_READ",
     "candidates_agree": "sqlwright.steps.conditions:CANDIDATES_AGREE",
     "large_schema": "sqlwright.steps.conditions:LARGE_SCHEMA",
     "many_columns": "sqlwright.steps.conditions:MANY_COLUMNS",
@@ -85,6 +88,7 @@ INDEXES: Mapping[str, str] = {
 RECIPES: Mapping[str, str] = {
     "local": "recipes/local.yaml",
     "local-unscored": "recipes/local-unscored.yaml",
+    "auto": "recipes/auto.yaml",
     "chess-ir-cg-ut": "recipes/chess-ir-cg-ut.yaml",
     "chess-ir-ss-cg": "recipes/chess-ir-ss-cg.yaml",
     "chess-agents": "recipes/chess-agents.yaml",

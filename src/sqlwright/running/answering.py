@@ -13,7 +13,8 @@ from sqlwright import candidates as pool
 from sqlwright.confidence.calibration import log_odds, probability
 from sqlwright.errors import Cancelled
 from sqlwright.presentation.accounting import named_words
-from sqlwright.presentation.answer import NO_ROWS, percent, shortened_words
+from sqlwright.presentation.answer import NO_ROWS, shortened_words
+from sqlwright.presentation.numbers import percent
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.protocols import Workspace
 from sqlwright.running.grounds import author_of, basis_of
@@ -65,6 +66,7 @@ def answer_from(
         dialect=workspace.database.dialect,
         answered_by=None if chosen is None else author_of(chosen, state),
         alternatives=_alternatives(state),
+        tiers=state.tiers,
     )
     told = (stopped,) if stopped else ()
     known = tuple(Note("database", text) for text in workspace.notes)
@@ -209,9 +211,7 @@ def _answered(
     reading = read_query(chosen.sql, workspace.schema, chosen.values)
     told_values = {match for part in reading for match in _matches(part)}
     confidence = None if state.confidence is None else _clipped(state.confidence)
-    basis = Basis() if confidence is not None and not sure.counted else basis_of(state, chosen)
-    if confidence is not None:
-        basis = replace(basis, kind="calibrated", fitted_to=sure.fitted_to)
+    basis = _grounds(state, chosen, sure)
     if confidence is None:
         doubt = _unmeasured_doubt(chosen, basis)
     else:
@@ -327,6 +327,16 @@ def _alternatives(state: State) -> tuple[Candidate, ...]:
     if chosen is not None and pool.valid(chosen):
         groups = groups[1:]
     return tuple(group.best for group in groups[:ALTERNATIVES])
+
+
+def _grounds(state: State, chosen: Candidate, sure: Sure) -> Basis:
+    """The grounds for how sure the answer is."""
+    if state.confidence is None:
+        return basis_of(state, chosen)
+    if state.basis is not None and state.basis.kind == "combined":
+        return state.basis
+    basis = basis_of(state, chosen) if sure.counted else Basis()
+    return replace(basis, kind="calibrated", fitted_to=sure.fitted_to)
 
 
 def _unmeasured_doubt(chosen: Candidate, basis: Basis) -> str:

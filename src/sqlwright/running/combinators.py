@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sqlwright.errors import BudgetSpent
 from sqlwright.events import StepEnded, StepStarted
@@ -23,6 +24,9 @@ from sqlwright.types import State
 
 class Combinator(Step):
     """A step made of steps."""
+
+    after_refusal: ClassVar[bool] = False
+    """True if it may run after a refusal, which it may take back."""
 
     @property
     @abstractmethod
@@ -100,7 +104,7 @@ class NamedStep(Step):
 
 @dataclass(frozen=True)
 class Sequence(Combinator):
-    """Steps one after another. A refusal ends it: there is nothing left to do for the question."""
+    """Steps one after another. A refusal ends it, but for steps that may take it back."""
 
     steps: tuple[Step, ...]
 
@@ -119,9 +123,9 @@ class Sequence(Combinator):
 
     def __call__(self, state: State, context: Context) -> State:
         for step in self.steps:
-            if state.refusal is not None:
-                break
-            state = step(state, context)
+            again = isinstance(step, Combinator) and step.after_refusal
+            if state.refusal is None or again:
+                state = step(state, context)
         return state
 
 

@@ -21,6 +21,7 @@ from sqlwright.events import (
     BranchStepStarted,
     Event,
     EventSink,
+    StateReached,
     StepEnded,
     StepStarted,
 )
@@ -91,7 +92,7 @@ class _Buffer:
             self._sink(BranchStepStarted(event.step, event.sample))
         elif isinstance(event, StepEnded):
             self.state = event.after
-        elif isinstance(event, BranchesMerged):
+        elif isinstance(event, StateReached):
             self.state = event.state
         self._kept.append(event)
 

@@ -14,7 +14,7 @@ from sqlwright import candidates as pool
 from sqlwright.confidence.own import OwnCalibration
 from sqlwright.english.second_question import second_question_note
 from sqlwright.errors import Cancelled, SqlwrightError, UserError
-from sqlwright.events import BranchesMerged, Event, EventSink, StepEnded, StepStarted
+from sqlwright.events import Event, EventSink, StateReached, StepEnded, StepStarted
 from sqlwright.protocols import Context, ModelsByRole, Run, Step, Workspace
 from sqlwright.running.answering import answer_from
 from sqlwright.running.trust import Trust
@@ -83,7 +83,7 @@ class _Progress:
         with self.lock:
             if isinstance(event, StepStarted):
                 self.step = event.step
-            elif isinstance(event, BranchesMerged):
+            elif isinstance(event, StateReached):
                 self.state = event.state
             elif isinstance(event, StepEnded):
                 self.state = event.after

@@ -215,6 +215,7 @@ class Recording:
                 python=platform.python_version(),
                 notes=workspace.notes,
                 stand_in=run.stand_in,
+                worth=str(run.worth),
             )
         )
 
@@ -254,6 +255,7 @@ def _outcome(answer: Answer, seconds: float) -> dict[str, Any]:
         "times": answer.times,
         "usage": answer.usage,
         "usage_by_step": answer.usage_by_step,
+        "tiers": answer.tiers,
         "alternatives": [candidate.sql for candidate in answer.alternatives],
         "seconds": seconds,
     }

@@ -18,7 +18,7 @@ from sqlwright.messages import Effort, Privacy, Verbosity
 from sqlwright.recipes.registry import default_recipe, unknown
 from sqlwright.settings.models import LARGEST, CapabilityValues, Whole, models_from
 from sqlwright.settings.values import Settings
-from sqlwright.spending import parse_budget
+from sqlwright.spending import parse_budget, parse_worth
 
 PREFIX = "SQLWRIGHT_"
 
@@ -39,6 +39,7 @@ class _LlmValues(BaseModel):
     model: str | None = None
     base_url: str | None = None
     budget: str | None = None
+    worth: str | None = None
     privacy: Privacy | None = None
     remote: bool | None = None
     cache: bool | None = None
@@ -186,7 +187,7 @@ def _flag_values(flags: Mapping[str, Any]) -> dict[str, Any]:
             raise _unfit(f"--{name.rpartition('.')[2]}", name, value)
     if "overrides" in given:
         given["overrides"] = list(given["overrides"])
-    return _placed(given, None, "--budget")
+    return _placed(given, None, "")
 
 
 def _unfit(where: str, name: str, given: object) -> ConfigError:
@@ -251,16 +252,18 @@ def _variable(name: str) -> str:
 
 
 def _placed(values: dict[str, Any], folder: Path | None, origin: str) -> dict[str, Any]:
-    """The values with their paths as paths, those of a file relative to its folder, and a budget
-    as one. Raises ConfigError."""
+    """The values with their paths as paths, those of a file relative to its folder, budget and
+    worth as such; an empty `origin` is the flags. Raises ConfigError."""
     if "llm.capabilities" in values:
         told = values["llm.capabilities"].items()
         values["llm.capabilities"] = tuple((k, v) for k, v in told if v is not None)
-    if "llm.budget" in values:
+    for name, parsed in (("budget", parse_budget), ("worth", parse_worth)):
+        if (given := values.get(f"llm.{name}")) is None:
+            continue
         try:
-            values["llm.budget"] = parse_budget(values["llm.budget"])
+            values[f"llm.{name}"] = parsed(given)
         except ConfigError as error:
-            raise ConfigError(f"{origin}: {error}", hint=error.hint) from None
+            raise ConfigError(f"{origin or f'--{name}'}: {error}", hint=error.hint) from None
     if "tables" in values:
         values["tables"] = tuple(name.strip() for name in values["tables"])
     for name in ("descriptions", "home", "calibration", "llm.prices", "llm.record", "llm.replay"):

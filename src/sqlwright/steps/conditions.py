@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from sqlwright.candidates import group_by_result, is_empty_answer, valid
-from sqlwright.llm.metering import estimated_tokens
+from sqlwright.english.languages import foreign_language
 from sqlwright.protocols import Context, context_tokens
 from sqlwright.running.control_flow import Condition
 from sqlwright.steps.repair.faults import FaultRule, settled
 from sqlwright.steps.repair.refine import RULE
+from sqlwright.steps.showing import named_tokens
 from sqlwright.types import State
 
 MANY = 150
@@ -50,10 +51,7 @@ def _large_schema(state: State, context: Context) -> bool:
     schema = state.view.visible_schema()
     if schema.column_count > MANY:
         return True
-    columns = [column for table in schema.tables for column in table.columns]
-    size = estimated_tokens(
-        [f"{c.name} {c.type} {c.label} {c.description} {c.value_description}" for c in columns]
-    )
+    size = named_tokens(schema)
     most = WHOLE_TOKENS
     if "llm" in context.models:
         most = min(most, int(WHOLE_SHARE * context_tokens(context.llm(), context.run)))
@@ -62,6 +60,11 @@ def _large_schema(state: State, context: Context) -> bool:
 
 def _no_values_found(state: State, context: Context) -> bool:
     return not state.values
+
+
+def _can_be_read(state: State, context: Context) -> bool:
+    """True if the embedded models can read the question, or nothing else could."""
+    return "llm" not in context.models or foreign_language(state.question.text) is None
 
 
 def _no_fault(state: State, context: Context) -> bool:
@@ -88,6 +91,7 @@ ACCEPTED = Condition(_CANDIDATES, _accepted)
 HAS_CANDIDATES = Condition(_CANDIDATES, _has_candidates)
 HAS_VALID_CANDIDATE = Condition(_CANDIDATES, _has_valid_candidate)
 HAS_ROWS = Condition(_CANDIDATES, _has_rows)
+CAN_BE_READ = Condition(frozenset({"question"}), _can_be_read)
 CANDIDATES_AGREE = Condition(_CANDIDATES, _candidates_agree)
 MANY_COLUMNS = Condition(frozenset({"view"}), _many_columns)
 LARGE_SCHEMA = Condition(frozenset({"view"}), _large_schema)

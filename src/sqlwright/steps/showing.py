@@ -18,7 +18,7 @@ from sqlwright.prompts.fitting import Portion
 from sqlwright.prompts.sampling import PromptStep
 from sqlwright.prompts.schema import SchemaLayout, SchemaStyle
 from sqlwright.protocols import Catalog, Context, context_tokens
-from sqlwright.schema import ColumnRef, Detail, SchemaView
+from sqlwright.schema import ColumnRef, Detail, Schema, SchemaView
 from sqlwright.sql.tokens import quote_name
 from sqlwright.types import State, ValueMatch
 
@@ -110,6 +110,14 @@ class SchemaStep(PromptStep):
     def shown(self) -> Shown:
         """The options as `Shown`, for the model of `sampling`."""
         return Shown(self.descriptions, self.values, self.sampling.model)
+
+
+def named_tokens(schema: Schema) -> int:
+    """About how many tokens the names, types and descriptions of all columns have."""
+    columns = [column for table in schema.tables for column in table.columns]
+    return estimated_tokens(
+        [f"{c.name} {c.type} {c.label} {c.description} {c.value_description}" for c in columns]
+    )
 
 
 def found_values(state: State, context: Context) -> tuple[ValueMatch, ...]:

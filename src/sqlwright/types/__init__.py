@@ -26,8 +26,11 @@ from sqlwright.types.outcome import (
     Sign,
     SignKind,
     StepTime,
+    TierEnd,
+    TierRecord,
     Usage,
 )
+from sqlwright.types.query_parts import QueryCondition, QueryPart
 from sqlwright.types.readings import Choice, QuestionBack, ReadingKind
 from sqlwright.types.results import (
     Cell,
@@ -79,6 +82,8 @@ __all__ = [
     "SubQuestion",
     "TableLink",
     "TableSummary",
+    "TierEnd",
+    "TierRecord",
     "Turn",
     "UnitTest",
     "Usage",
@@ -104,49 +109,6 @@ class Question:
     text: str
     evidence: str = ""
     history: tuple[Turn, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class QueryCondition:
-    """A condition of a query on a column or an expression, negations resolved."""
-
-    subject: str
-    """A column by its stored names, or an expression as SQL; empty for EXISTS."""
-    operator: str
-    """`=`, `!=`, `<`, `between`, `in`, `contains`, `is null`, `there is no row in` and the like;
-    empty where the subject is the condition."""
-    operands: tuple[str, ...] = ()
-    """The other sides of the comparison, as SQL: quoted literals, columns, expressions."""
-    columns: tuple[ColumnRef, ...] = ()
-    """The stored columns in it, those of queries within it excepted."""
-    matches: tuple[ValueMatch, ...] = ()
-    """The phrases of the question that its literals stand for."""
-
-    @property
-    def object(self) -> str:
-        """The operands as one text; empty when there are none."""
-        if self.operator.endswith("between"):
-            return " and ".join(self.operands)
-        joined = ", ".join(self.operands)
-        return f"({joined})" if self.operator in {"in", "not in"} else joined
-
-
-@dataclass(frozen=True, slots=True)
-class QueryPart:
-    """One thing that a query says, in words."""
-
-    kind: Literal["query", "join", "where", "having", "case", "shown", "order", "other"]
-    """`join`, `where`, `having` and `case` (within an expression) are conditions by their clause;
-    `query` introduces a subquery; `shown` has computed items and their grouping; `other` is SQL
-    without words."""
-    text: str
-    """All of it in one line."""
-    depth: int = 0
-    """Number of subqueries and alternatives around it: it belongs to the last part before it of a
-    lower depth."""
-    condition: QueryCondition | None = None
-    lead: str = ""
-    """`either` or `or` before an alternative, as in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +242,8 @@ class State:
     refusal: Refusal | None = None
     question_back: QuestionBack | None = None
     """The question to ask back, where two readings of the question are about as likely."""
+    tiers: tuple[TierRecord, ...] = ()
+    """Decisions whether to ask a language model, in order, where a recipe makes some."""
     warnings: tuple[Note, ...] = ()
 
     @property
@@ -358,6 +322,8 @@ class Answer:
     question_back: QuestionBack | None = None
     """What would have to be asked to know which reading is meant; None where nothing has to be. The
     answer is the likeliest reading; `Session.choose` gives the one by another."""
+    tiers: tuple[TierRecord, ...] = ()
+    """Decisions whether to ask a language model, in order, of a recipe that weighs its price."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON types under stable keys, with the version of the form."""

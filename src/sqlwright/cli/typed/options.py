@@ -133,6 +133,15 @@ Budget = Annotated[
         help="The most a question may cost: $0.05, '20 calls', '50k tokens', or several.",
     ),
 ]
+Worth = Annotated[
+    str | None,
+    typer.Option(
+        "--worth",
+        metavar="AMOUNT",
+        help="What a right answer in a wrong one's place is worth: 2.00 (dollars) or "
+        "'500k tokens'; the recipe auto spends by it.",
+    ),
+]
 Privacy = Annotated[
     str | None,
     typer.Option(
@@ -213,6 +222,7 @@ def llm_flags(
     model: str | None = None,
     base_url: str | None = None,
     budget: str | None = None,
+    worth: str | None = None,
     privacy: str | None = None,
     remote: bool | None = None,
     reasoning: str | None = None,
@@ -225,6 +235,7 @@ def llm_flags(
         "llm.model": model,
         "llm.base_url": base_url,
         "llm.budget": budget,
+        "llm.worth": worth,
         "llm.privacy": privacy,
         "llm.remote": remote,
         "llm.reasoning": reasoning,

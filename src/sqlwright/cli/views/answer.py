@@ -22,9 +22,11 @@ from sqlwright.cli.terminal.layout import (
 from sqlwright.cli.terminal.table import SHOWN_ROWS, cell_text, shape, table_lines
 from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.views.understood import part_line
-from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words, percent
+from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words
 from sqlwright.presentation.asking_back import assumed_words
 from sqlwright.presentation.costs import usage_words
+from sqlwright.presentation.numbers import percent
+from sqlwright.presentation.spent import spent_words
 from sqlwright.presentation.sql_text import in_clauses
 from sqlwright.presentation.sureness import basis_lines
 from sqlwright.presentation.timing import duration
@@ -84,6 +86,7 @@ def answer_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
         result_lines(answer, display),
         _certainty_lines(answer, display),
         assumed_lines(answer, display.width),
+        _spent_lines(answer, display),
         _considered_lines(answer, display),
         warning_lines(answer.warnings, display),
         _closing_lines(answer, display),
@@ -249,15 +252,20 @@ def _count_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
 
 def _certainty_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     if answer.status == "answered" and answer.confidence is not None and not answer.doubt:
-        yield from labelled(
-            "how sure", [confidence_text(answer.confidence, display.glyphs)], display.width
-        )
+        bar = confidence_text(answer.confidence, display.glyphs)
+        rests = [Text(clean(text, 400), style="quiet") for text, _ in basis_lines(answer)]
+        yield from labelled("how sure", [bar, *rests], display.width)
         return
     entries = [
         Text(clean(text, 400), style="warning" if against else "")
         for text, against in basis_lines(answer)
     ]
     yield from labelled("how sure", entries, display.width)
+
+
+def _spent_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
+    if words := spent_words(answer):
+        yield from labelled("spent", [Text(clean(words, 1_000))], display.width)
 
 
 def _considered_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:

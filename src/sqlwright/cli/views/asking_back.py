@@ -14,7 +14,7 @@ from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.english.words import stem, tokens
-from sqlwright.presentation.answer import percent
+from sqlwright.presentation.numbers import percent
 from sqlwright.session import Session
 from sqlwright.types import QuestionBack
 

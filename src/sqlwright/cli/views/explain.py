@@ -20,6 +20,7 @@ from sqlwright.cli.views.answer import (
 )
 from sqlwright.presentation.accounting import LEAST
 from sqlwright.presentation.costs import usage_words
+from sqlwright.presentation.numbers import money
 from sqlwright.presentation.sureness import interval_words
 from sqlwright.presentation.timing import duration
 from sqlwright.types import Answer, Candidate, State, StepTime, UnitTest
@@ -61,6 +62,7 @@ def reasoning_lines(answer: Answer, state: State | None, display: DisplayOptions
     yield from _section("How sure", _sureness(answer, display), display)
     yield from _section("Time", _times(answer.times, answer.seconds, display), display)
     yield from _section("Language models", _usage(answer, display), display)
+    yield from _section("Whether to ask more", _tiers(answer, display), display)
 
 
 def _sureness(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
@@ -75,6 +77,23 @@ def _usage(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
     for step, usage in answer.usage_by_step.items():
         line = Text(f"{clean(step, 60)}: ")
         line.append(usage_words(usage), style="quiet")
+        yield from wrapped(line, display.width - 2, hang=2)
+
+
+def _tiers(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
+    """Each decision: what was expected of it and what it took."""
+    for tier in answer.tiers:
+        line = Text(f"{clean(tier.name, 80)}: ")
+        expected = f"about {tier.tokens:,} tokens"
+        expected += f", {money(tier.cost)}" if tier.cost else ""
+        line.append(
+            f"may gain {100 * tier.gain:.1f} in 100 for {expected}; "
+            f"a right answer is worth {tier.worth}: ",
+            style="quiet",
+        )
+        line.append("entered" if tier.entered else tier.end.replace("_", " "))
+        if words := usage_words(tier.usage):
+            line.append(f", {words}", style="quiet")
         yield from wrapped(line, display.width - 2, hang=2)
 
 

@@ -11,7 +11,7 @@ from sqlwright.cli.terminal.layout import indented, labelled, wrapped
 from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.views.answer import DisplayOptions
-from sqlwright.presentation.costs import money
+from sqlwright.presentation.numbers import money
 from sqlwright.presentation.timing import duration
 
 SHOWN = 1_200

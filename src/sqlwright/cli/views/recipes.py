@@ -23,8 +23,10 @@ def list_lines(display: DisplayOptions) -> Iterator[Text]:
     for name in recipe_names():
         recipe = load_recipe(name)
         line = Text.assemble((clean(name, 60), "name"))
-        if "" in recipe.asks:
+        if recipe.needs_model:
             line.append("  needs a language model: --model", style="quiet")
+        elif recipe.spares_model:
+            line.append("  asks a language model where one is named: --model", style="quiet")
         yield line
         yield from wrapped(Text(f"  {clean(recipe.description, 400)}"), display.width)
 

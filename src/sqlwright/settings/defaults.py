@@ -1,0 +1,66 @@
+"""The settings of one session: the database it opens, and what every question has that doesn't say
+otherwise."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlwright.events import EventSink
+from sqlwright.llm.options import LlmOptions
+from sqlwright.protocols import Limits, Run
+from sqlwright.spending import Spending, Worth
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The database a session opens, and how."""
+
+    url: str
+    folder: Path | None
+    descriptions: Path | None
+    tables: tuple[str, ...] | None = None
+    """The only tables that may be known of and read; None for all."""
+    prepare: bool = False
+    """True if a small database is prepared when it is opened."""
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """Settings of every question that doesn't set its own."""
+
+    limits: Limits
+    seconds: float | None
+    seed: int
+    llm: LlmOptions = LlmOptions()  # noqa: RUF009 - frozen
+    """Of these the budget of a question, the worth of a right answer, and privacy."""
+    stand_in: bool = True
+    """True if embedded models may answer where a recipe's language model wrote no query."""
+    reopening: int = 20
+    """A database whose data changed is opened afresh when at least this many times as long has
+    passed as opening it took: with 20, reopening takes at most a twentieth of the time. Chosen."""
+
+    def sparing(self) -> Defaults:
+        """The same for questions of which a recipe that weighs its price asks no language model."""
+        return replace(self, llm=replace(self.llm, worth=Worth(0.0)))
+
+    def run(
+        self, seconds: float | None, cancelled: threading.Event | None, on_event: EventSink
+    ) -> Run:
+        """The run of a new question; `seconds` if it sets its own."""
+        now = datetime.now(UTC)
+        return Run(
+            id=f"{now:%Y%m%d-%H%M%S}{now.microsecond // 1000:03d}-{secrets.token_hex(2)}",
+            seed=self.seed,
+            seconds=self.seconds if seconds is None else seconds,
+            limits=self.limits,
+            events=on_event,
+            cancelled=threading.Event() if cancelled is None else cancelled,
+            spending=Spending(self.llm.budget),
+            worth=self.llm.worth,
+            privacy=self.llm.privacy,
+            stand_in=self.stand_in,
+        )

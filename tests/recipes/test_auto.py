@@ -1,0 +1,360 @@
+"""`auto`: nothing is asked where that is sure enough; else a model, over a real connection, as far
+as it pays and the budget reaches; and the answer says so."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from benchmarks.answering import Responder
+
+from sqlwright import GoldenQuestion, api
+from sqlwright.errors import ConfigError
+from sqlwright.llm.options import LlmOptions
+from sqlwright.recipes.loading import load_recipe, parse_recipe
+from sqlwright.running.trace import find_trace, read_trace
+from sqlwright.spending import parse_budget
+from sqlwright.types import Answer, State
+from tests.llm.server import Asked, ModelServer
+from tests.scripted import ScriptedCritic, scripted_models
+
+CASES: list[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parents[1] / "cases" / "recipes" / "auto.yaml").read_text("utf-8")
+)
+QUESTION = "How many customers are there?"
+
+WOMBATS = "How many wombats are there?"
+
+
+def writing(query: str) -> Any:
+    """A server that writes one query, and does all else by rules."""
+    responder = Responder(faulty=0.0)
+
+    def reply(asked: Asked) -> list[str]:
+        said = list(responder(asked))
+        wrote = "```sql" in said[0]
+        return [f"```sql\n{query}\n```" if query else "No."] * len(said) if wrote else said
+
+    return reply
+
+
+def ask(shop: Path, home: Path, case: dict[str, Any], **options: Any) -> tuple[Answer, State, int]:
+    """The answer and state to a case, and how many requests the model's server saw."""
+    embedded: dict[str, float] = case["embedded"]
+    models = scripted_models(*embedded, critic=ScriptedCritic(embedded, missing=()))
+    del models["llm"]
+    with ModelServer(answer=writing(case["model"])) as server:
+        llm = LlmOptions(model="openai-compatible/small", base_url=server.url, cache=False)
+        with api.open(
+            shop,
+            recipe="auto",
+            models=models,
+            home=home,
+            llm=llm,
+            worth=case.get("worth"),
+            budget=case.get("budget"),
+            environ={},
+            **options,
+        ) as session:
+            answer, state = session.run(case.get("question", QUESTION))
+        return answer, state, len(server.seen)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_what_is_asked_and_said(
+    case: dict[str, Any], database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    answer, _, seen = ask(database_files["shop"], tmp_path, case)
+    assert [tier.end for tier in answer.tiers] == case["ends"]
+    assert (answer.status, answer.answered_by, answer.sql) == (
+        "answered",
+        case["answered_by"],
+        case["sql"],
+    )
+    low, high = case["confidence"]
+    assert answer.confidence is not None
+    assert low - 1e-9 <= answer.confidence <= high + 1e-9
+    assert seen == answer.usage.calls <= case["calls"]
+    assert (seen == 0) == (case["calls"] == 0)
+    told = json.loads(answer.to_json())
+    assert fnmatch(told["spent"], f"*{case.get('spent', '*').removeprefix('*')}*")
+    assert f"spent: {told['spent']}" in str(answer)
+    assert [tier["end"] for tier in told["tiers"]] == case["ends"]
+    kind = "combined" if {"agrees", "differs"} & set(case["ends"]) else "calibrated"
+    assert answer.basis.kind == kind
+    trace = read_trace(find_trace(tmp_path / "traces", answer.trace_id))
+    assert [e["tier"]["end"] for e in trace.events if e["kind"] == "tier"] == case["ends"]
+
+
+def test_what_each_tier_took_is_all_that_was_taken(
+    database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    case = next(case for case in CASES if case["name"] == "it disagrees, and nothing is spared")
+    answer, state, _ = ask(database_files["shop"], tmp_path, case)
+    assert sum(tier.usage.calls for tier in answer.tiers) == answer.usage.calls
+    tokens = sum(tier.usage.prompt_tokens for tier in answer.tiers)
+    assert tokens == answer.usage.prompt_tokens
+    # Nothing is asked twice: CHESS's twenty candidates are the four of the tier before and sixteen.
+    of = [one for one in state.candidates if one.by_model]
+    assert len(of) == 21
+    assert len({(one.prompt, one.sample) for one in of}) == 21
+    assert answer.usage_by_step["retrieval.extract_keywords"].calls == 1
+
+
+def test_without_a_model_it_is_local_and_says_nothing_of_it(
+    database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    embedded = {"SELECT count(*) FROM customers": 0.3}
+    models = scripted_models(*embedded, critic=ScriptedCritic(embedded, missing=()))
+    del models["llm"]
+    answers = []
+    for recipe in ("auto", "local"):
+        with api.open(
+            database_files["shop"], recipe=recipe, models=models, home=tmp_path, environ={}
+        ) as session:
+            told = session.ask(QUESTION).to_dict()
+            foreign = session.ask("Wie viele Kunden wohnen in Deutschland?")
+        assert foreign.refusal == "language"
+        answers.append({
+            key: value
+            for key, value in told.items()
+            if key not in {"recipe", "times", "seconds", "trace_id"}
+        })  # fmt: skip
+    assert answers[0] == answers[1]
+    assert (answers[0]["spent"], answers[0]["tiers"]) == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("question", "worth", "model", "status", "ends", "seen"),
+    [
+        (
+            WOMBATS,
+            "3",
+            "SELECT 1",
+            "answered",
+            ["differs", "agrees", "not_worth"],
+            6,
+        ),
+        (WOMBATS, "0", "SELECT 1", "refused", ["not_worth"], 0),
+        (WOMBATS, "1", "", "refused", ["nothing"], 2),
+        ("Delete all customers", "1", "SELECT 1", "refused", [], 0),
+    ],
+)
+def test_only_a_doubt_of_the_embedded_models_is_put_to_a_language_model(
+    question: str,
+    worth: str,
+    model: str,
+    status: str,
+    ends: list[str],
+    seen: int,
+    database_files: dict[str, Path],
+) -> None:
+    critic = ScriptedCritic({}, otherwise=0.2, answerable=0.1, missing=("wombats",))
+    models = scripted_models("SELECT 2", critic=critic)
+    del models["llm"]
+    with ModelServer(answer=writing(model)) as server:
+        llm = LlmOptions(model="openai-compatible/small", base_url=server.url, cache=False)
+        with api.open(
+            database_files["shop"], recipe="auto", models=models, llm=llm, worth=worth,
+            record=False, environ={},
+        ) as session:  # fmt: skip
+            answer = session.ask(question)
+    assert (answer.status, [tier.end for tier in answer.tiers]) == (status, ends)
+    assert len(server.seen) == seen
+    told = any("wombats" in note.text for note in answer.warnings)
+    assert told == (status == "answered")
+
+
+def test_a_model_that_cannot_be_reached_costs_nothing_but_its_part(
+    database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    embedded = {"SELECT count(*) FROM customers": 0.5}
+    models = scripted_models(*embedded, critic=ScriptedCritic(embedded, missing=()))
+    del models["llm"]
+    with ModelServer() as server:
+        address = server.url
+    llm = LlmOptions(
+        model="openai-compatible/gone", base_url=address, cache=False, retrying=0.2, timeout=1.0
+    )
+    with api.open(
+        database_files["shop"], recipe="auto", models=models, llm=llm, record=False, environ={}
+    ) as session:
+        answer = session.ask(QUESTION)
+    assert (answer.status, answer.confidence) == ("answered", 0.5)
+    assert answer.tiers[0].end == "nothing"
+    assert any(note.kind == "left_out" for note in answer.warnings)
+
+
+@pytest.mark.parametrize(
+    ("budget", "asked"),
+    [
+        *((f"{calls} calls", True) for calls in (1, 3, 8, 20)),
+        *((f"{tokens} tokens", tokens > 2_000) for tokens in (1_000, 3_000, 9_000, 30_000)),
+        ("$0.000001", False),
+        ("$0.01", True),
+        ("$0.05", True),
+    ],
+)
+def test_it_never_spends_more_than_the_budget_and_says_what_it_spent(
+    budget: str, asked: bool, database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[models."openai-compatible/small"]\nprompt = 2.5\nreply = 10\n')
+    embedded = {"SELECT count(*) FROM customers": 0.3}
+    models = scripted_models(*embedded, critic=ScriptedCritic(embedded, missing=()))
+    del models["llm"]
+    with ModelServer(answer=writing("SELECT max(id) FROM orders")) as server:
+        llm = LlmOptions(
+            model="openai-compatible/small", base_url=server.url, cache=False, prices=prices
+        )
+        with api.open(
+            database_files["shop"], recipe="auto", models=models, llm=llm, worth="1000",
+            budget=budget, record=False, environ={},
+        ) as session:  # fmt: skip
+            answer = session.ask(QUESTION)
+    limit, used = parse_budget(budget), answer.usage
+    tokens = used.prompt_tokens + used.reply_tokens
+    assert used.cost is not None
+    assert len(server.seen) == used.calls <= (limit.calls or used.calls)
+    assert tokens <= (limit.tokens or tokens)
+    assert used.cost <= (limit.cost or used.cost)
+    assert (used.calls > 0) is asked
+    assert sum(tier.usage.calls for tier in answer.tiers) == used.calls
+    assert answer.tiers[-1].end == "budget" or len(answer.tiers) == 3
+    said = json.loads(answer.to_json())["spent"]
+    assert ("nothing was spent" in said) is not asked
+    assert said.count("budget doesn't reach") == (answer.tiers[-1].end == "budget")
+    for tier in answer.tiers:
+        if tier.usage.calls:
+            whole = tier.usage.prompt_tokens + tier.usage.reply_tokens
+            assert f"({whole:,} tokens, $" in said
+
+
+def test_what_the_user_fitted_is_what_it_decides_by(
+    database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    """The critic is sure, and mostly wrong."""
+    query = "SELECT count(*) FROM customers"
+    models = scripted_models(query, critic=ScriptedCritic(otherwise=0.95, missing=()))
+    del models["llm"]
+    right = [GoldenQuestion(QUESTION + "?" * n, query) for n in range(12)]
+    wrong = [GoldenQuestion(QUESTION + "?" * n, "SELECT name FROM customers") for n in range(28)]
+    with ModelServer(answer=writing("SELECT count(id) FROM customers")) as server:
+        llm = LlmOptions(model="openai-compatible/small", base_url=server.url, cache=False)
+        with api.open(
+            database_files["shop"], recipe="auto", models=models, llm=llm, home=tmp_path,
+            record=False, environ={},
+        ) as session:  # fmt: skip
+            before = session.ask(QUESTION)
+            report = session.calibrate(right + wrong)
+            assert (report.recipe, report.embedded, report.right) == ("auto", True, 12)
+            assert not server.seen  # fitting costs nothing
+            after = session.ask(QUESTION)
+    assert ([tier.end for tier in before.tiers], before.confidence) == (["not_worth"], 0.95)
+    assert after.tiers[0].end == "agrees"
+    with api.open(
+        database_files["shop"], recipe="auto", models=models, home=tmp_path, record=False,
+        environ={},
+    ) as session:  # fmt: skip
+        alone = session.ask(QUESTION)
+    assert alone.basis.fitted_to == "40 of your own questions (12 answered right)"
+    assert after.tiers[0].before == alone.confidence
+    assert (alone.confidence or 0.0) < 0.8
+    # What was reckoned isn't calibrated again, as if the critic had said it.
+    assert (after.basis.kind, after.interval, after.basis.fitted_to) == ("combined", None, "")
+    assert after.confidence == after.tiers[-1].after
+    assert (after.confidence or 0.0) > 0.6
+
+
+def test_it_decides_by_the_confidence_that_local_shows(database_files: dict[str, Path]) -> None:
+    shop = database_files["shop"]
+    question = "How many customers live in Germany?"
+    with api.open(shop, recipe="local", record=False, environ={}) as session:
+        local = session.ask(question)
+    with ModelServer(answer=writing("SELECT 1")) as server:
+        llm = LlmOptions(model="openai-compatible/small", base_url=server.url, cache=False)
+        with api.open(shop, recipe="auto", llm=llm, worth="0", record=False, environ={}) as session:
+            auto = session.ask(question)
+    assert local.basis.kind == "calibrated"
+    assert local.interval is not None
+    assert (auto.confidence, auto.interval, auto.basis, auto.sql) == (
+        local.confidence,
+        local.interval,
+        local.basis,
+        local.sql,
+    )
+    assert auto.tiers[0].before == local.confidence
+
+
+def test_what_was_found_stays_when_time_runs_out(
+    database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    """The model is quick at first, and then never answers."""
+    embedded = {"SELECT count(*) FROM customers": 0.4}
+    models = scripted_models(*embedded, critic=ScriptedCritic(embedded, missing=()))
+    del models["llm"]
+    with ModelServer(
+        answer=writing("SELECT max(id) FROM orders"),
+        latency=lambda asked: 0.0 if len(server.seen) <= 1 else 60.0,
+    ) as server:
+        llm = LlmOptions(model="openai-compatible/small", base_url=server.url, cache=False)
+        with api.open(
+            database_files["shop"], recipe="auto", models=models, llm=llm, worth="1000",
+            record=False, environ={},
+        ) as session:  # fmt: skip
+            session.warm()
+            answer = session.ask(QUESTION, seconds=4.0)
+    assert [tier.end for tier in answer.tiers] == ["differs", "cut_short"]
+    assert (answer.status, answer.sql) == ("answered", "SELECT max(id) FROM orders")
+    assert (answer.basis.kind, answer.confidence) == ("combined", answer.tiers[0].after)
+    assert any(note.kind == "stopped" for note in answer.warnings)
+    assert "so asked it once" in str(answer)
+    assert "cut short before it wrote another query" in str(answer)
+
+
+def test_a_models_query_that_leaves_a_condition_out_is_held_to_be_wrong(
+    database_files: dict[str, Path], tmp_path: Path
+) -> None:
+    question = "How many customers live in Germany?"
+    right = "SELECT count(*) FROM customers WHERE country = 'Germany'"
+    sure = {}
+    for query in (right, "SELECT count(*) FROM customers"):
+        case = {"embedded": {}, "model": query, "question": question, "worth": "0.05"}
+        answer, _, _ = ask(database_files["shop"], tmp_path, case)
+        assert answer.account is not None
+        sure[query] = answer.confidence or 0.0
+    assert sure[right] == pytest.approx(0.7)
+    assert sure["SELECT count(*) FROM customers"] == pytest.approx(0.35)
+    assert "Germany" in answer.doubt
+
+
+@pytest.mark.parametrize(
+    ("steps", "says"),
+    [
+        ("[repair.execute]", "takes tiers"),
+        ("[tier: {name: a, right: 1.5, steps: [repair.execute]}]", "right must be"),
+        ("[tier: {name: a, right: 0.5, requests: 0, steps: [repair.execute]}]", "requests"),
+        (
+            "[tier: {name: a, right: 0.7, steps: [repair.execute]}, "
+            "tier: {name: b, right: 0.6, steps: [repair.execute]}]",
+            "order of how often",
+        ),
+    ],
+)
+def test_tiers_that_do_not_fit_are_refused(steps: str, says: str) -> None:
+    text = (
+        "name: t\nsteps:\n  - generation.embedded\n"
+        f"  - escalate: {{steps: {steps}}}\n  - selection.first_valid\n"
+    )
+    with pytest.raises(ConfigError, match=says):
+        parse_recipe(text)
+
+
+def test_it_can_do_without_a_model_and_others_cannot() -> None:
+    assert not load_recipe("auto").needs_model
+    assert load_recipe("chess-ir-ss-cg").needs_model
+    assert load_recipe("auto").asks == ("",)
