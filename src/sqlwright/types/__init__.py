@@ -7,14 +7,14 @@ Internal: may change without notice. `sqlwright` exports the public part.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from sqlwright.boundary.arguments import Natural, Unicode, checked, checked_fields
 from sqlwright.schema import ColumnRef, SchemaView
 from sqlwright.types.account import Account, AskedPhrase, PhraseKind
+from sqlwright.types.candidates import Candidate
 from sqlwright.types.examples import ColumnExamples
 from sqlwright.types.links import ColumnLink, DescriptionMatch, Entity, TableLink, TableSummary
 from sqlwright.types.notes import FINDINGS, Note, NoteKind, Veto, VetoKind
@@ -41,10 +41,6 @@ from sqlwright.types.results import (
 )
 from sqlwright.types.sub_questions import SubQuestion
 from sqlwright.types.values import ValueMatch
-
-if TYPE_CHECKING:
-    from sqlwright.form.nodes import Query
-
 
 __all__ = [
     "FINDINGS",
@@ -118,70 +114,6 @@ class UnitTest:
     text: str
     passed: tuple[int, ...] | None = None
     """Indexes, from 0, of the state's candidates that passed; None when nothing judged them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A proposed query. Repairs keep their parent, so a candidate's history is a chain."""
-
-    sql: str
-    source: str
-    """The step that wrote it."""
-    score: float = 0.0
-    """The author's own score: a log probability for the embedded parser."""
-    result: ExecutionResult | None = None
-    parent: Candidate | None = None
-    tried: tuple[Candidate, ...] = ()
-    """Repairs of it that were no better, in order; without a query where a reply could not be
-    used."""
-    goal: str = ""
-    """The sub-question it answers; empty for the whole question."""
-    columns: tuple[ColumnRef, ...] = ()
-    """Columns it uses, where the author knows them."""
-    values: tuple[ValueMatch, ...] = ()
-    """Stored values it rests on, where the author knows them."""
-    plan: str = ""
-    """The reasoning that led to it, where its author gave one."""
-    sample: int = 0
-    """Number of the author's sample it is, from 1; 0 if there is only one."""
-    note: str = ""
-    """The change a repair made, in words, for the trace and the user."""
-    warnings: tuple[Note, ...] = ()
-    """Findings of machine checks; shown when the candidate is chosen."""
-    prompt: str = ""
-    """The prompt its author was asked with, where it may have several."""
-    model: str = ""
-    """The language model that its author names; empty for the run's own."""
-    by_model: bool = False
-    """True if a language model wrote the whole query. Any other query may hold stored data."""
-    confidence: float | None = None
-    """Calibrated probability that it is right, where a model fitted to say so has judged it."""
-    share: float | None = None
-    """Part of the samples that stands behind its result, weighted by unit tests, where selection
-    has counted; it says how often models repeat themselves, not how probable the result is."""
-    vetoes: tuple[Veto, ...] = ()
-    """Faults that nobody mended; it isn't held to be right."""
-    mended: tuple[Veto, ...] = ()
-    """Faults of the candidate it was made from, put right in it."""
-    account: Account | None = field(default=None, compare=False)
-    """The part of it that answers each phrase of the question, where a step has looked."""
-    form: Query | None = field(default=None, repr=False, compare=False)
-    """The form that `sql` was written from, where its author has it."""
-    id: str = field(init=False, compare=False, default="")
-    """Identifies the candidate, the same in every run: 12 hex digits, a digest of its author,
-    query, sub-question, sample, plan and parent. Executing and judging it don't change it."""
-
-    def __post_init__(self) -> None:
-        written = (
-            self.source, self.sql, self.goal, str(self.sample), self.plan, self.parent_id
-        )  # fmt: skip
-        content = "\0".join(written).encode("utf-8", "surrogatepass")
-        object.__setattr__(self, "id", hashlib.blake2b(content, digest_size=6).hexdigest())
-
-    @property
-    def parent_id(self) -> str:
-        """The id of the candidate it was made from; empty for what an author wrote."""
-        return "" if self.parent is None else self.parent.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +252,7 @@ class Answer:
     account: Account | None = None
     """The part of the query that answers each phrase of the question, where a step has looked."""
     question_back: QuestionBack | None = None
-    """What would have to be asked to know which reading is meant; None where nothing has to be. The
+    """The question that would settle the reading that is meant; None where nothing has to be. The
     answer is the likeliest reading; `Session.choose` gives the one by another."""
     tiers: tuple[TierRecord, ...] = ()
     """Decisions whether to ask a language model, in order, of a recipe that weighs its price."""

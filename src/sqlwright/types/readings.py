@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from sqlwright.types import Candidate
+from sqlwright.types.candidates import Candidate
 
 ReadingKind = Literal[
     "column", "value", "condition", "bound", "operation", "repeats", "each", "without", "direction",
@@ -25,7 +24,7 @@ class Choice:
     text: str
     """The reading in words, as far as it differs from the others."""
     gives: str
-    """What its answer would be: its only value, or the number of rows and the first of them."""
+    """Its answer in short: the only value, or the number of rows and the first of them."""
     share: float
     """Probability that it is meant if one of the choices is, in [0, 1]; shares add up to 1."""
     candidate: Candidate

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.options import one_form
-from sqlwright.cli.typed.target import read_target
+from sqlwright.cli.typed.target import TypedQuestion, read_target
+
+if TYPE_CHECKING:
+    from sqlwright.cli.terminal.console import Screen
 
 EXAMPLES = """\
 sqlwright ask shop.sqlite "How many orders were cancelled in 2024?"
@@ -93,17 +96,12 @@ def command(
 
     from sqlwright.cli.terminal.interrupt import interruptible
     from sqlwright.cli.terminal.progress import Spinner
-    from sqlwright.cli.terminal.text import clean
     from sqlwright.cli.views.ask import show_found
-    from sqlwright.cli.views.asking_back import can_ask, put_question
-    from sqlwright.cli.views.sql import reads_as_sql
+    from sqlwright.cli.views.asking_back.terminal import can_ask, put_question
     from sqlwright.presentation.answer import readable
     from sqlwright.settings.policy import check_model_is_asked
 
-    if target.note:
-        screen.note(clean(target.note, 400))
-    if reads_as_sql(target.text):
-        screen.note("this looks like SQL and is read as a question; sqlwright sql runs a query")
+    _note_target(screen, target)
     check_model_is_asked(chosen, allow_code=allow_code)
     note_destinations(screen, chosen, allow_code=allow_code)
     asking = Asking(
@@ -117,3 +115,14 @@ def command(
         if not (form or no_questions or interrupted) and can_ask(screen):
             finding = put_question(screen, asking.session, finding)
     return show_found(screen, finding, interrupted, form, explain=explain, max_rows=max_rows)
+
+
+def _note_target(screen: Screen, target: TypedQuestion) -> None:
+    """Say how the arguments were read, where that may not be what was meant."""
+    from sqlwright.cli.terminal.text import clean
+    from sqlwright.cli.views.sql import reads_as_sql
+
+    if target.note:
+        screen.note(clean(target.note, 400))
+    if reads_as_sql(target.text):
+        screen.note("this looks like SQL and is read as a question; sqlwright sql runs a query")

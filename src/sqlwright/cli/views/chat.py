@@ -20,7 +20,8 @@ from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions, result_lines, sql_lines, warning_lines
 from sqlwright.cli.views.ask import show_found
-from sqlwright.cli.views.asking_back import AskedBack, note_unclear, question_lines
+from sqlwright.cli.views.asking_back.conversation import AskedBack
+from sqlwright.cli.views.asking_back.terminal import note_unclear, question_lines
 from sqlwright.cli.views.explain import reasoning_lines
 from sqlwright.cli.views.sql import execute, nearest, raise_failure, reads_as_sql
 from sqlwright.errors import SqlwrightError

@@ -23,7 +23,7 @@ Place = Literal[
 Content = tuple[object, ...]
 BOUNDS = frozenset({"<", "<=", ">", ">="})
 OPPOSITES = ({"=", "!="}, {False, True})
-"""What turns a condition into its opposite, which is no other reading."""
+"""Each turns a condition into its opposite, which is no other reading."""
 WRITTEN = frozenset({"where", "having"})
 """Clauses whose conditions are told; those of ON follow from the tables."""
 
@@ -52,7 +52,7 @@ class Difference:
 
     @property
     def asks(self) -> tuple[object, ...]:
-        """What has to be the same for a third reading to be a choice beside these two."""
+        """All that has to be the same for a third reading to be a choice beside these two."""
         said = self.one or self.other
         if self.columns is not None:
             return (self.kind, self.columns[0])

@@ -1,0 +1,1 @@
+"""Questions back at a terminal."""
