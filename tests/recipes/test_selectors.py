@@ -33,8 +33,14 @@ FEW = (
 )
 TESTS = ("selection.generate_tests", "selection.evaluate_tests")
 """CHESS's unit tester is two lines: a selector, and the step that writes what it goes by."""
+AFTER = ("selection.ask_back",)
+"""Steps that look at what was chosen, and choose nothing."""
 SELECTORS: Mapping[str, tuple[Any, ...]] = {
-    **{name: (name,) for name in STEPS if name.startswith("selection.") and name not in TESTS},
+    **{
+        name: (name,)
+        for name in STEPS
+        if name.startswith("selection.") and name not in TESTS + AFTER
+    },
     "unit tests": TESTS,
     "by pairs": ({"selection.multi_sample": {"form": "pairs"}},),
     "in windows": ({"selection.multi_sample": {"window": 2}},),
