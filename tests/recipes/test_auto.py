@@ -13,6 +13,9 @@ import yaml
 from benchmarks.answering import Responder
 
 from sqlwright import GoldenQuestion, api
+from sqlwright.cli.terminal.console import Glyphs
+from sqlwright.cli.views.answer import DisplayOptions
+from sqlwright.cli.views.trace import trace_lines
 from sqlwright.errors import ConfigError
 from sqlwright.llm.options import LlmOptions
 from sqlwright.recipes.loading import load_recipe, parse_recipe
@@ -26,7 +29,7 @@ CASES: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parents[1] / "cases" / "recipes" / "auto.yaml").read_text("utf-8")
 )
 QUESTION = "How many customers are there?"
-
+PLAIN = DisplayOptions(1_000, Glyphs(), False, 10)
 WOMBATS = "How many wombats are there?"
 
 
@@ -88,6 +91,8 @@ def test_what_is_asked_and_said(
     assert answer.basis.kind == kind
     trace = read_trace(find_trace(tmp_path / "traces", answer.trace_id))
     assert [e["tier"]["end"] for e in trace.events if e["kind"] == "tier"] == case["ends"]
+    shown = "\n".join(line.plain for line in trace_lines(trace, PLAIN))
+    assert shown.count(", end ") == len(case["ends"])
 
 
 def test_what_each_tier_took_is_all_that_was_taken(

@@ -77,6 +77,11 @@ def _event_lines(
         which = f"sub-question {event.get('number')} of {event.get('total')}: "
         told = Text.assemble((which, "strong"), clean(str(event.get("text")), 2_000))
         yield from wrapped(told, display.width, hang=2)
+    if kind == "tier" and isinstance(event.get("tier"), dict):
+        yield Text()
+        yield from labelled(
+            "tier", [Text(shorten(_item_words(event["tier"]), 400, display.glyphs))], display.width
+        )
     if kind != "step":
         return
     yield Text()

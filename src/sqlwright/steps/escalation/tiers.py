@@ -264,6 +264,7 @@ def _unchanged(state: State, after: State) -> State:
         selected=state.selected or next(iter(ours), None),
         confidence=state.confidence,
         basis=state.basis,
+        measures=state.measures,
     )
 
 
