@@ -126,7 +126,10 @@ def main() -> None:
         options.out.write_text("".join(lines), "utf-8")
     print(*told(answers), sep="\n")
     if options.against:
-        before = {one["id"]: one for one in map(json.loads, options.against.open("utf-8"))}
+        before = {
+            one["id"]: one
+            for one in map(json.loads, options.against.read_text("utf-8").splitlines())
+        }
         pairs = [
             (bool(before[one["id"]]["right"]), bool(one["right"]))
             for one in answers

@@ -234,7 +234,7 @@ def test_a_missing_critic_costs_the_confidence_not_the_answer(open_scripted: Ope
 
 def test_models_load_once_and_fail_the_same_each_time() -> None:
     models = EmbeddedModels()
-    assert list(models) == ["linker", "parser", "critic", "embedder"]
+    assert list(models) == ["linker", "parser", "critic", "embedder", "calibration"]
     with pytest.raises(ModelUnavailable, match="no embedded model has the role 'chef'"):
         models["chef"]
 

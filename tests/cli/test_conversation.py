@@ -144,9 +144,9 @@ def test_a_query_is_run_as_it_is(talk: Talk) -> None:
     assert "that is a query" in shown
     assert "counted" in shown
     # English, though it begins like one: "Germany" is no table.
-    assert "how sure" in talk.say("select the customers from Germany")
-    assert "how sure" in talk.say("select all customers")
-    assert "how sure" in talk.say(".5 is the discount of which customers?")
+    assert "recipe local" in talk.say("select the customers from Germany")
+    assert "recipe local" in talk.say("select all customers")
+    assert "recipe local" in talk.say(".5 is the discount of which customers?")
 
 
 @pytest.mark.parametrize("line", [":quit", ":q", "quit", "exit", "EXIT", "\\q", ".exit"])

@@ -15,6 +15,9 @@ from sqlwright.schema import Schema
 from sqlwright.types import Candidate, State
 
 ROLE = "calibration"
+FAULTY = 0.49
+"""The highest probability of an answer with a fault that nobody mended: it is doubted, whatever was
+fitted. Few such answers are among those that a calibration is fitted to; chosen."""
 SHIPPED = "questions of several kinds, on databases that the models weren't trained on"
 
 
@@ -46,7 +49,7 @@ class Trust:
         if by is None:
             return state, Sure()
         seen = Seen(state, chosen, schema, basis_of(state, chosen))
-        sure = by.judge(measured(seen), state.question.text)
+        sure = _held(by.judge(measured(seen), state.question.text), chosen)
         told = Sure((sure.low, sure.high), fitted_to)
         if state.confidence is None:
             return state.evolve(confidence=sure.value), replace(told, counted=True)
@@ -74,6 +77,13 @@ class Trust:
 
 
 NOTHING_FITTED = Trust()
+
+
+def _held(sure: Probability, chosen: Candidate) -> Probability:
+    """The probability, at most `FAULTY` where the candidate has a fault."""
+    if not chosen.vetoes:
+        return sure
+    return Probability(*(min(one, FAULTY) for one in (sure.value, sure.low, sure.high)))
 
 
 def _surest(state: State) -> Candidate | None:
