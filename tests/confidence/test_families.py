@@ -14,9 +14,9 @@ from sqlwright.training.confidence.measures import EMBEDDED
 from sqlwright.training.confidence.recorded import read_recorded
 
 TABLE = Path(__file__).parents[1] / "cases" / "confidence" / "answers.csv"
-FAR_OFF = ("geoquery", "own", "restaurants", "archer", "bird-like bike_share_1")
+FAR_OFF = ("geoquery", "own", "bird-like bike_share_1")
 """Families on which the critic's own probability is off the most."""
-BELOW = {"spider": 0.08, "demo": 0.08, "archer": 0.11, "reworded": 0.13}
+BELOW = {"spider": 0.08, "demo": 0.08, "archer": 0.12, "reworded": 0.13}
 
 
 @cache

@@ -6,13 +6,13 @@ Written by `python -m sqlwright.training.stamp`; never edited by hand.
 from __future__ import annotations
 
 DIGESTS: dict[str, str] = {
-    "confidence.json": "dba3ed0d220121003b8de5448069ea7870eeebaea780579376320f24f9c208b3",
+    "confidence.json": "957ee5d38ef3529bc4a6b2fc5ab825875b290081be10c7825fa7e2e8e66197c4",
     "critic.json": "a072f0b505c2a823bf4d2e5f80732949ee45b3a96ba7d59c46c7f9c85761cfc0",
     "embedder.onnx": "e40078353902fcc0bdffddeb94ff0e2e9424664b13cfd8f1a31a1ff517eada53",
     "linker.npz": "282942636e2efbb1227a7b262b14b8b4b190ca5f2bcd09b61b1f534fa40294ba",
     "minilm_lower.onnx": "37556d5aa7089090937f23aebee62fab49f0ea86aba66ae39bcf563c2f8a0e15",
-    "parser_decoder.onnx": "c118918b3b02fc1dd3b22742b3a8bb796f85b308de7a3ce4219da9ae4bc7a3cd",
-    "parser_encoder.onnx": "3cc04b01ad255b398cfbbe70ea4517244e4dc540be8a68ad8963c782d9379b35",
+    "parser_decoder.onnx": "07faf0fb54d4a54a1de2036990f751ba5dc025da74a0e75d01049df523d8b4cd",
+    "parser_encoder.onnx": "e92ac5f07263aa9017f43c4469e4a716a11864b50d0ee66719bbcd3edde83499",
     "tokenizer.json": "9114256b104cca80e04367526f03f46aa3c443c2ed174904142a73bbf13b9fbb",
     "word_embeddings.npy": "b4f678bac3ca1c7b8a83950fd32245a4872861e49dc9ad0834503c9ac701631d",
     "word_scales.npy": "7ca924aaf85b4aa347bca4ea9ce4e0fda826aec041fac8402bed0e536d15f356",

@@ -211,6 +211,8 @@ class Parser:
             self._pieces,
             budget=BUDGET,
             priority=priority,
+            described=True,
+            further=True,
         )
         link, inputs, keys, memory = self._encoder.run(
             ["link", "inputs", "keys", "memory"], self._feeds(encoded)

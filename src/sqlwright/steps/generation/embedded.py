@@ -44,7 +44,7 @@ class EmbeddedGeneration(Step):
             state.question,
             state.view,
             state.values,
-            enumerations={} if catalog is None else catalog.enumerations(),
+            enumerations={} if catalog is None else catalog.listed,
             dates={} if catalog is None else catalog.dates,
             formats=formats,
             beam=self.beam,
