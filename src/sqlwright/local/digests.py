@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DIGESTS: dict[str, str] = {
     "confidence.json": "957ee5d38ef3529bc4a6b2fc5ab825875b290081be10c7825fa7e2e8e66197c4",
-    "critic.json": "a072f0b505c2a823bf4d2e5f80732949ee45b3a96ba7d59c46c7f9c85761cfc0",
+    "critic.json": "6055a694fca45270748f75e256040d3b3939962a27617d3eaf373fc318b32efb",
     "embedder.onnx": "e40078353902fcc0bdffddeb94ff0e2e9424664b13cfd8f1a31a1ff517eada53",
     "linker.npz": "282942636e2efbb1227a7b262b14b8b4b190ca5f2bcd09b61b1f534fa40294ba",
     "minilm_lower.onnx": "37556d5aa7089090937f23aebee62fab49f0ea86aba66ae39bcf563c2f8a0e15",

@@ -23,12 +23,14 @@ from sqlwright.confidence.figures import Figure, auroc, calibration_error, with_
 from sqlwright.confidence.fitting import Sample, fit, offset_of, with_spread
 from sqlwright.confidence.measures import SCORE
 from sqlwright.confidence.wording import FAR, Wording
+from sqlwright.local.critic.critic import JUDGED
 from sqlwright.local.models import FILES, WEIGHTS
 from sqlwright.training.confidence.measures import EMBEDDED, WRITTEN
 from sqlwright.training.confidence.recorded import write_recorded
 from sqlwright.training.confidence.simulated import simulated
 from sqlwright.training.pairs import load_pairs
 from sqlwright.training.split import load_split
+from sqlwright.training.stamp import digests
 
 IN_VAIN = "in vain"
 VAIN_WEIGHT = 0.05
@@ -157,6 +159,21 @@ def written_calibration(seed: int = 1) -> Calibration:
     return with_spread(fit(samples, WRITTEN), offsets(left_out(samples, WRITTEN, None)))
 
 
+def note_weights(folder: Path) -> None:
+    """Note in `critic.json` which linker and parser its judgement goes with. The critic's networks
+    may be older than those: what they say was calibrated to these weights just now."""
+    path = folder / "critic.json"
+    found = digests(folder)
+    data = json.loads(path.read_text("utf-8"))
+    _write(path, data | {"fitted_to": {name: found[name] for name in JUDGED}})
+
+
+def _write(path: Path, data: Mapping[str, Any]) -> None:
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(data), encoding="utf-8")
+    partial.replace(path)
+
+
 def main() -> None:
     """Fit, write, print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -175,9 +192,8 @@ def main() -> None:
         "written": written_calibration().to_data(),
     }
     path = options.weights / FILES["calibration"][0]
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(data), encoding="utf-8")
-    partial.replace(path)
+    _write(path, data)
+    note_weights(options.weights)
     print(table(judged))
     print(dict(zip(("constant", *calibration.names), calibration.weights.round(3), strict=True)))
     print(f"spread {calibration.spread:.2f}, of being far {calibration.strangeness:.2f}")
