@@ -1,5 +1,6 @@
 """Whole processes: pipes, terminals, signals."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -243,6 +244,8 @@ def _alive(pid: int) -> bool:
 
 def typed(arguments: list[str], *lines: str) -> tuple[int, str]:
     """A command's exit code and what a terminal got, each line typed when a prompt is shown."""
+    # A run in the background ignores Ctrl-C, and would hand that on.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
     process = subprocess.Popen(
@@ -263,11 +266,22 @@ def typed(arguments: list[str], *lines: str) -> tuple[int, str]:
         if waiting and re.search(r"(ask>|\[1\]) $", received[seen:]):
             seen, line = len(received), waiting.pop(0)
             if line == CTRL_C:  # this process isn't the terminal's own session
-                process.send_signal(signal.SIGINT)
+                interrupt(process)
             else:
                 os.write(master, line.encode())
     os.close(master)
     return process.wait(30), received
+
+
+def interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Ctrl-C as a person types it: again if one came between the prompt and the wait for a line,
+    where it would only be noticed with the next line."""
+    for _ in range(3):
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(5)
+            return
 
 
 CTRL_C, CTRL_D = "\x03", "\x04"

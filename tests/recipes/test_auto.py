@@ -246,8 +246,8 @@ def test_what_the_user_fitted_is_what_it_decides_by(
     query = "SELECT count(*) FROM customers"
     models = scripted_models(query, critic=ScriptedCritic(otherwise=0.95, missing=()))
     del models["llm"]
-    right = [GoldenQuestion(QUESTION + "?" * n, query) for n in range(12)]
-    wrong = [GoldenQuestion(QUESTION + "?" * n, "SELECT name FROM customers") for n in range(28)]
+    right = [GoldenQuestion(QUESTION, query)] * 12
+    wrong = [GoldenQuestion(QUESTION, "SELECT name FROM customers")] * 28
     with ModelServer(answer=writing("SELECT count(id) FROM customers")) as server:
         llm = LlmOptions(model="openai-compatible/small", base_url=server.url, cache=False)
         with api.open(
