@@ -95,7 +95,7 @@ def described(question: dict[str, str], answer: Answer) -> dict[str, Any]:
         "confidence": answer.confidence,
         "message": answer.message,
         "suggestion": answer.suggestion,
-        "warnings": list(answer.warnings),
+        "warnings": [note.text for note in answer.warnings],
         "values": [f"{m.phrase} -> {m.column} {m.value!r} {m.score:.2f}" for m in answer.values],
         "alternatives": [candidate.sql for candidate in answer.alternatives],
     }

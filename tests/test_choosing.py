@@ -63,10 +63,8 @@ def test_times_stay_those_of_the_search(session: Session) -> None:
 def golden(right: int, wrong: int) -> list[GoldenQuestion]:
     meant = ["customers"] * right + ["contacts"] * wrong
     return [
-        GoldenQuestion(
-            f"{QUESTION}{'!' * number}", f"SELECT {table}.name, phone {JOINED} WHERE city = 'Oslo'"
-        )
-        for number, table in enumerate(meant)
+        GoldenQuestion(QUESTION, f"SELECT {table}.name, phone {JOINED} WHERE city = 'Oslo'")
+        for table in meant
     ]
 
 

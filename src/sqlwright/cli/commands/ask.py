@@ -18,8 +18,8 @@ EXAMPLES = """\
 sqlwright ask shop.sqlite "How many orders were cancelled in 2024?"
 sqlwright ask shop.sqlite --csv "Total amount paid by customers in each country" > paid.csv
 echo "Which five customers have the most orders?" | sqlwright ask shop.sqlite --sql-only
-sqlwright ask shop.sqlite --explain "Average price per category"
-sqlwright ask shop.sqlite -r baseline -m openai/gpt-4.1 "Number of pending orders per country"
+sqlwright ask shop.sqlite --explain "Average price of products in each category"
+sqlwright ask shop.sqlite -r baseline -m openai/gpt-4.1 "How many orders are pending?"
 """
 
 

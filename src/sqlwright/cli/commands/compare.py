@@ -11,9 +11,9 @@ from sqlwright.cli.typed import measuring, options
 from sqlwright.cli.typed.target import read_target
 
 EXAMPLES = """\
-sqlwright recipes compare shop.sqlite "Average price per category" --recipes local,local-unscored
+sqlwright recipes compare shop.sqlite "How many orders are pending?" --recipes local,local-unscored
 sqlwright recipes compare shop.sqlite -r local,chess-ir-ss-cg,chase -m openai/gpt-4.1 \\
-  --set chase:samples.count=2 --html compared.html "Number of pending orders per country"
+  --set chase:samples.count=2 --html compared.html "How many orders are pending?"
 """
 
 

@@ -14,7 +14,7 @@ EXAMPLES = """\
 sqlwright recipes
 sqlwright recipes show local > mine.yaml
 sqlwright ask shop.sqlite --recipe mine.yaml "How many support tickets are still open?"
-sqlwright recipes compare shop.sqlite "Number of pending orders per country" -r local,mine.yaml
+sqlwright recipes compare shop.sqlite "How many orders are pending?" -r local,mine.yaml
 """
 SHOW_EXAMPLES = """\
 sqlwright recipes show local

@@ -83,7 +83,7 @@ def bird_examples(folder: Path, *, seed: int = 0) -> list[LinkExample]:
     ddl = json.loads((root / "train_schemas_ddl.json").read_text("utf-8"))
     meanings = json.loads((root / "train_column_meaning.json").read_text("utf-8"))
     schemas = {name: bird_schema(name, text) for name, text in ddl.items() if name not in HELD_BACK}
-    described = {name: described(schema, meanings) for name, schema in schemas.items()}
+    told = {name: described(schema, meanings) for name, schema in schemas.items()}
     draw = random.Random(seed)
     examples = []
     for row in json.loads((root / "train.json").read_text("utf-8")):
@@ -95,7 +95,7 @@ def bird_examples(folder: Path, *, seed: int = 0) -> list[LinkExample]:
             continue
         evidence = row["evidence"] if draw.random() < 0.5 else ""
         question = Question(row["question"], evidence)
-        schema = described[name] if draw.random() < 0.3 else schemas[name]
+        schema = told[name] if draw.random() < 0.3 else schemas[name]
         hits = _drawn_hits(row["question"], needed, schema, draw)
         examples.append(LinkExample(question, schema, hits, needed, name, "bird"))
     return examples
