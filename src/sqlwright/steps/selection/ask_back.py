@@ -193,9 +193,10 @@ def _one_difference(
 
 
 def _settled(differing: Difference, worded: Worded, wording: Wording) -> bool:
-    """True if both readings tell of the same things, if the evidence names what one of them goes
-    by, or if descriptions say which of two columns is called so."""
-    if _is_key_and_name(differing, wording.schema):
+    """True if both readings tell of the same things, if the other one adds a condition of which the
+    question says nothing, if the evidence names what one of them goes by, or if descriptions say
+    which of two columns is called so."""
+    if _is_key_and_name(differing, wording.schema) or _adds_unasked(differing, worded, wording):
         return True
     evidence = {stem(word.text) for word in tokens(wording.question.evidence)}
     if differing.columns is not None:
@@ -207,6 +208,15 @@ def _settled(differing: Difference, worded: Worded, wording: Wording) -> bool:
         return told[0] != told[1]
     marks = [set(_marks(said)) for said in (differing.one, differing.other)]
     return any(mark <= evidence for mark in marks[0] ^ marks[1])
+
+
+def _adds_unasked(differing: Difference, worded: Worded, wording: Wording) -> bool:
+    """True if the other query has a condition more, and no word of the question stands for a column
+    or a constant of it."""
+    if differing.kind != "condition" or differing.one is not None or worded.phrase:
+        return False
+    asked = _words(wording.question.text) | _words(wording.question.evidence)
+    return not any(mark & asked for mark in _marks(differing.other))
 
 
 def _is_key_and_name(differing: Difference, schema: Schema) -> bool:
