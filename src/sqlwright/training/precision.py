@@ -14,3 +14,8 @@ def cpu_dtype() -> torch.dtype:
     software, some 50 times slower."""
     features = torch.cpu.get_capabilities()
     return torch.bfloat16 if any(features.get(name) for name in INSTRUCTIONS) else torch.float32
+
+
+def autocast(dtype: torch.dtype) -> torch.autocast:
+    """The context in which matrix products take the dtype that `cpu_dtype` gave."""
+    return torch.autocast("cpu", torch.bfloat16, enabled=dtype is torch.bfloat16)

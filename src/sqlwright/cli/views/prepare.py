@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.progress import TaskProgressColumn
 
+from sqlwright.cli.terminal.bar import TerminalBar
 from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.layout import shorten
 from sqlwright.cli.terminal.text import clean
@@ -27,36 +27,13 @@ STAGES = {
 }
 
 
-class PreparationProgress:
+class PreparationProgress(TerminalBar):
     """A context that shows progress. Called from the working thread."""
 
     def __init__(self, screen: Screen) -> None:
+        super().__init__(screen, "opening", TaskProgressColumn())
         self._screen = screen
         self._stage = ""
-        self._bar: Progress | None = None
-        if screen.err.is_terminal and not screen.err.is_dumb_terminal:
-            self._bar = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(20),
-                TaskProgressColumn(),
-                console=screen.err,
-                transient=True,
-            )
-            self._task = self._bar.add_task("opening", total=None)
-
-    def __enter__(self) -> PreparationProgress:
-        if self._bar:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar:
-            self._bar.stop()
 
     def __call__(self, progress: prepare.Progress) -> None:
         """Show where things are."""

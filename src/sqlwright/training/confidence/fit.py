@@ -28,6 +28,7 @@ from sqlwright.local.models import FILES, WEIGHTS
 from sqlwright.training.confidence.measures import EMBEDDED, WRITTEN
 from sqlwright.training.confidence.recorded import write_recorded
 from sqlwright.training.confidence.simulated import simulated
+from sqlwright.training.critic.train import write
 from sqlwright.training.pairs import load_pairs
 from sqlwright.training.split import load_split
 from sqlwright.training.stamp import digests
@@ -165,13 +166,7 @@ def note_weights(folder: Path) -> None:
     path = folder / "critic.json"
     found = digests(folder)
     data = json.loads(path.read_text("utf-8"))
-    _write(path, data | {"fitted_to": {name: found[name] for name in JUDGED}})
-
-
-def _write(path: Path, data: Mapping[str, Any]) -> None:
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(data), encoding="utf-8")
-    partial.replace(path)
+    write(path, data | {"fitted_to": {name: found[name] for name in JUDGED}})
 
 
 def main() -> None:
@@ -192,7 +187,7 @@ def main() -> None:
         "written": written_calibration().to_data(),
     }
     path = options.weights / FILES["calibration"][0]
-    _write(path, data)
+    write(path, data)
     note_weights(options.weights)
     print(table(judged))
     print(dict(zip(("constant", *calibration.names), calibration.weights.round(3), strict=True)))

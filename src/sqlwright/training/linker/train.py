@@ -34,7 +34,7 @@ from sqlwright.training.linker.data import (
     without_labels,
 )
 from sqlwright.training.pairs import load_databases
-from sqlwright.training.precision import cpu_dtype
+from sqlwright.training.precision import autocast, cpu_dtype
 from sqlwright.training.split import load_split
 
 FOLDS = 3
@@ -115,7 +115,7 @@ def fit(
     for _ in range(epochs):
         for index in torch.randperm(len(rows)).split(batch):
             given = (rows[index].float() - mean) / scale
-            with torch.autocast("cpu", torch.bfloat16, enabled=dtype is torch.bfloat16):
+            with autocast(dtype):
                 logits = model(given)[:, 0]
             loss = nn.functional.binary_cross_entropy_with_logits(
                 logits.float(), wanted[index], weight=weight[index]

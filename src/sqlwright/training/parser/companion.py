@@ -18,7 +18,7 @@ import torch
 
 from sqlwright.training.parser.exchange import JOINING, Exchange, trainable
 from sqlwright.training.parser.train import TrainingSettings, make_model, mark_frozen, stream
-from sqlwright.training.precision import cpu_dtype
+from sqlwright.training.precision import autocast, cpu_dtype
 
 
 def main(arguments: Iterable[str] | None = None) -> None:
@@ -41,7 +41,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     exchange.state = JOINING
     for _, batch in stream(options.passes, settings, options.first, order=1):
         exchange.wait_for_weights(weights)
-        with torch.autocast("cpu", torch.bfloat16, enabled=dtype is torch.bfloat16):
+        with autocast(dtype):
             loss, link = model(batch, dtype)
         (loss + settings.link_weight * link).backward()
         exchange.offer_gradients(weights, len(batch.examples))

@@ -32,7 +32,7 @@ from sqlwright.training.parser.exchange import Exchange, trainable
 from sqlwright.training.parser.model import Batch, ParserModel, Sizes
 from sqlwright.training.parser.packing import Packed, batches, collate
 from sqlwright.training.parser.restore import restore
-from sqlwright.training.precision import cpu_dtype
+from sqlwright.training.precision import autocast, cpu_dtype
 from sqlwright.training.split import SEED
 
 
@@ -169,7 +169,7 @@ class Trainer:
         factor = max(self.schedule(), 1e-3)
         for group in self.optimizer.param_groups:
             group["lr"] = group["full"] * factor
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.dtype is torch.bfloat16):
+        with autocast(self.dtype):
             loss, link = self.model(batch, self.dtype)
         (loss + self.settings.link_weight * link).backward()
         weights = trainable(self.model)

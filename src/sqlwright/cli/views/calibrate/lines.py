@@ -4,40 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import MofNCompleteColumn
 
+from sqlwright.cli.terminal.bar import TerminalBar
 from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.text import clean
 from sqlwright.confidence.own import CalibrationReport, figure_words
 
 
-class AskingProgress:
+class AskingProgress(TerminalBar):
     """A bar on a terminal; nothing elsewhere. Called with the questions asked, and of how many."""
 
     def __init__(self, screen: Screen) -> None:
-        self._bar: Progress | None = None
-        if screen.err.is_terminal and not screen.err.is_dumb_terminal:
-            self._bar = Progress(
-                TextColumn("asking", markup=False), BarColumn(20), MofNCompleteColumn(),
-                console=screen.err, transient=True,
-            )  # fmt: skip
-            self._task = self._bar.add_task("asking", total=None)
-
-    def __enter__(self) -> AskingProgress:
-        if self._bar:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar:
-            self._bar.stop()
+        super().__init__(screen, "asking", MofNCompleteColumn())
 
     def __call__(self, done: int, of: int) -> None:
         if self._bar:
