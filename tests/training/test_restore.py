@@ -18,12 +18,13 @@ from sqlwright.training.parser.model import ParserModel, Sizes  # noqa: E402
 from sqlwright.training.parser.restore import GRAPHS, restore  # noqa: E402
 from sqlwright.training.parser.train import Trainer, TrainingSettings, mark_frozen  # noqa: E402
 
-SIZES = Sizes(len(FEATURES), len(RELATIONS), FIRST_NODE)
 
-
-def random_model(seed: int) -> ParserModel:
+def random_model(seed: int, keywords: int = FIRST_NODE) -> ParserModel:
+    """A model no two weights of which are alike, as after training: the exporter would write equal
+    ones once, under one name."""
     torch.manual_seed(seed)
-    made = ParserModel(SIZES, MiniLm(), torch.zeros(1, 384), 0.1, frozen=1)
+    sizes = Sizes(len(FEATURES), len(RELATIONS), keywords)
+    made = ParserModel(sizes, MiniLm(), torch.zeros(1, 384), 0.1, frozen=1)
     with torch.no_grad():
         for value in made.parameters():
             value.add_(torch.randn_like(value) * 0.02)
@@ -74,10 +75,7 @@ def test_restoring_and_exporting_again_loses_nothing_more(exported: Path, tmp_pa
 
 
 def test_keywords_that_the_graphs_do_not_know_are_new(model: ParserModel, exported: Path) -> None:
-    sizes = Sizes(len(FEATURES), len(RELATIONS), FIRST_NODE + 3)
-    torch.manual_seed(4)
-    larger = ParserModel(sizes, MiniLm(), torch.zeros(1, 384), 0.1, frozen=1)
-    mark_frozen(larger, TrainingSettings())
+    larger = random_model(4, FIRST_NODE + 3)
     restore(larger, exported)
     old, new = model.decoder, larger.decoder
     assert torch.equal(new.keywords.weight[: FIRST_NODE - 1], old.keywords.weight[:-1])
@@ -118,11 +116,8 @@ def test_exported_graphs_are_optimised_already(exported: Path, name: str) -> Non
 
 def test_newer_keywords_stay_as_they_were(tmp_path: Path) -> None:
     known = FIRST_NODE - 5
-    torch.manual_seed(1)
-    sizes = Sizes(len(FEATURES), len(RELATIONS), known)
-    older = ParserModel(sizes, MiniLm(), torch.zeros(1, 384), 0.1, frozen=1)
-    mark_frozen(older, TrainingSettings())
-    export(older.eval(), tmp_path)
+    older = random_model(1, known)
+    export(older, tmp_path)
     other = random_model(2)
     before = other.decoder.keywords.weight.detach().clone()
     restore(other, tmp_path)

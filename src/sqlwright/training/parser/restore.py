@@ -42,8 +42,7 @@ class _Product:
 
 
 def restore(model: ParserModel, folder: Path) -> None:
-    """Overwrite what the model trains by the weights of the graphs in a folder. Keywords that are
-    newer than those stay as they are.
+    """Overwrite what the model trains by the weights of the graphs in a folder.
 
     Call it when the frozen layers are marked: those are in no graph and stay as they are. Raises
     ValueError when a weight isn't in the graphs, RuntimeError when one has another shape. Keywords
