@@ -3,8 +3,8 @@
     python -m benchmarks.asking_back DATA [--own FOLDER] [--count 300] [--seed 1]
 
 DATA is a folder with spider/; its questions are those of `valid` and `calib` of the split.
-`--own` is the folder that `training.export` writes: our own pairs, those set apart excepted (for
-a parser that wasn't trained on them), and requests that can't be answered. Each sample is asked
+`--own` is the folder that `training.export` writes: our own pairs and requests that can't be
+answered, of the databases that no parser learns from (`probabilities`). Each sample is asked
 once by the recipe `local`; then the rule is tried with several thresholds. Told are the share of
 questions with one asked back, of these the share with a right reading among the choices, right
 answers if nobody is asked and if every question back is answered rightly, and of the requests
@@ -36,7 +36,7 @@ from sqlwright.types import Candidate, QuestionBack, State
 
 RULES = [
     AskBack(near=near, least=least, sure=sure)
-    for near in (0.15, 0.25, 0.5)
+    for near in (0.25, 0.6, 0.75)
     for least in (0.05, 0.15)
     for sure in (0.7, 0.85, 1.0)
 ]
@@ -74,7 +74,7 @@ def items(data: Path, own: Path | None) -> Iterator[Item]:
     for family in ("pairs", "unanswerable") if own is not None else ():
         for line in ((own or data) / f"{family}.jsonl").read_text("utf-8").splitlines():
             row = json.loads(line)
-            if row["part"] == "set_apart":
+            if row["part"] != "probabilities":
                 continue
             name, place = row["database"], data / "spider" / "database"
             path = (

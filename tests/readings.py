@@ -25,7 +25,7 @@ class TwoReadings(Step):
         city = "Rome" if "Rome" in text else "Oslo"
         queries = {
             f"SELECT {table}.name, phone {JOINED} WHERE city = '{city}'": confidence
-            for table, confidence in (("customers", 0.5), ("contacts", 0.3))
+            for table, confidence in (("customers", 0.5), ("contacts", 0.4))
         }
         if text.startswith("How many"):
             queries = {"SELECT count(*) FROM customers": 0.6}

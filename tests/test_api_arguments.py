@@ -137,6 +137,15 @@ SQL: list[Case] = [
     ("cancelled", OBJECT, "of type Event, or None", "not a value of type SimpleNamespace"),
 ]
 
+CHOOSE: list[Case] = [
+    ("answer", None, "of type Answer", "not None"),
+    ("answer", {"sql": COUNT}, "of type Answer", "not a value of type dict"),
+    ("number", "1", "a whole number of at least 0", "not '1'"),
+    ("number", 1.0, "a whole number of at least 0", "not 1.0"),
+    ("number", True, "a whole number of at least 0", "not True"),
+    ("number", -1, "a whole number of at least 0", "not -1"),
+]
+
 MADE: list[tuple[Callable[..., Any], Case]] = [
     (Limits, ("rows", -5, COUNTED, "not -5")),
     (Limits, ("rows", 0, COUNTED, "not 0")),
@@ -247,6 +256,12 @@ def test_sql_says_what_does_not_fit(case: Case, shop: Session) -> None:
     refused(shop.sql, case, "run_sql", {"sql": COUNT})
 
 
+@pytest.mark.parametrize("case", CHOOSE)
+def test_choose_says_what_does_not_fit(case: Case, shop: Session) -> None:
+    answer = Answer("answered", "How many orders?", COUNT, "sqlite")
+    refused(shop.choose, case, "choose", {"answer": answer, "number": 1})
+
+
 @pytest.mark.parametrize(("made", "case"), MADE)
 def test_what_is_handed_over_says_what_does_not_fit(made: Callable[..., Any], case: Case) -> None:
     given = {"question": "q", "sql": "SELECT 1"} if made is Turn else {}
@@ -263,6 +278,7 @@ def test_every_argument_has_a_case() -> None:
     assert names(sqlwright.open) == {case[0] for case in OPEN}
     assert names(Session.ask) == names(Session.run) == {case[0] for case in ASK}
     assert names(Session.sql) == {case[0] for case in SQL}
+    assert names(Session.choose) == {case[0] for case in CHOOSE}
     for kind in (Limits, Turn, Budget, LlmOptions, ModelOptions):
         given = {case[0] for made, case in MADE if made is kind}
         assert set(kind.__dataclass_fields__) == given  # type: ignore[attr-defined]

@@ -72,6 +72,7 @@ def test_every_name_is_there_and_in_the_table() -> None:
     [
         sqlwright.open,
         sqlwright.Session.ask,
+        sqlwright.Session.choose,
         sqlwright.Session.run,
         sqlwright.Session.compare,
         sqlwright.Session.run_sql,

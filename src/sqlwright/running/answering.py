@@ -135,6 +135,7 @@ def chosen_answer(answer: Answer, choice: Choice, workspace: Workspace) -> Answe
         interval=interval,
         basis=basis,
         recipe=answer.recipe,
+        tiers=answer.tiers,
         times=answer.times,
         seconds=answer.seconds,
         usage=answer.usage,

@@ -16,7 +16,7 @@ CREATE TABLE orders (
 );
 CREATE TABLE tickets (ticket_id INTEGER PRIMARY KEY, opened_on TEXT, closed_on TEXT);
 INSERT INTO tickets VALUES (1, '2024-01-02', '2024-01-05'), (2, '2024-01-30', '2024-02-02');
-INSERT INTO customers VALUES (1, 'Acme', 'Oslo'), (2, 'Bolt', 'Oslo'), (3, 'Cord', 'Rome');
+INSERT INTO customers VALUES (1, 'Acme', 'Oslo'), (2, 'Bolt', 'Oslo'), (3, 'Cord', 'Rome'), (4, 'Bolt', 'Rome');
 INSERT INTO contacts VALUES (1, 1, 'Ada Berg', '11'), (2, 1, 'Ben Lund', '12'), (3, 2, 'Cleo Moe', '13');
 INSERT INTO orders VALUES
     (1, 1, '2023-12-30', '2024-01-02', 'open', 10),

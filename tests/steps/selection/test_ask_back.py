@@ -114,7 +114,7 @@ def test_calibrated_probabilities_decide_and_stay_out_of_the_state(office: Works
     state = state_of(office, sure)
     after = AskBack()(state, Context(office, Run(), {}, halved))
     assert after.question_back is not None
-    assert [one.candidate.confidence for one in after.question_back.choices] == [0.45, 0.2]
+    assert [one.candidate.confidence for one in after.question_back.choices] == [0.45, 0.4]
     assert (after.candidates, after.selected) == (state.candidates, state.selected)
 
 
@@ -125,10 +125,10 @@ def test_a_fitted_answer_leaves_the_rest_to_other_samples(office: Workspace) -> 
     state = state_of(office, CASES[0])
     best, other = (replace(c, confidence=None, share=c.confidence) for c in state.candidates)
     state = state.evolve(candidates=(best, other), selected=best)
-    context = Context(office, Run(), {}, fitted(0.5))
-    found = AskBack()(state, context).question_back  # shares of 0.6 and 0.3
+    context = Context(office, Run(), {}, fitted(0.4))
+    found = AskBack()(state, context).question_back  # shares of 0.4 and 0.32
     assert found is not None
-    assert [one.share for one in found.choices] == pytest.approx([0.5 / 0.875, 0.375 / 0.875])
+    assert [one.share for one in found.choices] == pytest.approx([0.4 / 0.72, 0.32 / 0.72])
     assert AskBack()(state, replace(context, calibrated=fitted(0.9))).question_back is None
 
 

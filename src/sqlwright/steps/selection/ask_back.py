@@ -17,14 +17,12 @@ from sqlwright.candidates import (
     is_empty_answer,
     valid,
 )
-from sqlwright.english.words import split_name, stem, tokens
 from sqlwright.presentation.accounting import LEAST
 from sqlwright.presentation.answer import result_words
 from sqlwright.protocols import Context, Step
-from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.calculations import calculations
-from sqlwright.sql.facts import Comparison, Term
-from sqlwright.steps.selection.readings.difference import Difference, Statement, difference
+from sqlwright.steps.selection.readings.difference import Difference, difference
+from sqlwright.steps.selection.readings.settled import is_settled
 from sqlwright.steps.selection.readings.words import Worded, Wording, question_text
 from sqlwright.types import Account, Candidate, State
 from sqlwright.types.readings import Choice, QuestionBack
@@ -48,8 +46,10 @@ class AskBack(Step):
     selected one answers, is no reading. The answer stays the likeliest reading.
     """
 
-    near: float = 0.25
-    """Least weight of another reading, as a share of the selected one's."""
+    near: float = 0.6
+    """Least weight of another reading, as a share of the selected one's. Chosen: of 502 questions
+    19 are asked back, 8 of them right unasked and 12 by a choice; with 0.25 it is 56, for one
+    more right answer."""
     least: float = 0.15
     """Least weight of another reading: below it nothing speaks for it."""
     sure: float = 0.85
@@ -187,77 +187,6 @@ def _one_difference(
         if differing is None:
             continue
         worded = wording.worded(differing)
-        if worded.told and not _settled(differing, worded, wording):
+        if worded.told and not is_settled(differing, worded, wording):
             return rival, differing, worded
     return None
-
-
-def _settled(differing: Difference, worded: Worded, wording: Wording) -> bool:
-    """True if both readings tell of the same things, if the other one adds a condition of which the
-    question says nothing, if the evidence names what one of them goes by, or if descriptions say
-    which of two columns is called so."""
-    if _is_key_and_name(differing, wording.schema) or _adds_unasked(differing, worded, wording):
-        return True
-    evidence = {stem(word.text) for word in tokens(wording.question.evidence)}
-    if differing.columns is not None:
-        named = [_named(ref, evidence) for ref in differing.columns]
-        if named[0] != named[1]:
-            return True
-        phrase = {stem(word.text) for word in tokens(worded.phrase)}
-        told = [_described(ref, phrase, wording.schema) for ref in differing.columns]
-        return told[0] != told[1]
-    marks = [set(_marks(said)) for said in (differing.one, differing.other)]
-    return any(mark <= evidence for mark in marks[0] ^ marks[1])
-
-
-def _adds_unasked(differing: Difference, worded: Worded, wording: Wording) -> bool:
-    """True if the other query has a condition more, and no word of the question stands for a column
-    or a constant of it."""
-    if differing.kind != "condition" or differing.one is not None or worded.phrase:
-        return False
-    asked = _words(wording.question.text) | _words(wording.question.evidence)
-    return not any(mark & asked for mark in _marks(differing.other))
-
-
-def _is_key_and_name(differing: Difference, schema: Schema) -> bool:
-    """True if one query shows the key of what the other one shows another column of."""
-    said = differing.one
-    if differing.columns is None or said is None or said.place != "shown":
-        return False
-    if not isinstance(said.fact, Term) or said.fact.column is None:
-        return False
-    keys = [ref for ref in differing.columns if ref in schema.all_keys]
-    if len(keys) != 1:
-        return False
-    (named,) = (ref for ref in differing.columns if ref not in keys)
-    own = {keys[0].table, *(far.table for near, far in schema.key_pairs if near == keys[0])}
-    return named.table in own
-
-
-def _marks(said: Statement | None) -> Iterator[frozenset[str]]:
-    """The words of each column and constant of a condition."""
-    if said is None or not isinstance(said.fact, Comparison):
-        return
-    for term in (said.fact.left, *said.fact.right):
-        names = [*(ref.column for ref in term.columns), *(one.text for one in term.constants)]
-        for name in names:
-            if words := frozenset(stem(word) for word in split_name(name)):
-                yield words
-
-
-def _words(text: str) -> set[str]:
-    return {stem(word.text) for word in tokens(text)}
-
-
-def _named(ref: ColumnRef, stems: set[str]) -> bool:
-    own = {stem(word) for word in split_name(ref.column)}
-    return bool(own) and own <= stems
-
-
-def _described(ref: ColumnRef, phrase: set[str], schema: Schema) -> bool:
-    """True if a column's description, not its name, has all words of a phrase."""
-    table = schema.table(ref.table)
-    column = None if table is None else table.column(ref.column)
-    if column is None or not phrase:
-        return False
-    return phrase <= _words(f"{column.label} {column.description}")

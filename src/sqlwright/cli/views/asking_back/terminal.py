@@ -24,8 +24,9 @@ LONGEST = 200
 
 
 def can_ask(screen: Screen) -> bool:
-    """True if somebody sits at a terminal that shows results and takes lines."""
-    return screen.interactive and sys.stdin is not None and sys.stdin.isatty()
+    """True if somebody sits at a terminal that shows results and notes and takes lines."""
+    seen = screen.interactive and screen.err.is_terminal
+    return seen and sys.stdin is not None and sys.stdin.isatty()
 
 
 def question_lines(asked: QuestionBack, screen: Screen) -> Iterator[Text]:

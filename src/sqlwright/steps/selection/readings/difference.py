@@ -216,12 +216,13 @@ def _kind_of_comparison(
 
 
 def _added(left: Sequence[Statement], right: Sequence[Statement]) -> Difference | None:
-    """A statement that one of the queries makes and the other doesn't."""
+    """A statement that one of the queries makes and the other doesn't; DISTINCT aside, for a list
+    tells the same with repeats and without."""
     more, fewer = (left, right) if len(left) > len(right) else (right, left)
     if fewer or not more:
         return None
     kinds: dict[Place, ReadingKind] = {
-        "comparison": "condition", "distinct": "repeats", "left join": "without", "limit": "first",
+        "comparison": "condition", "left join": "without", "limit": "first",
     }  # fmt: skip
     said = more[0]
     places = {statement.place for statement in more}

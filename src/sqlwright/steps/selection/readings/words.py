@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlwright.english.vocabulary import FUNCTION_WORDS
+from sqlwright.english.vocabulary import FUNCTION_WORDS, vocabulary
 from sqlwright.english.words import Token, plural, singular, split_name, stem, tokens
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.facts import AggregateCall, Comparison, Term
-from sqlwright.steps.selection.readings.difference import Difference, Statement
+from sqlwright.steps.selection.readings.difference import Difference, Place, Statement
 from sqlwright.types import Question, ValueMatch
 from sqlwright.types.readings import ReadingKind
 
@@ -25,6 +25,15 @@ OPERATORS: Mapping[str, tuple[str, str]] = {
 FUNCTIONS: Mapping[str, str] = {
     "sum": "total", "total": "total", "avg": "average", "min": "smallest", "max": "largest",
 }  # fmt: skip
+
+BEFORE: Mapping[Place, str] = {
+    "grouping": "one for each ",
+    "order": "in the order of the ",
+    "whole order": "in the order of the ",
+}
+"""Words before a column that another one takes the place of, where it isn't shown."""
+LOOSE = vocabulary("as at by for from in of off on out since till to until up with")
+"""Words that end the names of columns which take no article: ordered on, created by."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +55,9 @@ def question_text(kind: ReadingKind, phrase: str, choices: Sequence[str]) -> str
     meant = f"{', '.join(choices[:-1])} or {choices[-1]}"
     if phrase:
         return f"By “{phrase}”, do you mean {meant}?"
-    if kind == "column":
+    if kind == "column" and all(choice.startswith("the ") for choice in choices):
         shared = set.intersection(*({*choice.split()} - {"the"} for choice in choices))
         last = choices[0].split()[-1]
-        shared -= FUNCTION_WORDS  # “ordered on” is no “on”
         which = f"Which {last} do you mean" if last in shared else "Do you mean"
         return f"{which}: {meant}?" if last in shared else f"{which} {meant}?"
     return f"Do you mean {meant}?"
@@ -67,11 +75,17 @@ class Wording:
         """The difference in words; without words for a side where there are none."""
         if difference.columns is not None:
             ours, theirs = difference.columns
-            names = self._columns(ours, theirs)
-            return Worded(self._called(ours, theirs), *names)
+            one, other = self._columns(ours, theirs)
+            phrase = self._called(ours, theirs)
+            place = difference.one.place if difference.one is not None else "shown"
+            if place == "comparison":
+                phrase = phrase or self._matched(difference)
+            before = BEFORE.get(place, "") if not phrase else ""
+            names = [name.removeprefix("the ") if before else name for name in (one, other)]
+            return Worded(phrase, *(f"{before}{name}" for name in names))
         say = {
             "value": self._comparisons, "condition": self._comparisons, "bound": self._comparisons,
-            "operation": self._operations, "repeats": self._repeats, "each": self._each,
+            "operation": self._operations, "repeats": self._operations, "each": self._each,
             "without": self._without, "direction": self._direction, "first": self._first,
         }  # fmt: skip
         return say[difference.kind](difference)
@@ -88,7 +102,7 @@ class Wording:
         """The name that people have for a column, else its own as words, with an article but for
         those like “ordered on”."""
         name = self._name(ref)
-        return name if name.split()[-1] in FUNCTION_WORDS else f"the {name}"
+        return name if name.split()[-1] in LOOSE else f"the {name}"
 
     def _name(self, ref: ColumnRef) -> str:
         column = self.schema.column(ref)
@@ -190,15 +204,6 @@ class Wording:
         name = FUNCTIONS.get(call.function)
         name = "sum of" if name == "total" and of.startswith("total ") else name
         return f"the {name} {of}" if name and of else ""
-
-    def _repeats(self, difference: Difference) -> Worded:
-        said = difference.one or difference.other
-        term = said.fact if said is not None and isinstance(said.fact, Term) else None
-        if term is None:
-            once = "each once"
-            sides = [once if one else "as often as it comes" for one in _there(difference)]
-            return Worded("", sides[0], sides[1])
-        return self._operations(difference)
 
     def _each(self, difference: Difference) -> Worded:
         said = difference.one or difference.other
