@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -29,6 +28,15 @@ def load_own_pairs(folder: Path, part: Part, split: Split | None = None) -> list
     ]
 
 
+def own_fold(folder: Path, fold: str) -> frozenset[str]:
+    """Of the databases of our own making that are trained on, those of one fold, such as 0/2;
+    the folds of Spider's are the split's own."""
+    number, _, count = fold.partition("/")
+    rows = _rows(folder / "pairs.jsonl")
+    names = {row["database"] for row in rows if row["part"] == "fit" and not row["spider"]}
+    return frozenset(sorted(names)[int(number) :: int(count)])
+
+
 def load_own_databases(folder: Path) -> dict[str, TrainingDatabase]:
     """The databases of our own making, with views and the joins that a user's database would be
     known by; Spider's come from its own folder."""
@@ -43,14 +51,6 @@ def load_own_databases(folder: Path) -> dict[str, TrainingDatabase]:
             formats={} if catalog is None else catalog.stored,
         )
     return known
-
-
-def fold_of_own(pairs: Sequence[Pair], fold: str) -> list[Pair]:
-    """The pairs of every database but those of one fold, such as 0/2."""
-    number, _, count = fold.partition("/")
-    names = sorted({pair.database for pair in pairs})
-    out = set(names[int(number) :: int(count)])
-    return [pair for pair in pairs if pair.database not in out]
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

@@ -44,6 +44,7 @@ from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
 from sqlwright.steps.retrieval.values import ValueRetrieval
 from sqlwright.steps.schema_linking.embedded import EmbeddedLinking
 from sqlwright.training.critic.refusal import Impossible, impossible, without_columns
+from sqlwright.training.own_pairs import load_own_pairs, own_fold
 from sqlwright.training.pairs import Pair, load_pairs
 from sqlwright.training.split import load_split
 from sqlwright.types import (
@@ -118,13 +119,26 @@ def build(folder: Path, weights: Path, out: Path, *, each: int, seed: int) -> No
 
 
 def build_crossed(
-    folder: Path, weights: Path, out: Path, *, each: int, seed: int, within: str
+    folder: Path,
+    weights: Path,
+    out: Path,
+    *,
+    each: int,
+    seed: int,
+    within: str,
+    ours: Path | None = None,
 ) -> None:
-    """The same of the databases of one fold of `fit`. Broken off, it goes on after the last whole
+    """The same of the databases of one fold of `fit`, and with `ours` of the questions of our own
+    over them and over the same fold of our databases. Broken off, it goes on after the last whole
     database."""
     split = load_split(folder).within(within)
     models = load_models(weights)
     pairs = [p for p in load_pairs(folder, split) if _path(folder, p.database).exists()]
+    paths = {pair.database: _path(folder, pair.database) for pair in pairs}
+    if ours is not None:
+        fold = own_fold(ours, within)
+        paths |= {name: ours / "databases" / f"{name}.sqlite" for name in fold}
+        pairs += [p for p in load_own_pairs(ours, "fit", split) if p.database in paths]
     names = sorted({pair.database for pair in pairs})
     partial = out.with_suffix(".partial")
     done = whole_databases(partial)
@@ -132,7 +146,7 @@ def build_crossed(
         if name in done:
             continue
         own = [pair for pair in pairs if pair.database == name]
-        space = _workspace(folder, name)
+        space = open_workspace(str(paths[name]), seconds=30.0)
         lines: list[dict[str, Any]] = [{"schema": name, "data": schema_to_data(space.schema)}]
         asked = _sample(own, each, random.Random(f"{seed}/{name}"))
         lines += [_beam(pair, space, models, "fit") for pair in asked]
@@ -178,9 +192,11 @@ def _path(folder: Path, name: str) -> Path:
 
 
 def _sample(pairs: Sequence[Pair], each: int, draw: random.Random) -> Iterator[Pair]:
-    """At most `each` questions of a database; rewordings are at most a third of them."""
+    """At most `each` questions of a database; rewordings are at most a third of them, and all of
+    our own come besides."""
     for name in sorted({pair.database for pair in pairs}):
-        plain = [p for p in pairs if p.database == name and p.source != "spider-syn"]
+        yield from (p for p in pairs if p.database == name and p.source == "own")
+        plain = [p for p in pairs if p.database == name and p.source not in ("spider-syn", "own")]
         reworded = [p for p in pairs if p.database == name and p.source == "spider-syn"]
         draw.shuffle(plain)
         draw.shuffle(reworded)
@@ -365,10 +381,12 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=110, help="questions per database")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--within", help="a fold of `fit`, such as 0/2, instead")
+    parser.add_argument("--own", type=Path, help="folder written by `python -m training.export`")
     options = parser.parse_args()
     own = {"each": options.each, "seed": options.seed}
     if options.within:
-        build_crossed(options.data, options.weights, options.out, within=options.within, **own)
+        folds = {"within": options.within, "ours": options.own}
+        build_crossed(options.data, options.weights, options.out, **folds, **own)
     else:
         build(options.data, options.weights, options.out, **own)
 

@@ -29,7 +29,7 @@ from sqlwright.schema import ColumnRef, Schema
 from sqlwright.steps.retrieval.values import retrieve_values
 from sqlwright.training.bird_pairs import load_bird_pairs, load_bird_schemas, with_named_values
 from sqlwright.training.minilm import bundled_minilm
-from sqlwright.training.own_pairs import fold_of_own, load_own_databases, load_own_pairs
+from sqlwright.training.own_pairs import load_own_databases, load_own_pairs, own_fold
 from sqlwright.training.pairs import (
     Pair,
     TrainingDatabase,
@@ -185,7 +185,8 @@ def add_own(builder: Builder, folder: Path, split: Split, without: str | None) -
     fold of their databases to leave out."""
     pairs = load_own_pairs(folder, "fit", split)
     if without:
-        pairs = fold_of_own(pairs, without)
+        held = own_fold(folder, without)
+        pairs = [pair for pair in pairs if pair.database not in held]
     builder.known.update(load_own_databases(folder))
     check_trainable(pairs, split)
     return pairs
