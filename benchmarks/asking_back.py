@@ -26,7 +26,7 @@ from sqlwright.candidates import same_result
 from sqlwright.datasets.spider import load_spider
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.evaluation.intervals import Share
-from sqlwright.evaluation.metrics import orders, spider_match
+from sqlwright.evaluation.rules.spider import orders, spider_match
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.protocols import Context, ModelsByRole, Run, Workspace

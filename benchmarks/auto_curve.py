@@ -131,7 +131,7 @@ def run(
                 answer, state = session.run(row["question"], evidence=row["evidence"])
                 scorer = Scorer(session.workspace.database, session.workspace.schema)
                 example = Example(row["id"], "", row["question"], row["sql"], path)
-                right.append(scorer.score(example, answer, state, 0.0).spider)
+                right.append(scorer.score(example, answer, state, 0.0).right("spider"))
                 schema = named_tokens(state.view.visible_schema())
         took = answer.usage.prompt_tokens + answer.usage.reply_tokens
         tokens, calls = tokens + took, calls + answer.usage.calls

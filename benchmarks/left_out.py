@@ -23,7 +23,7 @@ from typing import Any
 
 from sqlwright.errors import SqlwrightError, UnsupportedQuery
 from sqlwright.evaluation.intervals import Share
-from sqlwright.evaluation.metrics import orders, spider_match
+from sqlwright.evaluation.rules.spider import orders, spider_match
 from sqlwright.form import nodes as f
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.walking import exchanged, selects

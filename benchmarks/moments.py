@@ -33,7 +33,7 @@ import sqlwright
 from sqlwright.datasets.split import load_split
 from sqlwright.english.words import split_name
 from sqlwright.evaluation.intervals import Share
-from sqlwright.evaluation.metrics import spider_match
+from sqlwright.evaluation.rules.spider import spider_match
 from sqlwright.sql.tokens import quote_name
 
 LEAST_ROWS = 5

@@ -31,7 +31,7 @@ from sqlwright.datasets.example import Example
 from sqlwright.datasets.spider import load_spider
 from sqlwright.datasets.split import load_split
 from sqlwright.evaluation.intervals import PairedDifference, Share
-from sqlwright.evaluation.metrics import orders, spider_match
+from sqlwright.evaluation.rules.spider import orders, spider_match
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import prepare, prepared_folder

@@ -202,7 +202,7 @@ def _right(row: Mapping[str, Any], gold: str, sql: str | None) -> bool:
         if answer is None:
             return False
         state = State(Question(row["question"]), SchemaView(workspace.schema))
-        return scorer.score(example, answer, state, 0.0).spider
+        return scorer.score(example, answer, state, 0.0).right("spider")
     finally:
         workspace.database.close()
 

@@ -38,7 +38,8 @@ def main(folder: Path, limit: int | None) -> None:
     right: dict[str, set[str]] = {}
     for name, settings in VARIANTS.items():
         evaluate(dataset, settings, folder / name)
-        right[name] = {record.id for record in records.read(folder / name) if record.spider}
+        asked = records.read(folder / name)
+        right[name] = {record.id for record in asked if record.right("spider")}
         share = Share(len(right[name]), len(dataset.examples))
         print(f"{name:20}", share)  # with a 95 % interval
 

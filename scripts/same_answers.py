@@ -50,7 +50,7 @@ def _spider(arguments):
             scorer = Scorer(session.workspace.database, session.workspace.schema)
             for example in group:
                 answer, state = session.run(example.question, evidence=example.evidence)
-                right = scorer.score(example, answer, state, 0.0).spider
+                right = scorer.score(example, answer, state, 0.0).right("spider")
                 yield _row(arguments.split, example.id, example.question, answer, state, right)
         print(arguments.split, example.id, file=sys.stderr)
 

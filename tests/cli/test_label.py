@@ -53,7 +53,7 @@ def run(tmp_path: Path) -> Path:
     """A folder of a run with three wrong answers and a right one."""
     folder = tmp_path / "run"
     folder.mkdir()
-    made = [wrong(0), Record("fine", "shop", "?", "g", "s", "answered", spider=True)]
+    made = [wrong(0), Record("fine", "shop", "?", "g", "s", "answered", verdicts={"spider": True})]
     made += [wrong(1, "join"), wrong(2)]
     for one in made:
         records.append(folder, one)

@@ -13,6 +13,7 @@ from sqlwright.datasets.example import Example
 from sqlwright.demo.business import write_business
 from sqlwright.evaluation.error_classes.classes import CLASSES, LABELS, MEANINGS, Finding, ranked
 from sqlwright.evaluation.records import Record
+from sqlwright.evaluation.rules.registry import find_rule
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Workspace
@@ -52,7 +53,7 @@ def scored(workspace: Workspace, case: dict[str, Any]) -> Record:
     status = "failed" if sql is None else "answered"
     answer = Answer(status, example.question, sql, "sqlite")
     state = State(Question(example.question, example.evidence), SchemaView(workspace.schema))
-    scorer = Scorer(workspace.database, workspace.schema, case.get("rule", "spider"))
+    scorer = Scorer(workspace.database, workspace.schema, find_rule(case.get("rule", "spider")))
     return scorer.score(example, answer, state, 0.0)
 
 

@@ -144,7 +144,10 @@ def test_evidence_and_both_results_are_kept(
 
 
 def test_a_run_of_an_earlier_version_is_not_classed() -> None:
-    old = [Record(str(n), "d", "q", "g", "s", "answered", spider=n == 0) for n in range(3)]
+    old = [
+        Record(str(n), "d", "q", "g", "s", "answered", verdicts={"spider": n == 0})
+        for n in range(3)
+    ]
     figures = summarize(old)["errors"]
     assert (figures["wrong"], figures["classed"], figures["classes"]) == (2, 0, {})
     assert figures["split"]["right"]["hits"] == 1
@@ -158,5 +161,5 @@ def test_a_gold_query_that_does_not_run_is_doubtful() -> None:
 
 
 def test_nothing_is_said_where_nothing_is_wrong() -> None:
-    fine = summarize([Record("1", "d", "q", "g", "s", "answered", spider=True)])
+    fine = summarize([Record("1", "d", "q", "g", "s", "answered", verdicts={"spider": True})])
     assert "errors" not in rendered(summary_lines(fine, look(100)), 100)

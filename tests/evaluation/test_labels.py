@@ -127,7 +127,7 @@ def test_kappa_of_chance_and_of_nothing() -> None:
 
 def test_a_sample_is_the_same_for_everybody_and_a_class_is_taken_first() -> None:
     records = [wrong(str(n), "column", *(["join"] if n % 2 else [])) for n in range(40)]
-    records.append(Record("right", "d", "q", "g", "s", "answered", spider=True))
+    records.append(Record("right", "d", "q", "g", "s", "answered", verdicts={"spider": True}))
     first = to_label(records, "spider", sample=7, seed=1)
     assert first == to_label(records, "spider", sample=7, seed=1)
     assert first != to_label(records, "spider", sample=7, seed=2)

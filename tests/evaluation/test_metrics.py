@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from sqlwright.evaluation.intervals import Share
-from sqlwright.evaluation.metrics import bird_match, orders, spider_match
+from sqlwright.evaluation.rules.bird import bird_match
+from sqlwright.evaluation.rules.spider import orders, spider_match
 
 CASES = [
     # title, predicted, gold, ordered, spider, bird

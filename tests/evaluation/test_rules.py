@@ -24,13 +24,13 @@ def test_bird_goes_by_bird_s_rule_everywhere(tmp_path, database_files):
     row = {"question": QUESTION, "SQL": GOLD, "difficulty": "simple"}
     dataset = load_bird(bird_set(tmp_path / "set", database_files["shop"], [row]))
     summary, record = measured(dataset, tmp_path, ONCE)
-    assert (record.spider, record.bird) == (False, True)
+    assert record.verdicts == {"bird": True, "spider": False}
     assert (record.first, record.oracle) == (True, True)
     assert summary["rule"] == "bird"
-    for key in ("execution_accuracy", "execution_accuracy_gold_not_empty", "bird_set_accuracy",
+    for key in ("execution_accuracy", "execution_accuracy_gold_not_empty",
                 "first_candidate", "oracle_over_candidates"):  # fmt: skip
         assert summary[key]["hits"] == 1, key
-    assert summary["spider_accuracy"]["hits"] == 0
+    assert summary["by_rule"]["spider"]["hits"] == 0
     assert summary["by_difficulty"]["simple"]["hits"] == 1
     assert summary["by_database"]["shop"]["hits"] == 1
     assert summary["expected_calibration_error"] == 1 - record.confidence
@@ -43,4 +43,4 @@ def test_spider_goes_by_spider_s(tmp_path, database_files):
     assert summary["rule"] == "spider"
     assert (record.first, record.oracle) == (False, False)
     assert summary["execution_accuracy"]["hits"] == 0
-    assert summary["bird_set_accuracy"]["hits"] == 1
+    assert summary["by_rule"]["bird"]["hits"] == 1

@@ -135,7 +135,16 @@ def test_bird_s_layout_is_read(tmp_path):
 
 
 def record(number, confidence, right):
-    return Record(str(number), "d", "q", "g", "s", "answered", spider=right, confidence=confidence)
+    return Record(
+        str(number),
+        "d",
+        "q",
+        "g",
+        "s",
+        "answered",
+        verdicts={"spider": right},
+        confidence=confidence,
+    )
 
 
 def test_calibration_error_of_known_confidences():

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from sqlwright.errors import DatasetError
+from sqlwright.types import Cell
 
-Rule = Literal["spider", "bird"]
-"""The published rule by which a result is right."""
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A result that is right, in place of a query."""
+
+    columns: tuple[str, ...]
+    """Names of the columns; empty where only rows are given."""
+    rows: tuple[tuple[Cell, ...], ...]
+    ordered: bool = False
+    """True if the rows are to stand in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +31,23 @@ class Example:
     db_id: str
     question: str
     gold_sql: str
+    """Empty where the question has an `expected` result alone."""
     database: Path
     evidence: str = ""
     difficulty: str = ""
+    """By the data set itself; empty where it gives none."""
+    also: tuple[str, ...] = ()
+    """Further queries; an answer is right that agrees with any."""
+    expected: Expected | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """Further facts of the data set about the question, such as its category; strata and
+    breakdowns go by them."""
+    engine: str = "sqlite"
+
+    @property
+    def golds(self) -> tuple[str, ...]:
+        """Every query that is right."""
+        return (self.gold_sql, *self.also) if self.gold_sql else self.also
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +56,13 @@ class Dataset:
 
     name: str
     examples: tuple[Example, ...]
-    rule: Rule = "spider"
-    """The rule that its figures go by."""
+    rule: str = "spider"
+    """Name of the rule that its figures go by, its headline."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The files that questions were read from, by their paths in the folder, each with its
+    SHA-256."""
+    descriptions: Mapping[str, Path] = field(default_factory=dict)
+    """Folders of description files by database."""
 
     @property
     def db_ids(self) -> tuple[str, ...]:
@@ -44,7 +72,7 @@ class Dataset:
     def only(self, db_ids: Iterable[str], name: str) -> Dataset:
         """The examples over some databases."""
         kept = set(db_ids)
-        return Dataset(name, tuple(e for e in self.examples if e.db_id in kept), self.rule)
+        return replace(self, name=name, examples=tuple(e for e in self.examples if e.db_id in kept))
 
 
 def read_json(path: Path) -> Any:

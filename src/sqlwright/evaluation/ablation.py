@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from sqlwright.datasets.example import Dataset, Rule
+from sqlwright.datasets.example import Dataset
 from sqlwright.evaluation import records
 from sqlwright.evaluation.intervals import PairedDifference
 from sqlwright.evaluation.records import Record
@@ -51,7 +51,7 @@ def ablate(
     return table
 
 
-def compared(first: Sequence[Record], second: Sequence[Record], rule: Rule) -> PairedDifference:
+def compared(first: Sequence[Record], second: Sequence[Record], rule: str) -> PairedDifference:
     """The second run against the first over the questions that both have scored."""
     before = {r.id: r.right(rule) for r in first if r.status != "gold"}
     after = {r.id: r.right(rule) for r in second if r.status != "gold"}
@@ -69,7 +69,7 @@ def _settings_of(one: Ablation, settings: EvaluationSettings) -> EvaluationSetti
     return replace(settings, recipe=one.recipe, overrides=overrides, ablation=one.name)
 
 
-def _row(one: Ablation, summary: Mapping[str, Any], folder: Path, rule: Rule) -> dict[str, Any]:
+def _row(one: Ablation, summary: Mapping[str, Any], folder: Path, rule: str) -> dict[str, Any]:
     row = asdict(one) | {
         "overrides": list(one.overrides),
         "questions": summary["questions"],

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlwright import api
-from sqlwright.datasets.example import Example, Rule
+from sqlwright.datasets.example import Example
 from sqlwright.errors import Cancelled, DatabaseUnavailable
+from sqlwright.evaluation.metrics.registry import chosen_metrics
 from sqlwright.evaluation.records import Record
+from sqlwright.evaluation.rules.registry import find_rule
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.evaluation.views import ViewListener
 from sqlwright.local.models import EmbeddedModels
@@ -67,7 +69,7 @@ class Asker:
     """Asks the questions of a data set as settings say."""
 
     settings: EvaluationSettings
-    rule: Rule
+    rule: str
     notice: Callable[[str], None]
     """Takes one line about what is being done besides asking, and about what is left out."""
     skipped: list[Skipped] = field(default_factory=list)
@@ -148,7 +150,12 @@ class Asker:
             if not settings.prepare and _sampled(workspace):
                 told = "not all of its values are known; --prepare reads them"
                 self.notice(f"{listed[0].db_id}: {told}")
-            scorer = Scorer(workspace.database, workspace.schema, self.rule)
+            scorer = Scorer(
+                workspace.database,
+                workspace.schema,
+                find_rule(self.rule),
+                chosen_metrics(settings.metrics),
+            )
         except BaseException:
             session.close()
             raise

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sqlwright.datasets.example import Rule
 from sqlwright.evaluation import json_lines
 
 PREDICTIONS = "predictions.jsonl"
@@ -24,8 +23,10 @@ class Record:
     sql: str | None
     status: str
     """answered, refused, failed, or 'gold' when the gold query itself doesn't run."""
-    spider: bool = False
-    bird: bool = False
+    verdicts: Mapping[str, bool] = field(default_factory=dict)
+    """By the name of each rule, true if the answer is right by it."""
+    measures: Mapping[str, float | None] = field(default_factory=dict)
+    """By the name of each metric its figure; None where it doesn't apply."""
     answered_by: str | None = None
     """A `types.Author`; None without a query."""
     gold_empty: bool = False
@@ -34,6 +35,9 @@ class Record:
     first: bool = False
     """The generator's first candidate is right by the data set's rule."""
     candidates: int = 0
+    judged: Sequence[tuple[str, bool]] = ()
+    """Of each candidate, in their order, its source and whether it is right by the data set's
+    rule."""
     confidence: float | None = 0.0
     """None where nothing was fitted to say how probable the answer is."""
     basis: Mapping[str, Any] = field(default_factory=dict)
@@ -54,6 +58,10 @@ class Record:
     """Usage of language models, by step; the keys are the fields of `types.Usage`."""
     message: str = ""
     difficulty: str = ""
+    """By the data set, or where it says none by Spider's grading of the gold query."""
+    features: Sequence[str] = ()
+    """SQL features of the gold query."""
+    tags: Mapping[str, str] = field(default_factory=dict)
     evidence: str = ""
     """The evidence that the data set gives with the question."""
     errors: Sequence[Mapping[str, str]] | None = None
@@ -65,9 +73,9 @@ class Record:
     """Of a wrong answer the first rows of `gold` and `query`: `columns`, `rows`, `count`, and
     `error` in place of rows."""
 
-    def right(self, rule: Rule) -> bool:
-        """True if the answer is right by that rule."""
-        return self.spider if rule == "spider" else self.bird
+    def right(self, rule: str) -> bool:
+        """True if the answer is right by the rule of that name."""
+        return self.verdicts.get(rule, False)
 
 
 def append(folder: Path, record: Record) -> None:

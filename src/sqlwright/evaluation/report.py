@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlwright.datasets.example import Rule
 from sqlwright.evaluation.error_classes.figures import error_figures
 from sqlwright.evaluation.error_classes.labels import Label
 from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.records import Record
+from sqlwright.evaluation.rules.registry import RULES
 from sqlwright.spending import plus
 from sqlwright.types import Usage
 
 
 def summarize(
     records: Sequence[Record],
-    rule: Rule = "spider",
+    rule: str = "spider",
     skipped: Mapping[str, tuple[int, str]] | None = None,
     labels: Sequence[Label] = (),
 ) -> dict[str, Any]:
@@ -51,8 +51,7 @@ def summarize(
         "stood_in": _share([r for r in scored if r.answered_by == "stand_in"], right),
         "execution_accuracy": _share(scored, right),
         "execution_accuracy_gold_not_empty": _share(full, right),
-        "spider_accuracy": _share(scored, lambda r: r.spider),
-        "bird_set_accuracy": _share(scored, lambda r: r.bird),
+        "by_rule": {name: _share(scored, lambda r: r.right(name)) for name in RULES},  # noqa: B023
         "first_candidate": _share(scored, lambda r: r.first),
         "oracle_over_candidates": _share(scored, lambda r: r.oracle),
         "most_confident_half": _share(confident, right),
@@ -150,7 +149,7 @@ def _calibrated(records: Sequence[Record]) -> Sequence[Record]:
     return records if answered and all(r.confidence is not None for r in answered) else []
 
 
-def calibration_error(records: Sequence[Record], bins: int = 10, *, rule: Rule = "spider") -> float:
+def calibration_error(records: Sequence[Record], bins: int = 10, *, rule: str = "spider") -> float:
     """Expected calibration error (Naeini et al. 2015): the mean gap between confidence and
     accuracy over equal-width bins, weighted by their sizes."""
     grouped: dict[int, list[Record]] = defaultdict(list)

@@ -7,16 +7,17 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 
 import sqlwright
-from sqlwright.datasets.example import Dataset, Rule
+from sqlwright.datasets.example import Dataset
 from sqlwright.errors import DatasetError
 from sqlwright.evaluation import records
 from sqlwright.evaluation.asking import Asker, in_order
 from sqlwright.evaluation.error_classes.labels import read_labels
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import summarize
+from sqlwright.evaluation.rules.registry import RULES
 from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.protocols import ModelsByRole
 
@@ -48,6 +49,8 @@ class EvaluationSettings:
     that nobody prepared is known what can be read in seconds, which differs with the machine."""
     jobs: int = 1
     """Questions side by side. Answers don't depend on it; times do."""
+    metrics: Sequence[str] = ()
+    """Metrics to take besides the usual ones."""
     ablation: str = ""
     """The name under which recipe and overrides are known, for `run.json`."""
 
@@ -113,12 +116,13 @@ def _silent(done: int, total: int, record: Record | None) -> None:
 def _claim(folder: Path, dataset: Dataset, settings: EvaluationSettings) -> None:
     """Describe the run in `run.json`, or check that what is there describes the same one."""
     described = {
-        "format": 2,
+        "format": 3,
         "dataset": dataset.name,
         "rule": dataset.rule,
         "recipe": settings.recipe,
         "overrides": list(settings.overrides),
         "prepare": settings.prepare,
+        "metrics": sorted(settings.metrics),
         "version": sqlwright.__version__,
         **_language_model(settings),
     }
@@ -145,18 +149,18 @@ def _claim(folder: Path, dataset: Dataset, settings: EvaluationSettings) -> None
     write_json(path, described | {name: value for name, value in besides.items() if value})
 
 
-def run_rule(folder: Path) -> Rule:
+def run_rule(folder: Path) -> str:
     """The rule by which the run in a folder was scored. Raises DatasetError where there is none."""
     path = folder / "run.json"
     try:
         rule = json.loads(path.read_text(encoding="utf-8")).get("rule")
     except (OSError, ValueError, AttributeError):
         rule = None
-    if rule not in get_args(Rule):
+    if rule not in RULES:
         raise DatasetError(
             f"{folder} holds no run", hint="'sqlwright evaluate --out FOLDER' makes one."
         )
-    return cast("Rule", rule)
+    return str(rule)
 
 
 def _language_model(settings: EvaluationSettings) -> dict[str, Any]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from sqlwright.datasets.example import Example, Rule
+from sqlwright.datasets.example import Example, Expected
 from sqlwright.evaluation.error_classes.classify import WrongAnswer, classify
 from sqlwright.evaluation.error_classes.origins import Asked, origin_of
 from sqlwright.evaluation.error_classes.results import preview
-from sqlwright.evaluation.metrics import bird_match, orders, spider_match
+from sqlwright.evaluation.metrics.metric import Judged, Metric
+from sqlwright.evaluation.metrics.registry import chosen_metrics
 from sqlwright.evaluation.records import Record
+from sqlwright.evaluation.rules.registry import all_rules, find_rule
+from sqlwright.evaluation.rules.rule import Rule
+from sqlwright.evaluation.rules.spider import orders
 from sqlwright.evaluation.views import Needed, ViewListener
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.schema import ColumnRef, Schema
@@ -28,14 +32,18 @@ GENEROUS = Limits(
 """Limits for scoring: what a user is shown is cut much earlier, but whole results are compared."""
 
 
+TOO_LARGE = "the gold result is too large"
+
+
 @dataclass(frozen=True, slots=True)
 class Scorer:
     """Runs gold and predictions on one database and compares them."""
 
     database: Database
     schema: Schema
-    rule: Rule = "spider"
-    """By which candidates are right; an answer is judged by both."""
+    rule: Rule = field(default_factory=lambda: find_rule("spider"))
+    """By which candidates are right; an answer is judged by every rule."""
+    metrics: Sequence[Metric] = field(default_factory=chosen_metrics)
 
     def score(
         self,
@@ -65,41 +73,55 @@ class Scorer:
             message=answer.message,
             difficulty=example.difficulty,
             evidence=example.evidence,
+            tags=dict(example.tags),
         )
-        gold = self.execute(example.gold_sql)
-        if not gold.ok or gold.truncated or gold.shortened:
-            problem = gold.error.message if gold.error else "the gold result is too large"
-            return replace(record, status="gold", message=problem)
-        ordered = orders(example.gold_sql)
-        verdicts = _Verdicts(self, gold, ordered)
-        verdict = verdicts.of(answer.sql if answer.status == "answered" else None)
-        proposed = [candidate.sql for candidate in state.candidates]
+        golds = [self._gold(sql) for sql in example.golds]
+        if example.expected is not None:
+            golds.append(_expected(example.expected))
+        usable = [gold for gold in golds if not gold.problem]
+        if not usable:
+            return replace(record, status="gold", message=golds[0].problem)
+        verdicts, gold = _Verdicts(self, usable), usable[0].result
+        answered = answer.sql if answer.status == "answered" else None
+        found = verdicts.of(answered)
         needed = self._needed(example.gold_sql)
+        judged = [(one.source, verdicts.by_rule(one.sql)) for one in state.candidates]
         scored = replace(
             record,
-            spider=verdict.spider,
-            bird=verdict.bird,
+            verdicts=found,
+            measures=self._measures(example, answered, gold, right=found[self.rule.name]),
             gold_empty=not gold.rows,
-            first=verdicts.of(_first(state.candidates)).by(self.rule),
-            oracle=any(one.by(self.rule) for one in (verdict, *map(verdicts.of, proposed))),
+            first=verdicts.by_rule(_first(state.candidates)),
+            oracle=found[self.rule.name] or any(right for _, right in judged),
+            judged=judged,
             views={} if views is None else views.counts(self.schema, needed),
             **_linking(needed, state),
         )
-        if scored.right(self.rule):
+        if scored.right(self.rule.name):
             return scored
         asked = Asked(
-            example.gold_sql, scored.sql, state, self.schema, needed, views,
-            lambda sql: verdicts.of(sql).by(self.rule),
-        )  # fmt: skip
-        return self._explained(scored, gold, ordered, asked)
+            example.gold_sql, scored.sql, state, self.schema, needed, views, verdicts.by_rule
+        )
+        return self._explained(scored, gold, asked)
 
-    def _explained(
-        self, record: Record, gold: ExecutionResult, ordered: bool, asked: Asked
-    ) -> Record:
+    def _gold(self, sql: str) -> _Gold:
+        result = self.execute(sql)
+        if result.ok and not result.truncated and not result.shortened:
+            return _Gold(sql, result)
+        return _Gold(sql, result, result.error.message if result.error else TOO_LARGE)
+
+    def _measures(
+        self, example: Example, sql: str | None, gold: ExecutionResult, *, right: bool
+    ) -> dict[str, float | None]:
+        """The figures of the answer by every metric."""
+        result = self.execute(sql) if sql is not None else ExecutionResult()
+        judged = Judged(example, sql, gold, result, right, self.schema, self.rule, self.execute)
+        return {metric.name: metric.measure(judged) for metric in self.metrics}
+
+    def _explained(self, record: Record, gold: ExecutionResult, asked: Asked) -> Record:
         """A wrong answer's record with its classes of errors, what shows them, and both results."""
         answered = record.status == "answered" and record.sql is not None
         result = self.execute(record.sql) if answered and record.sql else ExecutionResult()
-        by_spider = self.rule == "spider"
         findings = classify(
             WrongAnswer(
                 record.gold_sql,
@@ -108,9 +130,9 @@ class Scorer:
                 result,
                 evidence=record.evidence,
                 reason=record.message or record.status,
-                ordered=by_spider and ordered,
-                columns_in_order=not by_spider,
-                repeats_count=by_spider,
+                ordered=self.rule.ordered and orders(record.gold_sql),
+                columns_in_order=self.rule.columns_in_order,
+                repeats_count=self.rule.repeats_count,
             ),
             self.schema,
             self.execute,
@@ -140,37 +162,47 @@ class Scorer:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """True by each rule that says a query gives the gold result."""
+class _Gold:
+    """A result that is right."""
 
-    spider: bool = False
-    bird: bool = False
+    sql: str
+    """Empty where only the result is given."""
+    result: ExecutionResult
+    problem: str = ""
+    """The reason why nothing can be compared with it."""
 
-    def by(self, rule: Rule) -> bool:
-        return self.spider if rule == "spider" else self.bird
+
+def _expected(expected: Expected) -> _Gold:
+    """A result that was given, with a text in place of a query that orders where its rows do."""
+    result = ExecutionResult(expected.columns, expected.rows)
+    return _Gold("ORDER BY" if expected.ordered else "", result)
 
 
 class _Verdicts:
-    """Verdicts on queries against one gold result; equal text is judged once."""
+    """Verdicts on queries against the results that are right; equal text is judged once."""
 
-    def __init__(self, scorer: Scorer, gold: ExecutionResult, ordered: bool) -> None:
-        self._scorer, self._gold, self._ordered = scorer, gold, ordered
-        self._known: dict[str, Verdict] = {}
+    def __init__(self, scorer: Scorer, golds: Sequence[_Gold]) -> None:
+        self._scorer, self._golds = scorer, golds
+        self._rules = all_rules()
+        self._known: dict[str, dict[str, bool]] = {}
 
-    def of(self, sql: str | None) -> Verdict:
+    def of(self, sql: str | None) -> dict[str, bool]:
+        """By the name of each rule, true if the query gives a result that is right."""
         if sql is None:
-            return Verdict()
+            return dict.fromkeys((rule.name for rule in self._rules), False)
         if sql not in self._known:
-            self._known[sql] = self._judge(self._scorer.execute(sql))
+            result = self._scorer.execute(sql)
+            whole = result.ok and not result.truncated and not result.shortened
+            self._known[sql] = {
+                rule.name: whole
+                and any(rule.agrees(result, gold.result, gold.sql) for gold in self._golds)
+                for rule in self._rules
+            }
         return self._known[sql]
 
-    def _judge(self, result: ExecutionResult) -> Verdict:
-        if not result.ok or result.truncated or result.shortened:
-            return Verdict()
-        return Verdict(
-            spider_match(result.rows, self._gold.rows, ordered=self._ordered),
-            bird_match(result.rows, self._gold.rows),
-        )
+    def by_rule(self, sql: str | None) -> bool:
+        """The verdict by the data set's rule."""
+        return self.of(sql)[self._scorer.rule.name]
 
 
 def _linking(needed: Needed, state: State) -> dict[str, Any]:

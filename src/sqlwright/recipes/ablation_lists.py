@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from sqlwright.boundary.named import unknown
 from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import ConfigError
 from sqlwright.recipes import registry
@@ -62,7 +63,7 @@ def find_ablation(name: str) -> Ablation:
         return ablations()[name]
     if name in registry.RECIPES:
         return Ablation(name, name)
-    raise registry.unknown("ablation", name, (*ablations(), *registry.RECIPES))
+    raise unknown("ablation", name, (*ablations(), *registry.RECIPES))
 
 
 def with_compared(names: Iterable[str]) -> tuple[Ablation, ...]:

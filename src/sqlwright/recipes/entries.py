@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlwright.boundary.named import unknown
 from sqlwright.errors import ConfigError
-from sqlwright.recipes import registry
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,6 @@ def refuse_unknown(given: Mapping[Any, Any], known: Any, what: str) -> None:
     after where it stands."""
     for key in given:
         if key not in known:
-            error = registry.unknown(what.rpartition(" ")[2], str(key), sorted(known))
+            error = unknown(what.rpartition(" ")[2], str(key), sorted(known))
             prefix = what.rpartition(": ")[0]
             raise ConfigError(f"{prefix}: {error}", hint=error.hint)

@@ -42,6 +42,7 @@ from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from sqlwright.boundary.arguments import shown
+from sqlwright.boundary.named import unknown
 from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import ConfigError
 from sqlwright.prompts.sampling import Sampling
@@ -350,7 +351,7 @@ def _read(name_or_path: str) -> tuple[str, str]:
         return resource.read_text(encoding="utf-8"), f"recipe {name_or_path}"
     path = Path(name_or_path)
     if path.suffix not in {".yaml", ".yml"} and len(path.parts) == 1:
-        raise registry.unknown("recipe", name_or_path, recipe_names())
+        raise unknown("recipe", name_or_path, recipe_names())
     try:
         if path.stat().st_size > LARGEST:
             raise ConfigError(f"{path} is too large for a recipe")

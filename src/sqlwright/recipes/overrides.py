@@ -13,9 +13,9 @@ from dataclasses import MISSING, asdict, dataclass, is_dataclass, replace
 from dataclasses import Field as DataclassField
 from typing import Any
 
+from sqlwright.boundary.named import unknown
 from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.errors import ConfigError
-from sqlwright.recipes import registry
 from sqlwright.recipes.entries import RecipeEntry
 
 _OVERRIDE = re.compile(r"^(?P<step>.+?)(?:\[(?P<place>\d+)\])?\.(?P<option>[\w.]+)$")
@@ -94,7 +94,7 @@ def _aimed(override: Override, counts: Mapping[str, int], origin: str) -> Overri
     if override.step not in counts and shorter in counts and not override.field:
         override = replace(override, step=shorter, option=option, field=override.option)
     if override.step not in counts:
-        error = registry.unknown("step", override.step, counts)
+        error = unknown("step", override.step, counts)
         raise ConfigError(
             f"override {override}: {origin} has no such step; {error}", hint=error.hint
         )

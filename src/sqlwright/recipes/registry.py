@@ -6,11 +6,10 @@ file and one line. Packages of others add steps through the entry point group `s
 
 from __future__ import annotations
 
-import difflib
-import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from sqlwright.boundary.named import installed, loaded, unknown
 from sqlwright.errors import ConfigError
 
 STEPS: Mapping[str, str] = {
@@ -117,7 +116,7 @@ def default_recipe(model: str) -> str:
 
 def step_names() -> tuple[str, ...]:
     """Our own steps in the order of the table, then those of installed packages by name."""
-    return (*STEPS, *sorted(set(_installed()) - set(STEPS)))
+    return (*STEPS, *sorted(set(installed(ENTRY_POINTS)) - set(STEPS)))
 
 
 def load_step(name: str, *, allow_code: bool = False) -> type[Any]:
@@ -133,7 +132,7 @@ def load_step(name: str, *, allow_code: bool = False) -> type[Any]:
                 hint="If you trust it, allow it with --allow-code (allow_code=True).",
             )
         return _loaded_type(name, name)
-    path = STEPS.get(name) or _installed().get(name)
+    path = STEPS.get(name) or installed(ENTRY_POINTS).get(name)
     if path is None:
         raise unknown("step", name, step_names())
     return _loaded_type(name, path)
@@ -148,40 +147,18 @@ def load_condition(name: str) -> Any:
     """The condition of that name. Raises ConfigError."""
     if name not in CONDITIONS:
         raise unknown("condition", name, CONDITIONS)
-    return _loaded(name, CONDITIONS[name])
+    return loaded(name, CONDITIONS[name])
 
 
 def load_index(name: str) -> Any:
     """The function that makes or opens an index. Raises ConfigError."""
     if name not in INDEXES:
         raise unknown("index", name, INDEXES)
-    return _loaded(name, INDEXES[name])
-
-
-def unknown(what: str, name: str, known: Iterable[str]) -> ConfigError:
-    """The error for a name that isn't there, with the nearest one and those that are."""
-    names = list(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    guess = f"; did you mean {near[0]!r}?" if near else ""
-    return ConfigError(f"unknown {what} {name!r}{guess}", hint=f"Known: {', '.join(names)}.")
-
-
-def _installed() -> dict[str, str]:
-    from importlib.metadata import entry_points
-
-    return {entry.name: entry.value for entry in entry_points(group=ENTRY_POINTS)}
-
-
-def _loaded(name: str, path: str) -> Any:
-    module, _, attribute = path.partition(":")
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(f"{name} can't be loaded from {path}: {error}") from error
+    return loaded(name, INDEXES[name])
 
 
 def _loaded_type(name: str, path: str) -> type[Any]:
-    found = _loaded(name, path)
+    found = loaded(name, path)
     if not isinstance(found, type):
         raise ConfigError(f"{name} is not a class ({path})")
     return found

@@ -12,10 +12,11 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sqlwright.boundary.arguments import shown
+from sqlwright.boundary.named import unknown
 from sqlwright.boundary.project_file import NAMED, ProjectFile, find
 from sqlwright.errors import ConfigError
 from sqlwright.messages import Effort, Privacy, Verbosity
-from sqlwright.recipes.registry import default_recipe, unknown
+from sqlwright.recipes.registry import default_recipe
 from sqlwright.settings.models import LARGEST, CapabilityValues, Whole, models_from
 from sqlwright.settings.values import Settings
 from sqlwright.spending import parse_budget, parse_worth

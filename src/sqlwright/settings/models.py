@@ -10,10 +10,10 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sqlwright.boundary.arguments import shown
+from sqlwright.boundary.named import unknown
 from sqlwright.errors import ConfigError
 from sqlwright.llm.options import ModelOptions
 from sqlwright.messages import Effort, Verbosity
-from sqlwright.recipes.registry import unknown
 
 LARGEST = 10**15
 """The largest whole number that a setting takes: none means so much."""

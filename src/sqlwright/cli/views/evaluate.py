@@ -17,12 +17,13 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.evaluation.error_classes.classes import MEANINGS
 from sqlwright.evaluation.error_classes.origins import ORIGINS
+from sqlwright.evaluation.rules.registry import all_rules, find_rule
 from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.timing import duration
 from sqlwright.types import Usage
 
 if TYPE_CHECKING:
-    from sqlwright.datasets.example import Dataset, Rule
+    from sqlwright.datasets.example import Dataset
     from sqlwright.evaluation.records import Record
     from sqlwright.evaluation.run import EvaluationSettings
 
@@ -31,10 +32,6 @@ SPLIT = {
     "not_chosen": "wrong, another candidate right",
     "none_right": "wrong, no candidate right",
     "gold_doubtful": "gold doubtful",
-}
-RULES = {
-    "spider": ("spider_accuracy", "by Spider's rule", "Spider's rule, DISTINCT kept"),
-    "bird": ("bird_set_accuracy", "by BIRD's rule", "BIRD's rule, rows as a set"),
 }
 SHARES = (
     ("execution_accuracy_gold_not_empty", "gold not empty", "the same where the gold has rows"),
@@ -84,10 +81,10 @@ def measure(
 class Counter:
     """Questions done, right so far, time left; on a terminal as it happens, else every 50."""
 
-    def __init__(self, screen: Screen, spinner: Spinner, rule: Rule, name: str = "") -> None:
+    def __init__(self, screen: Screen, spinner: Spinner, rule: str, name: str = "") -> None:
         self._screen = screen
         self._spinner = spinner
-        self._rule: Rule = rule
+        self._rule = rule
         self._lead = f"{name}: " if name else ""
         self._started = time.monotonic()
         self._before = 0
@@ -129,10 +126,7 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
             f"{clean(left_out['reason'], 200)}"
         )
     yield Text()
-    for key, name, meaning in _shares(summary["rule"]):
-        if key == "most_confident_half" and summary["expected_calibration_error"] is None:
-            continue
-        yield _share_line(name, summary[key], meaning, display)
+    yield from _share_lines(summary, display)
     yield Text()
     linker = summary["linker"]
     if linker["all_columns_found"]["total"]:  # recipes without a linker have nothing to measure
@@ -224,11 +218,17 @@ def _in_brackets(share: Mapping[str, Any]) -> str:
     return f"{share['hits']:,} of {share['total']:,}, {share['value']:.1%} ({interval})"
 
 
-def _shares(rule: str) -> Iterator[tuple[str, str, str]]:
-    """The keys, names and meanings of the shares that are shown, by the set's own rule first."""
-    yield "execution_accuracy", "execution accuracy", RULES[rule][2]
-    yield from (line for other, line in RULES.items() if other != rule)
-    yield from SHARES
+def _share_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:
+    """The shares that are shown, by the set's own rule first."""
+    own = find_rule(summary["rule"])
+    yield _share_line("execution accuracy", summary["execution_accuracy"], own.about, display)
+    for rule in all_rules():
+        if rule.name != own.name:
+            share = summary["by_rule"][rule.name]
+            yield _share_line(f"rule {rule.name}", share, rule.about, display)
+    for key, name, meaning in SHARES:
+        if key != "most_confident_half" or summary["expected_calibration_error"] is not None:
+            yield _share_line(name, summary[key], meaning, display)
 
 
 def _view_entries(summary: Mapping[str, Any]) -> list[Text]:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from sqlwright.datasets.example import Rule
 from sqlwright.evaluation.error_classes.classes import LABELS
 from sqlwright.evaluation.error_classes.labels import Label, label_figures, settled
 from sqlwright.evaluation.error_classes.origins import ORIGINS
@@ -18,7 +17,7 @@ SPLIT = ("right", "not_chosen", "none_right", "gold_doubtful")
 
 
 def error_figures(
-    records: Sequence[Record], rule: Rule, labels: Sequence[Label] = ()
+    records: Sequence[Record], rule: str, labels: Sequence[Label] = ()
 ) -> dict[str, Any]:
     """The figures as plain data: shares as {value, low, high, hits, total}.
 
@@ -68,7 +67,7 @@ def code_classes(record: Record) -> list[str]:
     return list(dict.fromkeys(one["class"] for one in record.errors or ()))
 
 
-def _split(record: Record, rule: Rule, label: str | None) -> str:
+def _split(record: Record, rule: str, label: str | None) -> str:
     doubted = label == "gold" or (label is None and record.origin.get("kind") == "gold")
     if record.status == "gold" or doubted:
         return "gold_doubtful"

@@ -14,7 +14,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlwright.datasets.example import Rule
 from sqlwright.errors import DatasetError
 from sqlwright.evaluation import json_lines
 from sqlwright.evaluation.error_classes.classes import LABELS
@@ -115,7 +114,7 @@ def settled(labels: Iterable[Label], records: Sequence[Record]) -> dict[str, str
 
 def to_label(
     records: Sequence[Record],
-    rule: Rule,
+    rule: str,
     *,
     only: str = "",
     sample: int | None = None,

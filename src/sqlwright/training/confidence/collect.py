@@ -24,7 +24,8 @@ from typing import Any
 from sqlwright import api
 from sqlwright.candidates import same_result
 from sqlwright.confidence.measures import Seen, measured
-from sqlwright.evaluation.metrics import bird_match, orders, spider_match
+from sqlwright.evaluation.rules.bird import bird_match
+from sqlwright.evaluation.rules.spider import orders, spider_match
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.running.grounds import basis_of

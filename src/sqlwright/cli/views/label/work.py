@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.text import Text
 
@@ -31,9 +31,6 @@ from sqlwright.evaluation.error_classes.labels import (
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.run import run_rule, write_json
 
-if TYPE_CHECKING:
-    from sqlwright.datasets.example import Rule
-
 KEYS = {
     "n": "nothing", "g": "gold", "e": "evidence", "t": "table", "c": "column", "j": "join",
     "l": "literal", "w": "condition", "f": "calculation", "a": "aggregation", "b": "grouping",
@@ -49,7 +46,7 @@ class Chosen:
     """A run, the wrong answers of it that are to be labelled, and who labels."""
 
     folder: Path
-    rule: Rule
+    rule: str
     by: str
     records: Sequence[Record]
     wrong: Sequence[Record]

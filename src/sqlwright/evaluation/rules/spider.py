@@ -1,16 +1,9 @@
-"""Two published rules by which a predicted result is the gold result.
+"""The execution accuracy of Spider's official evaluation (Zhong et al. 2020, "Semantic Evaluation
+for Text-to-SQL with Distilled Test Suites", with DISTINCT kept).
 
-`spider_match` is the execution accuracy of Spider's official evaluation (Zhong et al. 2020,
-"Semantic Evaluation for Text-to-SQL with Distilled Test Suites", with DISTINCT kept): rows as a
-multiset, in order only when the gold query orders, columns in any order, two results without rows
-equal. `bird_match` is BIRD's (Li et al. 2023): rows as a set, columns in order.
-
-Cells compare as Python compares them: 1 equals 1.0, '1' does not equal 1, no tolerance.
-
-Neither is the rule by which sqlwright itself compares results (`candidates.py`), which asks less of
-numbers (a relative tolerance) and lets order count only where both queries order their rows. These
-two stay as they are published, so that figures compare with those of others; nothing but evaluation
-and training uses them.
+Rows as a multiset, in order only when the gold query orders, columns in any order, two results
+without rows equal. Cells compare as Python compares them: 1 equals 1.0, '1' does not equal 1, no
+tolerance.
 """
 
 from __future__ import annotations
@@ -19,9 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from sqlwright.types import Cell
-
-Row = tuple[Cell, ...]
+from sqlwright.evaluation.rules.rule import Row, Rule
+from sqlwright.types import Cell, ExecutionResult
 
 
 def orders(gold_sql: str) -> bool:
@@ -44,11 +36,6 @@ def spider_match(predicted: Sequence[Row], gold: Sequence[Row], *, ordered: bool
         _equal([tuple(row[i] for i in order) for row in predicted], gold, ordered=ordered)
         for order in islice(_arrangements(predicted, gold, ordered=ordered), 50_000)
     )
-
-
-def bird_match(predicted: Sequence[Row], gold: Sequence[Row]) -> bool:
-    """BIRD's rule: the same set of rows."""
-    return set(predicted) == set(gold)
 
 
 def _equal(left: Sequence[Row], right: Sequence[Row], *, ordered: bool) -> bool:
@@ -92,3 +79,10 @@ def _choices(options: list[list[int]], chosen: tuple[int, ...]) -> Iterator[tupl
     for index in options[len(chosen)]:
         if index not in chosen:
             yield from _choices(options, (*chosen, index))
+
+
+def _agrees(predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str) -> bool:
+    return spider_match(predicted.rows, gold.rows, ordered=orders(gold_sql))
+
+
+RULE = Rule("spider", "Spider's rule, DISTINCT kept", _agrees, ordered=True)

@@ -1,0 +1,44 @@
+"""The protocol of a metric of one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlwright.datasets.example import Example
+from sqlwright.evaluation.rules.rule import Rule
+from sqlwright.schema import Schema
+from sqlwright.types import ExecutionResult
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One answer and its gold, both executed."""
+
+    example: Example
+    sql: str | None
+    """None where there is no query; then the answer is wrong by every metric that applies."""
+    gold: ExecutionResult
+    """Whole and without an error."""
+    result: ExecutionResult
+    """Of `sql`, perhaps an error or cut; without rows where there is no query."""
+    right: bool
+    """True if it is right by the data set's rule."""
+    schema: Schema
+    rule: Rule
+    execute: Callable[[str], ExecutionResult]
+    """Runs a query on the question's database, read-only and within limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A figure of one answer; a run's is its mean over the questions that it applies to."""
+
+    name: str
+    about: str
+    measure: Callable[[Judged], float | None]
+    """The figure, or None where the metric doesn't apply to the question."""
+    usual: bool = True
+    """True if it is taken without being asked for; False where it costs time."""
+    top: float = 1.0
+    """The figure of a perfect answer."""

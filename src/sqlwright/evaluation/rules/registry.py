@@ -1,0 +1,26 @@
+"""The table of rules by name. Only strings live here; a rule is imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from sqlwright.boundary.named import loaded, unknown
+from sqlwright.evaluation.rules.rule import Rule
+
+RULES: Mapping[str, str] = {
+    "spider": "sqlwright.evaluation.rules.spider:RULE",
+    "bird": "sqlwright.evaluation.rules.bird:RULE",
+}
+
+
+def find_rule(name: str) -> Rule:
+    """The rule of that name. Raises ConfigError."""
+    if name not in RULES:
+        raise unknown("rule", name, RULES)
+    return cast("Rule", loaded(name, RULES[name]))
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule, in the order of the table."""
+    return tuple(map(find_rule, RULES))
