@@ -254,6 +254,7 @@ def _linking(needed: Needed, state: State) -> dict[str, Any]:
         "needed_columns": len(needed.columns),
         "found_columns": found["found_columns"],
         "kept_columns": len(kept),
+        "kept_tables": found["tables"],
         "needed_tables": len(needed.tables),
         "found_tables": found["found_tables"],
     }
