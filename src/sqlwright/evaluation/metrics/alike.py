@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations, islice
 
-from sqlwright.evaluation.rules.arranging import choices
+from sqlwright.evaluation.rules.arranging import assignable, choices
 from sqlwright.evaluation.rules.cells import place
 from sqlwright.evaluation.rules.rule import Row
 from sqlwright.types import Cell
@@ -115,22 +115,7 @@ def _partners(left: Sequence[Row], right: Sequence[Row]) -> bool:
         return True
     if len(left) > _MATCHED:
         return False
-    taken: dict[int, int] = {}
-    return all(_find_partner(place, left, right, taken, set()) for place in range(len(left)))
-
-
-def _find_partner(
-    own: int, left: Sequence[Row], right: Sequence[Row], taken: dict[int, int], seen: set[int]
-) -> bool:
-    """Give a row a partner, moving others to another one where needed (Kuhn's algorithm)."""
-    for other, row in enumerate(right):
-        if other in seen or not _row_alike(left[own], row):
-            continue
-        seen.add(other)
-        if other not in taken or _find_partner(taken[other], left, right, taken, seen):
-            taken[other] = own
-            return True
-    return False
+    return assignable([[i for i, row in enumerate(right) if _row_alike(own, row)] for own in left])
 
 
 def _covered(left: Sequence[Row], right: Sequence[Row]) -> bool:
