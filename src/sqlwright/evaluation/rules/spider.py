@@ -46,8 +46,9 @@ def _equal(left: Sequence[Row], right: Sequence[Row], *, ordered: bool) -> bool:
 
 
 def _bag(row: Row) -> tuple[tuple[str, Cell], ...]:
-    """A row whatever the order of its cells. Equal numbers of different types fall together."""
-    keyed = [(f"{float(c)!r}" if isinstance(c, int | float) else repr(c), c) for c in row]
+    """A row whatever the order of its cells. Equal numbers of different types fall together, as do
+    0.0 and -0.0."""
+    keyed = [(f"{float(c) + 0.0!r}" if isinstance(c, int | float) else repr(c), c) for c in row]
     return tuple(sorted(keyed, key=lambda pair: pair[0]))
 
 
