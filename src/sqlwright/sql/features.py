@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from sqlwright.sql.tree import query_tree
@@ -31,9 +32,33 @@ def _of(node: exp.Expr) -> Iterator[str]:
     """The features of one node of a tree."""
     from sqlglot import exp
 
-    from sqlwright.sql.tree_facts.nodes import aggregate_of
+    from sqlwright.sql.tree_facts.nodes import DATES, aggregate_of
 
-    plain: dict[type[exp.Expr], str] = {
+    name = _plain().get(type(node))
+    if name is not None:
+        yield name
+    elif isinstance(node, exp.Order):
+        if not isinstance(node.parent, exp.Window):
+            yield "order"
+    elif isinstance(node, exp.Is):
+        if isinstance(node.expression, exp.Null):
+            yield "null"
+    elif isinstance(node, exp.Select):
+        if isinstance(node.find_ancestor(exp.Select, exp.CTE), exp.Select):
+            yield "nested"
+    elif isinstance(node, exp.Func) and aggregate_of(node) is not None:
+        if not isinstance(node.parent, exp.Window):
+            yield "aggregate"
+    elif isinstance(node, exp.Anonymous) and node.name.lower() in _MOMENTS | DATES:
+        yield "date function"
+
+
+@cache
+def _plain() -> Mapping[type[exp.Expr], str]:
+    """Nodes that are a feature wherever they stand."""
+    from sqlglot import exp
+
+    return {
         exp.Join: "join", exp.Group: "group", exp.Having: "having", exp.Limit: "limit",
         exp.With: "with", exp.Distinct: "distinct", exp.Window: "window", exp.Case: "case",
         exp.If: "case", exp.Cast: "cast", exp.Add: "arithmetic", exp.Sub: "arithmetic",
@@ -41,41 +66,12 @@ def _of(node: exp.Expr) -> Iterator[str]:
         exp.ILike: "like", exp.Glob: "like", exp.Between: "between", exp.In: "in", exp.Or: "or",
         exp.Not: "negation", exp.NEQ: "negation", exp.Union: "set operation",
         exp.Intersect: "set operation", exp.Except: "set operation",
+        **dict.fromkeys(
+            (exp.TimeToStr, exp.Date, exp.Time, exp.Timestamp, exp.Datetime, exp.CurrentDate,
+             exp.CurrentTime, exp.CurrentTimestamp),
+            "date function",
+        ),
     }  # fmt: skip
-    name = plain.get(type(node))
-    if name is not None:
-        yield name
-    elif isinstance(node, exp.Order) and not isinstance(node.parent, exp.Window):
-        yield "order"
-    elif isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-        yield "null"
-    elif isinstance(node, exp.Select):
-        if isinstance(node.find_ancestor(exp.Select, exp.CTE), exp.Select):
-            yield "nested"
-    elif aggregate_of(node) is not None:
-        if not isinstance(node.parent, exp.Window):
-            yield "aggregate"
-    elif _is_date(node):
-        yield "date function"
-
-
-def _is_date(node: exp.Expr) -> bool:
-    """True of a call that reads, makes or prints a moment."""
-    from sqlglot import exp
-
-    from sqlwright.sql.tree_facts.nodes import DATES
-
-    named = isinstance(node, exp.Anonymous) and node.name.lower() in _MOMENTS | DATES
-    return named or isinstance(node, _date_nodes())
-
-
-def _date_nodes() -> tuple[type[exp.Expr], ...]:
-    from sqlglot import exp
-
-    return (
-        exp.TimeToStr, exp.Date, exp.Time, exp.Timestamp, exp.Datetime, exp.CurrentDate,
-        exp.CurrentTime, exp.CurrentTimestamp,
-    )  # fmt: skip
 
 
 _MOMENTS = frozenset({"strftime", "unixepoch", "timediff"})

@@ -4,6 +4,7 @@ for. Packages of others add metrics through the entry point group `sqlwright.met
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from sqlwright.boundary.named import installed, loaded, unknown
 from sqlwright.errors import ConfigError
@@ -29,14 +30,14 @@ def metric_names() -> tuple[str, ...]:
 
 
 def find_metric(name: str) -> Metric:
-    """The metric of that name. Raises ConfigError."""
+    """The metric of that name, under that name. Raises ConfigError."""
     path = METRICS.get(name) or installed(ENTRY_POINTS).get(name)
     if path is None:
         raise unknown("metric", name, metric_names())
     found = loaded(name, path)
     if not isinstance(found, Metric):
         raise ConfigError(f"{name} is not a Metric ({path})")
-    return found
+    return replace(found, name=name)
 
 
 def chosen_metrics(names: Iterable[str] = ()) -> tuple[Metric, ...]:
