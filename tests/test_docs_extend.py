@@ -32,6 +32,7 @@ OPENINGS = {
     "RECIPES": "RECIPES: Mapping[str, str] = {\n",
     "PROVIDERS": "    for row in (\n",
     "WIRES": "WIRES: dict[str, str] = {\n",
+    "METRICS": "METRICS: Mapping[str, str] = {\n",
 }
 
 
@@ -118,9 +119,10 @@ def test_every_file_is_written_and_every_program_runs(tmp_path: Path, server: st
             lines = [f"[{group}]" for group in told_of]
             lines += [f"{name} = {at}" for names in told_of.values() for name, at in names.items()]
             told = folder / "house-1.0.dist-info"
-            told.mkdir()
+            told.mkdir(exist_ok=True)
             (told / "METADATA").write_text("Metadata-Version: 2.1\nName: house\nVersion: 1.0\n")
-            (told / "entry_points.txt").write_text("\n".join(lines))
+            with (told / "entry_points.txt").open("a") as announced:
+                announced.write("\n".join(lines) + "\n")
         elif fence.file:
             place = tmp_path if fence.file.startswith("src/") else folder
             (place / fence.file).write_text(fence.text, "utf-8")

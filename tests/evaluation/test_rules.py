@@ -24,7 +24,7 @@ def test_bird_goes_by_bird_s_rule_everywhere(tmp_path, database_files):
     row = {"question": QUESTION, "SQL": GOLD, "difficulty": "simple"}
     dataset = load_bird(bird_set(tmp_path / "set", database_files["shop"], [row]))
     summary, record = measured(dataset, tmp_path, ONCE)
-    assert record.verdicts == {"bird": True, "spider": False}
+    assert record.verdicts.items() >= {"bird": True, "spider": False}.items()
     assert (record.first, record.oracle) == (True, True)
     assert summary["rule"] == "bird"
     for key in ("execution_accuracy", "execution_accuracy_gold_not_empty",

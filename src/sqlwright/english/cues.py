@@ -85,6 +85,18 @@ def orders(text: str) -> list[tuple[int, int, str]]:
     return [(*match.span(), order) for shape, order in _ORDERS for match in shape.finditer(text)]
 
 
+_ARRANGED = whole_words(
+    r"order(?:ed|ing)?|sort(?:ed|ing)?|rank(?:ed|ing)?|alphabetic(?:al(?:ly)?)?"
+    r"|(?:a|de)scending(?:ly)?|(?:in|de)creasing|lexicographic(?:al(?:ly)?)?"
+    r"|chronological(?:ly)?|reversed?|listed by|starting with|from (?:the )?(?:\w+ )?\w+ to"
+)
+
+
+def asks_for_order(text: str) -> bool:
+    """True if a question asks for its answer's rows in some order; in doubt it does."""
+    return bool(orders(text) or _ARRANGED.search(text))
+
+
 _EACH_UNIT = re.compile(r"\b(per|each|every|by)\s+(?:day|week|month)\b", re.IGNORECASE)
 _PERIODIC = re.compile(r"\b(?:daily|weekly|monthly|yearly|annually) ?", re.IGNORECASE)
 _END = re.compile(r"\W*$")

@@ -47,6 +47,8 @@ class Record:
     found_columns: int = 0
     """Needed columns among the linker's best `LINKER_KEEPS`."""
     kept_columns: int = 0
+    kept_tables: int = 0
+    """Tables of the columns that are kept."""
     needed_tables: int = 0
     found_tables: int = 0
     views: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

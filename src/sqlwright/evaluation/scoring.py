@@ -10,16 +10,18 @@ from sqlwright.datasets.example import Example, Expected
 from sqlwright.evaluation.error_classes.classify import WrongAnswer, classify
 from sqlwright.evaluation.error_classes.origins import Asked, origin_of
 from sqlwright.evaluation.error_classes.results import preview
-from sqlwright.evaluation.metrics.metric import Judged, Metric
+from sqlwright.evaluation.grading.hardness import hardness
+from sqlwright.evaluation.metrics.metric import Judged, Metric, Reference
 from sqlwright.evaluation.metrics.registry import chosen_metrics
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.rules.registry import all_rules, find_rule
 from sqlwright.evaluation.rules.rule import Rule
-from sqlwright.evaluation.rules.spider import orders
 from sqlwright.evaluation.views import Needed, ViewListener
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.sql.reading import columns_used, tables_used
+from sqlwright.sql.facts import QueryFacts
+from sqlwright.sql.features import features
+from sqlwright.sql.reading import read_facts, tables_used
 from sqlwright.types import Answer, Candidate, ExecutionResult, State, StepTime
 
 LINKER_KEEPS = 12
@@ -56,6 +58,8 @@ class Scorer:
     ) -> Record:
         """One record. A gold query that doesn't run gives status 'gold'. `views` has listened to
         the run."""
+        gold_sql = next(iter(example.golds), "")
+        facts = read_facts(gold_sql, self.schema)
         record = Record(
             id=example.id,
             db_id=example.db_id,
@@ -71,7 +75,8 @@ class Scorer:
             times=_by_step(answer.times),
             usage={step: asdict(usage) for step, usage in answer.usage_by_step.items()},
             message=answer.message,
-            difficulty=example.difficulty,
+            difficulty=example.difficulty or hardness(facts),
+            features=features(gold_sql),
             evidence=example.evidence,
             tags=dict(example.tags),
         )
@@ -83,54 +88,63 @@ class Scorer:
             return replace(record, status="gold", message=golds[0].problem)
         verdicts, gold = _Verdicts(self, usable), usable[0].result
         answered = answer.sql if answer.status == "answered" else None
-        found = verdicts.of(answered)
-        needed = self._needed(example.gold_sql)
+        result = ExecutionResult() if answered is None else self.execute(answered)
+        found = verdicts.of(answered, result)
+        needed = self._needed(gold_sql, facts)
         judged = [(one.source, verdicts.by_rule(one.sql)) for one in state.candidates]
+        right = found[self.rule.name]
         scored = replace(
             record,
             verdicts=found,
-            measures=self._measures(example, answered, gold, right=found[self.rule.name]),
+            measures=self._measures(example, answered, result, usable, right=right),
             gold_empty=not gold.rows,
             first=verdicts.by_rule(_first(state.candidates)),
-            oracle=found[self.rule.name] or any(right for _, right in judged),
+            oracle=right or any(each for _, each in judged),
             judged=judged,
             views={} if views is None else views.counts(self.schema, needed),
             **_linking(needed, state),
         )
-        if scored.right(self.rule.name):
+        if right:
             return scored
-        asked = Asked(
-            example.gold_sql, scored.sql, state, self.schema, needed, views, verdicts.by_rule
-        )
-        return self._explained(scored, gold, asked)
+        asked = Asked(gold_sql, scored.sql, state, self.schema, needed, views, verdicts.by_rule)
+        return self._explained(scored, gold, result, asked)
 
     def _gold(self, sql: str) -> _Gold:
         result = self.execute(sql)
-        if result.ok and not result.truncated and not result.shortened:
+        if _whole(result):
             return _Gold(sql, result)
         return _Gold(sql, result, result.error.message if result.error else TOO_LARGE)
 
     def _measures(
-        self, example: Example, sql: str | None, gold: ExecutionResult, *, right: bool
+        self,
+        example: Example,
+        sql: str | None,
+        result: ExecutionResult,
+        golds: Sequence[_Gold],
+        *,
+        right: bool,
     ) -> dict[str, float | None]:
         """The figures of the answer by every metric."""
-        result = self.execute(sql) if sql is not None else ExecutionResult()
-        judged = Judged(example, sql, gold, result, right, self.schema, self.rule, self.execute)
+        judged = Judged(
+            example, sql, golds[0].result, result, right, self.schema, self.rule, self.execute,
+            tuple(Reference(one.sql, one.result, one.written) for one in golds),
+        )  # fmt: skip
         return {metric.name: metric.measure(judged) for metric in self.metrics}
 
-    def _explained(self, record: Record, gold: ExecutionResult, asked: Asked) -> Record:
+    def _explained(
+        self, record: Record, gold: ExecutionResult, result: ExecutionResult, asked: Asked
+    ) -> Record:
         """A wrong answer's record with its classes of errors, what shows them, and both results."""
         answered = record.status == "answered" and record.sql is not None
-        result = self.execute(record.sql) if answered and record.sql else ExecutionResult()
         findings = classify(
             WrongAnswer(
-                record.gold_sql,
+                asked.gold_sql,
                 gold,
                 record.sql if answered else None,
                 result,
                 evidence=record.evidence,
                 reason=record.message or record.status,
-                ordered=self.rule.ordered and orders(record.gold_sql),
+                ordered=self.rule.counts_order(asked.gold_sql),
                 columns_in_order=self.rule.columns_in_order,
                 repeats_count=self.rule.repeats_count,
             ),
@@ -149,10 +163,10 @@ class Scorer:
         """Run a query for comparison: under the same guard, with room for whole results."""
         return self.database.execute(sql, Run(), limits=GENEROUS)
 
-    def _needed(self, gold_sql: str) -> Needed:
+    def _needed(self, gold_sql: str, facts: QueryFacts | None) -> Needed:
         tables = (self._stored(name) for name in tables_used(gold_sql))
         return Needed(
-            frozenset(columns_used(gold_sql, self.schema)),
+            frozenset(() if facts is None else facts.columns),
             frozenset(name for name in tables if name is not None),
         )
 
@@ -166,43 +180,70 @@ class _Gold:
     """A result that is right."""
 
     sql: str
-    """Empty where only the result is given."""
+    """Empty, or a query that orders, where only the result is given."""
     result: ExecutionResult
     problem: str = ""
     """The reason why nothing can be compared with it."""
+    written: bool = True
+    """True if the query is the data set's."""
 
 
 def _expected(expected: Expected) -> _Gold:
-    """A result that was given, with a text in place of a query that orders where its rows do."""
+    """A result that was given, with a query in place of its own that orders where its rows do."""
     result = ExecutionResult(expected.columns, expected.rows)
-    return _Gold("ORDER BY" if expected.ordered else "", result)
+    return _Gold("SELECT 1 ORDER BY 1" if expected.ordered else "", result, written=False)
 
 
 class _Verdicts:
-    """Verdicts on queries against the results that are right; equal text is judged once."""
+    """Verdicts on queries against the results that are right. Candidates are judged by the data
+    set's rule alone, equal text once."""
 
     def __init__(self, scorer: Scorer, golds: Sequence[_Gold]) -> None:
         self._scorer, self._golds = scorer, golds
-        self._rules = all_rules()
-        self._known: dict[str, dict[str, bool]] = {}
+        self._known: dict[str, bool] = {}
+        self._rewritten: dict[str, ExecutionResult] = {}
+        """Results of gold queries as rules rewrite them."""
 
-    def of(self, sql: str | None) -> dict[str, bool]:
-        """By the name of each rule, true if the query gives a result that is right."""
-        if sql is None:
-            return dict.fromkeys((rule.name for rule in self._rules), False)
-        if sql not in self._known:
-            result = self._scorer.execute(sql)
-            whole = result.ok and not result.truncated and not result.shortened
-            self._known[sql] = {
-                rule.name: whole
-                and any(rule.agrees(result, gold.result, gold.sql) for gold in self._golds)
-                for rule in self._rules
-            }
-        return self._known[sql]
+    def of(self, sql: str | None, result: ExecutionResult) -> dict[str, bool]:
+        """By the name of each rule, true if the answer's query gives a result that is right."""
+        found = {rule.name: self._agrees(rule, sql, result) for rule in all_rules()}
+        if sql is not None:
+            self._known[sql] = found[self._scorer.rule.name]
+        return found
 
     def by_rule(self, sql: str | None) -> bool:
         """The verdict by the data set's rule."""
-        return self.of(sql)[self._scorer.rule.name]
+        if sql is None:
+            return False
+        if sql not in self._known:
+            rule = self._scorer.rule
+            run = rule.rewrite(sql)
+            self._known[sql] = self._agrees(rule, run, self._scorer.execute(run))
+        return self._known[sql]
+
+    def _agrees(self, rule: Rule, sql: str | None, result: ExecutionResult) -> bool:
+        if sql is None:
+            return False
+        run = rule.rewrite(sql)
+        found = result if run == sql else self._scorer.execute(run)
+        return _whole(found) and any(
+            rule.agrees(found, right, gold.sql)
+            for gold in self._golds
+            if _whole(right := self._right(rule, gold))
+        )
+
+    def _right(self, rule: Rule, gold: _Gold) -> ExecutionResult:
+        """The right result for a rule, which may be that of the gold query rewritten."""
+        run = rule.rewrite(gold.sql) if gold.written else gold.sql
+        if run == gold.sql:
+            return gold.result
+        if run not in self._rewritten:
+            self._rewritten[run] = self._scorer.execute(run)
+        return self._rewritten[run]
+
+
+def _whole(result: ExecutionResult) -> bool:
+    return result.ok and not result.truncated and not result.shortened
 
 
 def _linking(needed: Needed, state: State) -> dict[str, Any]:
@@ -213,6 +254,7 @@ def _linking(needed: Needed, state: State) -> dict[str, Any]:
         "needed_columns": len(needed.columns),
         "found_columns": found["found_columns"],
         "kept_columns": len(kept),
+        "kept_tables": found["tables"],
         "needed_tables": len(needed.tables),
         "found_tables": found["found_tables"],
     }

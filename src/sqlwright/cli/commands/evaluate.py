@@ -46,6 +46,14 @@ def command(
     limit: measuring.Limit = None,
     jobs: measuring.Jobs = 1,
     prepare: measuring.Prepare = False,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            metavar="NAME",
+            help="A metric besides the usual ones: ves, r_ves, or one of a package. Repeatable.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FOLDER", help="Run folder; a temporary one if none."),
@@ -69,9 +77,12 @@ def command(
     from sqlwright.cli.opening import note_destinations, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.evaluate import measure
+    from sqlwright.evaluation.metrics.registry import find_metric
     from sqlwright.evaluation.run import EvaluationSettings
     from sqlwright.recipes.ablation_lists import find_ablation
 
+    for name in metrics or ():
+        find_metric(name)  # before anything is prepared or asked
     settle_streams()
     screen = Screen.open()
     named = None if ablation is None else find_ablation(ablation)
@@ -104,6 +115,7 @@ def command(
             home=chosen.home,
             prepare=prepare,
             jobs=jobs,
+            metrics=tuple(metrics or ()),
             ablation=ablation or "",
             stand_in=not no_stand_in,
         ),

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sqlwright.datasets.example import Example
 from sqlwright.evaluation.rules.rule import Rule
 from sqlwright.schema import Schema
 from sqlwright.types import ExecutionResult
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A result that is right."""
+
+    sql: str
+    """Its query; where only the result is given, empty or a query that orders as it does."""
+    result: ExecutionResult
+    """Whole and without an error."""
+    written: bool = True
+    """True if the query is a gold query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +40,18 @@ class Judged:
     rule: Rule
     execute: Callable[[str], ExecutionResult]
     """Runs a query on the question's database, read-only and within limits."""
+    references: tuple[Reference, ...] = ()
+    """Everything that is right, `gold` first; an answer need agree with one alone."""
+
+    @property
+    def comparable(self) -> bool:
+        """True if the answer has a whole result."""
+        cut = self.result.truncated or self.result.shortened
+        return self.sql is not None and self.result.ok and not cut
+
+    def gold_queries(self) -> Iterator[str]:
+        """The gold queries that run."""
+        return (one.sql for one in self.references if one.written)
 
 
 @dataclass(frozen=True, slots=True)

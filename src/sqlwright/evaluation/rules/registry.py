@@ -10,7 +10,11 @@ from sqlwright.evaluation.rules.rule import Rule
 
 RULES: Mapping[str, str] = {
     "spider": "sqlwright.evaluation.rules.spider:RULE",
+    "spider-nodistinct": "sqlwright.evaluation.rules.spider:WITHOUT_DISTINCT",
     "bird": "sqlwright.evaluation.rules.bird:RULE",
+    "multiset": "sqlwright.evaluation.rules.multiset:RULE",
+    "defog": "sqlwright.evaluation.rules.defog:RULE",
+    "spider2": "sqlwright.evaluation.rules.spider2:RULE",
 }
 
 

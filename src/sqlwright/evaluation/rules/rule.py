@@ -11,12 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sqlwright.sql.reading import has_order_by
 from sqlwright.types import Cell, ExecutionResult
 
 Row = tuple[Cell, ...]
 
 Agrees = Callable[[ExecutionResult, ExecutionResult, str], bool]
 """True if the first result, whole and without an error, is the second, given the gold query."""
+
+
+def as_written(sql: str) -> str:
+    """The query itself."""
+    return sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +38,11 @@ class Rule:
     columns_in_order: bool = False
     repeats_count: bool = True
     """True if how often a row comes counts."""
+    orders: Callable[[str], bool] = has_order_by
+    """True of the gold queries that order, by this rule."""
+    rewrite: Callable[[str], str] = as_written
+    """The query that is run in the place of one: of gold and prediction alike."""
+
+    def counts_order(self, gold_sql: str) -> bool:
+        """True if the order of rows counts against this gold query."""
+        return self.ordered and self.orders(gold_sql)

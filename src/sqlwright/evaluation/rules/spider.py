@@ -1,5 +1,6 @@
 """The execution accuracy of Spider's official evaluation (Zhong et al. 2020, "Semantic Evaluation
-for Text-to-SQL with Distilled Test Suites", with DISTINCT kept).
+for Text-to-SQL with Distilled Test Suites"), with DISTINCT kept, and with each DISTINCT of both
+queries dropped before they run, as its script does unless it is told to keep them.
 
 Rows as a multiset, in order only when the gold query orders, columns in any order, two results
 without rows equal. Cells compare as Python compares them: 1 equals 1.0, '1' does not equal 1, no
@@ -12,7 +13,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from sqlwright.evaluation.rules.arranging import choices
 from sqlwright.evaluation.rules.rule import Row, Rule
+from sqlwright.sql.distinct import without_distinct
 from sqlwright.types import Cell, ExecutionResult
 
 
@@ -43,8 +46,9 @@ def _equal(left: Sequence[Row], right: Sequence[Row], *, ordered: bool) -> bool:
 
 
 def _bag(row: Row) -> tuple[tuple[str, Cell], ...]:
-    """A row whatever the order of its cells. Equal numbers of different types fall together."""
-    keyed = [(f"{float(c)!r}" if isinstance(c, int | float) else repr(c), c) for c in row]
+    """A row whatever the order of its cells. Equal numbers of different types fall together, as do
+    0.0 and -0.0."""
+    keyed = [(f"{float(c) + 0.0!r}" if isinstance(c, int | float) else repr(c), c) for c in row]
     return tuple(sorted(keyed, key=lambda pair: pair[0]))
 
 
@@ -69,20 +73,20 @@ def _arrangements(
         options = [
             [i for i, bag in enumerate(bags) if bag == target] for target in map(Counter, right)
         ]
-    return _choices(options, ())
-
-
-def _choices(options: list[list[int]], chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    if len(chosen) == len(options):
-        yield chosen
-        return
-    for index in options[len(chosen)]:
-        if index not in chosen:
-            yield from _choices(options, (*chosen, index))
+    return choices(options)
 
 
 def _agrees(predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str) -> bool:
     return spider_match(predicted.rows, gold.rows, ordered=orders(gold_sql))
 
 
-RULE = Rule("spider", "Spider's rule, DISTINCT kept", _agrees, ordered=True)
+RULE = Rule("spider", "Spider's rule, DISTINCT kept", _agrees, ordered=True, orders=orders)
+
+WITHOUT_DISTINCT = Rule(
+    "spider-nodistinct",
+    "Spider's rule, DISTINCT dropped",
+    _agrees,
+    ordered=True,
+    orders=orders,
+    rewrite=without_distinct,
+)

@@ -1,0 +1,4 @@
+"""Gold queries graded and taken apart: hardness, components.
+
+Internal: may change without notice.
+"""
