@@ -1,9 +1,9 @@
 """A user's own golden set: questions, each with what answers it.
 
-A YAML or JSON list, JSON a line (`.jsonl`), or CSV with a header. Fields: `question`; `sql`, a query
-or a list of queries each of which is right; or `expected`, a result (`columns`, `rows`, `ordered`);
-`evidence`, `database` (a path from the file's folder), `engine`, `id`, `tags`. In CSV `expected`
-and `tags` are JSON.
+A YAML or JSON list, JSON a line (`.jsonl`), or CSV with a header. Fields: `question`; `sql`, a
+query or a list of queries each of which is right; or `expected`, a result (`columns`, `rows`,
+`ordered`); `evidence`, `database` (a path from the file's folder), `engine`, `id`, `tags`. In CSV
+`expected` and `tags` are JSON.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _example(
 
 
 def _queries(row: Mapping[str, Any], where: str) -> list[str]:
-    given = next((row[name] for name in QUERIES if name in row), [])
+    given: Any = next((row[name] for name in QUERIES if name in row), [])
     listed = given if isinstance(given, list) else [given]
     if not all(isinstance(query, str) for query in listed):
         raise DatasetError(f"{where}: sql takes a query or a list of queries")

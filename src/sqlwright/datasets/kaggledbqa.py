@@ -1,5 +1,5 @@
-"""KaggleDBQA: `examples/<db>.json` (db_id, query, question) beside `databases/<db>/<db>.sqlite`, and
-`KaggleDBQA_tables.json` with what is known of tables and columns.
+"""KaggleDBQA: `examples/<db>.json` (db_id, query, question) beside `databases/<db>/<db>.sqlite`,
+and `KaggleDBQA_tables.json` with what is known of tables and columns.
 
 A database's questions come as a whole and divided into `<db>_test.json`, which are those to measure
 on, and `<db>_fewshot.json`.

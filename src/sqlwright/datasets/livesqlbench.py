@@ -1,6 +1,6 @@
-"""LiveSQLBench over SQLite: `livesqlbench_data_sqlite.jsonl` (instance_id, selected_database, query,
-sol_sql, external_knowledge, category, difficulty_tier) beside a folder for each database with the
-file itself, `<db>_kb.jsonl` (knowledge by id) and `<db>_column_meaning_base.json`.
+"""LiveSQLBench over SQLite: `livesqlbench_data_sqlite.jsonl` (instance_id, selected_database,
+query, sol_sql, external_knowledge, category, difficulty_tier) beside a folder for each database
+with the file itself, `<db>_kb.jsonl` (knowledge by id) and `<db>_column_meaning_base.json`.
 
 The public file comes without gold. Tasks that change the database aren't questions and are left
 out.
