@@ -77,6 +77,7 @@ def command(
         raise UsageError(
             "--ablation names a recipe and its changes", hint="Leave out --recipe, or --ablation."
         )
+    folder = _folder(out, resume)
     dataset = measuring.data_set(
         data,
         golden=golden,
@@ -132,7 +133,7 @@ def command(
             ablation=ablation or "",
             stand_in=not no_stand_in,
         ),
-        folder=_folder(out, resume),
+        folder=folder,
         as_json=as_json,
     )
 
