@@ -28,7 +28,7 @@ HEADER = (
 )
 
 Described = Mapping[str, Sequence[DescribedColumn]]
-"""What is said of each table's columns."""
+"""The descriptions of each table's columns."""
 
 
 def description_file(columns: Sequence[DescribedColumn]) -> str:
