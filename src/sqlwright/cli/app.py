@@ -21,6 +21,7 @@ from sqlwright.cli.commands import (
     sql,
     trace,
 )
+from sqlwright.cli.commands.merging import merge_databases
 from sqlwright.cli.help import GROUP_EPILOG, CalmCommand, CalmGroup
 
 app = typer.Typer(
@@ -45,6 +46,7 @@ for _name, _module in (
     ("evaluate", evaluate),
     ("ablate", ablate),
     ("label", label),
+    ("merge-databases", merge_databases),
 ):
     app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 app.add_typer(recipes.group, name="recipes")

@@ -11,17 +11,30 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.cli.typed import measuring, options
 
 EXAMPLES = """\
-sqlwright evaluate --spider data/spider --split dev --out runs/local
-sqlwright evaluate --bird data/bird --prepare --jobs 8 -m openai/gpt-4.1 --limit 100
+sqlwright evaluate --data spider:data/spider --split dev --out runs/local
+sqlwright evaluate --data bird:data/bird --prepare --jobs 8 -m openai/gpt-4.1 --limit 100
+sqlwright evaluate my-questions.yaml --database shop.sqlite
 """
 
 
 def command(
+    golden: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[GOLDEN_SET]",
+            help="Your own questions with what answers them: YAML, JSON, JSONL or CSV.",
+        ),
+    ] = None,
     *,
-    spider: measuring.Spider = None,
-    bird: measuring.Bird = None,
+    data: measuring.Data = None,
+    database: measuring.Database = None,
     questions: measuring.Questions = None,
     split: measuring.Split = None,
+    no_evidence: measuring.NoEvidence = False,
+    sample: measuring.Sample = "",
+    by: measuring.By = "",
+    seed: measuring.Seed = 0,
+    db_ids: measuring.DbIds = None,
     recipe: options.Recipe = None,
     ablation: Annotated[
         str | None,
@@ -64,7 +77,7 @@ def command(
     allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Measure a recipe on a benchmark: accuracy, calibration, time.
+    """Measure a recipe on a benchmark or on questions of your own: accuracy, calibration, time.
 
     Interrupt it whenever you like: with --out and --resume it goes on where it was.
     """
@@ -72,7 +85,11 @@ def command(
         raise UsageError(
             "--ablation names a recipe and its changes", hint="Leave out --recipe, or --ablation."
         )
-    dataset = measuring.data_set(spider, bird, questions, split)
+    folder = _folder(out, resume)
+    dataset = measuring.data_set(
+        data, golden=golden, database=database, questions=questions, split=split,
+        sample=sample, by=by, seed=seed, db_ids=db_ids, no_evidence=no_evidence,
+    )  # fmt: skip
 
     from sqlwright.cli.opening import note_destinations, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
@@ -103,6 +120,7 @@ def command(
         ),
     )
     note_destinations(screen, chosen, allow_code=allow_code)
+    measuring.note_left_out(screen, dataset)
     return measure(
         screen,
         dataset,
@@ -119,7 +137,7 @@ def command(
             ablation=ablation or "",
             stand_in=not no_stand_in,
         ),
-        folder=_folder(out, resume),
+        folder=folder,
         as_json=as_json,
     )
 
