@@ -7,7 +7,6 @@ same records give the same interval.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import comb, exp, lgamma, log, sqrt
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
 
 DRAWS = 1_000
 """Times that questions are drawn anew for an interval; chosen."""
@@ -158,30 +158,30 @@ class Mean:
 
 
 class Sample:
-    """Numbers taken in one after another, of which the mean is wanted. Needs the same memory for a
-    million as for a thousand."""
+    """Numbers of which the mean is wanted: each different value with its count, or of too many
+    different ones mean and variance alone."""
 
-    def __init__(self, counts: Mapping[float, int] | None = None) -> None:
-        self.total = 0
-        self._counts: Counter[float] = Counter()
-        self._mean = 0.0
-        self._squares = 0.0
-        """Sum of squared distances from the mean; both only once there are too many values."""
-        self._counted = True
-        for value, count in (counts or {}).items():
-            self.add(value, count)
+    def __init__(self, values: Floats, counts: Counts) -> None:
+        self.total = int(counts.sum())
+        self._values, self._counts = values, counts
 
-    def add(self, value: float, times: int = 1) -> None:
-        """Take a number in."""
-        self.total += times
-        if self._counted:
-            self._counts[value] += times
-            if len(self._counts) > DISTINCT:
-                self._to_moments()
-            return
-        off = value - self._mean
-        self._mean += off * times / self.total  # Welford 1962
-        self._squares += off * (value - self._mean) * times
+    @classmethod
+    def of(cls, numbers: Sequence[float] | Floats) -> Sample:
+        """The sample of these numbers."""
+        values, counts = np.unique(np.asarray(numbers, dtype=np.float64), return_counts=True)
+        return cls(values, counts)
+
+    @classmethod
+    def counted(cls, counts: Mapping[float, int]) -> Sample:
+        """The sample of numbers that are counted already."""
+        values = sorted(value for value, count in counts.items() if count)
+        each = [counts[value] for value in values]
+        return cls(np.array(values, dtype=np.float64), np.array(each, dtype=np.int64))
+
+    @property
+    def value(self) -> float:
+        """The mean alone; 0 of nothing."""
+        return float(self._counts @ self._values / self.total) if self.total else 0.0
 
     def mean(self) -> Mean | None:
         """The mean; None of nothing."""
@@ -190,34 +190,16 @@ class Sample:
         low, high = np.quantile(self.drawn(), [0.025, 0.975])
         return Mean(self.value, float(low), float(high), self.total)
 
-    @property
-    def value(self) -> float:
-        """The mean alone; 0 of nothing."""
-        if not self._counted or not self.total:
-            return self._mean
-        return sum(value * count for value, count in self._counts.items()) / self.total
-
     def drawn(self) -> Floats:
         """Means of samples of the same size, drawn anew from this one."""
         draw = np.random.default_rng(SEED)
-        if not self._counted:
-            error = sqrt(self._squares / self.total / self.total)
-            return draw.normal(self._mean, error, DRAWS)
-        # Sorted, so that the order in which the numbers came changes nothing.
-        values = np.array(sorted(self._counts), dtype=np.float64)
-        counts = np.array([self._counts[value] for value in sorted(self._counts)])
-        return _resampled(counts, draw) @ values / self.total
-
-    def _to_moments(self) -> None:
-        values = np.array(list(self._counts), dtype=np.float64)
-        counts = np.array(list(self._counts.values()))
-        self._mean = float(values @ counts / self.total)
-        self._squares = float((values - self._mean) ** 2 @ counts)
-        self._counted = False
-        self._counts.clear()
+        if len(self._values) <= DISTINCT:
+            return _resampled(self._counts, draw) @ self._values / self.total
+        variance = float(self._counts @ (self._values - self.value) ** 2) / self.total
+        return draw.normal(self.value, sqrt(variance / self.total), DRAWS)
 
 
-def _resampled(counts: npt.NDArray[np.int64], draw: np.random.Generator) -> Floats:
+def _resampled(counts: Counts, draw: np.random.Generator) -> Floats:
     """Counts of each value in samples of the same size drawn with replacement, one a row."""
     total = counts.sum()
     return draw.multinomial(total, counts / total, size=DRAWS).astype(np.float64)
@@ -268,9 +250,7 @@ class MeanDifference:
 def paired_bootstrap(pairs: Iterable[tuple[float, float]]) -> MeanDifference | None:
     """The difference with its interval, questions drawn anew with both their figures; None without
     a question. For figures that aren't right or wrong, of which `PairedDifference` says more."""
-    differences = Sample()
-    for first, second in pairs:
-        differences.add(second - first)
+    differences = Sample.of([second - first for first, second in pairs])
     mean = differences.mean()
     if mean is None:
         return None

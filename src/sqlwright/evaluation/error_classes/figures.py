@@ -93,8 +93,9 @@ class WrongAnswers:
 
     def _count(self, record: Record, label: str | None) -> None:
         self._total += 1
-        self._splits[_split(record, self._rule, label)] += 1
-        if record.status == "gold" or record.right(self._rule):
+        right = record.right(self._rule)
+        self._splits[_split(record, right, label)] += 1
+        if right or record.status == "gold":
             return
         self._wrong += 1
         if record.errors is None:
@@ -103,7 +104,8 @@ class WrongAnswers:
         main = label or main_class(record)
         kind = record.origin.get("kind", "")
         self._main[main] += 1
-        self._any.update({main, *code_classes(record)})
+        for name in {main, *code_classes(record)}:
+            self._any[name] += 1
         self._origins[kind, record.origin.get("step", "")] += 1
         self._kinds[main][kind] += 1
 
@@ -118,11 +120,11 @@ def code_classes(record: Record) -> list[str]:
     return list(dict.fromkeys(one["class"] for one in record.errors or ()))
 
 
-def _split(record: Record, rule: str, label: str | None) -> str:
+def _split(record: Record, right: bool, label: str | None) -> str:
     doubted = label == "gold" or (label is None and record.origin.get("kind") == "gold")
     if record.status == "gold" or doubted:
         return "gold_doubtful"
-    if record.right(rule) or label == "right":
+    if right or label == "right":
         return "right"
     return "not_chosen" if record.oracle else "none_right"
 

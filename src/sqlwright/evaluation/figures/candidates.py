@@ -74,10 +74,10 @@ class Candidates:
         for k in AT:
             if k > most:
                 break
-            sample = Sample()
-            for (of, good, _), times in sorted(self._outcomes.items()):
-                sample.add(pass_at(k, of, good), times)
-            mean = sample.mean()
+            chances: Counter[float] = Counter()
+            for (of, good, _), times in self._outcomes.items():
+                chances[pass_at(k, of, good)] += times
+            mean = Sample.counted(chances).mean()
             if mean is not None:
                 found[str(k)] = mean.as_dict()
         return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from array import array
 from typing import ClassVar
 
+import numpy as np
+
 from sqlwright.evaluation.figures.family import Given
-from sqlwright.evaluation.figures.tallies import Tally
-from sqlwright.evaluation.intervals import Sample
+from sqlwright.evaluation.intervals import Sample, Share
 from sqlwright.evaluation.records import Record
 
 TIER = "tier:"
@@ -21,27 +22,29 @@ class Measures:
 
     def __init__(self, given: Given) -> None:
         del given
-        self._samples: dict[str, Sample] = {}
-        self._tiers = Tally()
+        self._values: dict[str, array[float]] = {}
 
     def add(self, record: Record, right: bool) -> None:
         """Take a record in."""
         del right
         for name, value in record.measures.items():
-            if value is None or not isfinite(value):
+            if value is None:
                 continue
-            if name.startswith(TIER):
-                self._tiers.add(name.removeprefix(TIER), value > 0)
-                continue
-            sample = self._samples.get(name)
-            if sample is None:
-                sample = self._samples[name] = Sample()
-            sample.add(value)
+            values = self._values.get(name)
+            if values is None:
+                values = self._values[name] = array("d")
+            values.append(value)
 
     def result(self) -> dict[str, object]:
-        """The means and shares."""
-        means = {name: sample.mean() for name, sample in sorted(self._samples.items())}
-        return {
-            "measures": {name: mean.as_dict() for name, mean in means.items() if mean is not None},
-            "tiers": self._tiers.shares(),
-        }
+        """The means and shares. What is no number applies to nothing."""
+        measures, tiers = {}, {}
+        for name, values in sorted(self._values.items()):
+            numbers = np.frombuffer(values, dtype=np.float64)
+            numbers = numbers[np.isfinite(numbers)]
+            mean = Sample.of(numbers).mean()
+            if name.startswith(TIER):
+                reached = int((numbers > 0).sum())
+                tiers[name.removeprefix(TIER)] = Share(reached, len(numbers)).as_dict()
+            elif mean is not None:
+                measures[name] = mean.as_dict()
+        return {"measures": measures, "tiers": tiers}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import ClassVar
 
 from sqlwright.evaluation.figures.family import Given
@@ -43,12 +44,10 @@ class Reliability:
         questions = self._good + self._none + self._bad
         found: dict[str, object] = {}
         for name, penalty in PENALTIES.items():
-            sample = Sample()
-            cost = questions if penalty is None else penalty
-            for score, times in ((1.0, self._good), (0.0, self._none), (-cost, self._bad)):
-                if times:
-                    sample.add(score, times)
-            mean = sample.mean()
+            cost = float(questions) if penalty is None else penalty
+            scores = Counter({1.0: self._good, 0.0: self._none})
+            scores[-cost] += self._bad
+            mean = Sample.counted(scores).mean()
             if mean is not None:
                 found[name] = {"value": mean.value, "low": mean.low, "high": mean.high}
         return {"reliability": found}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections import Counter
+from dataclasses import asdict, fields
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,9 +13,10 @@ import numpy as np
 from sqlwright.evaluation.figures.family import Given
 from sqlwright.evaluation.intervals import Sample
 from sqlwright.evaluation.records import Record
+from sqlwright.spending import plus
 from sqlwright.types import Usage
 
-EMPTY: Mapping[str, Any] = asdict(Usage())
+FIELDS = tuple(field.name for field in fields(Usage))
 
 
 class Latency:
@@ -62,8 +64,10 @@ class Spending:
 
     def __init__(self, given: Given) -> None:
         del given
-        self._steps: dict[str, dict[str, Any]] = {}
-        self._calls, self._tokens, self._cost = Sample(), Sample(), Sample()
+        self._steps: dict[str, Counter[str]] = {}
+        self._unknown: set[str] = set()
+        """Steps of which some cost isn't known."""
+        self._calls, self._tokens, self._cost = array("d"), array("d"), array("d")
         self._unpriced = self._right = 0
 
     def add(self, record: Record, right: bool) -> None:
@@ -74,58 +78,60 @@ class Spending:
         for step, used in record.usage.items():
             total = self._steps.get(step)
             if total is None:
-                total = self._steps[step] = dict(EMPTY)
-            _add(total, used)
+                total = self._steps[step] = Counter()
+            for name, amount in used.items():
+                if amount:  # most are 0
+                    total[name] += amount
             calls += used["calls"]
             tokens += used["prompt_tokens"] + used["reply_tokens"]
             more = used["cost"]
-            cost = None if cost is None or more is None else cost + more
-        self._calls.add(calls)
-        self._tokens.add(tokens)
+            if more is None:
+                self._unknown.add(step)
+                cost = None
+            elif cost is not None:
+                cost += more
+        self._calls.append(calls)
+        self._tokens.append(tokens)
         if cost is None:
             self._unpriced += 1
         else:
-            self._cost.add(cost)
+            self._cost.append(cost)
 
     def result(self) -> dict[str, object]:
         """The sums in all and by step, and the means of a question, each None if no language model
         was used. Cost is None where that of any question isn't known; `unpriced` counts them."""
-        whole = dict(EMPTY)
-        for used in self._steps.values():
-            _add(whole, used)
-        by_step = {step: self._steps[step] for step in sorted(self._steps)}
-        tokens = whole["prompt_tokens"] + whole["reply_tokens"]
-        cost = whole["cost"]
+        if not self._steps:
+            usage, whole = {}, Usage()
+        else:
+            by_step = {step: self._used(step) for step in sorted(self._steps)}
+            whole = reduce(plus, by_step.values())
+            usage = {step: asdict(used) for step, used in {"in all": whole, **by_step}.items()}
+        cost = whole.cost if usage else None
         return {
-            "usage": {"in all": whole, **by_step} if by_step else {},
+            "usage": usage,
             "calls": {
-                "in_all": whole["calls"],
-                "cached": whole["cached"],
+                "in_all": whole.calls,
+                "cached": whole.cached,
                 "per_question": self._mean(self._calls),
             },
             "tokens": {
-                "in_all": tokens,
-                "prompt": whole["prompt_tokens"],
-                "reply": whole["reply_tokens"],
+                "in_all": whole.prompt_tokens + whole.reply_tokens,
+                "prompt": whole.prompt_tokens,
+                "reply": whole.reply_tokens,
                 "per_question": self._mean(self._tokens),
             },
             "cost": {
-                "in_all": cost if by_step else None,
+                "in_all": cost,
                 "per_question": None if cost is None else self._mean(self._cost),
-                "per_right_answer": cost / self._right
-                if by_step and cost and self._right
-                else None,
+                "per_right_answer": cost / self._right if cost and self._right else None,
                 "unpriced": self._unpriced,
             },
         }
 
-    def _mean(self, sample: Sample) -> dict[str, float] | None:
-        mean = sample.mean() if self._steps else None
+    def _used(self, step: str) -> Usage:
+        total: dict[str, Any] = {name: self._steps[step][name] for name in FIELDS}
+        return Usage(**total | {"cost": None if step in self._unknown else float(total["cost"])})
+
+    def _mean(self, values: array[float]) -> dict[str, float] | None:
+        mean = Sample.of(np.frombuffer(values, dtype=np.float64)).mean() if self._steps else None
         return None if mean is None else mean.as_dict()
-
-
-def _add(total: dict[str, Any], used: Mapping[str, Any]) -> None:
-    """Add one usage to another; a cost that isn't known makes the sum's unknown."""
-    for name, amount in used.items():
-        before = total[name]
-        total[name] = None if amount is None or before is None else before + amount
