@@ -318,12 +318,12 @@ def _coverage_entries(summary: Mapping[str, Any]) -> Iterator[Text]:
 def _reliability_entries(summary: Mapping[str, Any]) -> Iterator[Text]:
     """The score by penalty, but for none, which is the share of right answers."""
     scores = [
-        f"{_score(of['value'])} ({_score(of['low'])} to {_score(of['high'])}) at a penalty of {name}"
+        f"{_score(of['value'])} ({_score(of['low'])} to {_score(of['high'])}) at {name}"
         for name, of in summary["reliability"].items()
         if name != "0"
     ]
     if scores:
-        yield Text("; ".join(scores))
+        yield Text(f"by the penalty of a wrong answer: {'; '.join(scores)}")
 
 
 def _score(score: float) -> str:
