@@ -187,7 +187,7 @@ def error_lines(
         )
         for name, shares in ordered[:most]
     ]
-    classes += _more(len(ordered), most, "classes")
+    classes += _more(len(ordered), most)
     yield from labelled("errors", classes, display.width)
     known = [one for one in errors["origins"] if one["kind"] in ORIGINS]
     frequent = sorted(one["hits"] for one in known)[-most:] if most else []
@@ -201,15 +201,15 @@ def error_lines(
         )
         for one in kept
     ]
-    origins += _more(len(known), most, "origins")
+    origins += _more(len(known), most)
     yield from labelled("first lost", origins, display.width)
 
 
-def _more(count: int, most: int | None, what: str) -> list[Text]:
+def _more(count: int, most: int | None) -> list[Text]:
     """A line that says how many aren't shown, if any."""
     if most is None or count <= most:
         return []
-    return [Text(f"{count - most:,} more {what} are in the report", style="quiet")]
+    return [Text(f"{count - most:,} more in the report", style="quiet")]
 
 
 def _beside(shares: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from sqlwright.evaluation.records import Record
 
 
 class Errors:
-    """What is wrong with wrong answers, by code and by those who labelled them."""
+    """Classes and origins of wrong answers, by code and by those who labelled them."""
 
     of_all: ClassVar[bool] = True
 

@@ -12,7 +12,7 @@ from sqlwright.evaluation.records import Record
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What figures go by besides the records."""
+    """All that figures go by besides the records."""
 
     rule: str = "spider"
     """By which an answer is right."""

@@ -1,4 +1,4 @@
-"""What a run took: seconds, calls of language models, tokens, US dollars."""
+"""Costs of a run: seconds, calls of language models, tokens, US dollars."""
 
 from __future__ import annotations
 
