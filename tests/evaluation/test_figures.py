@@ -300,6 +300,8 @@ def test_linking(summary: dict[str, Any], scored: list[Record]) -> None:
     assert view["columns"] == pytest.approx(mean(shown))
     assert view["column_precision"] == pytest.approx(needed / sum(shown))
     assert view["column_recall"] == 1.0
+    assert view["table_precision"] == 0.5
+    assert view["table_recall"] == 1.0
     assert summary["views"]["whole schema"]["tables"] == 4
     (database, columns), *_ = view["columns_by_database"].items()
     there = [n for n, one in zip(shown, scored, strict=True) if one.db_id == database]
