@@ -19,8 +19,8 @@ from sqlwright.cli.views.label.work import ACTIONS, KEYS
 from sqlwright.evaluation import records
 from sqlwright.evaluation.error_classes.classes import LABELS
 from sqlwright.evaluation.error_classes.labels import read_labels
+from sqlwright.evaluation.figures.summary import summarize
 from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.report import summarize
 from sqlwright.evaluation.run import write_json
 from tests.cli.conftest import Outcome
 from tests.cli.hostile import acting

@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 
 from sqlwright.cli.views.ablate import listed_lines, table_lines
-from sqlwright.cli.views.evaluate import summary_lines
+from sqlwright.cli.views.evaluate import error_lines, summary_lines
+from sqlwright.evaluation.figures.summary import summarize
 from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.report import summarize
 from sqlwright.recipes.ablation_lists import ablations
 from tests.cli.hostile import acting
 from tests.cli.rendering import look, rendered
@@ -78,6 +78,97 @@ def test_no_calibration_is_told_where_some_answers_have_no_probability() -> None
         summary = summarize(records)
         assert summary["expected_calibration_error"] is None
         assert "confident half" not in rendered(summary_lines(summary, look(100)), 100)
+
+
+FIGURES = (
+    "databases",
+    "metrics",
+    "selection",
+    "coverage",
+    "reliability",
+    "difficulty",
+    "a question",
+)
+"""Labels of figures that not every run has."""
+
+
+def labels(text: str) -> list[str]:
+    """The labels of figures that a summary has, in its order."""
+    lines = text.split("\n")
+    return [name for line in lines for name in FIGURES if line.startswith(f"{name} ")]
+
+
+def test_a_summary_tells_every_figure_there_is() -> None:
+    used = {"calls": 2, "prompt_tokens": 990, "reply_tokens": 10, "cost": 0.25, "cached": 0}
+    made = [
+        replace(
+            record(n, right=n % 10 != 0, usage={"write": used}),
+            db_id=f"shop {n % 4}",
+            judged=[("plan\x1b[31m", n % 10 != 0), ("direct", n % 2 == 0)],
+            candidates=2,
+            first=n % 2 == 0,
+            measures={"f1\x1b[31m": 0.5, "tier:rows\x1b[31m": float(n % 5 == 0)},
+        )
+        for n in range(40)
+    ]
+    text = rendered(summary_lines(summarize(made), look(100)), 100)
+    assert labels(text) == list(FIGURES)
+    said = " ".join(text.split())
+    assert "execution accuracy 80.0% to 100.0% where whole databases are drawn anew, of 4" in said
+    assert r"f1\x1b[31m 0.500 (0.500 to 0.500) rows\x1b[31m 20.0%" in said
+    assert (
+        "right in 20 of 24, 83.3% (64.1% to 93.3%) with right and wrong candidates; 80.0%" in said
+    )
+    assert "every candidate right in 16 of 40, 40.0% (26.3% to 55.4%)" in said
+    assert "right above wrong (AUROC) 1.000" in said
+    assert "90% right in the surest 100.0% of questions: confidence from 0.300, at least" in said
+    assert "95% right in the surest 90.0% of questions: confidence from 0.800" in said
+    assert (
+        "penalty of a wrong answer: 0.80 (0.60 to 0.95) at 1; -0.10 (-1.20 to 0.72) at 10;" in said
+    )
+    assert "2.0 calls, 1,000 tokens, $0.25 ($0.25 to $0.25); $0.28 a right answer" in said
+    assert acting(text) <= {"\n"}
+
+
+def test_a_summary_is_silent_where_there_is_nothing() -> None:
+    assert labels(rendered(summary_lines(summarize([]), look(100)), 100)) == []
+    unsure = [replace(record(n, right=False), confidence=None, difficulty="") for n in range(3)]
+    assert labels(rendered(summary_lines(summarize(unsure), look(100)), 100)) == ["reliability"]
+    wrong = [record(n, right=False) for n in range(3)]
+    text = rendered(summary_lines(summarize(wrong), look(100)), 100)
+    assert "90% right at no confidence" in text
+    assert "AUROC" not in text
+    unpriced = {"calls": 1, "prompt_tokens": 9, "reply_tokens": 1, "cost": None, "cached": 0}
+    text = rendered(
+        summary_lines(summarize([record(1, right=True, usage={"w": unpriced})]), look())
+    )
+    assert "1.0 calls, 10 tokens\n" in text
+
+
+def test_a_summary_shows_the_most_frequent_errors() -> None:
+    classes = ["table", "column", "join", "literal", "condition", "limit", "order", "shape", "gold"]
+    origins = [("never_generated", f"step {n}") for n in range(9)]
+    made = [
+        replace(
+            record(10 * n + k, right=False),
+            errors=[{"class": name, "shown_by": ""}],
+            origin={"kind": kind, "step": step},
+        )
+        for n, (name, (kind, step)) in enumerate(zip(classes, origins, strict=True))
+        for k in range(n + 1)
+    ]
+    errors = summarize(made)["errors"]
+    text = rendered(error_lines(errors, look(100), most=8), 100)
+    assert "gold 9 of 45" in text
+    assert "table 1 of 45" not in text
+    assert "order 7 of 45" in text
+    assert "at step 8" in text
+    assert "at step 0 " not in text
+    assert text.count("1 more in the report") == 2
+    whole = rendered(error_lines(errors, look(100)), 100)
+    assert "table 1 of 45" in whole
+    assert "at step 0 " in whole
+    assert "more" not in whole
 
 
 def test_a_table_of_ablations() -> None:

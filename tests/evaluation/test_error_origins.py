@@ -13,8 +13,8 @@ from sqlwright.cli.views.evaluate import summary_lines
 from sqlwright.datasets.bird import load_bird
 from sqlwright.datasets.spider import load_spider
 from sqlwright.evaluation import records
+from sqlwright.evaluation.figures.summary import summarize
 from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.report import summarize
 from sqlwright.evaluation.run import EvaluationSettings, evaluate
 from sqlwright.llm.scripted import Says
 from tests.cli.rendering import look, rendered

@@ -9,8 +9,8 @@ from sqlwright.datasets.bird import load_bird
 from sqlwright.datasets.spider import load_spider
 from sqlwright.errors import DatasetError
 from sqlwright.evaluation import records
+from sqlwright.evaluation.figures.summary import summarize
 from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.report import calibration_error, summarize
 from sqlwright.evaluation.run import EvaluationSettings, evaluate
 from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.llm.scripted import Script, ScriptedModel, When
@@ -151,8 +151,9 @@ def test_calibration_error_of_known_confidences():
     # Ten answers at 0.95 of which nine are right: 0.05 off; ten at 0.25 of which none: 0.25 off.
     rows = [record(n, 0.95, n != 0) for n in range(10)]
     rows += [record(n, 0.25, False) for n in range(10, 20)]
-    assert calibration_error(rows) == pytest.approx((0.05 + 0.25) / 2)
-    assert summarize(rows)["most_confident_half"]["value"] == pytest.approx(0.9)
+    summary = summarize(rows)
+    assert summary["expected_calibration_error"] == pytest.approx((0.05 + 0.25) / 2)
+    assert summary["most_confident_half"]["value"] == pytest.approx(0.9)
 
 
 def test_a_language_model_is_part_of_what_a_run_is(spider_folder, tmp_path):

@@ -1,9 +1,33 @@
-"""Shares, and differences between shares of the same questions, with their uncertainty."""
+"""Shares and means, and differences over the same questions, with their uncertainty.
+
+Every interval is one of 95 %. What is drawn anew (the bootstrap) is drawn from counts of equal
+values, so that a million questions cost no more than a thousand, and from a fixed seed, so that the
+same records give the same interval.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import comb, sqrt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import comb, exp, lgamma, log, sqrt
+from statistics import fmean, stdev
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+DRAWS = 1_000
+"""Times that questions are drawn anew for an interval; chosen."""
+DISTINCT = 1_000
+"""Different values up to which counts are kept and drawn from; chosen. Of more, which takes more
+questions than that, the mean is taken to be normally distributed, as the central limit theorem has
+it."""
+SEED = 1
+"""The seed of every drawing; chosen."""
+Z = 1.959964
+"""The normal distribution's 97.5th percentile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +46,7 @@ class Share:
         """The Wilson score interval (1927): sound for small counts and shares near 0 or 1."""
         if not self.total:
             return (0.0, 1.0)
-        z, n, p = 1.959964, self.total, self.value
+        z, n, p = Z, self.total, self.value
         center = (p + z * z / (2 * n)) / (1 + z * z / n)
         margin = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         return (max(0.0, center - margin), min(1.0, center + margin))
@@ -85,6 +109,8 @@ class PairedDifference:
         """Probability of so uneven a split of the questions that differ, if neither run were
         better: McNemar's exact test, two-sided."""
         differing, fewer = self.gained + self.lost, min(self.gained, self.lost)
+        if differing > 1_000:  # whole numbers of so many digits take minutes
+            return min(1.0, 2 * _binomial_tail(differing, fewer))
         tail = sum(comb(differing, k) for k in range(fewer + 1))
         return min(1.0, 2 * tail / (1 << differing))
 
@@ -102,3 +128,167 @@ class PairedDifference:
 
 def _joined(one: float, other: float, correlation: float) -> float:
     return sqrt(max(0.0, one * one - 2 * correlation * one * other + other * other))
+
+
+def _binomial_tail(n: int, most: int) -> float:
+    """Probability of at most so many heads in n throws of a fair coin."""
+    term = exp(lgamma(n + 1) - lgamma(most + 1) - lgamma(n - most + 1) - n * log(2))
+    tail = 0.0
+    for k in range(most, -1, -1):
+        tail += term
+        term *= k / (n - k + 1)
+        if term < tail * 1e-17:
+            break
+    return tail
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean with its interval by drawing the questions anew."""
+
+    value: float
+    low: float
+    high: float
+    total: int
+    """Questions it is taken over."""
+
+    def as_dict(self) -> dict[str, float]:
+        """The mean as plain data."""
+        return asdict(self)
+
+
+class Sample:
+    """Numbers of which the mean is wanted: each different value with its count, or of too many
+    different ones mean and variance alone."""
+
+    def __init__(self, values: Floats, counts: Counts) -> None:
+        self.total = int(counts.sum())
+        self._values, self._counts = values, counts
+
+    @classmethod
+    def of(cls, numbers: Sequence[float] | Floats) -> Sample:
+        """The sample of these numbers."""
+        values, counts = np.unique(np.asarray(numbers, dtype=np.float64), return_counts=True)
+        return cls(values, counts)
+
+    @classmethod
+    def counted(cls, counts: Mapping[float, int]) -> Sample:
+        """The sample of numbers that are counted already."""
+        values = sorted(value for value, count in counts.items() if count)
+        each = [counts[value] for value in values]
+        return cls(np.array(values, dtype=np.float64), np.array(each, dtype=np.int64))
+
+    @property
+    def value(self) -> float:
+        """The mean alone; 0 of nothing."""
+        return float(self._counts @ self._values / self.total) if self.total else 0.0
+
+    def mean(self) -> Mean | None:
+        """The mean; None of nothing."""
+        if not self.total:
+            return None
+        low, high = np.quantile(self.drawn(), [0.025, 0.975])
+        return Mean(self.value, float(low), float(high), self.total)
+
+    def drawn(self) -> Floats:
+        """Means of samples of the same size, drawn anew from this one."""
+        draw = np.random.default_rng(SEED)
+        if len(self._values) <= DISTINCT:
+            return _resampled(self._counts, draw) @ self._values / self.total
+        variance = float(self._counts @ (self._values - self.value) ** 2) / self.total
+        return draw.normal(self.value, sqrt(variance / self.total), DRAWS)
+
+
+def _resampled(counts: Counts, draw: np.random.Generator) -> Floats:
+    """Counts of each value in samples of the same size drawn with replacement, one a row."""
+    total = counts.sum()
+    return draw.multinomial(total, counts / total, size=DRAWS).astype(np.float64)
+
+
+def ratio_interval(units: Mapping[tuple[int, int], int]) -> tuple[float, float] | None:
+    """The interval of all hits by all totals where whole units are drawn anew: databases with their
+    questions, or questions with their pairs. None of fewer than three units, which say nothing of
+    others.
+
+    `units` counts the units by their hits and total. Of more than DISTINCT kinds the ratio is taken
+    to be normally distributed, its variance that of the residuals (linearised).
+    """
+    kinds = sorted(units)
+    counts = np.array([units[kind] for kind in kinds], dtype=np.int64)
+    size = int(counts.sum())
+    sides = np.array(kinds, dtype=np.float64).reshape(-1, 2)
+    hits, totals = sides[:, 0], sides[:, 1]
+    if size < 3 or not totals.any():
+        return None
+    draw = np.random.default_rng(SEED)
+    if len(kinds) <= DISTINCT:
+        drawn = _resampled(counts, draw)
+        below = drawn @ totals
+        ratios = (drawn @ hits)[below > 0] / below[below > 0]
+    else:
+        ratio = (counts @ hits) / (counts @ totals)
+        squares = counts @ (hits - ratio * totals) ** 2
+        error = sqrt(size / (size - 1) * squares) / (counts @ totals)
+        ratios = draw.normal(ratio, error, DRAWS)
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    return max(0.0, float(low)), min(1.0, float(high))
+
+
+@dataclass(frozen=True, slots=True)
+class MeanDifference:
+    """The mean of a second run's figures less a first one's over the same questions."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+    """Share of the samples drawn anew in which the sign is another one or there is no difference,
+    two-sided; at least 2 / (DRAWS + 1)."""
+    total: int
+
+
+def paired_bootstrap(pairs: Iterable[tuple[float, float]]) -> MeanDifference | None:
+    """The difference with its interval, questions drawn anew with both their figures; None without
+    a question. For figures that aren't right or wrong, of which `PairedDifference` says more."""
+    differences = Sample.of([second - first for first, second in pairs])
+    mean = differences.mean()
+    if mean is None:
+        return None
+    drawn = differences.drawn()
+    beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
+    p = min(1.0, 2 * (beyond + 1) / (DRAWS + 1))
+    return MeanDifference(mean.value, mean.low, mean.high, p, mean.total)
+
+
+@dataclass(frozen=True, slots=True)
+class OverSeeds:
+    """A figure of several runs that differ in their seed alone."""
+
+    value: float
+    """Their mean."""
+    deviation: float | None
+    """Standard deviation between them (n - 1); None of one run."""
+    low: float | None
+    """Lower end of Student's t interval of the mean: of what other seeds would give on the same
+    questions, not on others. None of one run."""
+    high: float | None
+    runs: int
+
+
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+"""Student's t, 97.5th percentile, by degrees of freedom from 1."""
+
+
+def over_seeds(runs: Sequence[float]) -> OverSeeds:
+    """Mean, standard deviation and interval of one figure over runs with different seeds, each
+    run's figure given. Raises ValueError without any."""
+    if not runs:
+        raise ValueError("no runs")
+    mean = fmean(runs)
+    if len(runs) == 1:
+        return OverSeeds(mean, None, None, None, 1)
+    deviation, free = stdev(runs), len(runs) - 1
+    # Above the table: its expansion by Fisher and Cornish, here right to 0.001.
+    t = STUDENT[free - 1] if free <= len(STUDENT) else Z + 2.3723 / free + 2.8225 / free**2
+    margin = t * deviation / sqrt(len(runs))
+    return OverSeeds(mean, deviation, mean - margin, mean + margin, len(runs))

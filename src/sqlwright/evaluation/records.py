@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sqlwright.errors import DatasetError
 from sqlwright.evaluation import json_lines
 
 PREDICTIONS = "predictions.jsonl"
+REMEDY = "Start a new run folder, or remove that line."
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,5 +100,33 @@ def read(folder: Path) -> list[Record]:
     path = folder / PREDICTIONS
     if not path.exists():
         return []
-    remedy = "Start a new run folder, or remove that line."
-    return [Record(**row) for _, row in json_lines.rows(path, what="a record", remedy=remedy)]
+    return [Record(**row) for _, row in json_lines.rows(path, what="a record", remedy=REMEDY)]
+
+
+def stream(folder: Path) -> Iterator[Record]:
+    """The records of a run folder one after another, of which one is in memory at a time; a last
+    line that a kill cut short is left out. Fields of later versions are passed over. Raises
+    DatasetError for any other line that isn't a record.
+
+    Lines are read and checked in one go by pydantic, in half the time of `json` and a dataclass's
+    own constructor.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    path = folder / PREDICTIONS
+    if not path.exists():
+        return
+    read_line = TypeAdapter(Record).validate_json
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield read_line(line)
+            except ValidationError as error:
+                first = error.errors(include_url=False, include_input=False)[0]
+                where = ".".join(map(str, first["loc"]))
+                why = f"{where}: {first['msg']}" if where else first["msg"]
+                raise DatasetError(
+                    f"{path}, line {number} isn't a record: {why}", hint=REMEDY
+                ) from None

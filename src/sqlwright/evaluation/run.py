@@ -15,8 +15,8 @@ from sqlwright.errors import DatasetError
 from sqlwright.evaluation import records
 from sqlwright.evaluation.asking import Asker, in_order
 from sqlwright.evaluation.error_classes.labels import read_labels
+from sqlwright.evaluation.figures.summary import summarize
 from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.report import summarize
 from sqlwright.evaluation.rules.registry import RULES
 from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.protocols import ModelsByRole

@@ -19,6 +19,7 @@ from sqlwright.evaluation.error_classes.classes import MEANINGS
 from sqlwright.evaluation.error_classes.origins import ORIGINS
 from sqlwright.evaluation.rules.registry import all_rules, find_rule
 from sqlwright.presentation.costs import usage_words
+from sqlwright.presentation.numbers import money
 from sqlwright.presentation.timing import duration
 from sqlwright.types import Usage
 
@@ -33,6 +34,8 @@ SPLIT = {
     "none_right": "wrong, no candidate right",
     "gold_doubtful": "gold doubtful",
 }
+MOST_ENTRIES = 8
+"""Classes of errors, and origins, that the summary of a run shows; a screen has no more room."""
 SHARES = (
     ("execution_accuracy_gold_not_empty", "gold not empty", "the same where the gold has rows"),
     ("oracle_over_candidates", "oracle", "some candidate was right"),
@@ -107,7 +110,7 @@ class Counter:
 
 
 def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:
-    """A report in about twenty lines."""
+    """A report in about a screen."""
     yield Text.assemble(
         (f"{summary['questions']:,} questions", "strong"),
         (f"  {_statuses(summary['status'])}", "quiet"),
@@ -128,6 +131,9 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
     yield Text()
     yield from _share_lines(summary, display)
     yield Text()
+    yield from labelled("databases", _clustered_entries(summary), display.width)
+    yield from labelled("metrics", _metric_entries(summary), display.width)
+    yield from labelled("selection", _selection_entries(summary), display.width)
     linker = summary["linker"]
     if linker["all_columns_found"]["total"]:  # recipes without a linker have nothing to measure
         recalls = (
@@ -137,8 +143,12 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
         yield from labelled("linker", [Text(recalls)], display.width)
     yield from labelled("views", _view_entries(summary), display.width)
     error = summary["expected_calibration_error"]
-    told = "no probabilities: nothing was fitted to give them" if error is None else ""
-    yield from labelled("calibration", [Text(told or f"expected error {error:.3f}")], display.width)
+    told = "no probabilities: nothing was fitted to give them"
+    if error is not None:
+        told = f"expected error {error:.3f}{_area(summary['calibration']['auroc'])}"
+    yield from labelled("calibration", [Text(told)], display.width)
+    yield from labelled("coverage", _coverage_entries(summary), display.width)
+    yield from labelled("reliability", _reliability_entries(summary), display.width)
     if summary["by_difficulty"]:
         entries = [
             Text(
@@ -148,14 +158,18 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
             for level, share in summary["by_difficulty"].items()
         ]
         yield from labelled("difficulty", entries, display.width)
-    yield from error_lines(summary["errors"], display)
+    yield from error_lines(summary["errors"], display, most=MOST_ENTRIES)
     yield from label_lines(summary["errors"]["labels"], display)
     yield from labelled("time", _time_entries(summary), display.width)
     yield from labelled("models", _usage_entries(summary), display.width)
+    yield from labelled("a question", _cost_entries(summary), display.width)
 
 
-def error_lines(errors: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:
-    """The wrong answers by class and by where they came from; nothing where none is wrong."""
+def error_lines(
+    errors: Mapping[str, Any], display: DisplayOptions, *, most: int | None = None
+) -> Iterator[Text]:
+    """The wrong answers by class and by where they came from, the `most` frequent of each; nothing
+    where none is wrong."""
     if not errors["wrong"]:
         return
     split = [
@@ -171,9 +185,13 @@ def error_lines(errors: Mapping[str, Any], display: DisplayOptions) -> Iterator[
             f"{name} {_in_brackets(shares['main'])}",
             (f"{_beside(shares)}: {MEANINGS[name]}", "quiet"),
         )
-        for name, shares in ordered
+        for name, shares in ordered[:most]
     ]
+    classes += _more(len(ordered), most)
     yield from labelled("errors", classes, display.width)
+    known = [one for one in errors["origins"] if one["kind"] in ORIGINS]
+    frequent = sorted(one["hits"] for one in known)[-most:] if most else []
+    kept = [one for one in known if one["hits"] >= min(frequent, default=0)][:most]
     origins = [
         Text.assemble(
             f"{one['kind'].replace('_', ' ')}",
@@ -181,10 +199,17 @@ def error_lines(errors: Mapping[str, Any], display: DisplayOptions) -> Iterator[
             f" {_in_brackets(one)}",
             (f": {ORIGINS[one['kind']]}", "quiet"),
         )
-        for one in errors["origins"]
-        if one["kind"] in ORIGINS
+        for one in kept
     ]
+    origins += _more(len(known), most)
     yield from labelled("first lost", origins, display.width)
+
+
+def _more(count: int, most: int | None) -> list[Text]:
+    """A line that says how many aren't shown, if any."""
+    if most is None or count <= most:
+        return []
+    return [Text(f"{count - most:,} more in the report", style="quiet")]
 
 
 def _beside(shares: Mapping[str, Any]) -> str:
@@ -243,6 +268,79 @@ def _view_entries(summary: Mapping[str, Any]) -> list[Text]:
         )
         for step, view in summary["views"].items()
     ]
+
+
+def _clustered_entries(summary: Mapping[str, Any]) -> Iterator[Text]:
+    """The interval over whole databases: another one's questions are asked elsewhere."""
+    if clustered := summary["clustered"]:
+        yield Text(
+            f"execution accuracy {clustered['low']:.1%} to {clustered['high']:.1%} where whole "
+            f"databases are drawn anew, of {clustered['databases']:,}"
+        )
+
+
+def _metric_entries(summary: Mapping[str, Any]) -> Iterator[Text]:
+    """The metrics' means, then the tiers, one after another in a line."""
+    means = [
+        f"{clean(name, 40)} {mean['value']:.3f} ({mean['low']:.3f} to {mean['high']:.3f})"
+        for name, mean in summary["measures"].items()
+    ]
+    tiers = [f"{clean(name, 40)} {tier['value']:.1%}" for name, tier in summary["tiers"].items()]
+    yield from (Text(", ".join(one)) for one in (means, tiers) if one)
+
+
+def _selection_entries(summary: Mapping[str, Any]) -> Iterator[Text]:
+    """The right choices where there was a choice, and the worst choices there could be."""
+    questions, gap = summary["selection"]["questions"], summary["gap_share"]
+    if questions["total"]:
+        closed = "" if gap is None else f"; {gap:.1%} of the way from first candidate to oracle"
+        yield Text(f"right in {_in_brackets(questions)} with right and wrong candidates{closed}")
+        adversary = summary["bounds"]["adversary"]
+        yield Text(f"every candidate right in {_in_brackets(adversary)}", style="quiet")
+
+
+def _area(area: float | None) -> str:
+    return "" if area is None else f", right above wrong (AUROC) {area:.3f}"
+
+
+def _coverage_entries(summary: Mapping[str, Any]) -> Iterator[Text]:
+    """The questions that can be answered with few wrong ones among them."""
+    for precision, at in summary["coverage_at"].items():
+        if at is not None:
+            yield Text(
+                f"{float(precision):.0%} right in the surest {at['coverage']:.1%} of questions: "
+                f"confidence from {at['confidence']:.3f}, at least {at['low']:.1%} right"
+            )
+        elif summary["risk_coverage"]:
+            yield Text(f"{float(precision):.0%} right at no confidence")
+
+
+def _reliability_entries(summary: Mapping[str, Any]) -> Iterator[Text]:
+    """The score by penalty, but for none, which is the share of right answers."""
+    scores = [
+        f"{_score(of['value'])} ({_score(of['low'])} to {_score(of['high'])}) at {name}"
+        for name, of in summary["reliability"].items()
+        if name != "0"
+    ]
+    if scores:
+        yield Text(f"by the penalty of a wrong answer: {'; '.join(scores)}")
+
+
+def _score(score: float) -> str:
+    return f"{score:,.{2 if abs(score) < 10 else 0}f}"
+
+
+def _cost_entries(summary: Mapping[str, Any]) -> Iterator[Text]:
+    """Calls, tokens and cost of a question at the mean; nothing without a language model."""
+    calls, tokens = summary["calls"]["per_question"], summary["tokens"]["per_question"]
+    if calls is None or tokens is None:
+        return
+    told = f"{calls['value']:,.1f} calls, {tokens['value']:,.0f} tokens"
+    if mean := summary["cost"]["per_question"]:
+        told += f", {money(mean['value'])} ({money(mean['low'])} to {money(mean['high'])})"
+    if right := summary["cost"]["per_right_answer"]:
+        told += f"; {money(right)} a right answer"
+    yield Text(told)
 
 
 def _usage_entries(summary: Mapping[str, Any]) -> list[Text]:
