@@ -33,3 +33,33 @@ def tied_rows(sql: str) -> str | None:
     wider.set("expressions", [*(item.copy() for item in tree.expressions), *shown])
     wider.set("limit", exp.Limit(expression=exp.Literal.number(limit + 1)))
     return node_text(wider) or None
+
+
+def settled_order(sql: str, columns: int, *, descending: bool) -> str | None:
+    """The query with rows that are equal by an ORDER BY, or kept by a LIMIT without one, put in the
+    order of what is shown. None where nothing is ordered or limited. `columns` is how many the
+    whole query shows."""
+    from sqlglot import exp
+
+    tree = query_tree(sql)
+    if tree is None:
+        return None
+    wider, found = tree.copy(), False
+    for query in [one for one in wider.walk() if isinstance(one, exp.Query)]:
+        order, limit = query.args.get("order"), query.args.get("limit")
+        if order is None and limit is None:
+            continue
+        if query is wider:
+            count = columns
+        elif any(one.find(exp.Star, bfs=False) for one in query.selects):
+            continue
+        else:
+            count = len(query.selects)
+        keys = [
+            exp.Ordered(this=exp.Literal.number(place + 1), desc=descending)
+            for place in range(count)
+        ]
+        own = [key.copy() for key in order.expressions] if order is not None else []
+        query.set("order", exp.Order(expressions=[*own, *keys]))
+        found = True
+    return node_text(wider) or None if found else None

@@ -9,7 +9,9 @@ from typing import cast
 from sqlwright.boundary.named import loaded, unknown
 from sqlwright.evaluation.metrics.metric import Metric
 
-METRICS: Mapping[str, str] = {}
+METRICS: Mapping[str, str] = {
+    "test_suite": "sqlwright.evaluation.metrics.test_suite:METRIC",
+}
 
 
 def find_metric(name: str) -> Metric:
