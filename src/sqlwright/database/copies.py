@@ -88,7 +88,7 @@ def write_turned(path: Path, target: Path) -> None:
         names = connection.execute(_STORED).fetchall()
         for name, kind, definition in names:
             if kind == "view":
-                turned.execute(definition)
+                turned.execute(str(definition))
             else:
                 _turn_table(connection, turned, str(name))
 
@@ -102,8 +102,8 @@ def _turn_table(connection: apsw.Connection, turned: apsw.Connection, name: str)
         columns.append(f"{quote_name(column)} {declared or ''} COLLATE {collation}")
     turned.execute(f"CREATE TABLE {table} ({', '.join(columns)})")
     shown, marks = ", ".join(map(quote_name, found)), ", ".join("?" * len(found))
-    rows = connection.execute(f"SELECT {shown} FROM {table}").fetchall()  # noqa: S608
-    turned.executemany(f"INSERT INTO {table} VALUES ({marks})", rows[::-1])  # noqa: S608
+    rows = connection.execute(f"SELECT {shown} FROM {table}").fetchall()
+    turned.executemany(f"INSERT INTO {table} VALUES ({marks})", rows[::-1])
 
 
 class Opener:
@@ -118,6 +118,12 @@ class Opener:
         pool = _Lent(self._opened[0]._pool) if self._opened else None
         self._opened.append(SqliteDatabase(path, pool=pool))
         return self._opened[-1]
+
+    def let_go(self, database: SqliteDatabase) -> None:
+        """Close one file before the others, unless its workers serve them."""
+        if database is not self._opened[0]:
+            self._opened.remove(database)
+            database.close()
 
     def close(self) -> None:
         """Close all files. Safe to call twice."""
@@ -193,7 +199,7 @@ def _confine(connection: apsw.Connection) -> None:
 def _insert(connection: apsw.Connection, one: Filled) -> None:
     names = ", ".join(map(quote_name, one.columns))
     marks = ", ".join("?" * len(one.columns))
-    text = f"INSERT OR IGNORE INTO {quote_name(one.table)} ({names}) VALUES ({marks})"  # noqa: S608
+    text = f"INSERT OR IGNORE INTO {quote_name(one.table)} ({names}) VALUES ({marks})"
     for row in one.rows:
         try:
             connection.execute(text, row)
@@ -218,4 +224,5 @@ def _orphans(key: ForeignKey) -> str:
     table, target = quote_name(key.table), quote_name(key.target_table)
     given = " AND ".join(f"{table}.{near} IS NOT NULL" for near, _ in pairs)
     met = " AND ".join(f"far.{far} = {table}.{near}" for near, far in pairs)
-    return f"DELETE FROM {table} WHERE {given} AND NOT EXISTS (SELECT 1 FROM {target} AS far WHERE {met})"  # noqa: S608, E501
+    absent = f"NOT EXISTS (SELECT 1 FROM {target} AS far WHERE {met})"
+    return f"DELETE FROM {table} WHERE {given} AND {absent}"

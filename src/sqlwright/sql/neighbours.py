@@ -14,9 +14,6 @@ from sqlwright.sql.names import source_nodes
 from sqlwright.sql.tree import node_text, query_tree
 from sqlwright.sql.tree_facts.nodes import row_count
 
-Change = tuple[exp.Expr, exp.Expr | None]
-"""A node and what stands in its place; None where it is taken out."""
-
 _COMPARISONS: dict[type[exp.Expr], tuple[type[exp.Binary], ...]] = {
     exp.GT: (exp.GTE, exp.LT),
     exp.GTE: (exp.GT, exp.EQ),
@@ -58,42 +55,16 @@ Edit = Callable[[exp.Expr], exp.Expr | None]
 
 def _changes(node: exp.Expr, schema: Schema) -> Iterator[Edit]:
     """The ways to change one node."""
-    for kind in (*_COMPARISONS.get(type(node), ()),):
+    for kind in _COMPARISONS.get(type(node), ()):
         yield _replaced(kind, both=True)
     for other in _AGGREGATES.get(type(node), ()):
         yield _replaced(other)
-    match node:
-        case exp.And() | exp.Or():
-            yield _replaced(exp.Or if isinstance(node, exp.And) else exp.And, both=True)
-            yield _arm("this")
-            yield _arm("expression")
-        case exp.Not():
-            yield _arm("this")
-        case exp.In():
-            yield lambda one: _put(one, exp.Not(this=one.copy()))
-        case exp.Literal():
-            yield from _literals(node)
-        case exp.Count():
-            yield from _counts(node)
-        case exp.Ordered():
-            yield _turned
-            if len(node.parent.expressions if node.parent else ()) > 1:
-                yield _out
-        case exp.Where() | exp.Having() | exp.Order():
-            yield _out
-        case exp.Limit():
-            rows = row_count(node)
-            for count in () if rows is None else (rows - 1, rows + 1):
-                if count > 0:
-                    yield _limited(count)
-        case exp.Join():
-            yield _joined
-        case exp.SetOperation():
-            yield from _sets(node)
-        case exp.Column():
-            yield from _columns(node, schema)
-        case exp.Select():
-            yield _distinct
+    if isinstance(node, exp.Column):
+        yield from _columns(node, schema)
+    elif isinstance(node, exp.SetOperation):
+        yield from _sets(node)
+    else:
+        yield from _OF_ONE_NODE.get(type(node), _none)(node)
 
 
 def _put(place: exp.Expr, new: exp.Expr) -> exp.Expr | None:
@@ -121,7 +92,35 @@ def _arm(name: str) -> Edit:
     return lambda place: _put(place, place.args[name].copy())
 
 
-def _literals(node: exp.Literal) -> Iterator[Edit]:
+def _none(node: exp.Expr) -> Iterator[Edit]:
+    """Nothing to change."""
+    del node
+    yield from ()
+
+
+def _connectives(node: exp.Expr) -> Iterator[Edit]:
+    """The other connective, and each condition alone."""
+    yield _replaced(exp.Or if isinstance(node, exp.And) else exp.And, both=True)
+    yield _arm("this")
+    yield _arm("expression")
+
+
+def _keys(node: exp.Expr) -> Iterator[Edit]:
+    """A key of ORDER BY the other way round, or left out beside others."""
+    yield _turned
+    if node.parent is not None and len(node.parent.expressions) > 1:
+        yield _out
+
+
+def _limits(node: exp.Expr) -> Iterator[Edit]:
+    """One row more, one less."""
+    rows = row_count(node)
+    for count in () if rows is None else (rows - 1, rows + 1):
+        if count > 0:
+            yield _limited(count)
+
+
+def _literals(node: exp.Expr) -> Iterator[Edit]:
     """Another value a little beside it."""
     if isinstance(node.parent, (exp.Limit, exp.Offset, exp.Ordered, exp.Group)):
         return
@@ -141,7 +140,7 @@ def _beside(text: str, *, is_text: bool) -> tuple[str, ...]:
     return (bare, f"{bare}%", f"%{bare}") if bare != text else (f"{text}x",)
 
 
-def _counts(node: exp.Count) -> Iterator[Edit]:
+def _counts(node: exp.Expr) -> Iterator[Edit]:
     inner = node.this
     if isinstance(inner, exp.Distinct):
         yield lambda one: _put(one, exp.Count(this=one.this.expressions[0].copy()))
@@ -211,3 +210,21 @@ def _table_of(node: exp.Column, schema: Schema) -> Table | None:
             if table is not None and named and table.column(node.name) is not None:
                 return table
     return None
+
+
+_OF_ONE_NODE: dict[type[exp.Expr], Callable[[exp.Expr], Iterator[Edit]]] = {
+    exp.And: _connectives,
+    exp.Or: _connectives,
+    exp.Not: lambda _: iter((_arm("this"),)),
+    exp.In: lambda _: iter((lambda one: _put(one, exp.Not(this=one.copy())),)),
+    exp.Literal: _literals,
+    exp.Count: _counts,
+    exp.Ordered: _keys,
+    exp.Where: lambda _: iter((_out,)),
+    exp.Having: lambda _: iter((_out,)),
+    exp.Order: lambda _: iter((_out,)),
+    exp.Limit: _limits,
+    exp.Join: lambda _: iter((_joined,)),
+    exp.Select: lambda _: iter((_distinct,)),
+}
+"""The changes that go by the kind of node alone."""

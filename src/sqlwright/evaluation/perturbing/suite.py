@@ -123,15 +123,14 @@ class _Work:
         plain, idle = 0, 0
         for _ in range(effort.drawn):
             copy = self._draw(hints, rng)
-            if copy is None:
-                idle += 1
-            else:
-                alike = [one for one in left if self._alike(copy, one)]
-                told = len(alike) < len(left)
-                left, idle = alike, 0 if told else idle + 1
-                if told or (plain < effort.plain and copy.gold.rows):
-                    plain += not told
-                    kept.append(copy)
+            alike = [one for one in left if self._alike(copy, one)] if copy is not None else left
+            told = len(alike) < len(left)
+            left, idle = alike, 0 if told else idle + 1
+            if copy is not None and (told or (plain < effort.plain and copy.gold.rows)):
+                plain += not told
+                kept.append(copy)
+            elif copy is not None:
+                self.opener.let_go(copy.database)
             if len(kept) >= effort.copies or idle > effort.idle:
                 break
         return kept
@@ -142,28 +141,31 @@ class _Work:
         path = self._next()
         write_copy(path, self.stored.definitions, filled, self.stored.schema.foreign_keys)
         database = self.opener.open(path)
-        gold = _run(database, self.gold_sql)
-        if not _whole(gold):
-            return None
-        copy = KeptCopy(database, gold)
+        copy = KeptCopy(database, _run(database, self.gold_sql))
+        if _whole(copy.gold) and self._is_settled(copy, path):
+            return copy
+        self.opener.let_go(database)
+        return None
+
+    def _is_settled(self, copy: KeptCopy, path: Path) -> bool:
+        """True if neither rows that are equal by gold's order nor the order in which rows are
+        stored decide what gold gives."""
         for descending in (False, True):
-            settled = settled_order(self.gold_sql, len(gold.columns), descending=descending)
+            settled = settled_order(self.gold_sql, len(copy.gold.columns), descending=descending)
             if settled is not None and not copy.agrees(settled, self.gold_sql, self.rule):
-                return None
-        turned = replace(copy, database=self._turned(path))
-        return copy if turned.agrees(self.gold_sql, self.gold_sql, self.rule) else None
+                return False
+        target = self._next()
+        write_turned(path, target)
+        turned = self.opener.open(target)
+        agrees = replace(copy, database=turned).agrees(self.gold_sql, self.gold_sql, self.rule)
+        self.opener.let_go(turned)
+        return agrees
 
     def _alike(self, copy: KeptCopy, neighbour: str) -> bool:
         """True if a neighbour runs and can't be told from gold."""
         result = _run(copy.database, neighbour)
         failed = not _whole(result)
         return not failed and self.rule.agrees(result, copy.gold, self.gold_sql)
-
-    def _turned(self, path: Path) -> SqliteDatabase:
-        """The same rows, stored from the last to the first."""
-        target = self._next()
-        write_turned(path, target)
-        return self.opener.open(target)
 
     def _next(self) -> Path:
         self.written += 1
