@@ -20,6 +20,10 @@ _LARGEST = 1e15
 """Numbers beyond it are left as they are: one more or less is the same floating number."""
 
 
+_LEAST = "0"
+"""A text before those that people write."""
+
+
 @dataclass(frozen=True)
 class Hints:
     """What a gold query says about the rows that would tell it from its neighbours."""
@@ -34,6 +38,7 @@ class Hints:
     together: tuple[tuple[ColumnRef, ColumnRef], ...] = ()
     """Columns that are compared with one another, or joined."""
     grouping: frozenset[ColumnRef] = frozenset()
+    order: frozenset[ColumnRef] = frozenset()
     counts: tuple[int, ...] = ()
     """Sizes of groups at and beside those that are asked for."""
     rows: int = 0
@@ -55,6 +60,12 @@ def read_hints(facts: QueryFacts, schema: Schema) -> Hints:
                 values = list(_near(constant, pattern=comparison.operator == "like"))
                 near[column].update(dict.fromkeys(values))
                 meeting[column].update(dict.fromkeys(_meeting(comparison, constant, values)))
+    for near_column, far_column in sorted(schema.key_pairs):
+        for held in (near, meeting):
+            both = {**held.get(near_column, {}), **held.get(far_column, {})}
+            if both:
+                held[near_column], held[far_column] = both, dict(both)
+    ordering = [key.term.column for keys in facts.orders for key in keys]
     grouping = [column for one in facts.selects for term in one.grouping for column in term.columns]
     return Hints(
         tables=frozenset(facts.tables) | _behind_views(facts, schema),
@@ -63,6 +74,7 @@ def read_hints(facts: QueryFacts, schema: Schema) -> Hints:
         meeting={column: tuple(values) for column, values in meeting.items()},
         together=tuple(dict.fromkeys(_together(facts))),
         grouping=frozenset(grouping),
+        order=frozenset(column for column in ordering if column is not None),
         counts=tuple(counts),
         rows=min(max((limit for limit in facts.limits if limit > 0), default=0), _MOST_ROWS),
     )
@@ -143,7 +155,7 @@ def _near_text(value: str) -> Iterator[Cell]:
         number = float(value)
     except ValueError:
         yield value + "x"
-        yield value[:-1] or "x"
+        yield value[:-1] or _LEAST
         yield value.swapcase()
         return
     if number.is_integer() and abs(number) < _LARGEST:

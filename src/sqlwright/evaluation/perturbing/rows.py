@@ -13,6 +13,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from sqlwright.database.copies import Filled
 from sqlwright.evaluation.perturbing.hints import Hints
@@ -29,8 +30,12 @@ _LARGEST_TABLE = 160
 """Rows of a table at most."""
 _EMPTY = 0.03
 """Probability that a table that gold reads is empty."""
-_NULLS = (0.0, 0.0, 0.1, 0.3)
-"""Share of NULL where a column may be NULL."""
+_NULLS = (0.0, 0.35, 0.1, 0.5)
+"""Share of NULL where a column may be NULL, of one copy after the other."""
+_ALL_NULL = 0.12
+"""Probability that a column of a copy with NULLs has nothing else."""
+_GROUPS = 5
+"""Values that a column has at least by which gold groups."""
 _ORPHANS = 0.2
 """Share of values without a row to join with, where no key is declared."""
 
@@ -54,19 +59,28 @@ class Taste:
     """Distinct values that a column draws from; 0 for all."""
     group: int
     """Rows of each group where groups have one size; 0 where chance decides."""
+    twins: float
+    """Share of rows that are another row but for their key."""
+    unequal: bool
+    """True if rows differ in the columns by which gold orders."""
 
 
-def draw_copy(stored: StoredDatabase, hints: Hints, rng: random.Random) -> list[Filled]:
-    """The rows of all tables, in an order in which each comes after those it refers to."""
+def draw_copy(
+    stored: StoredDatabase, hints: Hints, rng: random.Random, number: int
+) -> list[Filled]:
+    """The rows of all tables of the copy of that number, in an order in which each comes after
+    those it refers to."""
     group = rng.choice([*hints.counts, *hints.counts, 0, 0, 1, 2, 3])
     taste = Taste(
         kept=rng.choice((0.3, 0.7, 1.0)),
         redrawn=rng.choice((0.1, 0.4, 0.8)),
         near=rng.choice((0.1, 0.3, 0.6)),
         meeting=rng.choice((0.1, 0.4, 0.8)),
-        nulls=rng.choice(_NULLS),
+        nulls=_NULLS[number % len(_NULLS)],
         distinct=rng.choice((2, 3, 4, 0, 0)),
         group=group,
+        twins=rng.choice((0.0, 0.0, 0.2)),
+        unequal=rng.random() < 0.6,
     )
     copy = _Copy(stored, hints, taste, rng)
     return [copy.fill(name) for name in _parents_first(stored)]
@@ -82,26 +96,52 @@ class _Copy:
     rng: random.Random
     rows: dict[str, list[Row]] = field(default_factory=dict)
     domains: dict[ColumnRef, list[Cell]] = field(default_factory=dict)
+    absent: dict[ColumnRef, bool] = field(default_factory=dict)
+    """True of columns that have nothing but NULL."""
+
+    @cached_property
+    def _keys(self) -> list[ForeignKey]:
+        """The declared keys none of whose columns is generated."""
+        tables = self.stored.tables
+        return [
+            key
+            for key in self.stored.schema.foreign_keys
+            if key.table in tables
+            and key.target_table in tables
+            and set(key.columns) <= set(tables[key.table].columns)
+            and set(key.target_columns) <= set(tables[key.target_table].columns)
+        ]
 
     def fill(self, name: str) -> Filled:
         """Draw a table's rows."""
         table = self.stored.tables[name]
         made = self.rows[name] = []
-        keys = [key for key in self.stored.schema.foreign_keys if key.table == name]
+        keys = [key for key in self._keys if key.table == name]
         fresh = self._fresh_key(table, keys)
         for number in range(self._size(name)):
-            row = self._begin(table)
-            self._redraw(table, row)
-            self._meet(name, row)
-            self._join_loosely(name, row)
-            for key in keys:
-                self._refer(table, row, key, number)
-            self._group(name, row, number)
+            if made and self.rng.random() < self.taste.twins:
+                row = dict(self.rng.choice(made))
+            else:
+                row = self._row(table, keys, number)
             if fresh is not None:
                 row[fresh] = self._new_key(name, fresh, number)
             made.append(row)
         rows = [tuple(row[column] for column in table.columns) for row in made]
         return Filled(name, table.columns, rows)
+
+    def _row(self, table: StoredTable, keys: Sequence[ForeignKey], number: int) -> Row:
+        """A row without its own key."""
+        name = table.table.name
+        row = self._begin(table)
+        self._redraw(table, row)
+        self._meet(name, row)
+        self._join_loosely(name, row)
+        for key in keys:
+            self._refer(table, row, key, number)
+        self._group(name, row, number)
+        if self.taste.unequal:
+            self._tell_apart(name, row)
+        return row
 
     def _size(self, name: str) -> int:
         if name not in self.hints.tables:
@@ -131,8 +171,15 @@ class _Copy:
                 row[column] = self.rng.choice(self._grafted(ref, near))
             elif self.rng.random() < self.taste.redrawn:
                 row[column] = self.rng.choice(self._domain(ref))
-            if self.rng.random() < self.taste.nulls and _may_be_null(table, column):
+            if _may_be_null(table, column) and self._is_null(ref):
                 row[column] = None
+
+    def _is_null(self, ref: ColumnRef) -> bool:
+        if not self.taste.nulls:
+            return False
+        if ref not in self.absent:
+            self.absent[ref] = self.rng.random() < _ALL_NULL
+        return self.absent[ref] or self.rng.random() < self.taste.nulls
 
     def _meet(self, name: str, row: Row) -> None:
         """Let the row meet all that gold asks of its columns, but perhaps one thing."""
@@ -164,25 +211,46 @@ class _Copy:
         parents = self.rows.get(key.target_table, [])
         optional = all(_may_be_null(table, column) for column in key.columns)
         absent = self.rng.random() < self.taste.nulls
-        if not parents or (optional and absent) or not set(key.columns) <= row.keys():
+        if not parents or (optional and absent):
             if optional:
                 row.update(dict.fromkeys(key.columns))
             return
+        if any(ColumnRef(table.table.name, near) in self.hints.near for near in key.columns):
+            wanted = [row[near] for near in key.columns]
+            if wanted in ([one[far] for far in key.target_columns] for one in parents):
+                return
         grouped = self.taste.group > 0 and len(key.columns) == 1
         at = number // self.taste.group if grouped else self.rng.randrange(len(parents))
         parent = parents[at % len(parents)]
         for near, far in zip(key.columns, key.target_columns, strict=True):
-            row[near] = parent.get(far)
+            row[near] = parent[far]
 
     def _group(self, name: str, row: Row, number: int) -> None:
         """Let columns that gold groups by have groups of one size."""
         if not self.taste.group:
             return
         for ref in sorted(self.hints.grouping):
-            keyed = ref in self.stored.schema.foreign_key_columns
-            if ref.table == name and ref.column in row and not keyed:
+            if ref.table == name and ref.column in row and ref not in self._keyed:
                 domain = self._domain(ref)
                 row[ref.column] = domain[number // self.taste.group % len(domain)]
+
+    def _tell_apart(self, name: str, row: Row) -> None:
+        """Give columns that gold orders by a value that no row before has."""
+        for ref in sorted(self.hints.order):
+            if ref.table != name or ref.column not in row or ref in self._keyed:
+                continue
+            taken = {one[ref.column] for one in self.rows[name]}
+            for _ in range(3):
+                if row[ref.column] not in taken:
+                    break
+                row[ref.column] = self.rng.choice(self._values(ref))
+            value = row[ref.column]
+            if value in taken and isinstance(value, int | float):
+                row[ref.column] = value + self.rng.randint(1, 4 * len(taken))
+
+    @property
+    def _keyed(self) -> frozenset[ColumnRef]:
+        return self.stored.schema.foreign_key_columns
 
     def _fresh_key(self, table: StoredTable, keys: Sequence[ForeignKey]) -> str | None:
         """The column that alone tells rows apart and refers to nothing."""
@@ -222,10 +290,12 @@ class _Copy:
                 for own, other in ((left, right), (right, left)):
                     if own == ref and other.table in self.stored.tables:
                         values = values + self._of_other(other)
+            if ref in self.hints.grouping:
+                values = _more(values)
             if self.taste.distinct:
                 values = self.rng.sample(values, min(self.taste.distinct, len(values)))
-            elif all(isinstance(one, int) for one in values):
-                values = [*values, *(int(one) + 1 for one in values[:3] if one is not None)]
+            else:
+                values = [*values, *_beyond(values)]
             self.domains[ref] = values
         return self.domains[ref]
 
@@ -244,6 +314,27 @@ class _Copy:
             str(one) + tail[len(str(one)) :] if str(one).replace("-", "").isdigit() else one
             for one in near
         ]
+
+
+def _beyond(values: list[Cell]) -> list[Cell]:
+    """Values a little outside of those that are stored: smaller and larger numbers, single words of
+    texts."""
+    numbers = [one for one in values if isinstance(one, int | float)]
+    if numbers and len(numbers) == len(values):
+        least, most = min(numbers), max(numbers)
+        lower = least // 2 if isinstance(least, int) else least / 2
+        return [lower, lower // 4, most + 1, 2 * most, *(one + 1 for one in numbers[:3])]
+    texts = [one for one in values if isinstance(one, str) and " " in one]
+    return [word for text in texts[:4] for word in text.split()]
+
+
+def _more(values: list[Cell]) -> list[Cell]:
+    """Values for some groups where few are stored."""
+    made: list[Cell] = []
+    for number in range(len(values), _GROUPS):
+        value = values[number % len(values)]
+        made.append(value + number if isinstance(value, int | float) else f"{value!s} {number}")
+    return [*values, *made]
 
 
 def _may_be_null(table: StoredTable, column: str) -> bool:

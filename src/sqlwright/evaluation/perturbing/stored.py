@@ -14,7 +14,8 @@ from sqlwright.types import Cell
 
 _DEFINITIONS = """
     SELECT sql FROM sqlite_schema
-    WHERE type IN ('table', 'view') OR (type = 'index' AND sql LIKE 'CREATE UNIQUE%')
+    WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+        AND (type IN ('table', 'view') OR (type = 'index' AND sql LIKE 'CREATE UNIQUE%'))
     ORDER BY CASE type WHEN 'table' THEN 0 WHEN 'index' THEN 1 ELSE 2 END, rowid
 """
 _READ_ROWS = 2_000

@@ -15,7 +15,7 @@ import random
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -33,13 +33,13 @@ from sqlwright.sql.reading import read_facts
 from sqlwright.sql.tied import settled_order
 from sqlwright.types import ExecutionResult
 
-COPIES = 12
+COPIES = 16
 """Copies that a suite keeps at most."""
 DRAWN = 40
 """Copies that are drawn at most to find them."""
-PLAIN = 4
+PLAIN = 10
 """Copies that are kept without telling anything that those before didn't."""
-IDLE = 14
+IDLE = 12
 """Copies in a row that tell nothing new, after which no more are drawn."""
 MOST_NEIGHBOURS = 120
 """Neighbours of a gold query that are tried."""
@@ -111,7 +111,8 @@ class _Work:
     rule: Rule
     folder: Path
     opener: Opener
-    written: int = field(default=0)
+    written: int = 0
+    drawn: int = 0
 
     def choose(self, rng: random.Random, effort: Effort) -> list[KeptCopy]:
         """The copies that are kept."""
@@ -137,12 +138,13 @@ class _Work:
 
     def _draw(self, hints: Hints, rng: random.Random) -> KeptCopy | None:
         """A copy; None where gold's result on it is chance."""
-        filled = draw_copy(self.stored, hints, rng)
+        self.drawn += 1
+        filled = draw_copy(self.stored, hints, rng, self.drawn)
         path = self._next()
         write_copy(path, self.stored.definitions, filled, self.stored.schema.foreign_keys)
         database = self.opener.open(path)
         copy = KeptCopy(database, _run(database, self.gold_sql))
-        if _whole(copy.gold) and self._is_settled(copy, path):
+        if _whole(copy.gold) and not _says_none(copy.gold) and self._is_settled(copy, path):
             return copy
         self.opener.let_go(database)
         return None
@@ -175,6 +177,12 @@ class _Work:
 def _everything(schema: Schema) -> Hints:
     """The hints of a query that can't be read: every table may matter."""
     return Hints(tables=frozenset(table.name for table in schema.tables))
+
+
+def _says_none(result: ExecutionResult) -> bool:
+    """True of one row of NULL alone: gold found nothing, and another query may say that by giving
+    no row."""
+    return len(result.rows) == 1 and all(cell is None for cell in result.rows[0])
 
 
 def _run(database: SqliteDatabase, sql: str) -> ExecutionResult:
