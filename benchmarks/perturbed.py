@@ -18,13 +18,16 @@ import argparse
 import random
 import sqlite3
 import statistics
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarks.equal_queries import rewrites_of
 from benchmarks.query_mutants import OWN, Mutant, mutants_of
@@ -39,6 +42,7 @@ from sqlwright.evaluation.rules.registry import find_rule
 from sqlwright.evaluation.rules.spider import orders, spider_match
 from sqlwright.schema import Schema
 
+T = TypeVar("T")
 Rows = list[tuple[Any, ...]]
 MOST_ROWS = 5_000
 """Rows of a result at most; golds with more are left out."""
@@ -62,9 +66,20 @@ class Found:
     rewrites: list[Judged] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     copies: list[int] = field(default_factory=list)
-    operators: Counter[str] = field(default_factory=Counter)
     golds: int = 0
     passed: int = 0
+
+    def add(self, other: Found) -> None:
+        """Take in what came of other golds."""
+        for own, more in (
+            (self.mutants, other.mutants),
+            (self.rewrites, other.rewrites),
+            (self.seconds, other.seconds),
+            (self.copies, other.copies),
+        ):
+            own.extend(more)  # type: ignore[arg-type]
+        self.golds += other.golds
+        self.passed += other.passed
 
 
 class Stored:
@@ -98,37 +113,36 @@ class Stored:
 
 
 def drawn_mutants(
-    gold: str, stored: Stored, rng: random.Random, found: Found, each: int, most: int
+    gold: str, stored: Stored, rng: random.Random, found: Found, each: int
 ) -> Iterator[Mutant]:
     """Proven-different mutants that plain EX lets pass, each of another operator."""
     first = mutants_of(gold, stored.schema)
     second = [
         Mutant("two changes", two.sql)
-        for one in _some(first, 4, rng)
-        for two in _some(mutants_of(one.sql, stored.schema), 6, rng)
+        for one in _some(first, 3, rng)
+        for two in _some(mutants_of(one.sql, stored.schema), 4, rng)
     ]
     others = [Mutant("another question", sql) for sql in stored.results if sql != gold]
-    rng.shuffle(others)
-    candidates = first + second
-    rng.shuffle(candidates)
-    witnesses = Witnesses(stored.schema)
-    operators = {name for name, count in found.operators.items() if count >= most}
-    taken = 0
-    for mutant in (*others[:40], *candidates):
+    by_operator: dict[str, list[Mutant]] = defaultdict(list)
+    for one in (*first, *second, *others):
+        by_operator[one.operator].append(one)
+    witnesses, taken = Witnesses(stored.schema), 0
+    for operator in _some(sorted(by_operator), len(by_operator), rng):
+        passing = (
+            one for one in _some(by_operator[operator], 12, rng) if stored.passes(one.sql, gold)
+        )
+        for mutant in islice(passing, 2):
+            found.passed += 1
+            if witnesses.differ(gold, mutant.sql, rng):
+                taken += 1
+                yield mutant
+                break
         if taken >= each:
             return
-        if mutant.operator in operators or not stored.passes(mutant.sql, gold):
-            continue
-        found.passed += 1
-        if witnesses.differ(gold, mutant.sql, rng):
-            operators.add(mutant.operator)
-            found.operators[mutant.operator] += 1
-            taken += 1
-            yield mutant
 
 
-def _some(mutants: list[Mutant], most: int, rng: random.Random) -> list[Mutant]:
-    return rng.sample(mutants, min(most, len(mutants)))
+def _some(items: list[T], most: int, rng: random.Random) -> list[T]:
+    return rng.sample(items, min(most, len(items)))
 
 
 def killed_by(suite: Suite, sql: str) -> int:
@@ -145,7 +159,7 @@ def judge(example: Example, stored: Stored, found: Found, options: argparse.Name
     if stored.results.get(gold) is None:
         return
     rng = random.Random(f"{options.seed}:{example.id}")
-    mutants = list(drawn_mutants(gold, stored, rng, found, options.each, options.most))
+    mutants = list(drawn_mutants(gold, stored, rng, found, options.each))
     rewrites = rewrites_of(gold, stored.schema)
     rng.shuffle(rewrites)
     rewrites = [one for one in rewrites[:6] if stored.passes(one.sql, gold)]
@@ -164,6 +178,16 @@ def judge(example: Example, stored: Stored, found: Found, options: argparse.Name
         for one in rewrites:
             number = killed_by(suite, one.sql)
             found.rewrites.append(Judged(gold, one, number, example.db_id))
+
+
+def judge_all(task: tuple[list[Example], list[str], argparse.Namespace]) -> Found:
+    """What comes of the golds over one database."""
+    examples, golds, options = task
+    found = Found()
+    with closing(Stored(examples[0].database, golds)) as stored:
+        for example in examples:
+            judge(example, stored, found, options)
+    return found
 
 
 def share(hits: int, total: int) -> str:
@@ -219,7 +243,7 @@ def main() -> None:
     parser.add_argument("--part", choices=("dev", "train"), default="dev")
     parser.add_argument("--golds", type=int, default=400, help="golds that are drawn")
     parser.add_argument("--each", type=int, default=5, help="mutants of a gold at most")
-    parser.add_argument("--most", type=int, default=80, help="mutants of an operator at most")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--suite-seed", type=int, default=0)
     parser.add_argument("--copies", type=int, default=Effort().copies)
@@ -235,12 +259,18 @@ def main() -> None:
     chosen: dict[str, list[Example]] = defaultdict(list)
     for example in examples[: options.golds]:
         chosen[example.db_id].append(example)
+    tasks = [
+        (own, [one.gold_sql for one in by_text.values() if one.db_id == db_id], options)
+        for db_id, own in sorted(chosen.items())
+    ]
     found = Found()
-    for db_id, own in sorted(chosen.items()):
-        golds = [one.gold_sql for one in by_text.values() if one.db_id == db_id]
-        with closing(Stored(own[0].database, golds)) as stored:
-            for example in own:
-                judge(example, stored, found, options)
+    with ProcessPoolExecutor(options.jobs) as pool:
+        for part in pool.map(judge_all, tasks):
+            found.add(part)
+            killed = sum(one.killed_by > 0 for one in found.mutants)
+            false = sum(one.killed_by > 0 for one in found.rewrites)
+            print(f"{found.golds} golds: {killed} of {len(found.mutants)} mutants killed, {false} "
+                  f"of {len(found.rewrites)} rewrites", file=sys.stderr)  # fmt: skip
     report(found, options)
 
 

@@ -26,7 +26,7 @@ _LEAST = "0"
 
 @dataclass(frozen=True)
 class Hints:
-    """What a gold query says about the rows that would tell it from its neighbours."""
+    """The rows that would tell a gold query from its neighbours, as far as it says them."""
 
     tables: frozenset[str] = frozenset()
     """Tables that it reads."""

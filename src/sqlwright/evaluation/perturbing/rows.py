@@ -44,7 +44,7 @@ Row = dict[str, Cell]
 
 @dataclass(frozen=True)
 class Taste:
-    """What is drawn once for a whole copy: how much of each kind it has."""
+    """Drawn once for a whole copy: how much of each kind it has."""
 
     kept: float
     """Share of rows that begin as a stored one."""
