@@ -82,14 +82,34 @@ def test_the_metric_is_taken_on_request_and_says_right_wrong_or_nothing(
     assert measured(*shop, gold, expected=Expected(("id",), ((10,), (11,)))) is None
 
 
-def test_gold_that_chance_decides_on_every_copy_applies_to_nothing(
+CHANCE = [
+    # gold, and a count that is at most one on every copy on which chance doesn't decide it
+    (
+        "SELECT id FROM orders ORDER BY status LIMIT 1",
+        "SELECT COUNT(*) FROM orders WHERE status = (SELECT MIN(status) FROM orders)",
+    ),
+    (
+        "SELECT status, placed, COUNT(*) FROM orders GROUP BY status",
+        "SELECT MAX(n) FROM (SELECT COUNT(DISTINCT placed) AS n FROM orders GROUP BY status)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("gold", "count"), CHANCE)
+def test_no_copy_is_kept_on_which_chance_decides_gold(
+    gold: str, count: str, database_files: dict[str, Path]
+) -> None:
+    with open_suite(database_files["shop"], gold, SPIDER) as suite:
+        most = [copy.database.execute(count, Run()).rows[0][0] or 0 for copy in suite.copies]
+        assert len(most) >= 2
+        assert max(map(int, map(str, most))) <= 1
+
+
+def test_gold_that_finds_nothing_on_any_copy_applies_to_nothing(
     database_files: dict[str, Path], shop_workspace: Workspace
 ) -> None:
-    # SQLite gives the name of any order beside the count: of how rows are stored.
-    gold = "SELECT status, id, (SELECT random()) FROM orders"
-    with open_suite(database_files["shop"], gold, SPIDER) as suite:
-        assert [copy for copy in suite.copies if copy.gold.rows] == []
-    del shop_workspace
+    gold = "SELECT MAX(total) FROM orders WHERE 1 = 0"
+    assert measured(shop_workspace, database_files["shop"], gold, gold) is None
 
 
 def contents(path: Path, gold: str) -> list[list[tuple[object, ...]]]:

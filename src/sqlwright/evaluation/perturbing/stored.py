@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.schema import Schema, Table
@@ -47,10 +48,17 @@ class StoredTable:
 
     def values(self, column: str) -> list[Cell]:
         """The distinct values of a column among the rows; made-up ones where it has none."""
-        at = self.columns.index(column)
-        found = list(dict.fromkeys(row[at] for row in self.rows if row[at] is not None))
-        declared = self.table.column(column)
-        return found or list(_MADE_UP[type_class(declared.type if declared else "")])
+        return self._values[column]
+
+    @cached_property
+    def _values(self) -> Mapping[str, list[Cell]]:
+        found = {}
+        for at, column in enumerate(self.columns):
+            declared = self.table.column(column)
+            made_up = _MADE_UP[type_class(declared.type if declared else "")]
+            stored = dict.fromkeys(row[at] for row in self.rows if row[at] is not None)
+            found[column] = list(stored or made_up)
+        return found
 
 
 @dataclass(frozen=True)
