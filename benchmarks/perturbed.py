@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import resource
 import sqlite3
 import statistics
 import sys
@@ -65,6 +66,7 @@ class Found:
     mutants: list[Judged] = field(default_factory=list)
     rewrites: list[Judged] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
     copies: list[int] = field(default_factory=list)
     golds: int = 0
     passed: int = 0
@@ -75,6 +77,7 @@ class Found:
             (self.mutants, other.mutants),
             (self.rewrites, other.rewrites),
             (self.seconds, other.seconds),
+            (self.processor, other.processor),
             (self.copies, other.copies),
         ):
             own.extend(more)  # type: ignore[arg-type]
@@ -164,7 +167,7 @@ def judge(example: Example, stored: Stored, found: Found, options: argparse.Name
     rng.shuffle(rewrites)
     rewrites = [one for one in rewrites[:6] if stored.passes(one.sql, gold)]
     found.golds += 1
-    started = time.monotonic()
+    started, used = time.monotonic(), processor_seconds()
     effort = Effort(neighbours=0, plain=options.copies) if options.no_neighbours else Effort()
     effort = Effort(options.copies, options.drawn, effort.plain, effort.idle, effort.neighbours)
     with open_suite(
@@ -178,6 +181,13 @@ def judge(example: Example, stored: Stored, found: Found, options: argparse.Name
         for one in rewrites:
             number = killed_by(suite, one.sql)
             found.rewrites.append(Judged(gold, one, number, example.db_id))
+    found.processor.append(processor_seconds() - used)
+
+
+def processor_seconds() -> float:
+    """Of this process and those that have ended under it."""
+    kinds = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    return sum(sum(resource.getrusage(kind)[:2]) for kind in kinds)
 
 
 def judge_all(task: tuple[list[Example], list[str], argparse.Namespace]) -> Found:
@@ -213,7 +223,9 @@ def report(found: Found, options: argparse.Namespace) -> None:
             hits = sum(0 < one.killed_by <= most for one in judged)
             print(f"{most:6}  {share(hits, len(judged))}")
     seconds = sorted(found.seconds) or [0.0]
-    print(f"\nseconds to make a suite: median {statistics.median(seconds):.2f}, "
+    own_time = statistics.median(found.processor or [0.0])
+    print(f"\nprocessor seconds to make a suite and run it: median {own_time:.2f}")
+    print(f"seconds to make a suite: median {statistics.median(seconds):.2f}, "
           f"95th percentile {seconds[int(0.95 * len(seconds))]:.2f}, longest {seconds[-1]:.2f}; "
           f"copies kept: mean {statistics.mean(found.copies):.1f}, "
           f"golds without any: {found.copies.count(0)}, with fewer than four: "

@@ -20,7 +20,7 @@ from sqlwright.evaluation.perturbing.suite import open_suite
 from sqlwright.evaluation.rules.registry import find_rule
 from sqlwright.protocols import Run, Workspace
 from sqlwright.sql.neighbours import neighbours
-from sqlwright.sql.tied import settled_order
+from sqlwright.sql.tied import settled_groups, settled_order
 from sqlwright.types import ExecutionResult
 
 CASES = yaml.safe_load(
@@ -193,3 +193,11 @@ def test_order_is_settled_by_what_is_shown() -> None:
         "SELECT a FROM t ORDER BY b, 1 DESC LIMIT 1"
     )
     assert settled_order("SELECT a FROM t", 1, descending=True) is None
+
+
+def test_groups_are_settled_by_their_highest_and_lowest_values() -> None:
+    gold = "SELECT a, b, COUNT(*) FROM t GROUP BY a"
+    assert settled_groups(gold, highest=True) == "SELECT MAX(a), MAX(b), COUNT(*) FROM t GROUP BY a"
+    assert settled_groups(gold, highest=False) == gold.replace("a, b", "MIN(a), MIN(b)")
+    assert settled_groups("SELECT a, MAX(b) FROM t GROUP BY a", highest=True) is None
+    assert settled_groups("SELECT a FROM t", highest=True) is None

@@ -30,7 +30,7 @@ from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
 from sqlwright.sql.neighbours import neighbours
 from sqlwright.sql.reading import read_facts
-from sqlwright.sql.tied import settled_order
+from sqlwright.sql.tied import settled_groups, settled_order
 from sqlwright.types import ExecutionResult
 
 COPIES = 16
@@ -150,12 +150,16 @@ class _Work:
         return None
 
     def _is_settled(self, copy: KeptCopy, path: Path) -> bool:
-        """True if neither rows that are equal by gold's order nor the order in which rows are
-        stored decide what gold gives."""
-        for descending in (False, True):
-            settled = settled_order(self.gold_sql, len(copy.gold.columns), descending=descending)
-            if settled is not None and not copy.agrees(settled, self.gold_sql, self.rule):
-                return False
+        """True if nothing decides what gold gives but the rows: not which of those that are equal
+        by its order come first, not which of a group shows its columns, not how they are stored."""
+        columns = len(copy.gold.columns)
+        for turn in (False, True):
+            for settled in (
+                settled_order(self.gold_sql, columns, descending=turn),
+                settled_groups(self.gold_sql, highest=turn),
+            ):
+                if settled is not None and not copy.agrees(settled, self.gold_sql, self.rule):
+                    return False
         target = self._next()
         write_turned(path, target)
         turned = self.opener.open(target)
