@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from sqlwright.datasets.example import Example, Expected
+from sqlwright.evaluation.figures.summary import summarize
 from sqlwright.evaluation.metrics.registry import METRICS, chosen_metrics
 from sqlwright.evaluation.records import Record
-from sqlwright.evaluation.report import summarize
 from sqlwright.evaluation.rules.registry import RULES, find_rule
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.protocols import Database, Workspace

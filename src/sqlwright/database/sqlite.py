@@ -59,17 +59,19 @@ class SqliteDatabase:
     file through another SQLite library should do that from another process, or not meanwhile.
     """
 
-    def __init__(self, path: Path, tables: Collection[str] | None = None) -> None:
-        """With `tables` nothing but these tables and views is known of or can be read. Raises
-        DatabaseUnavailable, and ConfigError for a table that isn't there and for a view that reads
-        one that may not be read."""
+    def __init__(
+        self, path: Path, tables: Collection[str] | None = None, pool: Pool | None = None
+    ) -> None:
+        """With `tables` nothing but these tables and views is known of or can be read; with `pool`
+        its workers run the queries. Raises DatabaseUnavailable, and ConfigError for a table that
+        isn't there and for a view that reads one that may not be read."""
         self._file = DatabaseFile(path)
         self._lock = threading.Lock()
         self._closed = False
         self._stored: tuple[Token, Stored] | None = None
         self._checked: set[str] = set()
         self._tables: tuple[str, ...] | None = None
-        self._pool = Pool(lambda: self._request(self._source(), Limits()))
+        self._pool = pool or Pool(lambda: self._request(self._source(), Limits()))
         try:
             with self.reader(seconds=SCHEMA_SECONDS) as connection:
                 if tables is not None:

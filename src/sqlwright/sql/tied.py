@@ -33,3 +33,58 @@ def tied_rows(sql: str) -> str | None:
     wider.set("expressions", [*(item.copy() for item in tree.expressions), *shown])
     wider.set("limit", exp.Limit(expression=exp.Literal.number(limit + 1)))
     return node_text(wider) or None
+
+
+def settled_order(sql: str, columns: int, *, descending: bool) -> str | None:
+    """The query with rows that are equal by an ORDER BY, or kept by a LIMIT without one, put in the
+    order of what is shown. None where nothing is ordered or limited. `columns` is how many the
+    whole query shows."""
+    from sqlglot import exp
+
+    tree = query_tree(sql)
+    if tree is None:
+        return None
+    wider, found = tree.copy(), False
+    for query in [one for one in wider.walk() if isinstance(one, exp.Query)]:
+        order, limit = query.args.get("order"), query.args.get("limit")
+        if order is None and limit is None:
+            continue
+        if query is wider:
+            count = columns
+        elif any(one.find(exp.Star, bfs=False) for one in query.selects):
+            continue
+        else:
+            count = len(query.selects)
+        keys = [
+            exp.Ordered(this=exp.Literal.number(place + 1), desc=descending)
+            for place in range(count)
+        ]
+        own = [key.copy() for key in order.expressions] if order is not None else []
+        query.set("order", exp.Order(expressions=[*own, *keys]))
+        found = True
+    return node_text(wider) or None if found else None
+
+
+def settled_groups(sql: str, *, highest: bool) -> str | None:
+    """The query with the highest or the lowest value of a group in place of each column that it
+    shows of a group as it comes. Both give the same where all rows of a group agree. None where
+    nothing is grouped; with MIN or MAX SQLite takes the row in which that is."""
+    from sqlglot import exp
+
+    tree = query_tree(sql)
+    if tree is None:
+        return None
+    wider, found = tree.copy(), False
+    for select in list(wider.find_all(exp.Select)):
+        calls = [call for item in select.expressions for call in item.find_all(exp.AggFunc)]
+        if not (calls or select.args.get("group")):
+            continue
+        if any(isinstance(call, exp.Min | exp.Max) for call in calls):
+            continue
+        for item in select.expressions:
+            shown = item.unalias()
+            if isinstance(shown, exp.Column) and not isinstance(shown.this, exp.Star):
+                one = shown.copy()
+                shown.replace(exp.Max(this=one) if highest else exp.Min(this=one))
+                found = True
+    return node_text(wider) or None if found else None

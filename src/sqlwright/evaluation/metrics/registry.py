@@ -19,6 +19,7 @@ METRICS: Mapping[str, str] = {
     "tier:any": "sqlwright.evaluation.metrics.tiers:ANY",
     "ves": "sqlwright.evaluation.metrics.efficiency:VES",
     "r_ves": "sqlwright.evaluation.metrics.efficiency:R_VES",
+    "test_suite": "sqlwright.evaluation.metrics.test_suite:METRIC",
 }
 
 ENTRY_POINTS = "sqlwright.metrics"
