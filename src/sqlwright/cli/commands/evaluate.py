@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.typed import measuring, options
+from sqlwright.cli.typed import gating, measuring, options
 
 EXAMPLES = """\
 sqlwright evaluate --spider data/spider --split dev --out runs/local
 sqlwright evaluate --bird data/bird --prepare --jobs 8 -m openai/gpt-4.1 --limit 100
+sqlwright evaluate --spider data/mine --fail-under 0.9 --baseline last.json --junit junit.xml
 """
 
 
@@ -53,27 +54,40 @@ def command(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run that the folder holds.")
     ] = False,
+    fail_under: gating.FailUnder = None,
+    baseline: gating.BaselineFile = None,
+    allow_lost: gating.AllowLost = None,
+    write_baseline: gating.WriteBaseline = None,
+    junit: gating.JUnit = None,
     allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
 ) -> int:
     """Measure a recipe on a benchmark: accuracy, calibration, time.
 
-    Interrupt it whenever you like: with --out and --resume it goes on where it was.
+    Interrupt it whenever you like: with --out and --resume it goes on where it was. In CI,
+    --fail-under and --baseline set the exit code, and --junit writes what a CI server shows.
     """
     if recipe is not None and ablation is not None:
         raise UsageError(
             "--ablation names a recipe and its changes", hint="Leave out --recipe, or --ablation."
+        )
+    if write_baseline is not None and limit is not None:
+        raise UsageError(
+            "--write-baseline keeps every question", hint="Leave out --limit, or --write-baseline."
         )
     dataset = measuring.data_set(spider, bird, questions, split)
 
     from sqlwright.cli.opening import note_destinations, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.evaluate import measure
+    from sqlwright.cli.views.golden.checked import Checks
     from sqlwright.evaluation.run import EvaluationSettings
     from sqlwright.recipes.ablation_lists import find_ablation
 
     settle_streams()
     screen = Screen.open()
+    given = gating.Gating(fail_under, baseline, allow_lost, write_baseline, junit)
+    checks = Checks.of(given, dataset, limit)
     named = None if ablation is None else find_ablation(ablation)
     chosen = settled(
         recipe=named.recipe if named else recipe,
@@ -108,6 +122,7 @@ def command(
             stand_in=not no_stand_in,
         ),
         folder=_folder(out, resume),
+        checks=checks,
         as_json=as_json,
     )
 
