@@ -63,14 +63,14 @@ figure retrieval-fit "stored constants found, databases trained on" \
 figure retrieval-valid "stored constants found, databases held out" \
     "$python" benchmarks/retrieval.py "$data" --part valid
 figure valid "accuracy on the databases that choices are made on" \
-    evaluate valid --spider "$data/spider" --split valid
+    evaluate valid --data "spider:$data/spider" --split valid
 figure merged "accuracy on many databases merged into one, beside the separate ones" \
     "$python" -m benchmarks.merged_schema "$data" "$out/merged-schema"
 if [ "${DEV:-}" = 1 ]; then
     figure dev "accuracy, calibration, linker, latency on the development databases" \
-        evaluate dev --spider "$data/spider" --split dev
+        evaluate dev --data "spider:$data/spider" --split dev
     figure syn "the same with other words for the schema's" \
-        evaluate syn --spider "$data/spider" --split dev --questions "$data/spider_syn/train.json"
+        evaluate syn --data "spider:$data/spider" --split dev --questions "$data/spider_syn/train.json"
     figure round-trip "gold queries that keep their rows through the intermediate form" \
         "$python" benchmarks/round_trip.py --data "$data" --split dev
     figure merged-dev "300 questions with all databases in one schema, and with each alone" \

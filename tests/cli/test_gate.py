@@ -21,17 +21,13 @@ WRONG = ("How many orders are open?", "SELECT COUNT(*) FROM orders WHERE status 
 
 
 @pytest.fixture
-def questions(shop: Path) -> Callable[..., Path]:
-    """Writes a data set over the shop."""
+def questions(shop: Path) -> Callable[..., list[str]]:
+    """Writes a golden set over the shop; gives the command that measures it."""
 
-    def written(*asked: tuple[str, str]) -> Path:
-        folder = Path.cwd() / "set"
-        place = folder / "database" / "shop"
-        place.mkdir(parents=True, exist_ok=True)
-        (place / "shop.sqlite").write_bytes(shop.read_bytes())
-        rows = [{"question": q, "query": sql, "db_id": "shop"} for q, sql in asked]
-        (folder / "dev.json").write_text(json.dumps(rows))
-        return folder
+    def written(*asked: tuple[str, str]) -> list[str]:
+        rows = [{"question": question, "sql": sql} for question, sql in asked]
+        Path("mine.json").write_text(json.dumps(rows))
+        return ["evaluate", "mine.json", "--database", shop.name]
 
     return written
 
@@ -41,16 +37,18 @@ def questions(shop: Path) -> Callable[..., Path]:
     [("0.75", 0, "not under 75.0%"), ("76%", 14, ": under 76.0%")],
 )
 def test_too_few_right_answers_fail_the_check(
-    sqlwright: Run, questions: Callable[..., Path], least: str, code: int, told: str
+    sqlwright: Run, questions: Callable[..., list[str]], least: str, code: int, told: str
 ) -> None:
-    outcome = sqlwright("evaluate", "--spider", questions(*RIGHT, WRONG), "--fail-under", least)
+    outcome = sqlwright(*questions(*RIGHT, WRONG), "--fail-under", least)
     assert outcome.code == code, outcome.err
     assert "3 of all 4 questions right, 75.0% (30.1% to 95.4%)" in outcome.out
     assert told in outcome.out
 
 
-def test_a_baseline_is_written_then_held(sqlwright: Run, questions: Callable[..., Path]) -> None:
-    command = ["evaluate", "--spider", questions(*RIGHT)]
+def test_a_baseline_is_written_then_held(
+    sqlwright: Run, questions: Callable[..., list[str]]
+) -> None:
+    command = questions(*RIGHT)
     assert sqlwright(*command, "--write-baseline", "last.json").code == 0
     same = sqlwright(*command, "--baseline", "last.json")
     assert same.code == 0
@@ -87,8 +85,8 @@ def test_a_baseline_is_written_then_held(sqlwright: Run, questions: Callable[...
     ],
 )
 def test_options_that_do_not_fit_are_told_before_anything_is_asked(
-    sqlwright: Run, questions: Callable[..., Path], options: list[str], code: int, told: str
+    sqlwright: Run, questions: Callable[..., list[str]], options: list[str], code: int, told: str
 ) -> None:
-    outcome = sqlwright("evaluate", "--spider", questions(*RIGHT), *options)
+    outcome = sqlwright(*questions(*RIGHT), *options)
     assert (outcome.code, outcome.out) == (code, "")
     assert told in outcome.err

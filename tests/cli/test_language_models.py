@@ -194,7 +194,7 @@ def test_a_measurement_asks_it_and_says_what_it_took(
     Path("set/dev.json").write_text(
         json.dumps([{"question": QUESTION, "query": SQL, "db_id": "shop"}])
     )
-    outcome = sqlwright("evaluate", "--spider", "set", *asking, "--budget", "1 call")
+    outcome = sqlwright("evaluate", "--data", "spider:set", *asking, "--budget", "1 call")
     assert outcome.code == 0
     assert "execution accuracy  100.0%" in outcome.out
     assert "in all: 1 model call, " in outcome.out
@@ -210,7 +210,7 @@ def test_ablations_are_measured_one_beside_the_other(
     Path("set/dev.json").write_text(
         json.dumps([{"question": QUESTION, "query": SQL, "db_id": "shop"}])
     )
-    asking = ["--spider", "set", "-m", "openai-compatible/m", "--base-url", server.url]
+    asking = ["--data", "spider:set", "-m", "openai-compatible/m", "--base-url", server.url]
     run = ("ablate", "without-revise", *asking, "--no-stand-in", "--jobs", "2", "--prepare")
     missing = sqlwright(*run)
     assert (missing.code, "the runs need a folder" in missing.err) == (2, True)

@@ -41,7 +41,7 @@ def test_help_and_version(sqlwright: Command) -> None:
         (["ask", "how many orders?"], "no database was named"),
         (["prepare"], "no database was named"),
         (["evaluate"], "name one benchmark folder"),
-        (["evaluate", "--spider", ".", "--resume"], "--resume needs the folder"),
+        (["evaluate", "--data", "spider:.", "--resume"], "--resume needs the folder"),
         (["recipes", "explode"], "No such command 'explode'"),
         (["recipes", "explode"], "list, show, compare"),
         (["recipes", "chase"], "sqlwright recipes show chase"),
@@ -53,7 +53,7 @@ def test_help_and_version(sqlwright: Command) -> None:
 def test_wrong_arguments_are_explained(
     sqlwright: Command, home: Path, arguments: list[str], message: str
 ) -> None:
-    if arguments == ["evaluate", "--spider", ".", "--resume"]:
+    if arguments == ["evaluate", "--data", "spider:.", "--resume"]:
         Path("dev.json").write_text("[]")
     outcome = sqlwright(*arguments)
     assert outcome.code == 2
@@ -385,10 +385,10 @@ def test_an_unforeseen_error_is_short_and_debug_shows_it_all(
 ) -> None:
     home.write_text("not a folder")
     Path("sub").mkdir()
-    brief = sqlwright("evaluate", "--spider", "sub")
+    brief = sqlwright("evaluate", "--data", "spider:sub")
     assert brief.code == 6
     assert "Traceback" not in brief.err
-    full = sqlwright("evaluate", "--spider", "sub", "--debug")
+    full = sqlwright("evaluate", "--data", "spider:sub", "--debug")
     assert full.code == 6
     assert "Traceback" in full.err
 

@@ -142,7 +142,8 @@ WRITTEN = {
     "set.csv": "question,sql,evidence\nHow many?,SELECT 1,all\n",
 }
 DAMAGED = {
-    "none.yaml": ("", "isn't a list"),
+    "none.yaml": ("", "has no questions"),
+    "text.yaml": ("How many?", "isn't a list"),
     "half.json": ("[", "can't be read"),
     "lacking.csv": ("question\nHow many?\n", "has no sql"),
     "empty.jsonl": ('{"question": " ", "sql": "SELECT 1"}', "empty question"),

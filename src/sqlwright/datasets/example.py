@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from sqlwright.errors import DatasetError
 from sqlwright.types import Cell
 
 
@@ -43,6 +40,14 @@ class Example:
     """Further facts of the data set about the question, such as its category; strata and
     breakdowns go by them."""
     engine: str = "sqlite"
+    also_expected: tuple[Expected, ...] = ()
+    """Further results; an answer is right that agrees with any."""
+
+    @property
+    def results(self) -> tuple[Expected, ...]:
+        """Every result that is right."""
+        given = () if self.expected is None else (self.expected,)
+        return (*given, *self.also_expected)
 
     @property
     def golds(self) -> tuple[str, ...]:
@@ -60,9 +65,11 @@ class Dataset:
     """Name of the rule that its figures go by, its headline."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The files that questions were read from, by their paths in the folder, each with its
-    SHA-256."""
+    SHA-256; databases with their size in front of it, large ones by a sample of their content."""
     descriptions: Mapping[str, Path] = field(default_factory=dict)
     """Folders of description files by database."""
+    left_out: tuple[str, ...] = ()
+    """A line for each reason why the loader left out questions that the files hold."""
 
     @property
     def db_ids(self) -> tuple[str, ...]:
@@ -73,48 +80,3 @@ class Dataset:
         """The examples over some databases."""
         kept = set(db_ids)
         return replace(self, name=name, examples=tuple(e for e in self.examples if e.db_id in kept))
-
-
-def read_json(path: Path) -> Any:
-    """A JSON file's content. Raises DatasetError when it is missing or isn't JSON."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise DatasetError(
-            f"{path} is missing", hint="Point at the folder that holds the benchmark's files."
-        ) from None
-    except (OSError, ValueError) as error:
-        raise DatasetError(f"{path} can't be read as JSON: {error}") from None
-
-
-def question_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The records of a question file, each with its position for messages. Raises DatasetError."""
-    rows = read_json(path)
-    if not isinstance(rows, list):
-        raise DatasetError(f"{path} isn't a list of questions")
-    for number, row in enumerate(rows):
-        where = f"{path}, question {number}"
-        if not isinstance(row, dict):
-            raise DatasetError(f"{where} isn't an object")
-        yield where, row
-
-
-def first_present(folder: Path, names: Iterable[str]) -> Path:
-    """The first of `names` that exists in `folder`. Raises DatasetError naming all of them."""
-    tried = list(names)
-    for name in tried:
-        if (folder / name).exists():
-            return folder / name
-    raise DatasetError(
-        f"{folder} has none of {', '.join(tried)}",
-        hint="Point at the folder that holds the benchmark's files.",
-    )
-
-
-def text_field(row: dict[str, Any], names: Iterable[str], where: str) -> str:
-    """The first of several possible fields of a record. Raises DatasetError naming them."""
-    tried = list(names)
-    for name in tried:
-        if isinstance(row.get(name), str):
-            return str(row[name])
-    raise DatasetError(f"{where} has no {' or '.join(tried)}")

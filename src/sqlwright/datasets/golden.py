@@ -1,68 +1,205 @@
-"""A user's own golden set: questions, each with a query that answers it.
+"""A user's own golden set: questions, each with what answers it.
 
-A YAML or JSON list, JSON a line (`.jsonl`), or CSV with a header. Fields: `question`, `sql` (or
-`query`, `gold`), `evidence` where there is any.
+A YAML or JSON list, JSON a line (`.jsonl`), or CSV with a header. Fields: `question`; `sql`, a
+query or a list of queries each of which is right; or `expected`, a result (`columns`, `rows`,
+`ordered`); `evidence`, `database` (a path from the file's folder), `engine`, `id`, `tags`. In CSV
+`expected` and `tags` are JSON.
 """
 
 from __future__ import annotations
 
-import csv
-import io
+import difflib
+import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from sqlwright.boundary.yaml_text import read_yaml
 from sqlwright.confidence.refitting import GoldenQuestion
-from sqlwright.datasets.example import text_field
-from sqlwright.errors import ConfigError, DatasetError
+from sqlwright.datasets.example import Dataset, Example, Expected
+from sqlwright.datasets.reading import digests, read_rows, text_field
+from sqlwright.datasets.selection import Selection
+from sqlwright.errors import DatasetError
+from sqlwright.types import Cell
 
-QUERIES = ("sql", "SQL", "query", "gold")
-FORMATS = ".yaml, .yml, .json, .jsonl and .csv"
+QUERIES = ("sql", "sqls", "SQL", "query", "gold")
+"""The field of the reference query, then its other names."""
+FIELDS = (*QUERIES, "question", "evidence", "expected", "database", "engine", "id", "tags")
+ENGINE = "sqlite"
+"""The engine of a question that names none."""
 
 
 def load_golden(path: Path) -> tuple[GoldenQuestion, ...]:
-    """The questions of a golden set. Raises DatasetError."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise DatasetError(f"{path} is missing", hint="Name a file with your questions.") from None
-    except (OSError, ValueError) as error:
-        raise DatasetError(f"{path} can't be read: {error}") from None
+    """The questions of a golden set with their first queries. Raises DatasetError, also for a
+    question that has none."""
     found = []
-    for number, row in enumerate(_rows(text, path), 1):
-        where = f"{path}, question {number}"
-        if not isinstance(row, Mapping):
-            raise DatasetError(f"{where} isn't an object", hint="It takes question and sql.")
-        given = {str(key).strip(): value for key, value in row.items()}
-        question = text_field(given, ["question"], where).strip()
-        sql = text_field(given, QUERIES, where).strip()
-        if not question or not sql:
-            raise DatasetError(f"{where} has an empty question or query")
-        found.append(GoldenQuestion(question, sql, str(given.get("evidence") or "")))
+    for where, row in _rows(path):
+        example = _example(row, where, Path())
+        if not example.gold_sql:
+            raise DatasetError(f"{where} has no sql", hint="An expected result isn't enough here.")
+        found.append(GoldenQuestion(example.question, example.gold_sql, example.evidence))
     return tuple(found)
 
 
-def _rows(text: str, path: Path) -> Iterable[Any]:
-    kind = path.suffix.lower()
-    try:
-        if kind == ".csv":
-            return list(csv.DictReader(io.StringIO(text), strict=True))
-        if kind == ".jsonl":
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
-        if kind == ".json":
-            return _listed(json.loads(text), path)
-        if kind in {".yaml", ".yml"}:
-            return _listed(read_yaml(text, str(path)), path)
-    except ConfigError as error:
-        raise DatasetError(str(error)) from None
-    except (ValueError, csv.Error) as error:
-        raise DatasetError(f"{path} can't be read: {error}") from None
-    raise DatasetError(f"{path} has none of the endings {FORMATS}")
+def load_golden_file(path: Path, selection: Selection) -> Dataset:
+    """A golden set as a data set: `load_golden_set` as the registry wants it."""
+    if path.is_dir():
+        raise DatasetError(f"{path} is a folder", hint="Name the file with your questions.")
+    return load_golden_set(path, database=selection.database)
 
 
-def _listed(data: Any, path: Path) -> list[Any]:
-    if not isinstance(data, list):
-        raise DatasetError(f"{path} isn't a list of questions", hint="It takes question and sql.")
-    return data
+def load_golden_set(path: Path, *, database: Path | None = None) -> Dataset:
+    """The questions of a golden set; `database` is asked where a question names none.
+
+    Those over an engine other than SQLite are left out. Raises DatasetError.
+    """
+    examples, elsewhere, seen = [], Counter[str](), Counter[str]()
+    for where, row in _rows(path):
+        named = str(row.get("database") or "").strip()
+        place = path.parent / named if named else database
+        if place is None:
+            raise DatasetError(
+                f"{where} names no database", hint="Add a field database, or give --database."
+            )
+        example = _example(row, where, place, seen)
+        if example.engine != ENGINE:
+            elsewhere[example.engine] += 1
+        else:
+            examples.append(example)
+    if not examples and not elsewhere:
+        raise DatasetError(f"{path} has no questions", hint="Each takes question and sql.")
+    left_out = [
+        f"{count} question{'s' * (count != 1)} over {engine} left out: only {ENGINE} can be asked"
+        for engine, count in elsewhere.items()
+    ]
+    return Dataset(
+        path.stem,
+        tuple(examples),
+        files=digests(path.parent, [path]),
+        left_out=tuple(left_out),
+    )
+
+
+def default_id(question: str) -> str:
+    """The id of a question that has none: the same wherever it stands and whatever its query."""
+    words = " ".join(question.split()).casefold()
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The records, each with its position for messages."""
+    rows = read_rows(path)
+    if not rows:
+        raise DatasetError(f"{path} has no questions", hint="Each takes question and sql.")
+    for number, row in enumerate(rows, 1):
+        where = f"{path}, question {number}"
+        if not isinstance(row, Mapping):
+            raise DatasetError(f"{where} isn't an object", hint="It takes question and sql.")
+        given = {str(key).strip(): value for key, value in row.items() if value not in (None, "")}
+        for key in given:
+            if key not in FIELDS:
+                near = difflib.get_close_matches(key, FIELDS, n=1, cutoff=0.5)
+                meant = f"; did you mean {near[0]}?" if near else ""
+                raise DatasetError(
+                    f"{where} has an unknown field {key!r}{meant}",
+                    hint=f"Known: {', '.join(FIELDS)}.",
+                )
+        yield where, (_csv_row(given, where) if path.suffix.lower() == ".csv" else given)
+
+
+def _csv_row(row: dict[str, Any], where: str) -> dict[str, Any]:
+    """The record with what stands as JSON in a cell read."""
+    read = dict(row)
+    for key in {"expected", "tags"} & set(row):
+        try:
+            read[key] = json.loads(row[key])
+        except (TypeError, ValueError) as error:
+            raise DatasetError(f"{where}: {key} can't be read as JSON: {error}") from None
+    return read
+
+
+def _example(
+    row: Mapping[str, Any], where: str, database: Path, seen: Counter[str] | None = None
+) -> Example:
+    question = text_field(row, ["question"], where).strip()
+    expected = _expected(row["expected"], where) if "expected" in row else None
+    queries = [query for query in _queries(row, where) if query or expected is None]
+    if not question or any(not query for query in queries):
+        raise DatasetError(f"{where} has an empty question or query")
+    if not queries and expected is None:
+        raise DatasetError(f"{where} has no sql", hint="It takes sql, or an expected result.")
+    tags = _tags(row.get("tags"), where)
+    return Example(
+        id=_id(row, question, where, Counter() if seen is None else seen),
+        db_id=database.stem,
+        question=question,
+        gold_sql=queries[0] if queries else "",
+        database=database,
+        evidence=str(row.get("evidence") or ""),
+        difficulty=tags.get("difficulty", ""),
+        also=tuple(queries[1:]),
+        expected=expected,
+        tags=tags,
+        engine=str(row.get("engine") or ENGINE).strip().lower(),
+    )
+
+
+def _queries(row: Mapping[str, Any], where: str) -> list[str]:
+    given: Any = next((row[name] for name in QUERIES if name in row), [])
+    listed = given if isinstance(given, list) else [given]
+    if not all(isinstance(query, str) for query in listed):
+        raise DatasetError(f"{where}: sql takes a query or a list of queries")
+    return [query.strip() for query in listed]
+
+
+def _id(row: Mapping[str, Any], question: str, where: str, seen: Counter[str]) -> str:
+    """The question's own id, or one of its words; `seen` counts those before it."""
+    if "id" in row:
+        own = str(row["id"]).strip()
+        if seen[own]:
+            raise DatasetError(f"{where} has the id {own!r} of another question")
+        seen[own] += 1
+        return own
+    usual = default_id(question)
+    seen[usual] += 1
+    return usual if seen[usual] == 1 else f"{usual}-{seen[usual]}"
+
+
+def _tags(given: Any, where: str) -> dict[str, str]:
+    if isinstance(given, Mapping):
+        return {str(tag): str(value) for tag, value in given.items()}
+    if isinstance(given, list):
+        return {str(tag): "yes" for tag in given}
+    if given is None:
+        return {}
+    raise DatasetError(f"{where}: tags takes a mapping or a list")
+
+
+def _expected(given: Any, where: str) -> Expected:
+    if not isinstance(given, Mapping) or not isinstance(given.get("rows"), list):
+        raise DatasetError(
+            f"{where}: expected has no rows", hint="It takes {columns: [...], rows: [[...], ...]}."
+        )
+    if unknown := set(given) - {"columns", "rows", "ordered"}:
+        raise DatasetError(f"{where}: expected has an unknown field {min(map(str, unknown))!r}")
+    columns = given.get("columns") or []
+    if not isinstance(columns, list) or not all(isinstance(row, list) for row in given["rows"]):
+        raise DatasetError(f"{where}: columns and each row of expected are lists")
+    rows = tuple(tuple(_cell(cell, where) for cell in row) for row in given["rows"])
+    if len({len(row) for row in rows} | ({len(columns)} if columns else set())) > 1:
+        raise DatasetError(f"{where}: the rows of expected aren't all as wide as its columns")
+    return Expected(tuple(map(str, columns)), rows, ordered=bool(given.get("ordered", False)))
+
+
+def _cell(cell: Any, where: str) -> Cell:
+    if isinstance(cell, bool):
+        return int(cell)
+    if isinstance(cell, datetime):
+        return cell.isoformat(sep=" ")
+    if isinstance(cell, date | time):
+        return cell.isoformat()
+    if cell is None or isinstance(cell, int | float | str):
+        return cell
+    raise DatasetError(f"{where}: {cell!r} in expected is no number, text or null")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sqlwright.datasets.example import read_json
+from sqlwright.datasets.reading import read_json
 
 SEED = 20261120
 """Chosen once, by date; every number about Spider depends on it."""

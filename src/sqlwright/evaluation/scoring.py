@@ -76,8 +76,7 @@ class Scorer:
             tags=dict(example.tags),
         )
         golds = [self._gold(sql) for sql in example.golds]
-        if example.expected is not None:
-            golds.append(_expected(example.expected))
+        golds += map(_expected, example.results)
         usable = [gold for gold in golds if not gold.problem]
         if not usable:
             return replace(record, status="gold", message=golds[0].problem)

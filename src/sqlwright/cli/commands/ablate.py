@@ -12,8 +12,8 @@ from sqlwright.cli.typed import measuring, options
 
 EXAMPLES = """\
 sqlwright ablate --list
-sqlwright ablate without-revise one-revision --bird data/bird -m openai/gpt-4.1 --out runs/table4
-sqlwright ablate --all --bird data/bird --prepare --jobs 8 -m vllm/qwen3 --out runs/chess
+sqlwright ablate without-revise one-revision --data bird:data/bird -m openai/gpt-4.1 -o runs/table4
+sqlwright ablate --all --data bird:data/bird --prepare --jobs 8 -m vllm/qwen3 --out runs/chess
 """
 
 
@@ -27,10 +27,15 @@ def command(
     listing: Annotated[
         bool, typer.Option("--list", help="Say what there is, and ask nothing.")
     ] = False,
-    spider: measuring.Spider = None,
-    bird: measuring.Bird = None,
+    data: measuring.Data = None,
+    database: measuring.Database = None,
     questions: measuring.Questions = None,
     split: measuring.Split = None,
+    no_evidence: measuring.NoEvidence = False,
+    sample: measuring.Sample = "",
+    by: measuring.By = "",
+    seed: measuring.Seed = 0,
+    db_ids: measuring.DbIds = None,
     settings: options.Settings = None,
     model: options.Model = None,
     base_url: options.BaseUrl = None,
@@ -69,7 +74,17 @@ def command(
     with_compared(chosen_names)
     if out is None:
         raise UsageError("the runs need a folder", hint="Name it with --out.")
-    dataset = measuring.data_set(spider, bird, questions, split)
+    dataset = measuring.data_set(
+        data,
+        database=database,
+        questions=questions,
+        split=split,
+        no_evidence=no_evidence,
+        sample=sample,
+        by=by,
+        seed=seed,
+        db_ids=db_ids,
+    )
 
     from sqlwright.cli.opening import note_destinations, settled
     from sqlwright.cli.views.ablate import compare
@@ -88,6 +103,7 @@ def command(
         ),
     )
     note_destinations(screen, chosen)
+    measuring.note_left_out(screen, dataset)
     return compare(
         screen,
         dataset,

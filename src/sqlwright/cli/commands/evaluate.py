@@ -11,18 +11,31 @@ from sqlwright.cli.failure import UsageError
 from sqlwright.cli.typed import gating, measuring, options
 
 EXAMPLES = """\
-sqlwright evaluate --spider data/spider --split dev --out runs/local
-sqlwright evaluate --bird data/bird --prepare --jobs 8 -m openai/gpt-4.1 --limit 100
-sqlwright evaluate --spider data/mine --fail-under 0.9 --baseline last.json --junit junit.xml
+sqlwright evaluate --data spider:data/spider --split dev --out runs/local
+sqlwright evaluate --data bird:data/bird --prepare --jobs 8 -m openai/gpt-4.1 --limit 100
+sqlwright evaluate my-questions.yaml --database shop.sqlite
+sqlwright evaluate my-questions.yaml --fail-under 0.9 --baseline last.json --junit junit.xml
 """
 
 
 def command(
+    golden: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[GOLDEN_SET]",
+            help="Your own questions with what answers them: YAML, JSON, JSONL or CSV.",
+        ),
+    ] = None,
     *,
-    spider: measuring.Spider = None,
-    bird: measuring.Bird = None,
+    data: measuring.Data = None,
+    database: measuring.Database = None,
     questions: measuring.Questions = None,
     split: measuring.Split = None,
+    no_evidence: measuring.NoEvidence = False,
+    sample: measuring.Sample = "",
+    by: measuring.By = "",
+    seed: measuring.Seed = 0,
+    db_ids: measuring.DbIds = None,
     recipe: options.Recipe = None,
     ablation: Annotated[
         str | None,
@@ -62,7 +75,7 @@ def command(
     allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
 ) -> int:
-    """Measure a recipe on a benchmark: accuracy, calibration, time.
+    """Measure a recipe on a benchmark or on questions of your own: accuracy, calibration, time.
 
     Interrupt it whenever you like: with --out and --resume it goes on where it was. In CI,
     --fail-under and --baseline set the exit code, and --junit writes what a CI server shows.
@@ -71,11 +84,18 @@ def command(
         raise UsageError(
             "--ablation names a recipe and its changes", hint="Leave out --recipe, or --ablation."
         )
-    if write_baseline is not None and limit is not None:
-        raise UsageError(
-            "--write-baseline keeps every question", hint="Leave out --limit, or --write-baseline."
-        )
-    dataset = measuring.data_set(spider, bird, questions, split)
+    dataset = measuring.data_set(
+        data,
+        golden=golden,
+        database=database,
+        questions=questions,
+        split=split,
+        no_evidence=no_evidence,
+        sample=sample,
+        by=by,
+        seed=seed,
+        db_ids=db_ids,
+    )
 
     from sqlwright.cli.opening import note_destinations, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
@@ -106,6 +126,7 @@ def command(
         ),
     )
     note_destinations(screen, chosen, allow_code=allow_code)
+    measuring.note_left_out(screen, dataset)
     return measure(
         screen,
         dataset,

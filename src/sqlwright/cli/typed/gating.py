@@ -92,7 +92,7 @@ class Gating:
     write: Path | None = None
     junit: Path | None = None
 
-    def gate(self, rule: str) -> Gate:
+    def gate(self, rule: str, limit: int | None) -> Gate:
         """The conditions, with the baseline read. Called before anything is asked, so that a
         mistake costs no run. Raises UsageError and DatasetError."""
         from sqlwright.evaluation.golden.baseline import read_baseline
@@ -100,6 +100,11 @@ class Gating:
 
         if self.lost is not None and self.baseline is None:
             raise UsageError("--allow-lost needs a baseline", hint="Name it with --baseline FILE.")
+        if self.write is not None and limit is not None:
+            raise UsageError(
+                "--write-baseline keeps every question",
+                hint="Leave out --limit, or --write-baseline.",
+            )
         for path in (self.write, self.junit):
             if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
                 raise UsageError(

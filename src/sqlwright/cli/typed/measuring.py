@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sqlwright.cli.failure import UsageError
+from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed import options
+from sqlwright.cli.typed.target import default_database
+from sqlwright.presentation.answer import readable
 
 if TYPE_CHECKING:
+    from sqlwright.cli.terminal.console import Screen
     from sqlwright.datasets.example import Dataset
 
-Spider = Annotated[
-    Path | None,
-    typer.Option("--spider", metavar="FOLDER", help="A benchmark in Spider's layout."),
+GOLDEN = "golden"
+"""The name of the data set that is a file of the user's."""
+
+Data = Annotated[
+    str | None,
+    typer.Option(
+        "--data",
+        metavar="NAME:FOLDER",
+        help="A data set and where it is: spider, bird and others, golden:FILE for your own.",
+    ),
 ]
-Bird = Annotated[
-    Path | None,
-    typer.Option("--bird", metavar="FOLDER", help="A benchmark in BIRD's layout."),
+Database = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        "-d",
+        metavar="URL",
+        help="Database of a golden set's questions that name none.",
+    ),
 ]
 Questions = Annotated[
     Path | None,
@@ -30,7 +47,34 @@ Split = Annotated[
     typer.Option(
         "--split",
         metavar="NAME",
-        help="Databases that its split.json lists so; also fit, valid or calib.",
+        help="A part of it: databases that its split.json lists so, also fit, valid or calib, or "
+        "a question file.",
+    ),
+]
+NoEvidence = Annotated[
+    bool, typer.Option("--no-evidence", help="Leave out the evidence that comes with questions.")
+]
+Sample = Annotated[
+    str,
+    typer.Option(
+        "--sample",
+        metavar="N|N%|sds",
+        help="So many questions drawn by seed; sds is a tenth of each database, as in CHESS.",
+    ),
+]
+By = Annotated[
+    str,
+    typer.Option(
+        "--by",
+        metavar="STRATUM",
+        help="Draw the sample from each database, difficulty or tag as it is large.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the sample.")]
+DbIds = Annotated[
+    str | None,
+    typer.Option(
+        "--db-ids", metavar="A,B", help="Only questions of these databases, commas between them."
     ),
 ]
 Limit = Annotated[
@@ -65,23 +109,71 @@ NoStandIn = Annotated[
 
 
 def data_set(
-    spider: Path | None, bird: Path | None, questions: Path | None, split: str | None
+    data: str | None,
+    *,
+    questions: Path | None,
+    split: str | None,
+    no_evidence: bool,
+    sample: str,
+    by: str,
+    seed: int,
+    db_ids: str | None,
+    golden: Path | None = None,
+    database: str | None = None,
 ) -> Dataset:
-    """The data set that the options name. Raises UsageError and DatasetError."""
-    if (spider is None) == (bird is None):
+    """The questions that the options name. Raises UsageError, ConfigError and DatasetError."""
+    from sqlwright.datasets.registry import load_dataset
+    from sqlwright.datasets.selection import Selection
+
+    if (data is None) == (golden is None):
         raise UsageError(
-            "name one benchmark folder", hint="Give either --spider FOLDER or --bird FOLDER."
+            "name one data set" if data is None else "name one data set, not two",
+            hint="Give --data NAME:FOLDER, such as --data spider:data/spider, or a file of your "
+            "own questions.",
         )
-    if spider is not None:
-        from sqlwright.datasets.spider import load_spider
+    name, folder = (GOLDEN, golden) if golden is not None else named_folder(data or "")
+    if database is not None and name != GOLDEN:
+        raise UsageError(
+            "--database goes with a golden set", hint="A benchmark names its databases itself."
+        )
+    selection = Selection(
+        questions=questions,
+        split=split,
+        evidence=not no_evidence,
+        sample=sample,
+        by=by,
+        seed=seed,
+        databases=tuple(one.strip() for one in (db_ids or "").split(",") if one.strip()),
+        database=_database(database) if name == GOLDEN else None,
+    )
+    return load_dataset(name, folder, selection)
 
-        return load_spider(spider, questions=questions, split=split)
-    from sqlwright.datasets.bird import load_bird
 
-    if split is not None:
-        raise UsageError("--split goes with --spider", hint="Use --questions FILE with --bird.")
-    assert bird is not None
-    return load_bird(bird, questions=questions)
+def named_folder(data: str) -> tuple[str, Path]:
+    """A data set's name and its folder, of NAME:FOLDER. Raises UsageError."""
+    from sqlwright.datasets.registry import dataset_names
+
+    name, colon, folder = data.partition(":")
+    if not (name.strip() and colon and folder.strip()):
+        raise UsageError(
+            f"--data takes NAME:FOLDER, not {readable(data)!r}",
+            hint=f"Known: {', '.join(dataset_names())}.",
+        )
+    return name.strip(), Path(folder.strip()).expanduser()
+
+
+def _database(named: str | None) -> Path | None:
+    """The database of questions that name none; the usual one, where there is one."""
+    from sqlwright.database.address import parse_address
+
+    database = named or default_database(os.environ)
+    return None if database is None else parse_address(database)
+
+
+def note_left_out(screen: Screen, dataset: Dataset) -> None:
+    """Say which questions the loader left out."""
+    for line in dataset.left_out:
+        screen.note(clean(line, 400), style="warning")
 
 
 def check_folder(out: Path, *, resume: bool) -> Path:

@@ -38,7 +38,7 @@ class Checks:
     @classmethod
     def of(cls, gating: Gating, dataset: Dataset, limit: int | None) -> Checks:
         """The checks that options name. Raises UsageError and DatasetError."""
-        return cls(gating, dataset, limit, gating.gate(dataset.rule))
+        return cls(gating, dataset, limit, gating.gate(dataset.rule, limit))
 
     def outcome(self, folder: Path) -> Outcome:
         """Check the run that the folder holds and write what the options name. Raises
