@@ -14,6 +14,7 @@ from sqlwright.cli.commands import (
     demo,
     doctor,
     evaluate,
+    golden,
     label,
     prepare,
     purge,
@@ -48,6 +49,7 @@ for _name, _module in (
 ):
     app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 app.add_typer(recipes.group, name="recipes")
+app.add_typer(golden.group, name="golden")
 
 
 def _print_version(value: bool) -> None:

@@ -11,11 +11,33 @@ from rich.text import Text
 
 from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.layout import labelled
+from sqlwright.cli.terminal.progress import Spinner
 from sqlwright.cli.terminal.text import clean
+from sqlwright.datasets.example import Dataset
 from sqlwright.evaluation.golden.faults import RULES, Fault
+from sqlwright.evaluation.golden.lint import Lint
 
 STATES = {"error": "bad", "warning": "fair"}
 """Styles of severities."""
+
+
+def examined(screen: Screen, dataset: Dataset, home: Path | None, *, readings: bool) -> list[Fault]:
+    """All faults of a set, found with the progress shown."""
+    from sqlwright import api
+
+    models = api.EmbeddedModels()  # loaded once for all databases
+
+    def opened(url: str) -> api.Session:
+        return api.open(url, recipe="local", models=models, home=home, prepare=False, record=False)
+
+    for line in dataset.left_out:
+        screen.note(clean(line, 400), style="warning")
+    with Spinner(screen, "examining the questions") as spinner:
+        return list(
+            Lint(dataset, opened, readings).faults(
+                lambda done, whole: spinner.tell(f"{done:,} of {whole:,} questions examined")
+            )
+        )
 
 
 def fault_lines(found: Sequence[Fault], questions: int, screen: Screen) -> Iterator[Text]:
