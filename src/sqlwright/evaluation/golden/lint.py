@@ -101,9 +101,9 @@ class _Examined:
             yield from self._weak(gold)
         yield from self._against_stored(usable)
         yield from self._disagreeing(usable)
-        if self.lint.readings and usable:
-            first = usable[0]
-            said = second_reading(self.session, first, example.question, example.evidence)
+        telling = [gold for gold in usable if not is_empty_answer(gold)]
+        if self.lint.readings and telling:
+            said = second_reading(self.session, telling[0], example.question, example.evidence)
             if said:
                 yield _fault("readings", example, said)
 
