@@ -33,8 +33,8 @@ USAGE = 2  # as click has it
 REFUSED = 10  # an answer with a reason, no error
 FAILED = 11  # an answer without a query
 UNHEALTHY = 12  # of doctor, golden lint and sql
-UNDER_SHARE = 14  # of evaluate, as the next one
-ANSWERS_LOST = 15
+UNDER_SHARE = 14  # of evaluate
+ANSWERS_LOST = 15  # of evaluate
 INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 PIPE_CLOSED = 141  # 128 and the number of SIGPIPE
 

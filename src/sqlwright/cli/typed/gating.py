@@ -41,6 +41,10 @@ def number(text: str | int) -> int:
     return value
 
 
+GoldenSet = Annotated[
+    Path,
+    typer.Argument(metavar="GOLDEN_SET", help="Your own questions: YAML, JSON, JSONL or CSV."),
+]
 FailUnder = Annotated[
     float | None,
     typer.Option(
