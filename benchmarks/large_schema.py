@@ -22,7 +22,6 @@ paper drew single columns for sizes in between; here whole databases are drawn.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import math
 import random
@@ -33,10 +32,14 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from sqlwright.catalog.descriptions import DescribedColumn
+from sqlwright.database.writing import DatabaseWriter, new_database
 from sqlwright.datasets.bird import load_bird
+from sqlwright.datasets.describing import description_file, file_name
 from sqlwright.datasets.example import Dataset
 from sqlwright.datasets.spider import load_spider
 from sqlwright.datasets.split import HELD_BACK
+from sqlwright.schema import Column, ForeignKey, Table
 
 COLUMNS = 4_337
 """The largest schema of the paper."""
@@ -57,6 +60,29 @@ class Source:
     keys: tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...]
     """Columns, table and columns they point to; the latter empty for its primary key."""
 
+    def table(self, prefix: str = "") -> Table:
+        """It under its new name."""
+        primary = sorted((place, name) for name, _, place in self.columns if place)
+        return Table(
+            prefixed(prefix, self.name),
+            tuple(Column(name, kind) for name, kind, _ in self.columns),
+            tuple(name for _, name in primary),
+        )
+
+    def foreign_keys(self, prefix: str = "") -> Iterator[ForeignKey]:
+        """Its keys under the new names."""
+        for near, target, far in self.keys:
+            yield ForeignKey(prefixed(prefix, self.name), near, prefixed(prefix, target), far)
+
+    def rows(self, drawn: random.Random) -> Iterator[tuple[int | float | str, ...]]:
+        """A few rows of values that suit the declared types; keys count from 1."""
+        linked = {name for near, _, _ in self.keys for name in near}
+        for row in range(1, ROWS + 1):
+            yield tuple(
+                cell(kind, row, is_key=bool(place) or name in linked, drawn=drawn)
+                for name, kind, place in self.columns
+            )
+
 
 def make_large_schema(data: Path, folder: Path, columns: int = COLUMNS, seed: int = 0) -> Path:
     """A SQLite file in `folder` with at least `columns` columns, at most a tenth more, and its
@@ -71,19 +97,18 @@ def make_large_schema(data: Path, folder: Path, columns: int = COLUMNS, seed: in
     drawn = random.Random(seed)
     descriptions = path.parent / "database_description"
     descriptions.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".part")
-    unfinished.unlink(missing_ok=True)
-    connection = sqlite3.connect(unfinished)
-    connection.execute("PRAGMA journal_mode=OFF")
-    for prefix, tables in chosen(sources, columns, drawn):
-        for table in tables:
-            connection.execute(ddl(table, prefix))
-            fill(connection, table, prefix, drawn)
-            describe(table, prefix, meanings, descriptions)
-    connection.commit()
-    connection.close()
-    unfinished.rename(path)
+    with new_database(path) as writer:
+        for prefix, tables in chosen(sources, columns, drawn):
+            for table in tables:
+                add_made(writer, table, prefix, drawn)
+                describe(table, prefix, meanings, descriptions)
     return path
+
+
+def add_made(writer: DatabaseWriter, table: Source, prefix: str, drawn: random.Random) -> None:
+    """Write a table with made-up rows."""
+    writer.create(table.table(prefix), table.foreign_keys(prefix))
+    writer.insert(table.table(prefix), table.rows(drawn))
 
 
 def surround(data: Path, dataset: Dataset, folder: Path, columns: int, seed: int = 0) -> Path:
@@ -134,8 +159,7 @@ def _widen(
     for prefix, tables in _others(sources, columns - own, drawn):
         if there.isdisjoint(prefixed(prefix, table.name).lower() for table in tables):
             for table in tables:
-                connection.execute(ddl(table, prefix))
-                fill(connection, table, prefix, drawn)
+                add_made(DatabaseWriter(connection), table, prefix, drawn)
                 describe(table, prefix, meanings, path.parent / "database_description")
     connection.commit()
     connection.close()
@@ -215,39 +239,6 @@ def prefixed(prefix: str, name: str) -> str:
     return f"{prefix}_{name}" if prefix else name
 
 
-def ddl(table: Source, prefix: str) -> str:
-    """Its CREATE TABLE statement under its new name."""
-    parts = [f"{quoted(name)} {kind}".rstrip() for name, kind, _ in table.columns]
-    primary = [
-        name for name, _, _ in sorted((c for c in table.columns if c[2]), key=lambda c: c[2])
-    ]
-    if primary:
-        parts.append(f"PRIMARY KEY ({', '.join(map(quoted, primary))})")
-    for near, target, far in table.keys:
-        ends = f" ({', '.join(map(quoted, far))})" if far else ""
-        parts.append(
-            f"FOREIGN KEY ({', '.join(map(quoted, near))})"
-            f" REFERENCES {quoted(prefixed(prefix, target))}{ends}"
-        )
-    lines = ",\n    ".join(parts)
-    return f"CREATE TABLE {quoted(prefixed(prefix, table.name))} (\n    {lines}\n)"
-
-
-def fill(connection: sqlite3.Connection, table: Source, prefix: str, drawn: random.Random) -> None:
-    """A few rows of values that suit the declared types; keys count from 1."""
-    linked = {name for near, _, _ in table.keys for name in near}
-    marks = ", ".join("?" * len(table.columns))
-    rows = [
-        tuple(
-            cell(kind, row, is_key=bool(place) or name in linked, drawn=drawn)
-            for name, kind, place in table.columns
-        )
-        for row in range(1, ROWS + 1)
-    ]
-    name = quoted(prefixed(prefix, table.name))
-    connection.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
-
-
 def cell(kind: str, row: int, *, is_key: bool, drawn: random.Random) -> int | float | str:
     """A value for a column of a declared type."""
     kind = kind.upper()
@@ -262,25 +253,14 @@ def cell(kind: str, row: int, *, is_key: bool, drawn: random.Random) -> int | fl
 
 def describe(table: Source, prefix: str, meanings: Mapping[str, str], folder: Path) -> None:
     """A description file in BIRD's layout with the columns' meanings, where there are any."""
-    rows = [
-        (name, "", text, kind, "")
-        for name, kind, _ in table.columns
+    told = [
+        DescribedColumn(name, "", text)
+        for name, _, _ in table.columns
         if (text := meanings.get(f"{table.database}|{table.name}|{name}"))
     ]
-    if not rows:
-        return
-    path = folder / f"{prefixed(prefix, table.name)}.csv".replace("/", "_")
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(
-            ("original_column_name", "column_name", "column_description", "data_format",
-             "value_description")
-        )  # fmt: skip
-        writer.writerows(rows)
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    if told:
+        path = folder / file_name(prefixed(prefix, table.name))
+        path.write_text(description_file(told), "utf-8")
 
 
 def main(arguments: Iterable[str] | None = None) -> None:

@@ -19,21 +19,23 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.large_schema import ddl, fill, quoted, read_sources
+from benchmarks.large_schema import Source, read_sources
 
 from sqlwright import api
+from sqlwright.database import open_database
+from sqlwright.database.writing import DatabaseWriter, Row, new_database
 from sqlwright.datasets.example import Example
+from sqlwright.datasets.merging import StoredSource, add_database
 from sqlwright.datasets.spider import load_spider
 from sqlwright.datasets.split import load_split
 from sqlwright.evaluation.intervals import Share
@@ -41,7 +43,7 @@ from sqlwright.evaluation.rules.spider import orders, spider_match
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import prepare, prepared_folder
-from sqlwright.schema import ColumnRef, Schema
+from sqlwright.schema import ColumnRef, Schema, Table
 from sqlwright.session import Session
 from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.types import ExecutionResult
@@ -88,6 +90,29 @@ class Gold:
     tables: frozenset[str]
 
 
+@dataclass(frozen=True)
+class MadeSource:
+    """One of BIRD's training schemas with made-up rows."""
+
+    name: str
+    tables: Sequence[Source]
+    drawn: random.Random
+
+    @property
+    def schema(self) -> Schema:
+        by_name = {table.name.casefold(): table.name for table in self.tables}
+        keys = tuple(
+            replace(key, target_table=by_name.get(key.target_table.casefold(), key.target_table))
+            for table in self.tables
+            for key in table.foreign_keys()
+        )
+        return Schema(self.name, tuple(table.table() for table in self.tables), keys)
+
+    def rows(self, table: Table) -> Iterator[Row]:
+        (made,) = (one for one in self.tables if one.name == table.name)
+        return made.rows(self.drawn)
+
+
 def make_merged(
     data: Path, folder: Path, columns: int, seed: int, *, dev: bool = False
 ) -> tuple[Path, Names]:
@@ -97,77 +122,37 @@ def make_merged(
     if not names_path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
-        with closing(sqlite3.connect(path, isolation_level=None)) as merged:
-            merged.execute("PRAGMA journal_mode=OFF")
-            merged.execute("PRAGMA synchronous=OFF")
-            scratch = folder / "scratch.sqlite"
-            names = dict(_fill_merged(merged, data, scratch, columns, seed, dev))
+        with new_database(path) as writer:
+            names = dict(_fill_merged(writer, data, columns, seed, dev))
         names_path.write_text(json.dumps(names), encoding="utf-8")
     return path, json.loads(names_path.read_text(encoding="utf-8"))
 
 
 def _fill_merged(
-    merged: sqlite3.Connection, data: Path, scratch: Path, columns: int, seed: int, dev: bool
+    writer: DatabaseWriter, data: Path, columns: int, seed: int, dev: bool
 ) -> Iterator[tuple[str, dict[str, str]]]:
     drawn = random.Random(seed)
     split = load_split(data)
     spider = sorted(split.fit | split.valid | split.calib | (split.dev if dev else frozenset()))
     drawn.shuffle(spider)
     taken: set[str] = set()
+    total = 0
     for name in spider:
         path = data / "spider" / "database" / name / f"{name}.sqlite"
         if path.exists():
-            scratch.write_bytes(path.read_bytes())
-            yield name, add(merged, scratch, name, taken)
+            with closing(open_database(str(path))) as database:
+                yield name, add_database(writer, StoredSource(name, database), taken)
+                tables = (one for one in database.schema().tables if one.kind == "table")
+                total += sum(len(table.columns) for table in tables)
     sources = read_sources(data / "bird" / "train" / "train_schemas_ddl.json")
     others = sorted(sources)
     drawn.shuffle(others)
     for name in others:
-        if column_count(merged) >= columns:
+        if total >= columns:
             break
-        scratch.unlink()
-        with closing(sqlite3.connect(scratch)) as connection, connection:
-            for table in sources[name]:
-                connection.execute(ddl(table, ""))
-                fill(connection, table, "", drawn)
-        yield f"bird/{name}", add(merged, scratch, name, taken)
-    scratch.unlink()
-
-
-def column_count(connection: sqlite3.Connection) -> int:
-    return int(
-        connection.execute(
-            "SELECT count(*) FROM sqlite_schema t, pragma_table_info(t.name)"
-            " WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'"
-        ).fetchone()[0]
-    )
-
-
-def add(merged: sqlite3.Connection, scratch: Path, name: str, taken: set[str]) -> dict[str, str]:
-    """Copy every table of `scratch`; those whose name is taken are renamed there beforehand, so
-    that the keys pointing at them are too."""
-    named = {}
-    with closing(sqlite3.connect(scratch, isolation_level=None)) as own:
-        listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-        tables = [table for (table,) in own.execute(f"{listed} ORDER BY rowid")]
-        own_names = {table.casefold() for table in tables}
-        for table in tables:
-            new = table
-            while new.casefold() in (taken if new == table else taken | own_names):
-                new = f"{name}_{new}"
-            if new != table:
-                own.execute(f"ALTER TABLE {quoted(table)} RENAME TO {quoted(new)}")
-            taken.add(new.casefold())
-            named[table] = new
-    merged.execute("ATTACH ? AS own", (str(scratch),))
-    for new in named.values():
-        (statement,) = merged.execute(
-            "SELECT sql FROM own.sqlite_schema WHERE type = 'table' AND name = ?", (new,)
-        ).fetchone()
-        merged.execute(statement)
-        merged.execute(f"INSERT INTO main.{quoted(new)} SELECT * FROM own.{quoted(new)}")
-    merged.execute("DETACH own")
-    return named
+        source = MadeSource(name, sources[name], drawn)
+        yield f"bird/{name}", add_database(writer, source, taken)
+        total += source.schema.column_count
 
 
 def sample(

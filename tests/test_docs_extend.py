@@ -32,6 +32,7 @@ OPENINGS = {
     "RECIPES": "RECIPES: Mapping[str, str] = {\n",
     "PROVIDERS": "    for row in (\n",
     "WIRES": "WIRES: dict[str, str] = {\n",
+    "DATASETS": "DATASETS: Mapping[str, str] = {\n",
 }
 
 
@@ -146,7 +147,8 @@ def test_every_file_is_written_and_every_program_runs(tmp_path: Path, server: st
 def test_every_file_that_is_named_is_there() -> None:
     named = set(re.findall(r"`((?:src|tests|docs)/[\w/.]+)`", PAGE))
     named |= {
-        f"src/sqlwright/{n}" for n in re.findall(r"`((?:cli|llm|running|recipes)/[\w/.]+)`", PAGE)
+        f"src/sqlwright/{n}"
+        for n in re.findall(r"`((?:cli|datasets|llm|running|recipes)/[\w/.]+)`", PAGE)
     }
     known = {name for name in named if not re.search(r"NAME|STAGE", name)}
     assert len(known) >= 10

@@ -40,7 +40,7 @@ def test_help_and_version(sqlwright: Command) -> None:
         (["ask", "a.db", "q", "--json", "--csv"], "only one form of output"),
         (["ask", "how many orders?"], "no database was named"),
         (["prepare"], "no database was named"),
-        (["evaluate"], "name one benchmark folder"),
+        (["evaluate"], "name one data set"),
         (["evaluate", "--data", "spider:.", "--resume"], "--resume needs the folder"),
         (["recipes", "explode"], "No such command 'explode'"),
         (["recipes", "explode"], "list, show, compare"),
@@ -53,8 +53,6 @@ def test_help_and_version(sqlwright: Command) -> None:
 def test_wrong_arguments_are_explained(
     sqlwright: Command, home: Path, arguments: list[str], message: str
 ) -> None:
-    if arguments == ["evaluate", "--data", "spider:.", "--resume"]:
-        Path("dev.json").write_text("[]")
     outcome = sqlwright(*arguments)
     assert outcome.code == 2
     assert message in outcome.err

@@ -98,7 +98,7 @@ def _divided(text: str) -> Iterator[str]:
 def _written_out(query: str) -> Iterator[str]:
     """The query with each alternative of its braces in their place."""
     braces = list(_braces(query))
-    choices = [_choices(one.columns) for one in braces if one.columns]
+    choices = [list(islice(_choices(one.columns), MOST)) for one in braces if one.columns]
     for taken in islice(product(*choices), MOST):
         left, parts, at = iter(taken), [], 0
         columns: tuple[str, ...] = ()

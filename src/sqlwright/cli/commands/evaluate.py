@@ -80,10 +80,8 @@ def command(
     Interrupt it whenever you like: with --out and --resume it goes on where it was. In CI,
     --fail-under and --baseline set the exit code, and --junit writes what a CI server shows.
     """
-    if recipe is not None and ablation is not None:
-        raise UsageError(
-            "--ablation names a recipe and its changes", hint="Leave out --recipe, or --ablation."
-        )
+    recipe, settings = _recipe(recipe, ablation, settings)
+    folder = _folder(out, resume)
     dataset = measuring.data_set(
         data,
         golden=golden,
@@ -102,16 +100,14 @@ def command(
     from sqlwright.cli.views.evaluate import measure
     from sqlwright.cli.views.golden.checked import Checks
     from sqlwright.evaluation.run import EvaluationSettings
-    from sqlwright.recipes.ablation_lists import find_ablation
 
     settle_streams()
     screen = Screen.open()
     given = gating.Gating(fail_under, baseline, allow_lost, write_baseline, junit)
     checks = Checks.of(given, dataset, limit)
-    named = None if ablation is None else find_ablation(ablation)
     chosen = settled(
-        recipe=named.recipe if named else recipe,
-        overrides=(*named.overrides, *(settings or ())) if named else settings,
+        recipe=recipe,
+        overrides=settings,
         llm=options.llm_flags(
             model=model,
             base_url=base_url,
@@ -142,10 +138,27 @@ def command(
             ablation=ablation or "",
             stand_in=not no_stand_in,
         ),
-        folder=_folder(out, resume),
+        folder=folder,
         checks=checks,
         as_json=as_json,
     )
+
+
+def _recipe(
+    recipe: str | None, ablation: str | None, settings: list[str] | None
+) -> tuple[str | None, list[str] | None]:
+    """The recipe and its changes; those of an ablation come first. Raises UsageError where both are
+    named."""
+    if ablation is None:
+        return recipe, settings
+    if recipe is not None:
+        raise UsageError(
+            "--ablation names a recipe and its changes", hint="Leave out --recipe, or --ablation."
+        )
+    from sqlwright.recipes.ablation_lists import find_ablation
+
+    named = find_ablation(ablation)
+    return named.recipe, [*named.overrides, *(settings or ())]
 
 
 def _folder(out: Path | None, resume: bool) -> Path | None:
