@@ -22,6 +22,7 @@ from sqlwright.cli.commands import (
     trace,
 )
 from sqlwright.cli.commands.golden.group import group as golden
+from sqlwright.cli.commands.merging import merge_databases
 from sqlwright.cli.help import GROUP_EPILOG, CalmCommand, CalmGroup
 
 app = typer.Typer(
@@ -46,6 +47,7 @@ for _name, _module in (
     ("evaluate", evaluate),
     ("ablate", ablate),
     ("label", label),
+    ("merge-databases", merge_databases),
 ):
     app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 app.add_typer(recipes.group, name="recipes")

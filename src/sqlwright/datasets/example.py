@@ -80,3 +80,8 @@ class Dataset:
         """The examples over some databases."""
         kept = set(db_ids)
         return replace(self, name=name, examples=tuple(e for e in self.examples if e.db_id in kept))
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things in words, for lines about what was left out."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.confidence.refitting import GoldenQuestion
-from sqlwright.datasets.example import Dataset, Example, Expected
+from sqlwright.datasets.example import Dataset, Example, Expected, counted
 from sqlwright.datasets.reading import digests, read_rows, text_field
 from sqlwright.datasets.selection import Selection
 from sqlwright.errors import DatasetError
@@ -71,7 +71,7 @@ def load_golden_set(path: Path, *, database: Path | None = None) -> Dataset:
     if not examples and not elsewhere:
         raise DatasetError(f"{path} has no questions", hint="Each takes question and sql.")
     left_out = [
-        f"{count} question{'s' * (count != 1)} over {engine} left out: only {ENGINE} can be asked"
+        f"{counted(count, 'question')} over {engine} left out: only {ENGINE} can be asked"
         for engine, count in elsewhere.items()
     ]
     return Dataset(

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlwright.catalog.descriptions import DescribedColumn
 from sqlwright.datasets.describing import written_descriptions
-from sqlwright.datasets.example import Dataset, Example
+from sqlwright.datasets.example import Dataset, Example, counted
 from sqlwright.datasets.reading import (
     database_name,
     digests,
@@ -32,7 +32,7 @@ from sqlwright.errors import DatasetError
 FILES = ("livesqlbench_data_sqlite.jsonl", "livesqlbench_data.jsonl")
 FOLDERS = (".", "database", "databases", "dev_databases")
 WITHHELD = "without gold (sol_sql)"
-CHANGING = "that change the database or take several statements"
+CHANGING = "that would change the database or take several statements"
 
 
 def load_livesqlbench(folder: Path, selection: Selection) -> Dataset:
@@ -63,7 +63,7 @@ def load_livesqlbench(folder: Path, selection: Selection) -> Dataset:
         )
     if not examples and without[WITHHELD]:
         raise DatasetError(
-            f"{path} has no gold: sol_sql is empty in all {without[WITHHELD]:,} questions",
+            f"{path} has no gold: sol_sql is empty in all of {without[WITHHELD]:,}",
             hint="Its makers send it on request; put the whole file in the folder, or name it with "
             "--questions.",
         )
@@ -73,7 +73,9 @@ def load_livesqlbench(folder: Path, selection: Selection) -> Dataset:
         rule="bird",
         files=digests(folder, files),
         descriptions=_descriptions(folder, known),
-        left_out=tuple(f"{count:,} tasks {why} left out" for why, count in without.items()),
+        left_out=tuple(
+            f"{counted(count, 'task')} {why} left out" for why, count in without.items()
+        ),
     )
 
 

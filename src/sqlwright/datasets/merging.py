@@ -29,7 +29,7 @@ from sqlwright.catalog.descriptions import (
 from sqlwright.database import open_database
 from sqlwright.database.writing import DatabaseWriter, Row, new_database
 from sqlwright.datasets.describing import description_file, file_name
-from sqlwright.datasets.example import Dataset, Example
+from sqlwright.datasets.example import Dataset, Example, counted
 from sqlwright.errors import DatabaseUnavailable, DatasetError
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.schema import ForeignKey, Schema, Table, fold_name
@@ -240,22 +240,22 @@ def _rewritten(
                         without[found] += 1
                     else:
                         kept.append(replace(found, db_id=NAME, database=merged))
-    return kept, [f"{count:,} questions left out: {why}" for why, count in without.items()]
+    return kept, [f"{counted(count, 'question')} left out: {why}" for why, count in without.items()]
 
 
 def _moved(example: Example, own: Database, whole: Database, names: Names) -> Example | str:
     """The question with its query for the merged database, or the reason why it has none."""
     sql = rename_tables(example.gold_sql, names)
     if sql is None:
-        return "their query can't be read"
+        return "the query can't be read"
     before, after = (
         database.execute(query, Run(), limits=WHOLE)
         for database, query in ((own, example.gold_sql), (whole, sql))
     )
     if not before.ok:
-        return "their query doesn't run"
+        return "the query doesn't run"
     if not after.ok or _rows(before) != _rows(after):
-        return "their query gives other rows over the merged tables"
+        return "the query gives other rows over the merged tables"
     return replace(example, gold_sql=sql)
 
 

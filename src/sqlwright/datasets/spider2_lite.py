@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlwright.datasets.example import Dataset, Example, Expected
+from sqlwright.datasets.example import Dataset, Example, Expected, counted
 from sqlwright.datasets.reading import (
     database_name,
     digests,
@@ -82,15 +82,17 @@ def load_spider2_lite(folder: Path, selection: Selection) -> Dataset:
         )
     if not examples and without["without gold"]:
         raise DatasetError(
-            f"{gold} has no gold for any of the {without['without gold']:,} questions over SQLite",
+            f"{gold} has no gold for {counted(without['without gold'], 'question')} over SQLite",
             hint="It takes the results (exec_result/*.csv) or queries (sql/*.sql) there.",
         )
     return Dataset(
         path.stem,
         tuple(examples),
-        rule="defog",  # as in its own comparison, further columns do no harm
+        rule="spider2",
         files=digests(folder, files),
-        left_out=tuple(f"{count:,} questions {why} left out" for why, count in without.items()),
+        left_out=tuple(
+            f"{counted(count, 'question')} {why} left out" for why, count in without.items()
+        ),
     )
 
 

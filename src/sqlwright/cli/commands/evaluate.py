@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.typed import gating, measuring, options
+
+if TYPE_CHECKING:
+    from sqlwright.settings.values import Settings
 
 EXAMPLES = """\
 sqlwright evaluate --data spider:data/spider --split dev --out runs/local
@@ -77,10 +81,9 @@ def command(
 ) -> int:
     """Measure a recipe on a benchmark or on questions of your own: accuracy, calibration, time.
 
-    Interrupt it whenever you like: with --out and --resume it goes on where it was. In CI,
-    --fail-under and --baseline set the exit code, and --junit writes what a CI server shows.
+    Interrupt it whenever you like: with --out and --resume it goes on where it was. --fail-under,
+    --baseline and --junit make it a check in CI.
     """
-    recipe, settings = _recipe(recipe, ablation, settings)
     folder = _folder(out, resume)
     dataset = measuring.data_set(
         data,
@@ -95,7 +98,6 @@ def command(
         db_ids=db_ids,
     )
 
-    from sqlwright.cli.opening import note_destinations, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.evaluate import measure
     from sqlwright.cli.views.golden.checked import Checks
@@ -105,23 +107,19 @@ def command(
     screen = Screen.open()
     given = gating.Gating(fail_under, baseline, allow_lost, write_baseline, junit)
     checks = Checks.of(given, dataset, limit)
-    chosen = settled(
-        recipe=recipe,
-        overrides=settings,
-        llm=options.llm_flags(
-            model=model,
-            base_url=base_url,
-            budget=budget,
-            worth=worth,
-            privacy=privacy,
-            remote=remote,
-            reasoning=reasoning,
-            no_cache=no_cache,
-            record=record,
-            replay=replay,
-        ),
+    flags = options.llm_flags(
+        model=model,
+        base_url=base_url,
+        budget=budget,
+        worth=worth,
+        privacy=privacy,
+        remote=remote,
+        reasoning=reasoning,
+        no_cache=no_cache,
+        record=record,
+        replay=replay,
     )
-    note_destinations(screen, chosen, allow_code=allow_code)
+    chosen = _chosen(recipe, ablation, settings, flags, allow_code=allow_code)
     measuring.note_left_out(screen, dataset)
     return measure(
         screen,
@@ -144,21 +142,31 @@ def command(
     )
 
 
-def _recipe(
-    recipe: str | None, ablation: str | None, settings: list[str] | None
-) -> tuple[str | None, list[str] | None]:
-    """The recipe and its changes; those of an ablation come first. Raises UsageError where both are
-    named."""
-    if ablation is None:
-        return recipe, settings
-    if recipe is not None:
+def _chosen(
+    recipe: str | None,
+    ablation: str | None,
+    overrides: list[str] | None,
+    flags: Mapping[str, Any],
+    *,
+    allow_code: bool,
+) -> Settings:
+    """The settings of the run, with a note where prompts go elsewhere; changes of an ablation come
+    before others. Raises UsageError where both a recipe and an ablation are named, and
+    ConfigError."""
+    from sqlwright.cli.opening import note_destinations, settled
+    from sqlwright.cli.terminal.console import Screen
+    from sqlwright.recipes.ablation_lists import find_ablation
+
+    if ablation is not None and recipe is not None:
         raise UsageError(
             "--ablation names a recipe and its changes", hint="Leave out --recipe, or --ablation."
         )
-    from sqlwright.recipes.ablation_lists import find_ablation
-
-    named = find_ablation(ablation)
-    return named.recipe, [*named.overrides, *(settings or ())]
+    if ablation is not None:
+        named = find_ablation(ablation)
+        recipe, overrides = named.recipe, [*named.overrides, *(overrides or ())]
+    chosen = settled(recipe=recipe, overrides=overrides, llm=flags)
+    note_destinations(Screen.open(), chosen, allow_code=allow_code)
+    return chosen
 
 
 def _folder(out: Path | None, resume: bool) -> Path | None:

@@ -1,0 +1,1 @@
+"""Commands that make one data set of several databases."""
