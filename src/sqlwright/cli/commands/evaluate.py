@@ -106,7 +106,6 @@ def command(
     settle_streams()
     screen = Screen.open()
     given = gating.Gating(fail_under, baseline, allow_lost, write_baseline, junit)
-    checks = Checks.of(given, dataset, limit)
     flags = options.llm_flags(
         model=model,
         base_url=base_url,
@@ -137,7 +136,7 @@ def command(
             stand_in=not no_stand_in,
         ),
         folder=folder,
-        checks=checks,
+        checks=Checks.of(given, dataset, limit),
         as_json=as_json,
     )
 
