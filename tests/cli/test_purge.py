@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from sqlwright.catalog.descriptions import DescribedColumn
 from sqlwright.cli.views.demo import demo_database
+from sqlwright.datasets.describing import written_descriptions
 from tests.cli.conftest import Outcome
 from tests.llm.server import ModelServer
 
@@ -40,8 +42,9 @@ def used(sqlwright: Command, shop: Path, home: Path, temporary: Path) -> Path:
         model = ["-r", "baseline", "-m", "openai-compatible/m", "--base-url", server.url]
         assert sqlwright("ask", shop, QUESTION, *model, "--record", "mine.jsonl").code == 0
     (home / "chat_history").write_text("How many?\n")
+    written_descriptions({"customers": [DescribedColumn("name", "", "the name")]})
     kept = {path.name for path in home.iterdir()}
-    assert kept == {"databases", "traces", "replies", "demo", "chat_history"}
+    assert kept == {"databases", "traces", "replies", "demo", "chat_history", "descriptions"}
     return home
 
 
@@ -58,6 +61,7 @@ def test_everything_goes(sqlwright: Command, used: Path, shop: Path) -> None:
     assert "1 kept reply of language models, " in outcome.err
     assert "the lines typed in chats" in outcome.err
     assert "the demo database" in outcome.err
+    assert "the descriptions of 1 measured database" in outcome.err
     assert any(
         f"{text} in all" in outcome.err
         for text in (f"{size / 1e6:,.1f} MB", f"{size / 1e3:,.1f} kB")
@@ -97,7 +101,7 @@ def test_only_traces_go(sqlwright: Command, used: Path) -> None:
     assert outcome.code == 0
     assert "removed the traces of 2 questions" in outcome.err
     kept = {path.name for path in used.iterdir() if any(path.iterdir() if path.is_dir() else "x")}
-    assert kept == {"databases", "replies", "demo", "chat_history"}
+    assert kept == {"databases", "replies", "demo", "chat_history", "descriptions"}
     assert "no traces" in sqlwright("purge", "--traces").err
 
 

@@ -17,7 +17,8 @@ NAMED = re.compile(r"`([\w./-]+\.(?:py|jinja|yaml|toml|sql|svg|md|sh))`|`([a-z_]
 PLACEHOLDER = re.compile(r"NAME|STAGE|<")
 OTHERS = {
     "sqlwright.toml", "pyproject.toml", "my_recipe.yaml", "house.jinja", "mine.yaml", "recipe.yaml",
-    "prices.toml", "database_description/",
+    "prices.toml", "database_description/", "databases/", "dev_databases/", "test_database/",
+    "resource/", "my-questions.yaml",
 }  # fmt: skip
 """Files of a user's."""
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sqlwright.errors import WorkspaceError
 from sqlwright.schema import ForeignKey, Table
+from sqlwright.sql.tokens import quote_name
 from sqlwright.types import Cell
 
 Row = tuple[Cell, ...]
@@ -32,7 +33,7 @@ class DatabaseWriter:
     def insert(self, table: Table, rows: Iterable[Row]) -> None:
         """Add rows, a cell for each column of the table."""
         marks = ", ".join("?" * len(table.columns))
-        self._connection.executemany(f"INSERT INTO {_quoted(table.name)} VALUES ({marks})", rows)
+        self._connection.executemany(f"INSERT INTO {quote_name(table.name)} VALUES ({marks})", rows)
 
 
 @contextmanager
@@ -57,23 +58,20 @@ def new_database(path: Path) -> Iterator[DatabaseWriter]:
 def create_table(table: Table, keys: Iterable[ForeignKey] = ()) -> str:
     """The statement that makes such a table."""
     parts = [
-        f"{_quoted(column.name)} {column.type}".rstrip() + ("" if column.nullable else " NOT NULL")
+        f"{quote_name(column.name)} {column.type}".rstrip()
+        + ("" if column.nullable else " NOT NULL")
         for column in table.columns
     ]
     if table.primary_key:
         parts.append(f"PRIMARY KEY ({_listed(table.primary_key)})")
     parts += [
-        f"FOREIGN KEY ({_listed(key.columns)}) REFERENCES {_quoted(key.target_table)}"
+        f"FOREIGN KEY ({_listed(key.columns)}) REFERENCES {quote_name(key.target_table)}"
         + (f" ({_listed(key.target_columns)})" if key.target_columns else "")
         for key in keys
     ]
     lines = ",\n    ".join(parts)
-    return f"CREATE TABLE {_quoted(table.name)} (\n    {lines}\n)"
+    return f"CREATE TABLE {quote_name(table.name)} (\n    {lines}\n)"
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(_quoted, names))
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return ", ".join(map(quote_name, names))

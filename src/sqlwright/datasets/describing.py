@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sqlwright.boundary.home import home, make_private
-from sqlwright.catalog.descriptions import FOLDER, DescribedColumn
+from sqlwright.catalog.descriptions import DescribedColumn
 from sqlwright.errors import DatasetError
 
 HEADER = (
@@ -28,7 +28,7 @@ HEADER = (
 )
 
 Described = Mapping[str, Sequence[DescribedColumn]]
-"""What is said of each table's columns."""
+"""The descriptions of each table's columns."""
 
 
 def description_file(columns: Sequence[DescribedColumn]) -> str:
@@ -52,23 +52,22 @@ def written_descriptions(described: Described) -> Path:
     told = "\0".join(f"{name}\0{text}" for name, text in sorted(files.items()))
     place = home() / "descriptions"
     folder = place / hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:24]
-    if (folder / FOLDER).is_dir():
-        return folder / FOLDER
+    if folder.is_dir():
+        return folder
     try:
         make_private(place)
         aside = Path(tempfile.mkdtemp(prefix="part-", dir=place))
-        (aside / FOLDER).mkdir()
         for name, text in files.items():
-            (aside / FOLDER / name).write_text(text, "utf-8")
+            (aside / name).write_text(text, "utf-8")
         try:
             aside.rename(folder)
         except OSError:
             shutil.rmtree(aside, ignore_errors=True)
-            if not (folder / FOLDER).is_dir():  # else another run was faster
+            if not folder.is_dir():  # else another run was faster
                 raise
     except OSError as error:
         raise DatasetError(
             f"descriptions can't be written to {place}: {error.strerror or error}",
             hint="Name another folder with SQLWRIGHT_HOME.",
         ) from None
-    return folder / FOLDER
+    return folder

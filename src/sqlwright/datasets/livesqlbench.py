@@ -115,7 +115,7 @@ def _database(folder: Path, db_id: str) -> Path:
 
 
 def _knowledge(folder: Path, db_id: str) -> tuple[dict[str, str], list[Path]]:
-    """What is known of a database, a text by id, and the file that it was read from."""
+    """The knowledge about a database, a text by id, and the file that it was read from."""
     place = _place(folder, db_id)
     path = None if place is None else place / f"{db_id}_kb.jsonl"
     if path is None or not path.exists():

@@ -34,6 +34,7 @@ from sqlwright.errors import DatabaseUnavailable, DatasetError
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.schema import ForeignKey, Schema, Table, fold_name
 from sqlwright.sql.renaming import rename_tables
+from sqlwright.sql.tokens import quote_name
 from sqlwright.types import ExecutionResult
 
 NAME = "merged"
@@ -82,10 +83,9 @@ class StoredSource:
 
     def rows(self, table: Table) -> Iterator[Row]:
         """Raises DatasetError where the table can't be read."""
-        quoted = '"' + table.name.replace('"', '""') + '"'
         page, at = PAGE, 0
         while True:
-            asked = f"SELECT * FROM {quoted} LIMIT {page} OFFSET {at}"
+            asked = f"SELECT * FROM {quote_name(table.name)} LIMIT {page} OFFSET {at}"
             result = self.database.execute(asked, Run(), limits=WHOLE)
             if not result.ok or result.shortened or (result.truncated and page == 1):
                 problem = result.error.message if result.error else "its values are too large"

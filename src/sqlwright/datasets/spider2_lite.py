@@ -116,7 +116,7 @@ def _document(name: Any, whole: Path, where: str) -> str:
 
 
 def _rules(gold: Path) -> dict[str, dict[str, Any]]:
-    """How each question's result is compared, by its id."""
+    """The settings by which each question's result is compared, by its id."""
     path = gold / "spider2lite_eval.jsonl"
     if not path.exists():
         return {}

@@ -75,16 +75,9 @@ def command(
     if out is None:
         raise UsageError("the runs need a folder", hint="Name it with --out.")
     dataset = measuring.data_set(
-        data,
-        database=database,
-        questions=questions,
-        split=split,
-        no_evidence=no_evidence,
-        sample=sample,
-        by=by,
-        seed=seed,
-        db_ids=db_ids,
-    )
+        data, database=database, questions=questions, split=split, sample=sample, by=by,
+        seed=seed, db_ids=db_ids, no_evidence=no_evidence,
+    )  # fmt: skip
 
     from sqlwright.cli.opening import note_destinations, settled
     from sqlwright.cli.views.ablate import compare

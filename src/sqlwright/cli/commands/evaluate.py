@@ -86,17 +86,9 @@ def command(
     """
     folder = _folder(out, resume)
     dataset = measuring.data_set(
-        data,
-        golden=golden,
-        database=database,
-        questions=questions,
-        split=split,
-        no_evidence=no_evidence,
-        sample=sample,
-        by=by,
-        seed=seed,
-        db_ids=db_ids,
-    )
+        data, golden=golden, database=database, questions=questions, split=split,
+        sample=sample, by=by, seed=seed, db_ids=db_ids, no_evidence=no_evidence,
+    )  # fmt: skip
 
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.evaluate import measure

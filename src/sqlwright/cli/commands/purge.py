@@ -37,8 +37,8 @@ def command(
     """Remove what was prepared for a database, and what models replied about it.
 
     No database is touched. Traces stay, unless --traces or --all is given. --all removes prepared
-    data, traces, replies, the lines typed in chats, the demo and copies that killed processes left;
-    what lies where you put it (--record, --out) stays.
+    data, traces, replies, the lines typed in chats, the demo, descriptions of data sets and copies
+    that killed processes left; what lies where you put it (--record, --out) stays.
     """
     if everything + traces + bool(word or database) > 1:
         raise UsageError(

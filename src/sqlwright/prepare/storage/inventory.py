@@ -28,7 +28,9 @@ from sqlwright.prepare.storage.removal import purge
 
 DATABASES, TRACES, REPLIES, DEMO = "databases", "traces", "replies", "demo"
 HISTORY = "chat_history"
+DESCRIPTIONS = "descriptions"
 _DEMO = re.compile(r"harbor-and-pine-[\w.]+\.sqlite(?:\.part)?(?:-journal)?\Z")
+_DESCRIPTIONS = re.compile(r"[0-9a-f]{24}\Z|part-\w+\Z")
 _COPY = re.compile(r"copy\.db(?:-wal|-shm|-journal)?\Z")
 
 
@@ -54,6 +56,7 @@ def everything(home: Path) -> list[KeptFolder]:
     replies = [folder for folder in _folders(home / REPLIES) if _replies(folder)]
     demo = [path for path in _inside(home / DEMO) if _DEMO.match(path.name)]
     history = [path for path in (home / HISTORY,) if path.is_file() and not path.is_symlink()]
+    told = [path for path in _folders(home / DESCRIPTIONS) if _DESCRIPTIONS.match(path.name)]
     copies = list(_abandoned_copies(Path(tempfile.gettempdir())))
     number = sum(len(_replies(folder)) for folder in replies)
     found = [
@@ -62,6 +65,7 @@ def everything(home: Path) -> list[KeptFolder]:
         _kept(f"{_count(number, 'kept repl', 'ies', 'y')} of language models", replies, forget),
         _kept("the lines typed in chats", history, remove),
         _kept("the demo database", demo, remove),
+        _kept(f"the descriptions of {_count(len(told), 'measured database')}", told, remove),
         _kept(_count(len(copies), "temporary cop", "ies", "y") + " of a database", copies, remove),
     ]
     return [kept for kept in found if kept is not None]
@@ -76,7 +80,10 @@ def traces(home: Path) -> list[KeptFolder]:
 
 def close_up(home: Path) -> int:
     """Remove the folders that are empty now; how many files of others stay."""
-    for folder in (*(home / name for name in (DATABASES, TRACES, REPLIES, DEMO)), home):
+    for folder in (
+        *(home / name for name in (DATABASES, TRACES, REPLIES, DEMO, DESCRIPTIONS)),
+        home,
+    ):
         with contextlib.suppress(OSError):  # something is in it, or it isn't there
             folder.rmdir()
     return sum(not path.is_dir() or path.is_symlink() for path in home.rglob("*"))
