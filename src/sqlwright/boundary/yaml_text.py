@@ -1,4 +1,4 @@
-"""YAML read safely: no aliases, no duplicate keys, no types but the plain ones."""
+"""YAML read safely, and written: no aliases, no duplicate keys, no types but the plain ones."""
 
 from __future__ import annotations
 
@@ -57,3 +57,31 @@ def read_yaml(text: str, origin: str) -> Any:
         raise ConfigError(f"{origin}{line}: {error.problem}") from None
     except (yaml.YAMLError, RecursionError, TypeError, ValueError) as error:
         raise ConfigError(f"{origin}: not readable as YAML ({error})") from None
+
+
+class _Dumper(yaml.SafeDumper):
+    """The safe dumper without aliases; lines of a text stay lines, short lists stay in one."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        return True
+
+    def represent_text(self, text: str) -> Any:
+        style = "|" if "\n" in text else None
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+    def represent_items(self, items: list[Any]) -> Any:
+        flat = not any(isinstance(item, list | dict) for item in items)
+        return self.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=flat)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+_Dumper.add_representer(list, _Dumper.represent_items)
+
+
+def write_yaml(data: Any) -> str:
+    """Plain types as YAML text that `read_yaml` reads as the same."""
+    text: str = yaml.dump(
+        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100,
+        default_flow_style=False,
+    )  # fmt: skip
+    return text

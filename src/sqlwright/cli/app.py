@@ -21,6 +21,7 @@ from sqlwright.cli.commands import (
     sql,
     trace,
 )
+from sqlwright.cli.commands.golden.group import group as golden
 from sqlwright.cli.commands.merging import merge_databases
 from sqlwright.cli.help import GROUP_EPILOG, CalmCommand, CalmGroup
 
@@ -50,6 +51,7 @@ for _name, _module in (
 ):
     app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 app.add_typer(recipes.group, name="recipes")
+app.add_typer(golden, name="golden")
 
 
 def _print_version(value: bool) -> None:

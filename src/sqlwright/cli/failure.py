@@ -8,8 +8,10 @@
 | 3 to 9 | `errors.py`: database, configuration, workspace, data set, unsafe SQL, model, reply |
 | 10 | the question was refused, with a reason |
 | 11 | the question was tried and not answered |
-| 12 | a check found something wrong (doctor, sql with an SQL error) |
+| 12 | a check found something wrong (doctor, golden lint, sql with an SQL error) |
 | 13 | the output couldn't be written |
+| 14 | evaluate: fewer answers are right than --fail-under asks |
+| 15 | evaluate: an answer is wrong that --baseline has right |
 | 130 | interrupted with Ctrl-C |
 | 141 | whoever read the output closed it |
 """
@@ -30,7 +32,9 @@ UNFORESEEN = 1  # a defect of ours
 USAGE = 2  # as click has it
 REFUSED = 10  # an answer with a reason, no error
 FAILED = 11  # an answer without a query
-UNHEALTHY = 12  # of doctor and sql
+UNHEALTHY = 12  # of doctor, golden lint and sql
+UNDER_SHARE = 14  # of evaluate
+ANSWERS_LOST = 15  # of evaluate
 INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 PIPE_CLOSED = 141  # 128 and the number of SIGPIPE
 

@@ -18,7 +18,7 @@ GROUPS = (
     ("Ask", ("ask", "chat", "sql")),
     ("Prepare", ("prepare", "purge", "doctor")),
     ("Look inside", ("recipes", "trace")),
-    ("Try and measure", ("demo", "evaluate")),
+    ("Try and measure", ("demo", "evaluate", "golden")),
 )
 GROUP_EPILOG = """\
 sqlwright demo --save shop.sqlite

@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 from sqlwright.schema import ColumnRef, Schema, fold_name
 from sqlwright.sql.facts import QueryFacts
-from sqlwright.sql.tokens import pieces, tokenize
+from sqlwright.sql.tokens import UnreadableQuery, pieces, tokenize
 from sqlwright.sql.tree import node_text, parsed_token, query_tree, source_read
+
+_MOMENTS = frozenset({"current_date", "current_time", "current_timestamp", "random", "randomblob"})
+_DATE_FUNCTIONS = frozenset({"date", "time", "datetime", "julianday", "strftime", "unixepoch"})
 
 
 def is_query(sql: str) -> bool:
@@ -116,6 +119,18 @@ def has_order_by(sql: str) -> bool:
     """True when the outermost query orders its rows."""
     tree = query_tree(sql)
     return tree is not None and tree.args.get("order") is not None
+
+
+def varies_by_itself(sql: str) -> bool:
+    """True when a query may give other rows another time over the same data: it asks for the day,
+    the time or random numbers."""
+    try:
+        tokens = tokenize(sql)
+    except UnreadableQuery:
+        return False
+    words = {token.word for token in tokens}
+    now = any(token.kind in {"text", "quoted"} and token.name == "now" for token in tokens)
+    return bool(words & _MOMENTS) or (now and bool(words & _DATE_FUNCTIONS))
 
 
 def format_sql(sql: str) -> str:

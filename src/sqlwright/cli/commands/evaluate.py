@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.typed import measuring, options
+from sqlwright.cli.typed import gating, measuring, options
+
+if TYPE_CHECKING:
+    from sqlwright.settings.values import Settings
 
 EXAMPLES = """\
 sqlwright evaluate --data spider:data/spider --split dev --out runs/local
 sqlwright evaluate --data bird:data/bird --prepare --jobs 8 -m openai/gpt-4.1 --limit 100
 sqlwright evaluate my-questions.yaml --database shop.sqlite
+sqlwright evaluate my-questions.yaml --fail-under 0.9 --baseline last.json --junit junit.xml
 """
 
 
@@ -74,52 +79,49 @@ def command(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run that the folder holds.")
     ] = False,
+    fail_under: gating.FailUnder = None,
+    baseline: gating.BaselineFile = None,
+    allow_lost: gating.AllowLost = None,
+    write_baseline: gating.WriteBaseline = None,
+    junit: gating.JUnit = None,
     allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
 ) -> int:
     """Measure a recipe on a benchmark or on questions of your own: accuracy, calibration, time.
 
-    Interrupt it whenever you like: with --out and --resume it goes on where it was.
+    Interrupt it whenever you like: with --out and --resume it goes on where it was. --fail-under,
+    --baseline and --junit make it a check in CI.
     """
-    if recipe is not None and ablation is not None:
-        raise UsageError(
-            "--ablation names a recipe and its changes", hint="Leave out --recipe, or --ablation."
-        )
     folder = _folder(out, resume)
     dataset = measuring.data_set(
         data, golden=golden, database=database, questions=questions, split=split,
         sample=sample, by=by, seed=seed, db_ids=db_ids, no_evidence=no_evidence,
     )  # fmt: skip
 
-    from sqlwright.cli.opening import note_destinations, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.evaluate import measure
+    from sqlwright.cli.views.golden.checked import Checks
     from sqlwright.evaluation.metrics.registry import find_metric
     from sqlwright.evaluation.run import EvaluationSettings
-    from sqlwright.recipes.ablation_lists import find_ablation
 
     for name in metrics or ():
         find_metric(name)  # before anything is prepared or asked
     settle_streams()
     screen = Screen.open()
-    named = None if ablation is None else find_ablation(ablation)
-    chosen = settled(
-        recipe=named.recipe if named else recipe,
-        overrides=(*named.overrides, *(settings or ())) if named else settings,
-        llm=options.llm_flags(
-            model=model,
-            base_url=base_url,
-            budget=budget,
-            worth=worth,
-            privacy=privacy,
-            remote=remote,
-            reasoning=reasoning,
-            no_cache=no_cache,
-            record=record,
-            replay=replay,
-        ),
+    given = gating.Gating(fail_under, baseline, allow_lost, write_baseline, junit)
+    flags = options.llm_flags(
+        model=model,
+        base_url=base_url,
+        budget=budget,
+        worth=worth,
+        privacy=privacy,
+        remote=remote,
+        reasoning=reasoning,
+        no_cache=no_cache,
+        record=record,
+        replay=replay,
     )
-    note_destinations(screen, chosen, allow_code=allow_code)
+    chosen = _chosen(recipe, ablation, settings, flags, allow_code=allow_code)
     measuring.note_left_out(screen, dataset)
     return measure(
         screen,
@@ -138,8 +140,36 @@ def command(
             stand_in=not no_stand_in,
         ),
         folder=folder,
+        checks=Checks.of(given, dataset, limit),
         as_json=as_json,
     )
+
+
+def _chosen(
+    recipe: str | None,
+    ablation: str | None,
+    overrides: list[str] | None,
+    flags: Mapping[str, Any],
+    *,
+    allow_code: bool,
+) -> Settings:
+    """The settings of the run, with a note where prompts go elsewhere; changes of an ablation come
+    before others. Raises UsageError where both a recipe and an ablation are named, and
+    ConfigError."""
+    from sqlwright.cli.opening import note_destinations, settled
+    from sqlwright.cli.terminal.console import Screen
+    from sqlwright.recipes.ablation_lists import find_ablation
+
+    if ablation is not None and recipe is not None:
+        raise UsageError(
+            "--ablation names a recipe and its changes", hint="Leave out --recipe, or --ablation."
+        )
+    if ablation is not None:
+        named = find_ablation(ablation)
+        recipe, overrides = named.recipe, [*named.overrides, *(overrides or ())]
+    chosen = settled(recipe=recipe, overrides=overrides, llm=flags)
+    note_destinations(Screen.open(), chosen, allow_code=allow_code)
+    return chosen
 
 
 def _folder(out: Path | None, resume: bool) -> Path | None:

@@ -6,6 +6,7 @@ import difflib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -45,6 +46,7 @@ HELP = {
     ":tables [PART]": "all tables and views, or those with that in their name",
     ":columns TABLE": "a table's columns, keys and descriptions",
     ":json": "the last answer as JSON",
+    ":golden FILE": "keep the last question in a golden set, with the query shown last",
     ":new": "forget the last answer and all before it",
     ":help": "this list",
     ":quit": "leave (Ctrl-D does too)",
@@ -97,6 +99,7 @@ class Conversation:
             "tables": self._show_tables,
             "columns": self._show_columns,
             "json": self._show_json,
+            "golden": self._keep_golden,
             "new": self._forget,
             "help": self._show_help,
         }
@@ -309,6 +312,25 @@ class Conversation:
             from sqlwright.presentation.answer import answer_to_json
 
             write_result(answer_to_json(finding.answer).rstrip("\n") + "\n")
+
+    def _keep_golden(self, file: str) -> None:
+        finding = self._finding()
+        if not finding or self._result is None:
+            return
+        if not file:
+            self._screen.note("write a file after :golden, such as my-questions.yaml", "warning")
+            return
+        if self._result.status != "answered" or not self._result.sql:
+            self._screen.note("the last question has no query", "warning")
+            return
+        from sqlwright.cli.views.golden.added import tell_added
+        from sqlwright.evaluation.golden.adding import NewQuestion, add_question
+
+        url = self._session.workspace.database.url
+        new = NewQuestion(finding.answer.question, self._result.sql, self._evidence, url)
+        add_question(Path(file).expanduser(), new)
+        built = self._session.recipe.uses_history and len(self._turns) > 1
+        tell_added(self._screen, Path(file), new, follows=built)
 
     def _forget(self, _: str) -> None:
         self._turns.clear()

@@ -24,6 +24,7 @@ from sqlwright.presentation.timing import duration
 from sqlwright.types import Usage
 
 if TYPE_CHECKING:
+    from sqlwright.cli.views.golden.checked import Checks
     from sqlwright.datasets.example import Dataset
     from sqlwright.evaluation.records import Record
     from sqlwright.evaluation.run import EvaluationSettings
@@ -50,6 +51,7 @@ def measure(
     settings: EvaluationSettings,
     *,
     folder: Path | None,
+    checks: Checks,
     as_json: bool,
 ) -> int:
     """Run, show, give the exit code. Without `folder` nothing is kept."""
@@ -68,17 +70,19 @@ def measure(
                 progress=Counter(screen, spinner, dataset.rule),
                 notice=lambda line: screen.note(clean(line, 400), style="warning"),
             )
+            outcome = checks.outcome(folder if folder is not None else Path(temporary))
     except KeyboardInterrupt:
         if folder is not None:
             screen.note("interrupted; the same command with --resume goes on", style="warning")
         raise
     if as_json:
-        write_result(to_json(summary, indent=2) + "\n")
-        return 0
-    screen.show(summary_lines(summary, DisplayOptions.of(screen)))
+        write_result(to_json({**summary, **outcome.data()}, indent=2) + "\n")
+        return outcome.code
+    display = DisplayOptions.of(screen)
+    screen.show([*summary_lines(summary, display), *outcome.lines(display)])
     if folder is not None:
         screen.note(f"kept in {clean(str(folder), 400)}")
-    return 0
+    return outcome.code
 
 
 class Counter:

@@ -1,0 +1,1 @@
+"""A golden set: a run checked, a set examined."""
