@@ -19,6 +19,7 @@ from sqlwright.cli.commands import (
     purge,
     recipes,
     sql,
+    tables,
     trace,
 )
 from sqlwright.cli.help import GROUP_EPILOG, CalmCommand, CalmGroup
@@ -45,6 +46,7 @@ for _name, _module in (
     ("evaluate", evaluate),
     ("ablate", ablate),
     ("label", label),
+    ("tables", tables),
 ):
     app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 app.add_typer(recipes.group, name="recipes")
