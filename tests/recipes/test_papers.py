@@ -92,7 +92,8 @@ def test_every_ablation_is_in_the_table() -> None:
     rows = [row for paper in PAGES for row in table(paper, "Ablations")]
     entries = {e for row in rows for e in re.findall(r"`([a-z0-9*-]+)`", row[2])}
     patterns = [re.compile(entry.replace("*", ".+") + "$") for entry in entries]
-    assert [n for n in ablations() if not any(p.match(n) for p in patterns)] == []
+    of_papers = [name for name, one in ablations().items() if one.listed != "local"]
+    assert [n for n in of_papers if not any(p.match(n) for p in patterns)] == []
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from sqlwright.evaluation.tables.runs import Run
 DASH = "—"
 """Stands where nothing was run, or the paper gives no figure."""
 COMPARABLE = (
-    "The paper's figures are of its own models and data; ours compare with them only where both are "
-    "the same."
+    "The paper's figures are of its own models and data; ours compare with them only where both "
+    "are the same."
 )
 
 
@@ -85,7 +85,8 @@ def run_text(run: Run, choice: Choice) -> str:
     """A run: its folder, what ran, over what."""
     what = run.ablation or run.recipe
     model = f" with {run.model}" if run.model else ", embedded models"
-    told = f"{run.folder.parent.name}/{run.folder.name}: {what}{model}, {run.dataset} by {run.rule}'s rule"
+    place = f"{run.folder.parent.name}/{run.folder.name}"
+    told = f"{place}: {what}{model}, {run.dataset} by the rule {run.rule!r}"
     told += f", {run.questions:,} questions"
     if choice.data:
         told += ", not the paper's data set"
