@@ -16,7 +16,9 @@ from sqlwright.running.combinators import Combinator, NamedStep, leaves
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
-    paper: (ROOT / f"docs/papers/{paper}.md").read_text(encoding="utf-8") for paper in ABLATIONS
+    paper: (ROOT / f"docs/papers/{paper}.md").read_text(encoding="utf-8")
+    for paper in ABLATIONS
+    if paper != "local"  # no paper: docs/embedded-models.md has it
 }
 
 
