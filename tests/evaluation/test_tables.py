@@ -145,9 +145,10 @@ def test_missing_commands_ask_for_what_isnt_there_and_nothing_else(measured: Pat
         "sqlwright ablate without-linker without-refiner --data bird:FOLDER "
         "-m 'vllm/my model' --no-stand-in --prepare --out 'my runs/mag/bird-dev' --resume"
     )
-    (efficiency,) = table_commands(table(mag, "table 1"), mag.choice, "mag")
-    assert " mag baseline " in efficiency
-    assert "--metric ves --metric r_ves --out runs/mag/bird-dev-ves-r_ves" in efficiency
+    whole, one_call = table_commands(table(mag, "table 1"), mag.choice, "mag")
+    assert whole.startswith("sqlwright evaluate --recipe mag --data bird:FOLDER ")
+    assert "--metric ves --metric r_ves --out runs/mag/bird-dev-ves-r_ves/mag" in whole
+    assert one_call.startswith("sqlwright evaluate --recipe baseline ")
 
 
 def test_the_same_steps_are_the_same_run_however_they_are_spelled(tmp_path: Path) -> None:
@@ -188,12 +189,14 @@ def test_of_several_runs_most_questions_count_then_the_newest(tmp_path: Path) ->
     assert "/new: mag with openai/small, dev by the rule 'bird', 40 questions" in told
 
 
-def test_runs_that_arent_finished_or_cant_be_read_are_told(tmp_path: Path) -> None:
+def test_runs_that_arent_whole_or_cant_be_read_are_told(tmp_path: Path) -> None:
     (run_folder(tmp_path / "half", "mag") / "report.json").unlink()
     (run_folder(tmp_path / "torn", "mag") / "report.json").write_text('{"questions"')
+    run_folder(tmp_path / "first", "mag", shard="1/4")
     mag = filled("mag", tmp_path)
     assert cell(mag, "table 1", "MAG-SQL", "EX").figure is None
     assert sorted(note.rpartition("/")[2] for note in mag.notes) == [
+        "first is a part of a run",
         "half isn't finished",
         "torn can't be read",
     ]

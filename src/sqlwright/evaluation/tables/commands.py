@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 
 from sqlwright.evaluation.tables.filled import Choice, FilledPaper, FilledTable, Wanted
 from sqlwright.evaluation.tables.papers import data_sets
+from sqlwright.recipes.ablation_lists import ablations
 
 EMBEDDED = frozenset({"msc-local"})
 """Recipes of the tables that ask no language model."""
 
 
 def missing_commands(filled: FilledPaper, name: str, *, out: str = "runs") -> tuple[str, ...]:
-    """The commands for all that is missing in a paper's tables, those that share data set and
+    """The commands for all that is missing in a paper's tables; runs that share data set and
     changes in one. `name` is the paper's, `out` the folder for all its runs."""
     return _commands(filled.tables, filled.choice, f"{out}/{name}")
 
@@ -35,32 +36,41 @@ def _commands(tables: Iterable[FilledTable], choice: Choice, folder: str) -> tup
     grouped: dict[_Group, list[str]] = {}
     for wanted, named in metrics.items():
         grouped.setdefault(_Group(wanted.data, wanted.set, tuple(named)), []).append(wanted.name)
-    return tuple(group.command(names, choice, folder) for group, names in grouped.items())
+    return tuple(
+        command
+        for group, names in grouped.items()
+        for command in group.commands(names, choice, folder)
+    )
 
 
 @dataclass(frozen=True)
 class _Group:
-    """Runs that one command can make."""
+    """Runs over one data set with the same changes and metrics."""
 
     data: str
     set: tuple[str, ...]
     metrics: tuple[str, ...]
 
-    def command(self, names: Sequence[str], choice: Choice, folder: str) -> str:
-        return " ".join(self._words(names, choice, folder))
+    def commands(self, names: Sequence[str], choice: Choice, folder: str) -> Iterator[str]:
+        """One for all of them or, where a metric is to be taken, one for each: `ablate` takes the
+        usual ones. A folder holds runs with one choice of metrics, so these have their own."""
+        place = f"{folder}/{'-'.join([self.data, *map(_slug, self.set), *self.metrics])}"
+        if not self.metrics:
+            yield " ".join(["sqlwright ablate", *names, *self._options(names, choice, place)])
+            return
+        for name in names:
+            kind = "--ablation" if name in ablations() else "--recipe"
+            options = self._options([name], choice, f"{place}/{name}")
+            yield " ".join(["sqlwright evaluate", kind, name, *options])
 
-    def _words(self, names: Sequence[str], choice: Choice, folder: str) -> Iterator[str]:
-        yield "sqlwright ablate"
-        yield from names
+    def _options(self, names: Sequence[str], choice: Choice, place: str) -> Iterator[str]:
         yield data_sets()[self.data].options
         if set(names) - EMBEDDED:
             yield f"-m {shlex.quote(choice.model) if choice.model else 'MODEL'} --no-stand-in"
         yield "--prepare"
         yield from (f"--set {shlex.quote(change)}" for change in self.set)
         yield from (f"--metric {name}" for name in self.metrics)
-        # A folder holds runs with one choice of metrics, so what is measured otherwise has its own.
-        place = "-".join([self.data, *map(_slug, self.set), *self.metrics])
-        yield f"--out {shlex.quote(f'{folder}/{place}')} --resume"
+        yield f"--out {shlex.quote(place)} --resume"
 
 
 def _slug(change: str) -> str:

@@ -100,6 +100,8 @@ def _read(folder: Path) -> Run | str:
     described, report = _object(folder / "run.json"), _object(folder / "report.json")
     if described is None or report is None:
         return f"{name} can't be read"
+    if described.get("shard"):
+        return f"{name} is a part of a run"
     overrides = described.get("overrides")
     return Run(
         folder,
