@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Outcome
 from tests.cli.hostile import acting, texts
-from tests.evaluation.run_folders import run_folder
+from tests.evaluation.finished_runs import run_folder
 
 Run = Callable[..., Outcome]
 

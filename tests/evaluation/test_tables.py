@@ -22,7 +22,7 @@ from sqlwright.evaluation.tables.papers import PAPERS, data_sets, find_paper
 from sqlwright.evaluation.tables.runs import Found, find_runs, resolved
 from sqlwright.evaluation.tables.words import beneath, body_of, cell_text, head_of
 from sqlwright.recipes.ablation_lists import ablations, find_ablation
-from tests.evaluation.run_folders import run_folder
+from tests.evaluation.finished_runs import run_folder
 from tests.evaluation.sets import GERMAN, SWEDISH, answering, bird_set
 
 EMPTY = {name: fill(find_paper(name), Found()) for name in PAPERS}

@@ -19,9 +19,9 @@ from sqlwright.cli.commands import (
     purge,
     recipes,
     sql,
-    tables,
     trace,
 )
+from sqlwright.cli.commands.tables import command as tables
 from sqlwright.cli.help import GROUP_EPILOG, CalmCommand, CalmGroup
 
 app = typer.Typer(

@@ -15,7 +15,7 @@ from sqlwright.recipes.ablation_lists import find_ablation
 
 @dataclass(frozen=True)
 class Wanted:
-    """What has to be run for a cell."""
+    """A run that a cell needs."""
 
     name: str
     """An ablation or a recipe."""
@@ -91,13 +91,13 @@ class FilledTable:
 
     @property
     def missing(self) -> list[Wanted]:
-        """What wasn't run, each once."""
+        """The runs that aren't there, each once."""
         return list(dict.fromkeys(c.wanted for c in self.cells if c.wanted and c.run is None))
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which runs count, of all that were found."""
+    """The runs that count, of all that were found."""
 
     model: str = ""
     data: str = ""
@@ -189,7 +189,7 @@ def figure_at(run: Run, at: str, column: Column) -> Figure | None:
 
 
 def found_at(report: Mapping[str, Any], place: str) -> Any:
-    """What stands at `key/key/key`; None where nothing does."""
+    """The value at `key/key/key`; None where there is none."""
     here: Any = report
     for key in place.split("/"):
         here = here.get(key) if isinstance(here, Mapping) else None

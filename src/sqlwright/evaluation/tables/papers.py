@@ -77,7 +77,7 @@ class Row:
     data: str = ""
     set: tuple[str, ...] = ()
     key: str = ""
-    """What `*` stands for in the place of a figure."""
+    """It takes the place of `*` in the place of a figure."""
     at: str = ""
     """The place of its figures, where the row and not the column says it."""
     why: str = ""
@@ -114,7 +114,7 @@ class Paper:
     source: str
     tables: tuple[Table, ...]
     left_out: tuple[str, ...] = field(default=())
-    """What of the paper's tables isn't here, and why."""
+    """The paper's tables and rows that aren't here, and why."""
 
 
 def find_paper(name: str) -> Paper:

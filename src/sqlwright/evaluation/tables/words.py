@@ -1,4 +1,4 @@
-"""What every form of a filled table says in the same words."""
+"""The words that every form of a filled table has in common."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def title_of(table: FilledTable) -> str:
 
 
 def beneath(table: FilledTable, choice: Choice) -> Iterator[str]:
-    """What is to be known of a table's figures, a sentence each."""
+    """Sentences about a table's figures: whose they are, and over which questions."""
     data = data_sets()[table.table.data]
     of = f" of {table.table.model}" if table.table.model else ""
     yield f"The paper's figures: {_named(data)}{of}."
