@@ -30,6 +30,26 @@ def test_a_table_has_our_figure_the_papers_and_what_is_missing(
     assert "sqlwright ablate without-linker without-decomposer without-refiner" in done.out
 
 
+@pytest.mark.parametrize("width", [60, 100, 300])
+def test_a_table_too_wide_for_the_terminal_comes_in_parts_and_whole(
+    tmp_path: Path, width: int
+) -> None:
+    from sqlwright.cli.views.tables.lines import _parts
+    from sqlwright.evaluation.tables.filled import fill
+    from sqlwright.evaluation.tables.papers import find_paper
+    from sqlwright.evaluation.tables.runs import find_runs
+    from sqlwright.evaluation.tables.words import body_of, head_of
+
+    run_folder(tmp_path / "run", "mag")
+    table = fill(find_paper("mag"), find_runs([tmp_path])).tables[1]
+    body = [head_of(table), *(body_of(table, row) for row in table.rows)]
+    parts = list(_parts(body, width))
+    assert (len(parts) > 1) is (width < 300)
+    assert all([row[0] for row in part] == [row[0] for row in body] for part in parts)
+    whole = [[cell for part in parts for cell in part[line][1:]] for line in range(len(body))]
+    assert whole == [list(row[1:]) for row in body]
+
+
 def test_only_the_commands_are_printed_where_they_are_asked_for(sqlwright: Run, home: Path) -> None:
     done = sqlwright("tables", "chase", "--missing", "-m", "openai/gpt")
     assert done.code == 0

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from sqlwright.cli.terminal.console import UNLIMITED, Screen, write_result
 from sqlwright.cli.terminal.layout import PROSE, wrapped
-from sqlwright.cli.terminal.table import table_lines
+from sqlwright.cli.terminal.table import GAP, table_lines
 from sqlwright.cli.terminal.text import clean
 from sqlwright.errors import WorkspaceError
 from sqlwright.presentation.answer import readable
@@ -75,9 +76,9 @@ def _table_lines(
     width = screen.width if screen.width >= UNLIMITED // 2 else min(screen.width, PROSE)
     yield Text()
     yield Text(title_of(table), style="strong")
-    head = ["", *head_of(table)[1:]]
-    rows = [body_of(table, row) for row in table.rows]
-    yield from table_lines(head, rows, width=screen.width, glyphs=screen.glyphs)
+    body = [["", *head_of(table)[1:]], *(body_of(table, row) for row in table.rows)]
+    for head, *rows in _parts(body, screen.width):
+        yield from table_lines(head, rows, width=screen.width, glyphs=screen.glyphs)
     for line in beneath(table, filled.choice):
         yield from wrapped(Text(clean(line, 600), style="quiet"), width)
     commands = table_commands(table, filled.choice, name, out=out)
@@ -85,6 +86,19 @@ def _table_lines(
         yield Text("What is missing:", style="quiet")
         # Not wrapped: a command is copied as it stands.
         yield from (Text(f"  {clean(command, 4_000)}", no_wrap=True) for command in commands)
+
+
+def _parts(body: Sequence[Sequence[str]], width: int) -> Iterator[list[list[str]]]:
+    """The table, or where it is too wide its columns in several, each with the rows' labels."""
+    widths = [max(map(cell_len, column)) + GAP for column in zip(*body, strict=True)]
+    room, part = width - widths[0], [0]
+    for place, needed in enumerate(widths[1:], start=1):
+        if len(part) > 1 and needed > room:
+            yield [[row[one] for one in part] for row in body]
+            room, part = width - widths[0], [0]
+        part.append(place)
+        room -= needed
+    yield [[row[one] for one in part] for row in body]
 
 
 def _text(filled: FilledPaper, name: str, out: str, output: Output) -> str:
