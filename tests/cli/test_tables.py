@@ -34,7 +34,7 @@ def test_a_table_has_our_figure_the_papers_and_what_is_missing(
 def test_a_table_too_wide_for_the_terminal_comes_in_parts_and_whole(
     tmp_path: Path, width: int
 ) -> None:
-    from sqlwright.cli.views.tables.lines import _parts
+    from sqlwright.cli.views.tables.lines import in_parts
     from sqlwright.evaluation.tables.filled import fill
     from sqlwright.evaluation.tables.papers import find_paper
     from sqlwright.evaluation.tables.runs import find_runs
@@ -43,7 +43,7 @@ def test_a_table_too_wide_for_the_terminal_comes_in_parts_and_whole(
     run_folder(tmp_path / "run", "mag")
     table = fill(find_paper("mag"), find_runs([tmp_path])).tables[1]
     body = [head_of(table), *(body_of(table, row) for row in table.rows)]
-    parts = list(_parts(body, width))
+    parts = list(in_parts(body, width))
     assert (len(parts) > 1) is (width < 300)
     assert all([row[0] for row in part] == [row[0] for row in body] for part in parts)
     whole = [[cell for part in parts for cell in part[line][1:]] for line in range(len(body))]

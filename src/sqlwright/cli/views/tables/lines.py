@@ -77,7 +77,7 @@ def _table_lines(
     yield Text()
     yield Text(title_of(table), style="strong")
     body = [["", *head_of(table)[1:]], *(body_of(table, row) for row in table.rows)]
-    for head, *rows in _parts(body, screen.width):
+    for head, *rows in in_parts(body, screen.width):
         yield from table_lines(head, rows, width=screen.width, glyphs=screen.glyphs)
     for line in beneath(table, filled.choice):
         yield from wrapped(Text(clean(line, 600), style="quiet"), width)
@@ -88,7 +88,7 @@ def _table_lines(
         yield from (Text(f"  {clean(command, 4_000)}", no_wrap=True) for command in commands)
 
 
-def _parts(body: Sequence[Sequence[str]], width: int) -> Iterator[list[list[str]]]:
+def in_parts(body: Sequence[Sequence[str]], width: int) -> Iterator[list[list[str]]]:
     """The table, or where it is too wide its columns in several, each with the rows' labels."""
     widths = [max(map(cell_len, column)) + GAP for column in zip(*body, strict=True)]
     room, part = width - widths[0], [0]
