@@ -189,9 +189,10 @@ def test_ablations_are_listed_by_paper_and_fit_the_terminal(width: int) -> None:
     lines = rendered(listed_lines(ablations(), look(width)), width).split("\n")
     assert all(len(line) <= width for line in lines)
     headings = [line for line in lines if line and not line.startswith(" ")]
-    assert headings == ["chess", "chase", "mag", "msc"]
+    assert headings == ["chess", "chase", "mag", "msc", "local"]
     words = " ".join(" ".join(lines).split())
     assert words.count("(table 7, 69.23; against chase)") == 1
+    assert "instead of eight (against local)" in words
     for name, one in ablations().items():
         assert f" {name} " in f"{words} "
         assert one.about in words

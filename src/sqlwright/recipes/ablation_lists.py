@@ -1,4 +1,5 @@
-"""The ablations that ship: named lists of overrides of a recipe, a file in `ablations/` a paper."""
+"""The ablations that ship: named lists of overrides of a recipe, a file in `ablations/` a paper
+and one for `local`."""
 
 from __future__ import annotations
 
@@ -23,20 +24,20 @@ class Ablation:
     recipe: str
     overrides: tuple[str, ...] = ()
     paper: str = ""
-    """The place of its figure in the paper; empty for a recipe as it is."""
+    """The place of its figure in the paper; empty for a recipe as it is, and of no paper's."""
     about: str = ""
     """The difference from `against`, in words."""
     against: str = ""
     """The ablation or recipe it is compared with; empty for none."""
     listed: str = ""
-    """The paper in whose list it stands, as `chess`."""
+    """The paper in whose list it stands, as `chess`, or `local`."""
 
 
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     recipe: str
-    paper: str
+    paper: str = ""
     about: str
     against: str | None = None
     set: list[str]

@@ -103,8 +103,9 @@ ABLATIONS: Mapping[str, str] = {
     "chase": "recipes/ablations/chase.yaml",
     "mag": "recipes/ablations/mag.yaml",
     "msc": "recipes/ablations/msc.yaml",
+    "local": "recipes/ablations/local.yaml",
 }
-"""Lists of overrides by the paper that they are from."""
+"""Lists of overrides by the paper, or the recipe of our own, that they are of."""
 
 ENTRY_POINTS = "sqlwright.steps"
 

@@ -39,7 +39,7 @@ def show_ablations(screen: Screen, *, as_json: bool) -> int:
 
 
 def listed_lines(listed: Mapping[str, Ablation], display: DisplayOptions) -> Iterator[Text]:
-    """The ablations by the paper that they are from: a name, and below it what differs."""
+    """The ablations by the paper or recipe that they are of: a name, and below it what differs."""
     paper, width = "", display.width
     if width < UNLIMITED // 2:
         width = min(width, PROSE)
@@ -52,7 +52,7 @@ def listed_lines(listed: Mapping[str, Ablation], display: DisplayOptions) -> Ite
         yield Text(f"  {one.name}", style="name")
         line = Text(f"    {one.about}")
         compared = f"against {one.against}" if one.against else f"{one.recipe}, by itself"
-        line.append(f" ({one.paper}; {compared})", style="quiet")
+        line.append(f" ({'; '.join(filter(None, (one.paper, compared)))})", style="quiet")
         yield from wrapped(line, width)
 
 

@@ -28,7 +28,8 @@ class EmbeddedGeneration(Step):
     """Candidates kept while searching, and written at most."""
 
     roles: ClassVar[tuple[str, ...]] = ("parser",)
-    reads: ClassVar[frozenset[str]] = frozenset({"question", "view", "values"})
+    # Found values are used where there are some; a recipe may do without retrieval.
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "view"})
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
 
     def __post_init__(self) -> None:

@@ -46,6 +46,9 @@ class VetoRepair(Step):
     """Faults of one candidate that are mended at most."""
     seconds: float = 2.0
     """Seconds for all queries that are written here together."""
+    unanswered: bool = True
+    """False leaves the account of the question's phrases out: nothing is vetoed for a phrase that
+    it doesn't answer, and the answer names none."""
 
     reads: ClassVar[frozenset[str]] = frozenset({"candidates"})
     writes: ClassVar[frozenset[str]] = frozenset({"candidates"})
@@ -54,10 +57,13 @@ class VetoRepair(Step):
         read = Reading(state, context.workspace, context.run.today)
         deadline = context.run.clock() + self.seconds
         share = cache(partial(_share, context))
-        done = [accounted(one, read) if valid(one) else one for one in state.candidates]
+        done = [self._accounted(one, read) for one in state.candidates]
         done = [self._examined(one, read, context, deadline) for one in done]
         done = [vetoed(_with_joins(one, read, share)) for one in done]
         return state.evolve(candidates=deduplicate(done))
+
+    def _accounted(self, candidate: Candidate, read: Reading) -> Candidate:
+        return accounted(candidate, read) if self.unanswered and valid(candidate) else candidate
 
     def _examined(
         self, candidate: Candidate, read: Reading, context: Context, deadline: float
@@ -118,7 +124,7 @@ class VetoRepair(Step):
         (new,) = execute([new], context.workspace.database, context.run, seconds=left)
         if not valid(new) or (is_empty_answer(new) and not is_empty_answer(candidate)):
             return None
-        return accounted(new, read)
+        return self._accounted(new, read)
 
 
 def _with_joins(

@@ -1,0 +1,1 @@
+"""`sqlwright tables`."""

@@ -1,0 +1,1 @@
+"""A paper's tables as a command line shows them."""
