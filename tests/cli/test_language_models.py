@@ -194,8 +194,15 @@ def test_a_measurement_asks_it_and_says_what_it_took(
     Path("set/dev.json").write_text(
         json.dumps([{"question": QUESTION, "query": SQL, "db_id": "shop"}])
     )
-    outcome = sqlwright("evaluate", "--data", "spider:set", *asking, "--budget", "1 call")
+    run = ("evaluate", "--data", "spider:set", *asking, "--budget", "1 call")
+    unknown = sqlwright(*run, "--metric", "r_vse")
+    assert unknown.code == 4
+    assert "unknown metric 'r_vse'; did you mean 'r_ves'?" in unknown.err
+    outcome = sqlwright(*run, "--metric", "ves", "--metric", "r_ves", "--out", "out")
     assert outcome.code == 0
+    measures = json.loads(Path("out/predictions.jsonl").read_text())["measures"]
+    assert measures["ves"] > 0
+    assert measures["r_ves"] > 0
     assert "execution accuracy  100.0%" in outcome.out
     assert "in all: 1 model call, " in outcome.out
     assert list((home / "replies").rglob("*.json"))

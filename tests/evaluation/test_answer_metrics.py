@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from sqlwright.datasets.example import Example
 from sqlwright.errors import ConfigError
+from sqlwright.evaluation.grading.components import components
 from sqlwright.evaluation.grading.hardness import hardness
 from sqlwright.evaluation.metrics.alike import Leave, alike, rounded_alike
 from sqlwright.evaluation.metrics.efficiency import TURNS, r_ves, ves
@@ -23,6 +24,7 @@ from sqlwright.evaluation.metrics.soft_f1 import soft_f1
 from sqlwright.evaluation.rules.registry import find_rule
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.protocols import Workspace
+from sqlwright.schema import Column, ForeignKey, Schema, Table
 from sqlwright.sql.features import FEATURES, features
 from sqlwright.sql.reading import read_facts
 from sqlwright.types import ExecutionResult
@@ -109,6 +111,16 @@ def test_a_query_matches_itself_and_neither_side_is_preferred(case, judge):
     match = find_metric("exact_match").measure
     assert match(judge(case["gold"], case["gold"])) == 1.0
     assert match(judge(case["gold"], case["sql"])) == float(case["same"])
+
+
+def test_columns_that_a_chain_of_declared_keys_joins_are_one():
+    tables = tuple(Table(name, (Column("k", "INTEGER"),)) for name in "abcd")
+    declared = (ForeignKey("a", ("k",), "b", ("k",)), ForeignKey("b", ("k",), "c", ("k",)))
+    inferred = ForeignKey("c", ("k",), "d", ("k",), inferred=True)
+    schema = Schema("keys", tables, (*declared, inferred))
+    shown = [components(f"SELECT {one}.k FROM a JOIN b JOIN c JOIN d", schema) for one in "abcd"]
+    assert shown[0] == shown[1] == shown[2]
+    assert shown[3] != shown[0]
 
 
 @pytest.mark.parametrize("case", cases("soft_f1"), ids=named)
@@ -301,6 +313,9 @@ def test_rows_are_paired_whichever_number_is_rounded():
     theirs = [(0.33, 4.2), (0.33, 5.1)]
     assert alike(ours, theirs, Leave(rounding=True))
     assert not alike([*ours, (0.1, 1.0)], [*theirs, (0.1, 1.6)], Leave(rounding=True))
+    apart = [(1.5, "a"), (2.5, "b"), (3.5, "b")]
+    together = [(1.5, "a"), (2.5, "a"), (3.5, "b")]
+    assert not alike(apart, together, Leave(columns_in_order=True, rounding=True))
     many = [(i / 7, float(i % 2)) for i in range(60)]
     rounded = [(round(one, 3), other) for one, other in many]
     assert alike(rounded[::-1], many, Leave(rounding=True))
