@@ -11,8 +11,9 @@
 #
 #   embedder   MiniLM's upper layers, word table and tokenizer, where they aren't there
 #   linker     the features of its training questions, and the linker fitted to them
+#   own        the questions of our own and their databases, in one folder
 #   passes     PASSES differently augmented passes from number FIRST on, each with SYNTHETIC
-#              made-up pairs
+#              made-up pairs, SHARE of Spider's and OWN_TIMES times those of our own
 #   train      for MINUTES by the clock, from the published MiniLM; or FROM a folder of exported
 #              weights: then FIRST should be a pass that those haven't seen, and SCALE about 0.45;
 #              another SEED, best with another FIRST, makes an independent model
@@ -46,9 +47,13 @@ linker() {
         --weights "$weights" --cache "$out/linker"
 }
 
+own() {
+    [ -f "$out/own/unanswerable.jsonl" ] || "$python" -m training.export "$out/own"
+}
+
 passes() {
     "$python" -m sqlwright.training.parser.data "$data" "$out/passes" --first "$first" \
-        --passes "${PASSES:-14}" --synthetic "${SYNTHETIC:-2400}" >>"$out/passes.log" 2>&1
+        --own "$out/own" --own-times "${OWN_TIMES:-3}" --share "${SHARE:-1.0}" --passes "${PASSES:-14}" --synthetic "${SYNTHETIC:-2400}" >>"$out/passes.log" 2>&1
 }
 
 train() {
@@ -86,12 +91,12 @@ crossed() {
         [ ! -f "$folder/beams.jsonl" ] || continue
         mkdir -p "$folder/passes" "$folder/run" "$folder/more" "$folder/first" "$folder/weights"
         "$python" -m sqlwright.training.parser.data "$data" "$folder/passes" --first 14 --passes 8 \
-            --synthetic 1200 --without "$fold/$folds" >>"$folder/passes.log" 2>&1
+            --own "$out/own" --own-times 2 --synthetic 1200 --without "$fold/$folds" >>"$folder/passes.log" 2>&1
         fold_trained run "${FOLD_MINUTES:-100}" first --first 14 --seed "$((3 + fold))" "$@" || return
         fold_trained more "${FOLD_MORE:-85}" weights --first "$((18 + fold))" --seed "$((5 + fold))" \
             --scale 0.6 --weights "$folder/first" "$@" || return
         "$python" -m sqlwright.training.critic.data --data "$data" --weights "$folder/weights" \
-            --out "$folder/beams.jsonl" --within "$fold/$folds" --each 90
+            --out "$folder/beams.jsonl" --within "$fold/$folds" --each 90 --own "$out/own"
     done
 }
 
@@ -123,7 +128,7 @@ stamp() {
 }
 
 case "$stage" in
-    all) embedder; linker; beside; export_parser; validate; crossed; critic; stamp ;;
+    all) embedder; linker; own; beside; export_parser; validate; crossed; critic; stamp ;;
     linker | passes | crossed)
         # What they make is written whole or not at all, so they may be stopped at any time.
         export -f "$stage" fold_trained; export data out weights first python folds again
@@ -135,6 +140,6 @@ case "$stage" in
         [ -f "$out/run/done" ] || exit "$again"
         ;;
     export) export_parser ;;
-    embedder | validate | critic | stamp) "$stage" ;;
+    embedder | own | validate | critic | stamp) "$stage" ;;
     *) echo "no stage is called $stage" >&2; exit 2 ;;
 esac

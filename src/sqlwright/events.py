@@ -189,6 +189,17 @@ class BranchesMerged(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class BranchesEnded(Event):
+    """The additions of branches were merged, none of which had failed. It isn't recorded: what
+    each branch did is."""
+
+    kind: ClassVar[str] = "branches"
+    recorded: ClassVar[bool] = False
+
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
 class TierEnded(Event):
     """It was decided whether to ask a language model (further); where it was, it has replied."""
 
@@ -198,7 +209,7 @@ class TierEnded(Event):
     state: State
 
 
-StateReached = BranchesMerged | TierEnded
+StateReached = BranchesEnded | BranchesMerged | TierEnded
 """A combinator has a state that no step of its own ended with."""
 
 

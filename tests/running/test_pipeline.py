@@ -16,7 +16,8 @@ from sqlwright.errors import (
     SqlwrightError,
 )
 from sqlwright.protocols import Context, Limits, Run, Step, Workspace
-from sqlwright.running.combinators import sequence
+from sqlwright.running.combinators import named, sequence
+from sqlwright.running.control_flow import parallel
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.repair.execution_guided import ExecutionGuidedRepair
@@ -64,6 +65,18 @@ def test_an_answer_says_what_it_rests_on(shop_workspace: Workspace) -> None:
     assert set(answer.used_tables) == {"customers", "orders"}
     assert ColumnRef("orders", "total") in answer.used_columns
     assert [time.step for time in answer.times] == ["Does", "ExecutionGuidedRepair", "FirstValid"]
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_run_cancelled_after_branches_keeps_what_all_of_them_have(
+    shop_workspace: Workspace, workers: int
+) -> None:
+    branches = parallel(
+        named(writes(COUNT), "first"), named(writes("SELECT 2"), "second"), workers=workers
+    )
+    pipeline = Pipeline("test", sequence(branches, raises(Cancelled("stopped"))))
+    _, state = pipeline.run(Question("how many?"), shop_workspace, MODELS, Run())
+    assert {candidate.sql for candidate in state.candidates} == {COUNT, "SELECT 2"}
 
 
 def test_an_answer_says_what_its_query_says(shop_workspace: Workspace) -> None:

@@ -370,8 +370,8 @@ class _Build:
         keep |= set(more)
         for path in written_paths(self.folder):
             early = keep_stages is None and path.name.startswith("descriptions-")
-            # Found by texts, whatever changes; `keep_signatures` sees to its own.
-            by_text = path.name.startswith(("endpoint-", "minhash-"))
+            # Found by what they were made from; `keep_signatures` sees to its own.
+            by_text = path.name.startswith(("endpoint-", "minhash-", "summaries-"))
             if path.name not in keep and not early and not by_text:
                 remove(path)
         for path in (self.folder / STAGES).iterdir():

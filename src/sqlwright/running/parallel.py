@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields, replace
 
 from sqlwright.errors import Cancelled, ModelRejected, SqlwrightError, UserError
 from sqlwright.events import (
+    BranchesEnded,
     BranchesMerged,
     BranchesProgressed,
     BranchStepStarted,
@@ -146,6 +147,7 @@ def settle(
     nothing at hand is lost."""
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
     if not errors:
+        context.run.events(BranchesEnded(state))  # or a run cancelled next has the last branch's
         return state
     fatal: SqlwrightError | None = next(
         (error for error in errors if isinstance(error, Cancelled)), None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ import pytest
 
 from sqlwright.errors import Cancelled
 from sqlwright.llm.scripted import Asked
+from sqlwright.prepare import prepare
 from sqlwright.prepare.storage.removal import purge
 from sqlwright.protocols import Run, Workspace
 from sqlwright.schema import ColumnRef, Schema, SchemaView
@@ -106,6 +108,20 @@ def test_nor_does_another_process_where_the_database_is_prepared(prepared: Path)
     workspace.database.close()
     assert purge(str(prepared), folder=prepared.parent / "prepared")
     assert not (prepared.parent / "prepared").exists()
+
+
+def test_a_preparation_after_a_row_was_added_keeps_them(prepared: Path) -> None:
+    workspace = opened(prepared, prepared=True)
+    context, _ = asking(workspace, ALL)
+    first = SummariseTables()(state_of(workspace), context)
+    workspace.database.close()
+    with sqlite3.connect(prepared) as connection:
+        connection.execute("INSERT INTO offices (town) VALUES ('Bern')")
+    connection.close()
+    (kept,) = (prepared.parent / "prepared").glob("summaries-*.json")
+    prepare(str(prepared), folder=prepared.parent / "prepared")
+    assert kept.exists()
+    assert sentences(first) == SAID
 
 
 def test_a_table_that_changed_is_asked_about_alone_and_another_model_about_all(
