@@ -71,12 +71,13 @@ def test_a_golden_set_is_asked_of_the_database_that_is_named(
         "- {question: And by result, expected: {rows: [[4]]}}\n"
         "- {question: Otherwise, sql: [SELECT 3, SELECT 4]}\n"
         "- {question: Wrongly, sql: SELECT 3}\n"
+        "- {question: Wrongly by result, expected: {rows: [[3]]}}\n"
         "- {question: Elsewhere, sql: SELECT 1, engine: postgresql}\n"
     )
     report, said = evaluated("mine.yaml", "--database", shop)
     share = report["execution_accuracy"]
     assert isinstance(share, dict)
-    assert (share["hits"], share["total"]) == (3, 4)
+    assert (share["hits"], share["total"]) == (3, 5)
     assert "1 question over postgresql left out" in said
     again, _ = evaluated("--data", "golden:mine.yaml", "-d", shop)
     assert again["execution_accuracy"] == share
