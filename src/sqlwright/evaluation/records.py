@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,18 +83,21 @@ def append(folder: Path, record: Record) -> None:
     json_lines.append(folder / PREDICTIONS, asdict(record))
 
 
-def rewrite(folder: Path, records: Sequence[Record]) -> None:
-    """Put the records in this order."""
-    path = folder / PREDICTIONS
-    aside = path.with_name(path.name + ".part")
-    aside.write_text("".join(json_lines.line_of(asdict(one)) for one in records), encoding="utf-8")
-    aside.replace(path)
-
-
 def read(folder: Path) -> list[Record]:
     """The records of a run folder; a last line that a kill cut short is left out."""
+    return list(stream(folder))
+
+
+def stream(folder: Path) -> Iterator[Record]:
+    """The same, one after another: a run may have more than fit in memory."""
+    for _, row in placed_rows(folder):
+        yield Record(**row)
+
+
+def placed_rows(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records as they are stored, each with the place in the file at which it begins. Raises
+    DatasetError for a line that is none."""
     path = folder / PREDICTIONS
-    if not path.exists():
-        return []
-    remedy = "Start a new run folder, or remove that line."
-    return [Record(**row) for _, row in json_lines.rows(path, what="a record", remedy=remedy)]
+    if path.exists():
+        remedy = "Start a new run folder, or remove that line."
+        yield from json_lines.placed_rows(path, what="a record", remedy=remedy)

@@ -17,7 +17,7 @@ from sqlwright.types import Usage
 
 
 def summarize(
-    records: Sequence[Record],
+    records: Iterable[Record],
     rule: str = "spider",
     skipped: Mapping[str, tuple[int, str]] | None = None,
     labels: Sequence[Label] = (),
@@ -29,6 +29,7 @@ def summarize(
     databases, given with their numbers of questions and the reasons. `labels` are the classes that
     people gave wrong answers.
     """
+    records = list(records)
     scored = [r for r in records if r.status != "gold"]
     full = [r for r in scored if not r.gold_empty]
     linked = [r for r in scored if r.needed_columns and r.kept_columns]
