@@ -100,7 +100,7 @@ def executor_for(plan: Plan, notice: Notice) -> Executor:
     if plan.settings.executor == "ray":
         from sqlwright.evaluation.executing.ray import RayWorkers
 
-        return Pool(plan, notice, RayWorkers())
+        return Pool(plan, notice, RayWorkers(plan.settings.workers))
     from sqlwright.evaluation.executing.processes import Processes
 
     return Pool(plan, notice, Processes())
