@@ -118,4 +118,6 @@ def _told(url: str, kind: type[UserError]) -> Iterator[None]:
             hint="pip install 'sqlwright[ray]', and what fsspec needs for it (s3fs, gcsfs, adlfs).",
         ) from None
     except (OSError, ValueError) as error:
-        raise kind(f"{shown} can't be read or written: {str(error) or type(error).__name__}") from error
+        raise kind(
+            f"{shown} can't be read or written: {str(error) or type(error).__name__}"
+        ) from error

@@ -15,6 +15,7 @@ from sqlwright.cli.commands import (
     doctor,
     evaluate,
     label,
+    merge_runs,
     prepare,
     purge,
     recipes,
@@ -45,6 +46,7 @@ for _name, _module in (
     ("evaluate", evaluate),
     ("ablate", ablate),
     ("label", label),
+    ("merge-runs", merge_runs),
 ):
     app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 app.add_typer(recipes.group, name="recipes")

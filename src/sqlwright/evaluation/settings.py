@@ -1,4 +1,4 @@
-"""Settings of a run: everything that makes two runs comparable, or not, and how it is carried out."""
+"""Settings of a run: all that makes two runs comparable, or not, and how it is carried out."""
 
 from __future__ import annotations
 
@@ -82,4 +82,3 @@ class EvaluationSettings:
                 hint="Use the executor threads, or name models by LlmOptions.",
             )
         return replace(self, executor=named)
-

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.typed import measuring, options
+from sqlwright.cli.typed import measuring, options, running
 
 EXAMPLES = """\
 sqlwright evaluate --spider data/spider --split dev --out runs/local
 sqlwright evaluate --bird data/bird --prepare --jobs 8 -m openai/gpt-4.1 --limit 100
+sqlwright evaluate --spider data/spider --workers 4 --shard 2/3 --out runs/part2
 """
 
 
@@ -45,10 +45,18 @@ def command(
     no_stand_in: measuring.NoStandIn = False,
     limit: measuring.Limit = None,
     jobs: measuring.Jobs = 1,
+    workers: running.Workers = None,
+    executor: running.Executor = "",
+    question_seconds: running.QuestionSeconds = running.QUESTION_SECONDS,
+    shard: running.OneShard = None,
+    traces: running.Traces = False,
+    databases: running.Databases = "",
     prepare: measuring.Prepare = False,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FOLDER", help="Run folder; a temporary one if none."),
+        str | None,
+        typer.Option(
+            "--out", "-o", metavar="FOLDER", help="Run folder, or a URL; a temporary one if none."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run that the folder holds.")
@@ -106,15 +114,15 @@ def command(
             jobs=jobs,
             ablation=ablation or "",
             stand_in=not no_stand_in,
+            **running.settings(
+                workers=workers,
+                executor=executor,
+                question_seconds=question_seconds,
+                shard=shard,
+                traces=traces,
+                databases=databases,
+            ),
         ),
-        folder=_folder(out, resume),
+        folder=running.folder(out, resume=resume),
         as_json=as_json,
     )
-
-
-def _folder(out: Path | None, resume: bool) -> Path | None:
-    if out is not None:
-        return measuring.check_folder(out, resume=resume)
-    if resume:
-        raise UsageError("--resume needs the folder of the run", hint="Name it with --out.")
-    return None

@@ -17,8 +17,10 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.evaluation.error_classes.classes import MEANINGS
 from sqlwright.evaluation.error_classes.origins import ORIGINS
+from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.rules.registry import all_rules, find_rule
 from sqlwright.presentation.costs import usage_words
+from sqlwright.presentation.numbers import money
 from sqlwright.presentation.timing import duration
 from sqlwright.types import Usage
 
@@ -46,7 +48,7 @@ def measure(
     dataset: Dataset,
     settings: EvaluationSettings,
     *,
-    folder: Path | None,
+    folder: Path | str | None,
     as_json: bool,
 ) -> int:
     """Run, show, give the exit code. Without `folder` nothing is kept."""
@@ -79,7 +81,8 @@ def measure(
 
 
 class Counter:
-    """Questions done, right so far, time left; on a terminal as it happens, else every 50."""
+    """Questions done, accuracy and cost of those asked so far, time left; on a terminal as it
+    happens, else every 50."""
 
     def __init__(self, screen: Screen, spinner: Spinner, rule: str, name: str = "") -> None:
         self._screen = screen
@@ -87,23 +90,31 @@ class Counter:
         self._rule = rule
         self._lead = f"{name}: " if name else ""
         self._started = time.monotonic()
-        self._before = 0
-        self._right = 0
+        self._before = self._scored = self._right = 0
+        self._cost: float | None = None
 
     def __call__(self, done: int, total: int, record: Record | None) -> None:
         if record is None:
             self._before = done
             return
+        self._scored += record.status != "gold"
         self._right += record.right(self._rule)
+        for used in record.usage.values():
+            self._cost = (self._cost or 0.0) + (used.get("cost") or 0.0)
         fresh = done - self._before
         left = (time.monotonic() - self._started) / fresh * (total - done)
-        words = (
-            f"{self._lead}{done:,} of {total:,} questions, {self._right / fresh:.1%} right so far, "
-            f"{duration(left)} left"
-        )
+        words = f"{self._lead}{done:,} of {total:,} questions, {self._so_far(left)}"
         self._spinner.tell(words)
         if not self._screen.err.is_terminal and (fresh % 50 == 0 or done == total):
             self._screen.note(words)
+
+    def _so_far(self, left: float) -> str:
+        share = Share(self._right, self._scored)
+        low, high = share.interval
+        told = f"{share.value:.1%} right so far ({low:.0%} to {high:.0%}), "
+        if self._cost is not None:
+            told += f"{money(self._cost)} spent, "
+        return f"{told}{duration(left)} left"
 
 
 def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:

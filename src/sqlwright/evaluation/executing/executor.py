@@ -1,4 +1,4 @@
-"""What all executors share: the plan they go by, the records they hand over, what they leave out."""
+"""What all executors share: the plan they go by, records they hand over, what they leave out."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """The doorway to ray: workers on this machine or on a cluster, with the extra `ray`.
 
 Left alone, Ray reports how it is used to its vendor once it runs, and asks the cloud's metadata
-service where it is for that; this is turned off before anything of it starts. It starts processes of
-its own (gcs_server, raylet, log and runtime-environment agents), which write to `/tmp/ray` and listen
-on this machine; ours ends with the run, a cluster that was there stays. `RAY_ADDRESS` names one;
-without it a Ray is started for the run on loopback alone, whatever else runs here. On a cluster's
-other nodes sqlwright must be installed, and keys of language models set.
+service where it is for that; this is turned off before anything of it starts. It starts processes
+of its own (gcs_server, raylet, log and runtime-environment agents), which write to `/tmp/ray` and
+listen on this machine; ours ends with the run, a cluster that was there stays. `RAY_ADDRESS` names
+one; without it a Ray is started for the run on loopback alone, whatever else runs here. On a
+cluster's other nodes sqlwright must be installed, and keys of language models set.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The records of a run that is being made: known by their places in the file, not held in memory."""
+"""The records of a run that is being made, known by their places in the file."""
 
 from __future__ import annotations
 

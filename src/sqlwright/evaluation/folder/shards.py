@@ -20,10 +20,9 @@ class Shard:
     def parse(text: str) -> Shard:
         """A shard written as `2/8`. Raises ConfigError."""
         number, _, count = text.strip().partition("/")
-        if (
-            not (number.isascii() and number.isdecimal() and count.isascii() and count.isdecimal())
-            or not 1 <= int(number) <= int(count)
-        ):
+        if not (
+            number.isascii() and number.isdecimal() and count.isascii() and count.isdecimal()
+        ) or not 1 <= int(number) <= int(count):
             raise ConfigError(f"{text!r} isn't a shard", hint="The second of eight is 2/8.")
         return Shard(int(number), int(count))
 
