@@ -5,8 +5,8 @@
     python -m benchmarks.evaluate_kills data/spider --split dev --limit 60 --executor ray \\
         --victims workers
 
-With `--victims run` the process that makes the run gets kill -9, its workers after it, and the run is
-gone on with; with `--victims workers` a worker does, and the run goes on by itself. Bars: the same
+With `--victims run` the process that makes the run gets kill -9, its workers after it, and the run
+is gone on with; with `--victims workers` a worker does, and the run goes on by itself. Bars: the same
 records as of a run in one piece, times apart; no question twice; nothing asked again whose record
 was there.
 """
@@ -81,7 +81,7 @@ class Kills:
         share = max(1, self.chosen.limit // (self.chosen.kills + 1))
         moments = {share * number for number in range(1, self.chosen.kills + 1)}
 
-        def tell(done: int, total: int, record: Record | None) -> None:
+        def tell(done: int, _: int, record: Record | None) -> None:
             if record is not None and done in moments:
                 time.sleep(self.chance.random() * 0.3)
                 self._kill_one()

@@ -24,9 +24,9 @@ from sqlwright.errors import ConfigError, DatabaseUnavailable, DatasetError
 from sqlwright.evaluation import json_lines, records
 from sqlwright.evaluation.folder.lock import locked
 from sqlwright.evaluation.folder.merging import merge_runs
-from sqlwright.evaluation.folder.shards import Shard, in_order
 from sqlwright.evaluation.folder.submission import one_line
 from sqlwright.evaluation.run import EvaluationSettings, evaluate
+from sqlwright.evaluation.shards import Shard, in_order
 from tests.evaluation.ending import ending_recipe
 from tests.evaluation.sets import GERMAN, SWEDISH, bird_set, spider_set
 from tests.evaluation.test_executing import told

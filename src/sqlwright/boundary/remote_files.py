@@ -108,7 +108,7 @@ def _system(url: str) -> tuple[AbstractFileSystem, str]:
 
 @contextmanager
 def _told(url: str, kind: type[UserError]) -> Iterator[None]:
-    """What goes wrong as an error that names the URL."""
+    """Turn what goes wrong into an error that names the URL."""
     shown = mask(url)
     try:
         yield

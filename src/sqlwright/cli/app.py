@@ -15,13 +15,13 @@ from sqlwright.cli.commands import (
     doctor,
     evaluate,
     label,
-    merge_runs,
     prepare,
     purge,
     recipes,
     sql,
     trace,
 )
+from sqlwright.cli.commands.runs import merge
 from sqlwright.cli.help import GROUP_EPILOG, CalmCommand, CalmGroup
 
 app = typer.Typer(
@@ -46,7 +46,7 @@ for _name, _module in (
     ("evaluate", evaluate),
     ("ablate", ablate),
     ("label", label),
-    ("merge-runs", merge_runs),
+    ("merge-runs", merge),
 ):
     app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 app.add_typer(recipes.group, name="recipes")

@@ -12,18 +12,19 @@ from sqlwright.datasets.example import Dataset, Example
 from sqlwright.errors import DatasetError
 from sqlwright.evaluation import records
 from sqlwright.evaluation.error_classes.labels import read_labels
-from sqlwright.evaluation.executing.executor import Executor, Plan, executor_for
+from sqlwright.evaluation.executing.choosing import executor_for
+from sqlwright.evaluation.executing.executor import Executor, Plan
 from sqlwright.evaluation.folder.described import claim, finish, run_rule
 from sqlwright.evaluation.folder.kept import KeptRecords
 from sqlwright.evaluation.folder.lock import locked
 from sqlwright.evaluation.folder.mirror import Mirror
-from sqlwright.evaluation.folder.shards import in_order
 from sqlwright.evaluation.folder.submission import write_submission
 from sqlwright.evaluation.folder.traces import write_trace
 from sqlwright.evaluation.folder.whole_files import write_json
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.report import summarize
 from sqlwright.evaluation.settings import EvaluationSettings
+from sqlwright.evaluation.shards import in_order
 
 __all__ = ["EvaluationSettings", "Progress", "evaluate", "run_rule", "write_json"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from sqlwright.errors import ConfigError, DatasetError
-from sqlwright.evaluation.folder.shards import Shard
+from sqlwright.evaluation.shards import Shard
 from sqlwright.llm.options import LlmOptions
 from sqlwright.protocols import ModelsByRole
 

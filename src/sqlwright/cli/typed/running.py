@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.typed import measuring, options
 
+if TYPE_CHECKING:
+    from sqlwright.evaluation.shards import Shard
+
 QUESTION_SECONDS = 1800.0
+"""Seconds that a worker may be at a question, as `evaluation.settings` has it."""
 EXECUTORS = ("threads", "processes", "ray")
 
 
@@ -69,26 +73,20 @@ Databases = Annotated[
 ]
 
 
-def settings(
-    *,
-    workers: int | None,
-    executor: str,
-    question_seconds: float,
-    shard: str | None,
-    traces: bool,
-    databases: str,
-) -> dict[str, Any]:
-    """The fields of `EvaluationSettings` that these options are. Raises ConfigError."""
-    from sqlwright.evaluation.folder.shards import Shard
-
+def executing(workers: int | None, executor: str, question_seconds: float) -> dict[str, Any]:
+    """The fields of `EvaluationSettings` by which questions are asked."""
     return {
         "workers": workers or 0,
         "executor": executor,
         "question_seconds": question_seconds,
-        "shard": None if shard is None else Shard.parse(shard),
-        "traces": traces,
-        "databases": databases,
     }
+
+
+def one_shard(text: str | None) -> Shard | None:
+    """The part of the run that is named. Raises ConfigError."""
+    from sqlwright.evaluation.shards import Shard
+
+    return None if text is None else Shard.parse(text)
 
 
 def folder(out: str | None, *, resume: bool) -> Path | str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from sqlwright.datasets.example import Example
-from sqlwright.evaluation.folder.shards import in_order
+from sqlwright.evaluation.shards import in_order
 
 WORTH_OPENING = 4
 """Questions that must be waiting on a database that a worker has open already for another one to

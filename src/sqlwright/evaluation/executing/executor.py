@@ -1,4 +1,4 @@
-"""What all executors share: the plan they go by, records they hand over, what they leave out."""
+"""The plan that all executors go by, the records they hand over, what they leave out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOST = "the worker that asked it ended twice: killed, crashed, out of memory or 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What asking a data set's questions takes, as plain data: a worker elsewhere gets it whole."""
+    """All that asking a data set's questions takes, as plain data: a worker elsewhere gets it whole."""
 
     settings: EvaluationSettings
     rule: str
@@ -87,20 +87,3 @@ def lost(example: Example) -> Record:
         evidence=example.evidence,
         tags=dict(example.tags),
     )
-
-
-def executor_for(plan: Plan, notice: Notice) -> Executor:
-    """The executor that the plan's settings name."""
-    if plan.settings.executor == "threads":
-        from sqlwright.evaluation.executing.threads import Threads
-
-        return Threads(plan, notice)
-    from sqlwright.evaluation.executing.pool import Pool
-
-    if plan.settings.executor == "ray":
-        from sqlwright.evaluation.executing.ray import RayWorkers
-
-        return Pool(plan, notice, RayWorkers(plan.settings.workers))
-    from sqlwright.evaluation.executing.processes import Processes
-
-    return Pool(plan, notice, Processes())

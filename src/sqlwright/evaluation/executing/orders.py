@@ -36,7 +36,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """What was loaded or opened is there."""
+    """It is loaded or opened."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class Worker(Protocol):
 
 
 class Workforce(Protocol):
-    """Where workers come from."""
+    """A source of workers."""
 
     start_seconds: float
     """Seconds a worker may take until it is ready."""

@@ -81,7 +81,7 @@ class ProcessWorker:
             self._said.close()
 
     def _reason(self) -> str:
-        """What ended it, in words."""
+        """The cause of its end, in words."""
         try:
             code = self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:

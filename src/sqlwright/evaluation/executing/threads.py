@@ -13,8 +13,8 @@ from sqlwright.datasets.example import Example
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.evaluation.executing.executor import Keep, Notice, Plan, Skipped
 from sqlwright.evaluation.executing.opened import OpenDatabase, open_database
-from sqlwright.evaluation.folder.shards import in_order
 from sqlwright.evaluation.records import Record
+from sqlwright.evaluation.shards import in_order
 from sqlwright.local.models import EmbeddedModels
 
 

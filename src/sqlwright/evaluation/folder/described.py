@@ -29,6 +29,7 @@ from sqlwright.recipes.loading import load_recipe
 RUN = "run.json"
 QUESTIONS = "questions.jsonl"
 FORMAT = 3
+"""Number of the folder's format."""
 
 REPLYING = ("reasoning", "reasoning_tokens", "verbosity", "reply_tokens", "context_tokens")
 """Settings of a model that decide what it replies, besides its name."""
@@ -134,7 +135,7 @@ def read_questions(folder: Path) -> list[tuple[int, str, str]]:
 
 
 def _circumstances(settings: EvaluationSettings) -> dict[str, Any]:
-    """What a run is carried out with; nothing that its records depend on."""
+    """The means by which a run is carried out; nothing that its records depend on."""
     recipe = load_recipe(settings.recipe, settings.overrides, allow_code=settings.allow_code)
     told = {
         "ablation": settings.ablation,

@@ -27,7 +27,7 @@ OWN = frozenset({
     "packages", "python", "machine", "system", "processors", "merged", "databases",
     "recipe_content",
 })  # fmt: skip
-"""What parts of the same run may differ in."""
+"""Keys in which parts of the same run may differ."""
 NAMED = 5
 """Missing questions that a message names."""
 

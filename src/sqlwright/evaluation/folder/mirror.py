@@ -81,8 +81,8 @@ class Mirror:
                 kept.append(record)
 
     def _send(self) -> None:
-        """What was added to the records since the last time, as a file of its own. The first time
-        that is all of them: who reads them takes each question once."""
+        """Send what was added to the records since the last time, as a file of its own. The first
+        time that is all of them: who reads them takes each question once."""
         size = self._size()
         if size > self._sent:
             with (self.local / PREDICTIONS).open("rb") as file:

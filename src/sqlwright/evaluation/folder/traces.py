@@ -16,7 +16,7 @@ _ODD = re.compile(r"[^0-9A-Za-z_.-]|^\.")
 
 
 def trace_path(folder: Path, record: Record) -> Path:
-    """Where the trace of a record's question is kept, if it was."""
+    """The place of the trace of a record's question, if it was kept."""
     return folder / FOLDER / _name(record.db_id) / f"{_name(record.id)}.jsonl"
 
 
