@@ -6,9 +6,9 @@
         --victims workers
 
 With `--victims run` the process that makes the run gets kill -9, its workers after it, and the run
-is gone on with; with `--victims workers` a worker does, and the run goes on by itself. Bars: the same
-records as of a run in one piece, times apart; no question twice; nothing asked again whose record
-was there.
+is gone on with; with `--victims workers` a worker does, and the run goes on by itself. Bars: the
+same records as of a run in one piece, times apart; no question twice; nothing asked again whose
+record was there.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python -m benchmarks.evaluate_speed data/spider --split dev --limit 200 --pairs 3
 
 Runs of one worker and of two take turns, so that whatever else the machine does meets both. Bars:
-one worker takes at most 1.15 times as long as the steps of all its questions together; two take at most
-1 / 1.7 of the time of one. Both want an idle machine: the load average stands beside each figure.
+one worker takes at most 1.15 times as long as the steps of all its questions together; two take at
+most 1 / 1.7 of the time of one. Both want an idle machine: the load average stands beside each.
 `--limit 0` takes all questions; of a few, loading the models is a larger part.
 """
 

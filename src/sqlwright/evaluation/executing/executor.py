@@ -23,7 +23,7 @@ LOST = "the worker that asked it ended twice: killed, crashed, out of memory or 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that asking a data set's questions takes, as plain data: a worker elsewhere gets it whole."""
+    """All that asking a data set's questions takes, as plain data: workers elsewhere get it whole."""
 
     settings: EvaluationSettings
     rule: str
