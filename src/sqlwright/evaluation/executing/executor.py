@@ -23,7 +23,7 @@ LOST = "the worker that asked it ended twice: killed, crashed, out of memory or 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that asking a data set's questions takes, as plain data: workers elsewhere get it whole."""
+    """All that asking a data set's questions takes, as plain data: workers elsewhere get it."""
 
     settings: EvaluationSettings
     rule: str
