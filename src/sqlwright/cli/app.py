@@ -23,6 +23,7 @@ from sqlwright.cli.commands import (
 )
 from sqlwright.cli.commands.golden.group import group as golden
 from sqlwright.cli.commands.merging import merge_databases
+from sqlwright.cli.commands.runs import merge
 from sqlwright.cli.commands.tables import command as tables
 from sqlwright.cli.help import GROUP_EPILOG, CalmCommand, CalmGroup
 
@@ -50,6 +51,7 @@ for _name, _module in (
     ("label", label),
     ("merge-databases", merge_databases),
     ("tables", tables),
+    ("merge-runs", merge),
 ):
     app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 app.add_typer(recipes.group, name="recipes")

@@ -1,4 +1,8 @@
-"""Files of one JSON object a line that only grow: each line is on disk before the next is made."""
+"""Files of one JSON object a line that only grow: each line is on disk before the next is made.
+
+A line ends with a newline, or a kill cut it short: readers leave it out, and the next line that is
+added takes its place.
+"""
 
 from __future__ import annotations
 
@@ -18,25 +22,55 @@ def line_of(row: Mapping[str, Any]) -> str:
 
 def append(path: Path, row: Mapping[str, Any]) -> None:
     """Add one row, on disk before this returns."""
-    with path.open("a", encoding="utf-8") as file:
-        file.write(line_of(row))
+    with path.open("ab+") as file:
+        _cut_stump(file.fileno())
+        file.write(line_of(row).encode())
         file.flush()
         os.fsync(file.fileno())
 
 
 def rows(path: Path, *, what: str, remedy: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows with their line numbers, from 1; a last line that a kill cut short is left out, and
-    cut off the file. Raises DatasetError for any other line that isn't an object."""
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    for number, line in enumerate(lines, 1):
-        try:
-            row = json.loads(line)
-        except ValueError:
-            if number == len(lines):
-                # Cut the stump off, or the next row would be glued to it.
-                path.write_text("".join(lines[:-1]), encoding="utf-8")
-                return
-            row = None
-        if not isinstance(row, dict):
-            raise DatasetError(f"{path}, line {number} isn't {what}", hint=remedy)
+    """The rows with their line numbers, from 1, read as they are asked for. Raises DatasetError for
+    a line that isn't an object."""
+    for number, (_, row) in enumerate(placed_rows(path, what=what, remedy=remedy), 1):
         yield number, row
+
+
+def placed_rows(path: Path, *, what: str, remedy: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """As `rows`, each with the place in the file at which it begins."""
+    place = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                row = json.loads(line)
+            except ValueError:
+                row = None
+            if not isinstance(row, dict):
+                raise DatasetError(f"{path}, line {number} isn't {what}", hint=remedy)
+            yield place, row
+            place += len(line)
+
+
+def row_at(path: Path, place: int) -> dict[str, Any]:
+    """The row that begins at a place that `placed_rows` gave."""
+    with path.open("rb") as file:
+        file.seek(place)
+        row: dict[str, Any] = json.loads(file.readline())
+        return row
+
+
+def _cut_stump(handle: int) -> None:
+    """Cut off what stands behind the last newline: the next row would be glued to it."""
+    end = os.fstat(handle).st_size
+    if not end or os.pread(handle, 1, end - 1) == b"\n":
+        return
+    while end:
+        begin = max(0, end - (1 << 16))
+        newline = os.pread(handle, end - begin, begin).rfind(b"\n")
+        if newline >= 0:
+            end = begin + newline + 1
+            break
+        end = begin
+    os.ftruncate(handle, end)

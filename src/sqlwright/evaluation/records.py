@@ -87,20 +87,9 @@ def append(folder: Path, record: Record) -> None:
     json_lines.append(folder / PREDICTIONS, asdict(record))
 
 
-def rewrite(folder: Path, records: Sequence[Record]) -> None:
-    """Put the records in this order."""
-    path = folder / PREDICTIONS
-    aside = path.with_name(path.name + ".part")
-    aside.write_text("".join(json_lines.line_of(asdict(one)) for one in records), encoding="utf-8")
-    aside.replace(path)
-
-
 def read(folder: Path) -> list[Record]:
     """The records of a run folder; a last line that a kill cut short is left out."""
-    path = folder / PREDICTIONS
-    if not path.exists():
-        return []
-    return [Record(**row) for _, row in json_lines.rows(path, what="a record", remedy=REMEDY)]
+    return list(stream(folder))
 
 
 def stream(folder: Path) -> Iterator[Record]:
@@ -130,3 +119,11 @@ def stream(folder: Path) -> Iterator[Record]:
                 raise DatasetError(
                     f"{path}, line {number} isn't a record: {why}", hint=REMEDY
                 ) from None
+
+
+def placed_rows(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records as they are stored, each with the place in the file at which it begins. Raises
+    DatasetError for a line that is none."""
+    path = folder / PREDICTIONS
+    if path.exists():
+        yield from json_lines.placed_rows(path, what="a record", remedy=REMEDY)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.typed import gating, measuring, options
+from sqlwright.cli.typed import gating, measuring, options, running
 
 if TYPE_CHECKING:
     from sqlwright.settings.values import Settings
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 sqlwright evaluate --data spider:data/spider --split dev --out runs/local
 sqlwright evaluate --data bird:data/bird --prepare --jobs 8 -m openai/gpt-4.1 --limit 100
+sqlwright evaluate --data spider:data/spider --workers 4 --shard 2/3 --out runs/part2
 sqlwright evaluate my-questions.yaml --database shop.sqlite
 sqlwright evaluate my-questions.yaml --fail-under 0.9 --baseline last.json --junit junit.xml
 """
@@ -63,6 +64,12 @@ def command(
     no_stand_in: measuring.NoStandIn = False,
     limit: measuring.Limit = None,
     jobs: measuring.Jobs = 1,
+    workers: running.Workers = None,
+    executor: running.Executor = "",
+    question_seconds: running.QuestionSeconds = running.QUESTION_SECONDS,
+    shard: running.OneShard = None,
+    traces: running.Traces = False,
+    databases: running.Databases = "",
     prepare: measuring.Prepare = False,
     metrics: Annotated[
         list[str] | None,
@@ -73,8 +80,10 @@ def command(
         ),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FOLDER", help="Run folder; a temporary one if none."),
+        str | None,
+        typer.Option(
+            "--out", "-o", metavar="FOLDER", help="Run folder, or a URL; a temporary one if none."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run that the folder holds.")
@@ -92,7 +101,7 @@ def command(
     Interrupt it whenever you like: with --out and --resume it goes on where it was. --fail-under,
     --baseline and --junit make it a check in CI.
     """
-    folder = _folder(out, resume)
+    folder = running.folder(out, resume=resume)
     dataset = measuring.data_set(
         data, golden=golden, database=database, questions=questions, split=split,
         sample=sample, by=by, seed=seed, db_ids=db_ids, no_evidence=no_evidence,
@@ -138,9 +147,13 @@ def command(
             metrics=tuple(metrics or ()),
             ablation=ablation or "",
             stand_in=not no_stand_in,
+            shard=running.one_shard(shard),
+            traces=traces,
+            databases=databases,
+            **running.executing(workers, executor, question_seconds),
         ),
         folder=folder,
-        checks=Checks.of(given, dataset, limit),
+        checks=Checks.of(given, dataset, limit, folder, part=shard is not None),
         as_json=as_json,
     )
 
@@ -170,11 +183,3 @@ def _chosen(
     chosen = settled(recipe=recipe, overrides=overrides, llm=flags)
     note_destinations(Screen.open(), chosen, allow_code=allow_code)
     return chosen
-
-
-def _folder(out: Path | None, resume: bool) -> Path | None:
-    if out is not None:
-        return measuring.check_folder(out, resume=resume)
-    if resume:
-        raise UsageError("--resume needs the folder of the run", hint="Name it with --out.")
-    return None

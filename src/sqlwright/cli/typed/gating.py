@@ -96,6 +96,24 @@ class Gating:
     write: Path | None = None
     junit: Path | None = None
 
+    @property
+    def given(self) -> bool:
+        """True if anything is to be checked or written."""
+        return self != Gating()
+
+    def check_run(self, folder: Path | str | None, *, part: bool) -> None:
+        """Raise UsageError where a run has not all records at hand: kept at a URL, or a part."""
+        if isinstance(folder, str):
+            raise UsageError(
+                "a run that is kept at a URL can't be checked", hint="Name a folder with --out."
+            )
+        if part:
+            raise UsageError(
+                "a shard isn't checked on its own",
+                hint="Put the shards together with 'sqlwright merge-runs'; 'sqlwright report diff' "
+                "compares runs.",
+            )
+
     def gate(self, rule: str, limit: int | None) -> Gate:
         """The conditions, with the baseline read. Called before anything is asked, so that a
         mistake costs no run. Raises UsageError and DatasetError."""

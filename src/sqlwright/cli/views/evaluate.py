@@ -17,6 +17,7 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.evaluation.error_classes.classes import MEANINGS
 from sqlwright.evaluation.error_classes.origins import ORIGINS
+from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.rules.registry import all_rules, find_rule
 from sqlwright.presentation.costs import usage_words
 from sqlwright.presentation.numbers import money
@@ -50,8 +51,8 @@ def measure(
     dataset: Dataset,
     settings: EvaluationSettings,
     *,
-    folder: Path | None,
-    checks: Checks,
+    folder: Path | str | None,
+    checks: Checks | None,
     as_json: bool,
 ) -> int:
     """Run, show, give the exit code. Without `folder` nothing is kept."""
@@ -70,23 +71,28 @@ def measure(
                 progress=Counter(screen, spinner, dataset.rule),
                 notice=lambda line: screen.note(clean(line, 400), style="warning"),
             )
-            outcome = checks.outcome(folder if folder is not None else Path(temporary))
+            kept = folder if isinstance(folder, Path) else Path(temporary)
+            outcome = None if checks is None else checks.outcome(kept)
     except KeyboardInterrupt:
         if folder is not None:
             screen.note("interrupted; the same command with --resume goes on", style="warning")
         raise
     if as_json:
-        write_result(to_json({**summary, **outcome.data()}, indent=2) + "\n")
-        return outcome.code
+        told = {} if outcome is None else outcome.data()
+        write_result(to_json({**summary, **told}, indent=2) + "\n")
+        return 0 if outcome is None else outcome.code
     display = DisplayOptions.of(screen)
-    screen.show([*summary_lines(summary, display), *outcome.lines(display)])
+    screen.show(summary_lines(summary, display))
+    if outcome is not None:
+        screen.show(outcome.lines(display))
     if folder is not None:
         screen.note(f"kept in {clean(str(folder), 400)}")
-    return outcome.code
+    return 0 if outcome is None else outcome.code
 
 
 class Counter:
-    """Questions done, right so far, time left; on a terminal as it happens, else every 50."""
+    """Questions done, accuracy and cost of those asked so far, time left; on a terminal as it
+    happens, else every 50."""
 
     def __init__(self, screen: Screen, spinner: Spinner, rule: str, name: str = "") -> None:
         self._screen = screen
@@ -94,23 +100,31 @@ class Counter:
         self._rule = rule
         self._lead = f"{name}: " if name else ""
         self._started = time.monotonic()
-        self._before = 0
-        self._right = 0
+        self._before = self._scored = self._right = 0
+        self._cost: float | None = None
 
     def __call__(self, done: int, total: int, record: Record | None) -> None:
         if record is None:
             self._before = done
             return
+        self._scored += record.status != "gold"
         self._right += record.right(self._rule)
+        for used in record.usage.values():
+            self._cost = (self._cost or 0.0) + (used.get("cost") or 0.0)
         fresh = done - self._before
         left = (time.monotonic() - self._started) / fresh * (total - done)
-        words = (
-            f"{self._lead}{done:,} of {total:,} questions, {self._right / fresh:.1%} right so far, "
-            f"{duration(left)} left"
-        )
+        words = f"{self._lead}{done:,} of {total:,} questions, {self._so_far(left)}"
         self._spinner.tell(words)
         if not self._screen.err.is_terminal and (fresh % 50 == 0 or done == total):
             self._screen.note(words)
+
+    def _so_far(self, left: float) -> str:
+        share = Share(self._right, self._scored)
+        low, high = share.interval
+        told = f"{share.value:.1%} right so far ({low:.0%} to {high:.0%}), "
+        if self._cost is not None:
+            told += f"{money(self._cost)} spent, "
+        return f"{told}{duration(left)} left"
 
 
 def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:

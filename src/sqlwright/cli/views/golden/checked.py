@@ -36,8 +36,20 @@ class Checks:
     gate: Gate
 
     @classmethod
-    def of(cls, gating: Gating, dataset: Dataset, limit: int | None) -> Checks:
-        """The checks that options name. Raises UsageError and DatasetError."""
+    def of(
+        cls,
+        gating: Gating,
+        dataset: Dataset,
+        limit: int | None,
+        folder: Path | str | None = None,
+        *,
+        part: bool = False,
+    ) -> Checks | None:
+        """The checks that options name; None where they name none, since checking takes all records
+        into memory. Raises UsageError and DatasetError."""
+        if not gating.given:
+            return None
+        gating.check_run(folder, part=part)
         return cls(gating, dataset, limit, gating.gate(dataset.rule, limit))
 
     def outcome(self, folder: Path) -> Outcome:

@@ -1,0 +1,1 @@
+"""Commands about the folders of runs, one file each."""

@@ -1,0 +1,45 @@
+"""`sqlwright merge-runs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sqlwright.cli.typed import options
+
+EXAMPLES = """\
+sqlwright merge-runs runs/whole runs/part1 runs/part2 runs/part3
+"""
+
+
+def command(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A folder for the whole run.")],
+    parts: Annotated[
+        list[Path], typer.Argument(metavar="PART...", help="The folders of all its shards.")
+    ],
+    *,
+    as_json: options.AsJson = False,
+) -> int:
+    """Put the shards of a run together, as if it had been made at once.
+
+    Parts of different runs, questions that two parts have and questions that none has are refused.
+    """
+    from sqlwright.cli.terminal.console import Screen, settle_streams, write_result
+    from sqlwright.cli.terminal.text import clean
+    from sqlwright.cli.typed import measuring
+    from sqlwright.cli.views.answer import DisplayOptions
+    from sqlwright.cli.views.evaluate import summary_lines
+    from sqlwright.evaluation.folder.merging import merge_runs
+    from sqlwright.presentation.answer import to_json
+
+    settle_streams()
+    screen = Screen.open()
+    summary = merge_runs(parts, measuring.check_folder(out, resume=False))
+    if as_json:
+        write_result(to_json(summary, indent=2) + "\n")
+        return 0
+    screen.show(summary_lines(summary, DisplayOptions.of(screen)))
+    screen.note(f"kept in {clean(str(out), 400)}")
+    return 0
