@@ -95,7 +95,7 @@ def test_a_page_needs_nothing_else_and_forbids_it() -> None:
     seen = Reader(shown.removeprefix("<!doctype html>\n"))
     assert not seen.tags & {"script", "link", "img", "iframe", "object", "form", "a", "base"}
     assert not seen.attributes.keys() & {"src", "href", "action", "onclick", "onload"}
-    assert "default-src 'none'; style-src 'unsafe-inline'" in seen.attributes["content"]
+    assert "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'" in seen.attributes["content"]
     style = re.search(r"<style>(.*?)</style>", shown, re.DOTALL)
     assert style is not None
     assert "url(" not in style[1]
