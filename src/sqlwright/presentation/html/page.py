@@ -1,7 +1,7 @@
 """A whole page: one file that needs nothing else and no network.
 
-A page may have a choice of its colours, which needs no script, and one script of ours, which filters
-a list; without it, everything is there all the same.
+A page may have a choice of its colours, which needs no script, and one script of ours, which
+filters a list; without it, everything is there all the same.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def plane(
     points: Sequence[Point] = (),
 ) -> Html:
     """The drawing; `about` says in words what it shows. Nothing without lines and points. Points
-    are named beneath, by their marks."""
+    with a name are named beneath by their marks, else lines."""
     if not any(line.points for line in lines) and not points:
         return NOTHING
     drawn = [*_grid(x, y), *(_line(x, y, one) for one in lines if one.points)]
@@ -84,14 +84,14 @@ def plane(
     drawing = element(
         "svg", *drawn, width="100%", height="240", class_="plane", role="img", aria_label=about
     )
-    named = [one.name for one in points] or [one.name for one in lines if not one.faint]
-    names = legend(named) if len(named) > 1 or points else NOTHING
+    named = [one.name for one in points if one.name]
+    named = named or [one.name for one in lines if one.name and not one.faint]
     return element(
         "div",
         element("p", y.title, class_="axis"),
         element("div", drawing, class_="plane-room"),
         element("p", x.title, class_="axis axis-x"),
-        names,
+        legend(named),
     )
 
 

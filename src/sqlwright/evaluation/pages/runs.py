@@ -1,0 +1,108 @@
+"""The folder of a run, read for its page: settings, figures, records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sqlwright.errors import DatasetError
+from sqlwright.evaluation import records
+from sqlwright.evaluation.error_classes.labels import read_labels
+from sqlwright.evaluation.records import Record
+from sqlwright.evaluation.report import summarize
+from sqlwright.evaluation.rules.registry import RULES
+
+REPORT = "report.json"
+OURS = frozenset(
+    {"rule", "questions", "status", "stood_in", "skipped", "execution_accuracy", "by_rule"}
+    | {"first_candidate", "oracle_over_candidates", "execution_accuracy_gold_not_empty", "linker"}
+    | {"most_confident_half", "expected_calibration_error", "views", "errors", "by_difficulty"}
+    | {"by_database", "seconds", "seconds_per_step", "usage", "gold_does_not_run"}
+)
+"""Keys without which a report is one of an earlier version and is made again of the records."""
+
+
+@dataclass(frozen=True)
+class MeasuredRun:
+    """A run that was measured, perhaps not to its end."""
+
+    folder: Path
+    described: Mapping[str, Any]
+    """The content of `run.json`."""
+    summary: Mapping[str, Any]
+    records: Sequence[Record]
+    finished: bool
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule that its figures go by."""
+        return str(self.described["rule"])
+
+    @property
+    def name(self) -> str:
+        """The name under which it is told apart: its folder's."""
+        return self.folder.resolve().name
+
+    @property
+    def title(self) -> str:
+        """Its data set and recipe."""
+        recipe = self.described.get("ablation") or self.described.get("recipe") or "no recipe"
+        return f"{self.described.get('dataset', 'questions')}, by {recipe}"
+
+    @cached_property
+    def scored(self) -> tuple[Record, ...]:
+        """The records that figures go by: those whose gold query runs."""
+        return tuple(one for one in self.records if one.status != "gold")
+
+    @cached_property
+    def wrong(self) -> tuple[Record, ...]:
+        """Those of wrong answers."""
+        return tuple(one for one in self.scored if not one.right(self.rule))
+
+
+def read_run(folder: Path) -> MeasuredRun:
+    """The run in a folder. Raises DatasetError where there is none, or no answer yet."""
+    path = folder / "run.json"
+    described = _json(path)
+    if described is None or described.get("rule") not in RULES:
+        raise DatasetError(
+            f"{folder} holds no run", hint="'sqlwright evaluate --out FOLDER' makes one."
+        )
+    try:
+        found = records.read(folder)
+    except TypeError:
+        raise DatasetError(
+            f"{folder / records.PREDICTIONS} was written by another version",
+            hint="Measure again in a new folder.",
+        ) from None
+    if not found:
+        raise DatasetError(f"{folder} has no answers yet", hint="'sqlwright evaluate' adds them.")
+    kept = _json(folder / REPORT) or {}
+    finished = bool(kept)
+    whole = kept.keys() >= OURS and kept.get("questions") == len(found)
+    summary = kept if whole else _made_again(folder, str(described["rule"]), found, kept)
+    return MeasuredRun(folder, described, summary, tuple(found), finished)
+
+
+def _made_again(
+    folder: Path, rule: str, found: Sequence[Record], kept: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The figures of the records, with what the report knew of databases that were left out."""
+    skipped = {
+        str(db_id): (int(one.get("questions", 0)), str(one.get("reason", "")))
+        for db_id, one in (kept.get("skipped") or {}).items()
+    }
+    return summarize(found, rule, skipped, read_labels(folder))
+
+
+def _json(path: Path) -> dict[str, Any] | None:
+    """An object in a file; None where there is none."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None

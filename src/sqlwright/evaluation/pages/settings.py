@@ -1,0 +1,69 @@
+"""The settings of runs, one line each, and those in which two differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MACHINE = frozenset({"jobs", "python", "machine", "workers", "executor", "platform"})
+"""Settings that change times and no answer."""
+DATA = frozenset({"dataset", "files", "data", "databases", "descriptions"})
+"""Settings that say which questions were asked of which data."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingDifference:
+    """A setting in which two runs differ; empty where one has none."""
+
+    name: str
+    first: str
+    second: str
+
+    @property
+    def of_machine(self) -> bool:
+        """True if it changes times alone."""
+        return self.name.partition(" ")[0] in MACHINE
+
+    @property
+    def of_data(self) -> bool:
+        """True if it says that other data were asked."""
+        return self.name.partition(" ")[0] in DATA
+
+
+def settings_lines(described: Mapping[str, Any]) -> dict[str, str]:
+    """Every setting by its name, what is in another after that one's name; those that aren't set
+    left out."""
+    return dict(_flat(described, ""))
+
+
+def setting_differences(
+    first: Mapping[str, Any], second: Mapping[str, Any]
+) -> tuple[SettingDifference, ...]:
+    """The settings in which two runs differ, those of the machine last."""
+    ours, theirs = settings_lines(first), settings_lines(second)
+    found = [
+        SettingDifference(name, ours.get(name, ""), theirs.get(name, ""))
+        for name in dict.fromkeys((*ours, *theirs))
+        if ours.get(name) != theirs.get(name)
+    ]
+    return tuple(sorted(found, key=lambda one: one.of_machine))
+
+
+def _flat(data: Mapping[str, Any], before: str) -> Iterator[tuple[str, str]]:
+    for key, value in data.items():
+        name = f"{before} {key}".strip()
+        if isinstance(value, Mapping):
+            yield from _flat(value, name)
+        elif isinstance(value, list):
+            if value:
+                yield name, ", ".join(map(_text, value))
+        elif value is not None and value != "":
+            yield name, _text(value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
