@@ -18,6 +18,7 @@ from sqlwright.cli.commands import (
     prepare,
     purge,
     recipes,
+    report,
     sql,
     trace,
 )
@@ -48,6 +49,7 @@ for _name, _module in (
 ):
     app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 app.add_typer(recipes.group, name="recipes")
+app.add_typer(report.group, name="report")
 
 
 def _print_version(value: bool) -> None:

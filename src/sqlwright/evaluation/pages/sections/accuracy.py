@@ -28,7 +28,7 @@ def accuracy(run: MeasuredRun) -> Html:
     overall = estimate(summary.get("execution_accuracy"))
     at = overall.value if overall is not None else None
     difficulty = estimates(summary.get("by_difficulty"))
-    ordered = {name: difficulty[name] for name in sorted(difficulty, key=_level)}
+    ordered = {name: difficulty[name] for name in sorted(difficulty, key=level_place)}
     databases = _worst_first(estimates(summary.get("by_database")))
     features = _worst_first(estimates(summary.get("by_feature")))
     tags = [
@@ -49,7 +49,8 @@ def accuracy(run: MeasuredRun) -> Html:
     )
 
 
-def _level(name: str) -> tuple[int, str]:
+def level_place(name: str) -> tuple[int, str]:
+    """The place of a level of difficulty, from the easiest."""
     plain = name.casefold()
     return (LEVELS.index(plain) if plain in LEVELS else len(LEVELS), plain)
 

@@ -172,7 +172,7 @@ def _tiles(run: MeasuredRun) -> Html:
     for rule in all_rules():
         if rule.name != run.rule:
             one = estimate(mapping(summary.get("by_rule")).get(rule.name))
-            add(f"by {rule.name}'s rule", one, "")
+            add(f"by {rule.about.partition(',')[0]}", one, "")
     add("some candidate right", estimate(summary.get("oracle_over_candidates")), "")
     add("first candidate right", estimate(summary.get("first_candidate")), "")
     seconds = mapping(summary.get("seconds"))

@@ -9,7 +9,7 @@ from typing import Any
 from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.pages.estimates import mapping, number
 from sqlwright.evaluation.pages.runs import MeasuredRun
-from sqlwright.evaluation.pages.sections.accuracy import LEVELS
+from sqlwright.evaluation.pages.sections.accuracy import level_place
 from sqlwright.evaluation.records import Record
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.charts.bars import Bar, bars
@@ -19,8 +19,10 @@ from sqlwright.presentation.html.elements import Html, foreign
 from sqlwright.presentation.numbers import money
 from sqlwright.presentation.timing import duration
 
+LEAST = 2
+"""Levels of difficulty from which on they can be set against one another."""
 LEVELS_SHOWN = 6
-"""Levels of difficulty that marks tell apart."""
+"""Levels, or databases, that marks tell apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +99,16 @@ def costs(run: MeasuredRun) -> Html:
 def _by_difficulty(run: MeasuredRun) -> Html:
     price = price_of([run])
     levels = {one.difficulty for one in run.scored if one.difficulty}
-    ordered = sorted(levels, key=lambda one: (LEVELS.index(one) if one in LEVELS else 99, one))
+    ordered = sorted(levels, key=level_place)
     named: list[tuple[str, MeasuredRun, Sequence[Record]]] = [
         (level, run, [one for one in run.scored if one.difficulty == level])
         for level in ordered[:LEVELS_SHOWN]
     ]
-    if not named:
-        named = [("all questions", run, run.scored)]
+    if len(named) < LEAST:
+        asked = dict.fromkeys(one.db_id for one in run.scored)
+        named = [(db_id, run, [r for r in run.scored if r.db_id == db_id]) for db_id in asked]
+    if not LEAST <= len(named) <= LEVELS_SHOWN:
+        return figure("", "")
     about = "What questions take at the mean, and how many are right; whiskers are 95% intervals."
     return priced_figure("Accuracy against cost", named, about, price)
 

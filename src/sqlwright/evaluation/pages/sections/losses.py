@@ -28,6 +28,8 @@ SPLIT = {
     "gold_doubtful": "gold doubtful",
 }
 """The parts of the split, in words."""
+MARKS = {"right": 0, "not_chosen": 1, "none_right": 4, "gold_doubtful": 5}
+"""Their marks, by number."""
 
 
 def losses(run: MeasuredRun) -> Html:
@@ -43,17 +45,17 @@ def losses(run: MeasuredRun) -> Html:
 
 
 def _split(errors: Mapping[str, Any]) -> Html:
-    found = estimates(errors.get("split"))
+    found = {k: one for k, one in estimates(errors.get("split")).items() if k in SPLIT}
     return figure(
         "All answers",
         parts(
             [
-                Part(SPLIT.get(name, name), one.value, f"{one.told} ({one.hits or 0:,})")
+                Part(SPLIT[name], one.value, f"{one.told} ({one.hits or 0:,})", MARKS[name])
                 for name, one in found.items()
             ]
         ),
         head=HEAD,
-        rows=[(SPLIT.get(name, name), *one.row) for name, one in found.items()],
+        rows=[(SPLIT[name], *one.row) for name, one in found.items()],
         wide=True,
     )
 

@@ -35,6 +35,8 @@ class Part:
     label: Content
     share: float
     told: Content
+    kind: int
+    """The number of its mark."""
 
 
 def bars(listed: Iterable[Bar], *, most: float = 1.0, at: float | None = None) -> Html:
@@ -46,21 +48,22 @@ def bars(listed: Iterable[Bar], *, most: float = 1.0, at: float | None = None) -
 
 def parts(listed: Sequence[Part]) -> Html:
     """One bar in parts, with their names beneath."""
-    shown = [(number, part) for number, part in enumerate(listed) if part.share > 0]
+    shown = [part for part in listed if part.share > 0]
     if not shown:
         return NOTHING
     begin, drawn = 0.0, []
-    for number, part in shown:
+    for part in shown:
         drawn.append(
             element(
                 "rect", x=_at(begin), y="0", width=_at(part.share), height="28",
-                class_=f"part {kind_of(number)}",
+                class_=f"part {kind_of(part.kind)}",
             )
         )  # fmt: skip
         begin += part.share
     bar = element("svg", *drawn, width="100%", height="28", class_="parts", aria_hidden="true")
     names = legend(
-        joined([part.label, " ", element("span", part.told, class_="told")]) for part in listed
+        [joined([part.label, " ", element("span", part.told, class_="told")]) for part in listed],
+        [part.kind for part in listed],
     )
     return element("div", bar, names)
 
@@ -92,7 +95,8 @@ def dot_rows(
         rail = element("line", x1="0", x2="100%", y1=middle, y2=middle, class_="rail")
         drawing = _drawing(rail, *marks)
         ends = joined(map(told, (known[0], known[-1]) if len(known) > 1 else known), " → ")
-        lines.append(_row(label, drawing, element("span", ends, class_="told")))
+        value = element("span", ends, class_="value")
+        lines.append(_row(label, drawing, element("span", value, class_="told")))
     return element("div", legend(names), element("ul", *lines, class_="bars"))
 
 

@@ -45,11 +45,11 @@ def figures(*shown: Html) -> Html:
     return element("div", *some, class_="figures") if some else NOTHING
 
 
-def legend(names: Iterable[Content]) -> Html:
-    """The names of the marks in their order."""
+def legend(names: Sequence[Content], kinds: Sequence[int] = ()) -> Html:
+    """The names of marks: those of these numbers, or in their order."""
     items = [
         element("li", swatch(number), name, class_="legend-item")
-        for number, name in enumerate(names)
+        for number, name in zip(kinds or range(len(names)), names, strict=True)
     ]
     return element("ul", *items, class_="legend") if items else NOTHING
 
