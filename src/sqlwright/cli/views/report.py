@@ -52,7 +52,7 @@ def show_runs(screen: Screen, folders: Sequence[Path], *, html: Path | None, as_
         screen.show(several_lines(runs))
         return 0
     if not alone.finished:
-        screen.note("unfinished: these are the answers so far", style="warning")
+        screen.note(f"unfinished: {alone.progress}", style="warning")
     screen.show([Text(clean(alone.title, 200), style="strong")])
     screen.show(summary_lines(alone.summary, display))
     return 0

@@ -255,7 +255,7 @@ def _changed(pair: PairedDifference) -> int:
 def _warnings(first: MeasuredRun, second: MeasuredRun, common: int, other: int) -> Iterable[str]:
     for run in (first, second):
         if not run.finished:
-            yield f"{run.name} isn't finished: its answers so far are compared."
+            yield f"{run.name} isn't finished: {run.progress}."
         if (more := len(run.records) - common) > 0:
             yield f"{more:,} questions are in {run.name} alone and are left out."
     if other:

@@ -99,7 +99,8 @@ def listed(data: object) -> list[Mapping[str, Any]]:
 
 def points(difference: float) -> str:
     """A difference of shares in points, with its sign."""
-    return f"{100 * difference:+.1f}".replace("-", "−")
+    told = f"{100 * difference:+.1f}".replace("-", "−")
+    return told if told[1:] != "0.0" else "0.0"
 
 
 def plural(count: int, word: str) -> str:

@@ -19,6 +19,9 @@ from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.elements import NOTHING, Html, element, foreign, jump
 from sqlwright.presentation.html.page import page
 
+LONG = ("recipe_content ", "packages ", "weights ")
+"""Beginnings of the names of settings that are shown apart."""
+
 
 def run_page(run: MeasuredRun) -> str:
     """The page as text."""
@@ -52,5 +55,9 @@ def contents(parts: Iterable[tuple[str, str]]) -> Html:
 
 def described(run: MeasuredRun) -> Html:
     """The settings of a run."""
-    rows = [(foreign(name), foreign(text)) for name, text in settings_lines(run.described).items()]
-    return blocks.section("The run", blocks.table(("Setting", "Value"), rows))
+    head = ("Setting", "Value")
+    rows, more = [], []
+    for name, text in settings_lines(run.described).items():
+        (more if name.startswith(LONG) else rows).append((foreign(name), foreign(text)))
+    hidden = blocks.disclosure("Recipe and packages", blocks.table(head, more)) if more else ""
+    return blocks.section("The run", blocks.table(head, rows), hidden)

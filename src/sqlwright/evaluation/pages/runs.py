@@ -17,13 +17,6 @@ from sqlwright.evaluation.report import summarize
 from sqlwright.evaluation.rules.registry import RULES
 
 REPORT = "report.json"
-OURS = frozenset(
-    {"rule", "questions", "status", "stood_in", "skipped", "execution_accuracy", "by_rule"}
-    | {"first_candidate", "oracle_over_candidates", "execution_accuracy_gold_not_empty", "linker"}
-    | {"most_confident_half", "expected_calibration_error", "views", "errors", "by_difficulty"}
-    | {"by_database", "seconds", "seconds_per_step", "usage", "gold_does_not_run"}
-)
-"""Keys without which a report is one of an earlier version and is made again of the records."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +45,13 @@ class MeasuredRun:
         """Its data set and recipe."""
         recipe = self.described.get("ablation") or self.described.get("recipe") or "no recipe"
         return f"{self.described.get('dataset', 'questions')}, by {recipe}"
+
+    @property
+    def progress(self) -> str:
+        """How far an unfinished run has come, in words."""
+        planned = self.described.get("questions")
+        of = f" of {planned:,}" if isinstance(planned, int) else ""
+        return f"{len(self.records):,}{of} questions so far"
 
     @cached_property
     def scored(self) -> tuple[Record, ...]:
@@ -82,10 +82,12 @@ def read_run(folder: Path) -> MeasuredRun:
     if not found:
         raise DatasetError(f"{folder} has no answers yet", hint="'sqlwright evaluate' adds them.")
     kept = _json(folder / REPORT) or {}
-    finished = bool(kept)
-    whole = kept.keys() >= OURS and kept.get("questions") == len(found)
-    summary = kept if whole else _made_again(folder, str(described["rule"]), found, kept)
-    return MeasuredRun(folder, described, summary, tuple(found), finished)
+    # Of an earlier version, whose report lacks figures, or of fewer answers: made again.
+    rule = str(described["rule"])
+    whole = kept.keys() >= summarize((), rule).keys() and kept.get("questions") == len(found)
+    summary = kept if whole else _made_again(folder, rule, found, kept)
+    ended = "ended" in described if "started" in described else bool(kept)
+    return MeasuredRun(folder, described, summary, tuple(found), ended)
 
 
 def _made_again(

@@ -7,8 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-MACHINE = frozenset({"jobs", "python", "machine", "workers", "executor", "platform"})
+MACHINE = frozenset(
+    {"jobs", "workers", "executor", "python", "machine", "system", "processors", "platform"}
+)
 """Settings that change times and no answer."""
+DIARY = frozenset({"started", "ended", "resumed"})
+"""The times at which a run was worked on, in which any two runs differ."""
 DATA = frozenset({"dataset", "files", "data", "databases", "descriptions"})
 """Settings that say which questions were asked of which data."""
 
@@ -46,7 +50,7 @@ def setting_differences(
     found = [
         SettingDifference(name, ours.get(name, ""), theirs.get(name, ""))
         for name in dict.fromkeys((*ours, *theirs))
-        if ours.get(name) != theirs.get(name)
+        if ours.get(name) != theirs.get(name) and name not in DIARY
     ]
     return tuple(sorted(found, key=lambda one: one.of_machine))
 
@@ -56,11 +60,24 @@ def _flat(data: Mapping[str, Any], before: str) -> Iterator[tuple[str, str]]:
         name = f"{before} {key}".strip()
         if isinstance(value, Mapping):
             yield from _flat(value, name)
+        elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+            yield from _flat(_named(value), name)
         elif isinstance(value, list):
             if value:
                 yield name, ", ".join(map(_text, value))
         elif value is not None and value != "":
             yield name, _text(value)
+
+
+def _named(items: list[Any]) -> dict[str, Any]:
+    """The steps of a list by their names, those that come again with a number."""
+    found: dict[str, Any] = {}
+    for item in items:
+        pairs = item.items() if isinstance(item, Mapping) else [(_text(item), True)]
+        for name, value in pairs:
+            again = sum(one.partition("#")[0] == name for one in found)
+            found[f"{name}#{again + 1}" if again else name] = True if value is None else value
+    return found
 
 
 def _text(value: object) -> str:

@@ -117,7 +117,11 @@ def _against(found: Sequence[RunDifference]) -> Html:
     for one in found:
         pair = one.pair
         low, high = pair.interval
-        verdict = ("worse" if one.worse else "better") if one.worse or one.better else "by chance"
+        verdict = (
+            ("worse" if one.worse else "better")
+            if one.worse or one.better
+            else "no more than chance"
+        )
         kind = {"worse": "bad", "better": "good"}.get(verdict, "faint")
         rows.append(
             [

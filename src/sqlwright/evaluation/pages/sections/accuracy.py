@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlwright.evaluation.metrics.registry import METRICS
 from sqlwright.evaluation.pages.estimates import HEAD, Estimate, estimate, estimates, mapping
 from sqlwright.evaluation.pages.runs import MeasuredRun
 from sqlwright.evaluation.rules.registry import RULES, find_rule
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.charts.bars import bars
-from sqlwright.presentation.html.charts.figure import figure, figures
+from sqlwright.presentation.html.charts.figure import figure, figures, stacked
 from sqlwright.presentation.html.elements import Content, Html, foreign
 
 LEVELS = ("simple", "easy", "moderate", "medium", "hard", "challenging", "extra", "extra hard")
@@ -19,6 +18,8 @@ SHOWN = 30
 """Bars of a figure at most; the table beneath has all."""
 LEAST = 2
 """Entries from which on a breakdown says something."""
+TIER = "tier:"
+"""The beginning of the names of metrics that are tiers."""
 WHISKERS = "Bars are shares answered right, whiskers 95% intervals"
 
 
@@ -42,8 +43,7 @@ def accuracy(run: MeasuredRun) -> Html:
             _breakdown("By database", databases, at),
             _breakdown("By what the gold query has", features, at, least=1),
             *tags,
-            _rules(run),
-            _tiers(run),
+            stacked(_rules(run), _tiers(run)),
         ),
         _measures(run),
     )
@@ -103,7 +103,7 @@ def _tiers(run: MeasuredRun) -> Html:
     found = estimates(run.summary.get("tiers"))
     return figure(
         "Tiers of agreement",
-        bars(one.bar(foreign(name.removeprefix("tier:"))) for name, one in found.items()),
+        bars(one.bar(foreign(name.removeprefix(TIER))) for name, one in found.items()),
         about="Answers that agree with gold at least so far.",
         head=HEAD,
         rows=[(foreign(name), *one.row) for name, one in found.items()],
@@ -112,7 +112,9 @@ def _tiers(run: MeasuredRun) -> Html:
 
 def _measures(run: MeasuredRun) -> Html:
     """The means of metrics as a table: their units differ."""
-    found = estimates(run.summary.get("measures"))
+    told = estimates(run.summary.get("measures"))
+    # Shares of tiers have a figure of their own.
+    found = {name: one for name, one in told.items() if not name.startswith(TIER)}
     if not found:
         return figure("", "")
     rows = [
@@ -122,10 +124,9 @@ def _measures(run: MeasuredRun) -> Html:
             "" if one.low is None else f"{one.low:.3f}",
             "" if one.high is None else f"{one.high:.3f}",
             one.counted,
-            "" if name in METRICS else "not of this version",
         )
         for name, one in found.items()
     ]
-    head = ["Metric", "Mean", "95% from", "to", "Questions", ""]
+    head = ["Metric", "Mean", "95% from", "to", "Questions"]
     table = blocks.table(head, rows, numbers=range(1, 5), caption="Means of metrics")
     return blocks.section("Metrics", table, level=3)

@@ -64,7 +64,7 @@ def headline(run: MeasuredRun) -> Html:
 def _caveats(run: MeasuredRun) -> Iterator[Content]:
     summary = run.summary
     if not run.finished:
-        yield "This run isn't finished: the figures are those of the answers so far."
+        yield f"This run isn't finished: {run.progress}."
     if gone := int(number(summary.get("gold_does_not_run")) or 0):
         yield f"{plural(gone, 'question')} left out: the gold query doesn't run."
     for db_id, one in mapping(summary.get("skipped")).items():

@@ -133,7 +133,9 @@ def _sentences(summary: Mapping[str, Any]) -> Iterator[Content]:
         value, low, high = (number(one.get(key)) for key in ("value", "low", "high"))
         if value is not None:
             between = "" if low is None or high is None else f" ({low:.1f} to {high:.1f})"
-            yield f"Reliability score with a penalty of {penalty}: {value:.1f}{between}."
+            yield f"Reliability score with a penalty of {penalty}: {value:.1f}{between}.".replace(
+                "-", "−"
+            )
 
 
 def _pairs(data: list[Mapping[str, Any]], x: str, y: str) -> list[tuple[float, float]]:

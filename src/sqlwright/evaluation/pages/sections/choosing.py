@@ -18,7 +18,7 @@ from sqlwright.evaluation.pages.estimates import (
 from sqlwright.evaluation.pages.runs import MeasuredRun
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.charts.bars import bars
-from sqlwright.presentation.html.charts.figure import figure, figures
+from sqlwright.presentation.html.charts.figure import figure, figures, stacked
 from sqlwright.presentation.html.charts.sets import CIRCLES, sets
 from sqlwright.presentation.html.elements import NOTHING, Content, Html, foreign, joined
 
@@ -31,7 +31,7 @@ def choosing(run: MeasuredRun) -> Html:
     return blocks.section(
         "Candidates and selection",
         _gap(run.summary),
-        figures(_generators(run.summary), _bounds(run.summary), _pass_at(run.summary)),
+        figures(_generators(run.summary), stacked(_bounds(run.summary), _pass_at(run.summary))),
     )
 
 

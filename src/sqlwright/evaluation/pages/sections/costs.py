@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import Any
 
 from sqlwright.evaluation.intervals import Share
@@ -80,12 +81,19 @@ def priced_figure(
     words = "; ".join(f"{p.name}: {price.told(p.x)}, {p.y:.1%}" for p in points)
     drawing = plane(
         Axis(price.title, 0.0, most or 1.0, price.told),
-        Axis("answered right", 0.0, 1.0, lambda value: f"{value:.0%}"),
+        Axis("answered right", *_room(points), lambda value: f"{value:.0%}"),
         words,
         points=points,
     )
     head = ("", price.title[:1].upper() + price.title[1:], "Right", "95% from", "to")
     return figure(title, drawing, about=about, head=head, rows=rows)
+
+
+def _room(points: Sequence[Point]) -> tuple[float, float]:
+    """Ends of an axis, in whole tenths, between which all intervals lie."""
+    low = min(point.y if point.low is None else point.low for point in points)
+    high = max(point.y if point.high is None else point.high for point in points)
+    return floor(low * 10) / 10, ceil(high * 10) / 10
 
 
 def costs(run: MeasuredRun) -> Html:

@@ -45,6 +45,12 @@ def figures(*shown: Html) -> Html:
     return element("div", *some, class_="figures") if some else NOTHING
 
 
+def stacked(*shown: Html) -> Html:
+    """Figures below one another in one column; nothing without one."""
+    some = [one for one in shown if one.markup]
+    return element("div", *some, class_="stack") if some else NOTHING
+
+
 def legend(names: Sequence[Content], kinds: Sequence[int] = ()) -> Html:
     """The names of marks: those of these numbers, or in their order."""
     items = [
