@@ -87,6 +87,17 @@ def number(data: object) -> float | None:
     return float(data) if isinstance(data, int | float) and not isinstance(data, bool) else None
 
 
+def levels(data: object) -> dict[float, Mapping[str, Any]]:
+    """Objects whose names are shares, such as "0.95", by these, the lowest first."""
+    found = {}
+    for name, one in mapping(data).items():
+        try:
+            found[float(name)] = mapping(one)
+        except ValueError:
+            continue
+    return dict(sorted(found.items()))
+
+
 def mapping(data: object) -> Mapping[str, Any]:
     """An object, an empty one for anything else."""
     return data if isinstance(data, Mapping) else {}

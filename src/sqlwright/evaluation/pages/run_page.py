@@ -16,7 +16,7 @@ from sqlwright.evaluation.pages.sections.losses import losses
 from sqlwright.evaluation.pages.sections.wrong import wrong_answers
 from sqlwright.evaluation.pages.settings import settings_lines
 from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.elements import NOTHING, Html, element, foreign, jump
+from sqlwright.presentation.html.elements import NOTHING, Content, Html, element, foreign, jump
 from sqlwright.presentation.html.page import page
 
 LONG = ("recipe_content ", "packages ", "weights ")
@@ -56,7 +56,8 @@ def contents(parts: Iterable[tuple[str, str]]) -> Html:
 def described(run: MeasuredRun) -> Html:
     """The settings of a run."""
     head = ("Setting", "Value")
-    rows, more = [], []
+    rows: list[tuple[Content, Content]] = []
+    more: list[tuple[Content, Content]] = []
     for name, text in settings_lines(run.described).items():
         (more if name.startswith(LONG) else rows).append((foreign(name), foreign(text)))
     hidden = blocks.disclosure("Recipe and packages", blocks.table(head, more)) if more else ""

@@ -10,6 +10,7 @@ from sqlwright.evaluation.pages.estimates import (
     Estimate,
     estimate,
     estimates,
+    levels,
     mapping,
     number,
     plural,
@@ -146,13 +147,11 @@ def _weakest(summary: Mapping[str, Any]) -> Iterator[Content]:
 
 
 def _certainty(summary: Mapping[str, Any]) -> Iterator[Content]:
-    reached = mapping(summary.get("coverage_at"))
-    for level in sorted(reached, reverse=True):
-        one = mapping(reached[level])
+    for level, one in reversed(levels(summary.get("coverage_at")).items()):
         covered, sure = number(one.get("coverage")), number(one.get("confidence"))
         if covered and sure is not None:
             yield (
-                f"Answers that are at least {sure:.0%} sure are {float(level):.0%} right: "
+                f"Answers that are at least {sure:.0%} sure are {level:.0%} right: "
                 f"{covered:.0%} of the questions."
             )
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sqlwright.evaluation.pages.estimates import listed, mapping, number
+from sqlwright.evaluation.pages.estimates import levels, listed, mapping, number
 from sqlwright.evaluation.pages.runs import MeasuredRun
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.charts.figure import figure, figures
@@ -104,15 +104,13 @@ def _reliability(summary: Mapping[str, Any]) -> Html:
 
 
 def _sentences(summary: Mapping[str, Any]) -> Iterator[Content]:
-    reached = mapping(summary.get("coverage_at"))
-    for level in sorted(reached):
-        one = mapping(reached[level])
+    for level, one in levels(summary.get("coverage_at")).items():
         covered, sure = number(one.get("coverage")), number(one.get("confidence"))
         if covered is None or sure is None:
-            yield f"No threshold of confidence gives answers that are {float(level):.0%} right."
+            yield f"No threshold of confidence gives answers that are {level:.0%} right."
         else:
             yield (
-                f"{float(level):.0%} right from a confidence of {sure:.0%} on, "
+                f"{level:.0%} right from a confidence of {sure:.0%} on, "
                 f"which {covered:.1%} of the questions reach."
             )
     calibration = mapping(summary.get("calibration"))
