@@ -78,7 +78,7 @@ def record(number: int) -> Record:
 
 def wrong(made: Record) -> Record:
     """The same question with its wrong answer."""
-    asked = next(one for one in ASKED if one["question"] == made.question)
+    asked = ASKED[int(made.id[1:]) % len(ASKED)]
     results = {"gold": {"columns": ["name"], "rows": [["Ada"], ["Ben & Söhne"]], "count": 14}}
     if asked["wrong"]:
         rows = [["Ada", "Germany"], ["Ben & Söhne", None]]
