@@ -11,7 +11,7 @@ import pytest
 
 from sqlwright.errors import DatasetError
 from sqlwright.evaluation.pages.run_page import run_page
-from sqlwright.evaluation.pages.runs import MeasuredRun, read_run
+from sqlwright.evaluation.pages.runs import MeasuredRun, read_run, read_runs
 from sqlwright.evaluation.pages.sections.wrong import ANSWERS
 from sqlwright.evaluation.pages.several_page import several_page
 from tests.cli import hostile
@@ -203,6 +203,16 @@ def test_several_runs_are_set_against_the_first(tmp_path: Path) -> None:
         "chess",
     ):
         assert told in text
+
+
+def test_runs_are_told_apart_by_as_much_of_their_path_as_that_takes(tmp_path: Path) -> None:
+    places = [tmp_path / "one" / "dev", tmp_path / "other" / "dev", tmp_path / "last"]
+    for place in places:
+        run_folder(place, questions(2))
+    assert [run.name for run in read_runs(places[1:])] == ["dev", "last"]
+    names = [run.name for run in read_runs(places)]
+    assert names == ["one/dev", "other/dev", f"{tmp_path.name}/last"]
+    assert len({run.name for run in read_runs([places[0]] * 2)}) == 1
 
 
 def test_runs_without_a_question_in_common_are_refused(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@
 | 3 to 9 | `errors.py`: database, configuration, workspace, data set, unsafe SQL, model, reply |
 | 10 | the question was refused, with a reason |
 | 11 | the question was tried and not answered |
-| 12 | a check found something wrong (doctor, sql with an SQL error) |
+| 12 | a check found something wrong (doctor, sql with an SQL error, report --fail-on-worse) |
 | 13 | the output couldn't be written |
 | 130 | interrupted with Ctrl-C |
 | 141 | whoever read the output closed it |

@@ -25,7 +25,8 @@ from sqlwright.evaluation.pages.differences import (
 )
 from sqlwright.evaluation.pages.estimates import estimate, points
 from sqlwright.evaluation.pages.run_page import run_page
-from sqlwright.evaluation.pages.runs import MeasuredRun, read_run
+from sqlwright.evaluation.pages.runs import MeasuredRun, read_runs
+from sqlwright.evaluation.pages.settings import short
 from sqlwright.evaluation.pages.several_page import several_data, several_page
 from sqlwright.presentation.answer import plain, readable, to_json
 from sqlwright.presentation.html.page import is_page, write_page
@@ -39,7 +40,7 @@ QUERY = 300
 def show_runs(screen: Screen, folders: Sequence[Path], *, html: Path | None, as_json: bool) -> int:
     """Show a run, or several side by side; give the exit code."""
     check_page(html)
-    runs = [read_run(folder) for folder in folders]
+    runs = read_runs(folders)
     alone = runs[0] if len(runs) == 1 else None
     if html is not None:
         _write(screen, html, run_page(alone) if alone else several_page(runs))
@@ -69,7 +70,7 @@ def show_difference(
 ) -> int:
     """Show what changed from one run to another; give the exit code."""
     check_page(html)
-    found = difference(read_run(first), read_run(second))
+    found = difference(*read_runs([first, second]))
     if html is not None:
         _write(screen, html, difference_page(found))
     if as_json:
@@ -176,7 +177,7 @@ def _change_lines(change: Change, display: DisplayOptions) -> Iterator[Text]:
 
 
 def _setting(text: str) -> str:
-    return clean(text, 200) if text else "not set"
+    return clean(short(text), 200) if text else "not set"
 
 
 def _write(screen: Screen, path: Path, text: str) -> None:

@@ -64,10 +64,10 @@ def reasons(record: Record) -> Html:
     return blocks.listed(items)
 
 
-def queries(shown: Sequence[tuple[str, Content, Mapping[str, Any]]]) -> Html:
+def queries(shown: Sequence[tuple[str, Content, Content]]) -> Html:
     """Queries side by side: a title, the query, and what it gave."""
     entries = [
-        element("div", blocks.heading(3, title, kind="small"), query, _result(result))
+        element("div", blocks.heading(3, title, kind="small"), query, result)
         for title, query, result in shown
     ]
     return element("div", *entries, class_="pair")
@@ -85,12 +85,9 @@ def gold_query(record: Record) -> Html:
     return query(record.gold_sql) if record.gold_sql else blocks.paragraph("a result is given")
 
 
-def result_of(record: Record, name: str) -> Mapping[str, Any]:
+def result_of(record: Record, name: str) -> Html:
     """The first rows that `gold` or `query` gave, as far as they are on record."""
-    return mapping(record.results.get(name))
-
-
-def _result(result: Mapping[str, Any]) -> Html:
+    result: Mapping[str, Any] = mapping(record.results.get(name))
     if not result:
         return NOTHING
     if "error" in result:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import sqlwright
 from sqlwright.evaluation.intervals import PairedDifference, Share
@@ -29,6 +28,7 @@ from sqlwright.evaluation.pages.estimates import plural, points
 from sqlwright.evaluation.pages.run_page import contents
 from sqlwright.evaluation.pages.runs import MeasuredRun
 from sqlwright.evaluation.pages.sections.wrong import counted
+from sqlwright.evaluation.pages.settings import short
 from sqlwright.evaluation.records import Record
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.charts.bars import Bar, Part, bars, parts
@@ -126,8 +126,8 @@ def _settings(found: RunDifference) -> Html:
     rows = [
         (
             foreign(one.name),
-            foreign(one.first) if one.first else "not set",
-            foreign(one.second) if one.second else "not set",
+            foreign(short(one.first)) if one.first else "not set",
+            foreign(short(one.second)) if one.second else "not set",
             "times only" if one.of_machine else "",
         )
         for one in found.settings
@@ -259,9 +259,9 @@ def _entry(change: Change, found: RunDifference) -> Html:
         blocks.paragraph(KINDS[change.kind].capitalize(), "."),
         told_of(after),
         reasons(change.wrong),
-        queries([("Gold", gold_query(after), result_of(change.wrong, "gold"))]),
         queries(
             [
+                ("Gold", gold_query(after), result_of(change.wrong, "gold")),
                 (found.first.name, marked_before, _result(before, change)),
                 (found.second.name, marked_after, _result(after, change)),
             ]
@@ -282,9 +282,9 @@ def _both(before: Record, after: Record) -> tuple[Html, Html]:
     return query(before.sql, before.status), query(after.sql, after.status)
 
 
-def _result(record: Record, change: Change) -> Mapping[str, Any]:
-    """The rows that an answer gave. Only those of wrong ones are on record; a right one gave what
-    gold did, up to the rule."""
-    found = result_of(record, "query")
+def _result(record: Record, change: Change) -> Html:
+    """The rows that an answer gave. Only those of wrong ones are on record."""
     right = (change.kind, record is change.before) in {("lost", True), ("gained", False)}
-    return result_of(change.wrong, "gold") if right and not found else found
+    if right:
+        return blocks.paragraph("right: by the rule, the same rows as gold's", kind="good")
+    return result_of(record, "query")

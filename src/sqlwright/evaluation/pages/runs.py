@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,16 +29,13 @@ class MeasuredRun:
     summary: Mapping[str, Any]
     records: Sequence[Record]
     finished: bool
+    name: str
+    """The name under which it is told apart from others."""
 
     @property
     def rule(self) -> str:
         """The name of the rule that its figures go by."""
         return str(self.described["rule"])
-
-    @property
-    def name(self) -> str:
-        """The name under which it is told apart: its folder's."""
-        return self.folder.resolve().name
 
     @property
     def title(self) -> str:
@@ -87,7 +84,19 @@ def read_run(folder: Path) -> MeasuredRun:
     whole = kept.keys() >= summarize((), rule).keys() and kept.get("questions") == len(found)
     summary = kept if whole else _made_again(folder, rule, found, kept)
     ended = "ended" in described if "started" in described else bool(kept)
-    return MeasuredRun(folder, described, summary, tuple(found), ended)
+    return MeasuredRun(folder, described, summary, tuple(found), ended, folder.resolve().name)
+
+
+def read_runs(folders: Sequence[Path]) -> list[MeasuredRun]:
+    """The runs in some folders, by names that tell them apart: as much of the end of their paths as
+    that takes. Raises DatasetError as `read_run` does."""
+    parts = [folder.resolve().parts for folder in folders]
+    longest = max(map(len, parts), default=1)
+    ends = ([each[-taken:] for each in parts] for taken in range(1, longest + 1))
+    distinct = len(set(parts))
+    names = next((found for found in ends if len(set(found)) == distinct), parts)
+    runs = map(read_run, folders)
+    return [replace(run, name="/".join(end)) for run, end in zip(runs, names, strict=True)]
 
 
 def _made_again(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ DIARY = frozenset({"started", "ended", "resumed"})
 """The times at which a run was worked on, in which any two runs differ."""
 DATA = frozenset({"dataset", "files", "data", "databases", "descriptions"})
 """Settings that say which questions were asked of which data."""
+
+_DIGEST = re.compile("[0-9a-f]{40,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,11 @@ def setting_differences(
         if ours.get(name) != theirs.get(name) and name not in DIARY
     ]
     return tuple(sorted(found, key=lambda one: one.of_machine))
+
+
+def short(text: str) -> str:
+    """A digest by its beginning, anything else as it is."""
+    return f"{text[:12]}…" if _DIGEST.fullmatch(text) else text
 
 
 def _flat(data: Mapping[str, Any], before: str) -> Iterator[tuple[str, str]]:

@@ -13,11 +13,13 @@ from sqlwright.evaluation.pages.differences import (
     difference,
     p_words,
     pair_data,
+    verdict_words,
 )
 from sqlwright.evaluation.pages.estimates import HEAD, estimate, estimates, points
 from sqlwright.evaluation.pages.runs import MeasuredRun
 from sqlwright.evaluation.pages.sections.accuracy import level_place
 from sqlwright.evaluation.pages.sections.costs import price_of, priced_figure
+from sqlwright.evaluation.pages.settings import short
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.charts.bars import bars
 from sqlwright.presentation.html.charts.figure import figure, figures
@@ -61,7 +63,7 @@ def several_page(runs: Sequence[MeasuredRun]) -> str:
     warned = dict.fromkeys(warning for one in found for warning in one.warnings)
     return page(
         f"{len(runs)} runs, {runs[0].described.get('dataset', 'questions')}",
-        _headline(runs),
+        _headline(runs, found),
         *(blocks.paragraph(foreign(text), kind="fair") for text in warned),
         blocks.section("Accuracy and cost", figures(_accuracy(runs), _cost(runs)), _against(found)),
         blocks.section("By difficulty", _by_difficulty(runs)),
@@ -71,7 +73,7 @@ def several_page(runs: Sequence[MeasuredRun]) -> str:
     )
 
 
-def _headline(runs: Sequence[MeasuredRun]) -> Html:
+def _headline(runs: Sequence[MeasuredRun], found: Sequence[RunDifference]) -> Html:
     known = [
         (run, one)
         for run in runs
@@ -80,7 +82,7 @@ def _headline(runs: Sequence[MeasuredRun]) -> Html:
     if not known:
         return element("p", "No question was scored.", class_="headline")
     run, best = max(known, key=lambda item: item[1].value)
-    return element(
+    told = element(
         "p",
         foreign(run.name),
         " has most right: ",
@@ -88,6 +90,8 @@ def _headline(runs: Sequence[MeasuredRun]) -> Html:
         f" ({best.interval}).",
         class_="headline",
     )
+    against = [verdict_words(one) for one in found if one.second is run]
+    return joined([told, *(blocks.paragraph(f"To the first: {one}") for one in against)])
 
 
 def _accuracy(runs: Sequence[MeasuredRun]) -> Html:
@@ -182,8 +186,8 @@ def _settings(found: Sequence[RunDifference]) -> Html:
         [
             foreign(one.second.name),
             foreign(setting.name),
-            foreign(setting.first) if setting.first else "not set",
-            foreign(setting.second) if setting.second else "not set",
+            foreign(short(setting.first)) if setting.first else "not set",
+            foreign(short(setting.second)) if setting.second else "not set",
         ]
         for one in found
         for setting in one.settings
