@@ -18,10 +18,10 @@ from sqlwright.cli.commands import (
     prepare,
     purge,
     recipes,
-    report,
     sql,
     trace,
 )
+from sqlwright.cli.commands.report import command as report
 from sqlwright.cli.help import GROUP_EPILOG, CalmCommand, CalmGroup
 
 app = typer.Typer(

@@ -8,7 +8,7 @@ from typing import Any
 from sqlwright.evaluation.error_classes.classes import MEANINGS
 from sqlwright.evaluation.error_classes.figures import main_class
 from sqlwright.evaluation.error_classes.origins import ORIGINS
-from sqlwright.evaluation.pages.estimates import mapping, plural
+from sqlwright.evaluation.pages.estimates import mapping, number_of
 from sqlwright.evaluation.records import Record
 from sqlwright.presentation.answer import hidden_rows
 from sqlwright.presentation.html import blocks
@@ -37,7 +37,7 @@ def tag(text: str) -> Html:
 
 
 def told_of(record: Record) -> Html:
-    """Where a question is from, in a line."""
+    """The origin of a question, in a line."""
     parts = [record.id, record.db_id, record.difficulty, *record.features]
     parts += [f"{name}: {value}" for name, value in record.tags.items()]
     if record.confidence is not None and record.status == "answered":
@@ -50,7 +50,7 @@ def told_of(record: Record) -> Html:
 
 
 def reasons(record: Record) -> Html:
-    """What is wrong with a wrong answer, and where it was lost."""
+    """The classes of errors of a wrong answer, and the step that lost it."""
     items: list[Content] = []
     for one in record.errors or ():
         name = one.get("class", "")
@@ -112,6 +112,6 @@ def rest_words(shown: int, total: int) -> str:
     if shown >= total:
         return ""
     return (
-        f"The first {shown:,} are shown; {plural(total - shown, 'more wrong answer')} "
+        f"The first {shown:,} are shown; {number_of(total - shown, 'more wrong answer')} "
         "are in predictions.jsonl."
     )

@@ -24,7 +24,7 @@ from sqlwright.evaluation.pages.differences import (
     p_words,
     verdict_words,
 )
-from sqlwright.evaluation.pages.estimates import plural, points
+from sqlwright.evaluation.pages.estimates import number_of, points
 from sqlwright.evaluation.pages.run_page import contents
 from sqlwright.evaluation.pages.runs import MeasuredRun
 from sqlwright.evaluation.pages.sections.wrong import counted
@@ -161,8 +161,8 @@ def _counts(found: RunDifference) -> Html:
         _groups("By database", found.groups["database"]),
     )
     told = blocks.paragraph(
-        f"{plural(found.rewritten, 'question')} right both times with another query, "
-        f"{plural(len(found.of('still_wrong')), 'question')} wrong both times with another one."
+        f"{number_of(found.rewritten, 'question')} right both times with another query, "
+        f"{number_of(len(found.of('still_wrong')), 'question')} wrong both times with another one."
     )
     return blocks.section("Changes", told, shown)
 

@@ -60,7 +60,7 @@ class RunDifference:
     """By `difficulty` and `database` the pairs of each value."""
     settings: tuple[SettingDifference, ...]
     warnings: tuple[str, ...]
-    """What keeps the two from being compared as a whole."""
+    """Reasons why the two can't be compared as a whole."""
 
     @property
     def worse(self) -> bool:

@@ -114,6 +114,6 @@ def points(difference: float) -> str:
     return told if told[1:] != "0.0" else "0.0"
 
 
-def plural(count: int, word: str) -> str:
+def number_of(count: int, word: str) -> str:
     """A count with its word."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -45,7 +45,7 @@ class MeasuredRun:
 
     @property
     def progress(self) -> str:
-        """How far an unfinished run has come, in words."""
+        """The answers so far of an unfinished run, in words."""
         planned = self.described.get("questions")
         of = f" of {planned:,}" if isinstance(planned, int) else ""
         return f"{len(self.records):,}{of} questions so far"

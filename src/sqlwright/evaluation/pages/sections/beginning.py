@@ -13,7 +13,7 @@ from sqlwright.evaluation.pages.estimates import (
     levels,
     mapping,
     number,
-    plural,
+    number_of,
 )
 from sqlwright.evaluation.pages.runs import MeasuredRun
 from sqlwright.evaluation.rules.registry import all_rules, find_rule
@@ -52,8 +52,8 @@ def headline(run: MeasuredRun) -> Html:
             element(
                 "p",
                 element("strong", accuracy.told),
-                f" of {plural(accuracy.total or 0, 'question')} answered right: execution accuracy "
-                f"between {accuracy.interval.replace(' to ', ' and ')}, as far as "
+                f" of {number_of(accuracy.total or 0, 'question')} answered right: execution "
+                f"accuracy between {accuracy.interval.replace(' to ', ' and ')}, as far as "
                 "so many questions can tell.",
                 class_="headline",
             ),
@@ -67,23 +67,23 @@ def _caveats(run: MeasuredRun) -> Iterator[Content]:
     if not run.finished:
         yield f"This run isn't finished: {run.progress}."
     if gone := int(number(summary.get("gold_does_not_run")) or 0):
-        yield f"{plural(gone, 'question')} left out: the gold query doesn't run."
+        yield f"{number_of(gone, 'question')} left out: the gold query doesn't run."
     for db_id, one in mapping(summary.get("skipped")).items():
         count = int(number(mapping(one).get("questions")) or 0)
         reason = str(mapping(one).get("reason", ""))
         yield joined(
-            [foreign(db_id), f" left out with {plural(count, 'question')}: ", foreign(reason)]
+            [foreign(db_id), f" left out with {number_of(count, 'question')}: ", foreign(reason)]
         )
     stood_in = estimate(summary.get("stood_in"))
     if stood_in is not None:
         yield (
-            f"{plural(stood_in.total or 0, 'question')} answered by embedded models in the "
+            f"{number_of(stood_in.total or 0, 'question')} answered by embedded models in the "
             f"language model's place, {stood_in.hits:,} of them right."
         )
 
 
 def _look_at(run: MeasuredRun) -> list[Content]:
-    """What stands out, each as a sentence; nothing is said that the figures don't show."""
+    """The figures that stand out, each as a sentence."""
     said = [*_losses(run.summary), *_weakest(run.summary), *_certainty(run.summary)]
     return said[:6]
 
@@ -95,12 +95,12 @@ def _losses(summary: Mapping[str, Any]) -> Iterator[Content]:
     if lost is not None and none is not None and (lost.hits or none.hits):
         if (lost.hits or 0) >= (none.hits or 0):
             yield (
-                f"Selection loses most: {plural(lost.hits or 0, 'question')} ({lost.told}) had a "
-                f"right candidate that wasn't chosen, {none.hits:,} had none."
+                f"Selection loses most: {number_of(lost.hits or 0, 'question')} ({lost.told}) had "
+                f"a right candidate that wasn't chosen, {none.hits:,} had none."
             )
         else:
             yield (
-                f"Most is lost before selection: {plural(none.hits or 0, 'question')} "
+                f"Most is lost before selection: {number_of(none.hits or 0, 'question')} "
                 f"({none.told}) had no right candidate, {lost.hits:,} had one that wasn't chosen."
             )
     classes = {
@@ -120,7 +120,7 @@ def _losses(summary: Mapping[str, Any]) -> Iterator[Content]:
         )
     doubtful = split.get("gold_doubtful")
     if doubtful is not None and doubtful.hits:
-        count = plural(doubtful.hits, "question")
+        count = number_of(doubtful.hits, "question")
         yield f"The gold query of {count} ({doubtful.told}) is doubtful."
 
 
@@ -203,4 +203,4 @@ def _spent(summary: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         note = "" if low is None or high is None else f"{money(low)} to {money(high)}"
         yield "a question costs", money(value), note or words
     elif words:
-        yield "language models", plural(int(used.get("calls", 0)), "call"), words
+        yield "language models", number_of(int(used.get("calls", 0)), "call"), words

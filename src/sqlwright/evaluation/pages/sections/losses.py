@@ -1,4 +1,4 @@
-"""Where questions are lost: the split of all answers, origins and classes of the wrong ones."""
+"""The loss of questions: the split of all answers, origins and classes of the wrong ones."""
 
 from __future__ import annotations
 

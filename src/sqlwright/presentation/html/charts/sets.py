@@ -14,7 +14,7 @@ COMBINATIONS = 20
 """Bars at most: the largest combinations; the table beneath the figure has all."""
 
 _CENTRES = {2: ((110, 100), (190, 100)), 3: ((110, 95), (190, 95), (150, 163))}
-_RADIUS = 76
+_RADIUS = 76  # in the units of the drawing
 _REGIONS: Mapping[int, Mapping[frozenset[int], tuple[int, int]]] = {
     2: {frozenset({0}): (74, 105), frozenset({1}): (226, 105), frozenset({0, 1}): (150, 105)},
     3: {
