@@ -33,7 +33,7 @@ def origin_words(record: Record) -> str:
 
 def tag(text: str) -> Html:
     """A short word about an answer."""
-    return element("span", foreign(text, limit=80), class_="tag")
+    return element("span", foreign(text, limit=140), class_="tag")
 
 
 def told_of(record: Record) -> Html:
