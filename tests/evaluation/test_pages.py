@@ -28,7 +28,7 @@ ONLY_NEW = (
     "Risk against coverage",
     "Calibration",
     "90% right from a confidence of 79% on",
-    "Reliability score with a penalty of 10: −303.3",
+    "Reliability score with a penalty of 10: −3.03",
     "Generators with a right candidate",
     "Selection closes 42.0% of the gap",
     "What selection could make of the candidates",

@@ -35,7 +35,7 @@ def _risk_coverage(summary: Mapping[str, Any]) -> Html:
     whole = points[-1][1]
     most = max(0.05, *(risk for _, risk in points))
     about = (
-        f"Answering all questions, {whole:.1%} are wrong; answering the surest half, "
+        f"Giving every answer, {whole:.1%} are wrong; giving the surest half, "
         f"{_at(points, 0.5):.1%}."
     )
     drawing = plane(
@@ -130,8 +130,8 @@ def _sentences(summary: Mapping[str, Any]) -> Iterator[Content]:
         one = mapping(data)
         value, low, high = (number(one.get(key)) for key in ("value", "low", "high"))
         if value is not None:
-            between = "" if low is None or high is None else f" ({low:.1f} to {high:.1f})"
-            yield f"Reliability score with a penalty of {penalty}: {value:.1f}{between}.".replace(
+            between = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
+            yield f"Reliability score with a penalty of {penalty}: {value:.2f}{between}.".replace(
                 "-", "−"
             )
 

@@ -48,9 +48,11 @@ def _generators(summary: Mapping[str, Any]) -> Html:
     counts = {frozenset(places[name] for name in members): n for members, n in counted.items()}
     total = sum(counted.values())
     some = total - counted[frozenset()]
+    scored = estimate(summary.get("execution_accuracy"))
+    asked = max(total, (scored.total or 0) if scored is not None else 0)
     alone = {name: counted[frozenset({name})] for name in names}
     best = max(names, key=lambda name: alone[name])
-    about = f"Of {total:,} questions, {some:,} have a right candidate of some generator"
+    about = f"Of {asked:,} questions, {some:,} have a right candidate of some generator"
     if len(names) > 1:
         about += f"; {alone[best]:,} of {best} alone"
     circles = " Circles are of one size." if 1 < len(names) <= CIRCLES else ""
@@ -58,13 +60,13 @@ def _generators(summary: Mapping[str, Any]) -> Html:
     return figure(
         "Generators with a right candidate",
         sets([foreign(name) for name in names], counts, about),
-        about=joined([f"Of {total:,} questions, {some:,} have a right candidate.", circles]),
+        about=joined([f"Of {asked:,} questions, {some:,} have a right candidate.", circles]),
         head=("Exactly these", "Questions", "Share"),
         rows=[
             (
                 joined(map(foreign, sorted(members)), " + ") if members else "none",
                 f"{count:,}",
-                f"{count / total:.1%}" if total else "",
+                f"{count / asked:.1%}" if asked else "",
             )
             for members, count in ranked
         ],
@@ -114,7 +116,9 @@ def _gap(summary: Mapping[str, Any]) -> Html:
             f"chosen in {pairs.told} ({pairs.interval}, {pairs.counted})."
         )
     closed = number(summary.get("gap_share"))
-    if closed is not None:
+    if closed is not None and closed < 0:
+        said.append("Selection does worse than taking the first candidate.")
+    elif closed is not None:
         said.append(
             f"Selection closes {closed:.1%} of the gap between the first candidate and the best."
         )
