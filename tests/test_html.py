@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from sqlwright.presentation.html import blocks
-from sqlwright.presentation.html.elements import Html, element, foreign, joined, style_sheet
+from sqlwright.presentation.html.elements import (
+    VOID,
+    Html,
+    element,
+    foreign,
+    joined,
+    style_sheet,
+)
 from sqlwright.presentation.html.page import page, write_page
 from sqlwright.presentation.sql_text import sql_pieces
 from tests.cli import hostile
@@ -42,14 +49,14 @@ class Reader(HTMLParser):
         self.tags.add(tag)
         for name, value in attrs:
             self.attributes.setdefault(name, set()).add(value or "")
-        if tag != "meta":
+        if tag not in VOID:
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if self.open[-1:] != ["style"]:
+        if self.open[-1:] not in (["style"], ["script"]):
             self.text += data
 
     def handle_comment(self, data: str) -> None:
@@ -95,7 +102,10 @@ def test_a_page_needs_nothing_else_and_forbids_it() -> None:
     seen = Reader(shown.removeprefix("<!doctype html>\n"))
     assert not seen.tags & {"script", "link", "img", "iframe", "object", "form", "a", "base"}
     assert not seen.attributes.keys() & {"src", "href", "action", "onclick", "onload"}
-    assert "default-src 'none'; style-src 'unsafe-inline'" in seen.attributes["content"]
+    assert (
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+        in seen.attributes["content"]
+    )
     style = re.search(r"<style>(.*?)</style>", shown, re.DOTALL)
     assert style is not None
     assert "url(" not in style[1]

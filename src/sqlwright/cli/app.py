@@ -23,6 +23,7 @@ from sqlwright.cli.commands import (
 )
 from sqlwright.cli.commands.golden.group import group as golden
 from sqlwright.cli.commands.merging import merge_databases
+from sqlwright.cli.commands.report import command as report
 from sqlwright.cli.commands.runs import merge
 from sqlwright.cli.commands.tables import command as tables
 from sqlwright.cli.help import GROUP_EPILOG, CalmCommand, CalmGroup
@@ -56,6 +57,7 @@ for _name, _module in (
     app.command(_name, cls=CalmCommand, epilog=_module.EXAMPLES)(_module.command)
 app.add_typer(recipes.group, name="recipes")
 app.add_typer(golden, name="golden")
+app.add_typer(report.group, name="report")
 
 
 def _print_version(value: bool) -> None:

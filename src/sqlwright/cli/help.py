@@ -16,9 +16,10 @@ _RANGE = re.compile(r"  \[x[<>]=?.*\]$")
 """Text that the parser adds to the help of a bounded number."""
 GROUPS = (
     ("Ask", ("ask", "chat", "sql")),
-    ("Prepare", ("prepare", "purge", "doctor")),
+    ("Prepare", ("prepare", "calibrate", "purge", "doctor")),
     ("Look inside", ("recipes", "trace")),
-    ("Try and measure", ("demo", "evaluate", "golden")),
+    ("Try and measure", ("demo", "evaluate", "ablate", "report", "tables", "label")),
+    ("Keep questions and runs", ("golden", "merge-runs", "merge-databases")),
 )
 GROUP_EPILOG = """\
 sqlwright demo --save shop.sqlite
@@ -64,7 +65,7 @@ def _is_text(word: str, known: Collection[str]) -> bool:
     """True if a word that begins with a dash can't be meant as an option: its name would hold
     blanks, or it has several lines. SQL's comments begin so."""
     name = word.partition("=")[0]
-    if not word.startswith("-") or name in known or (word[1] != "-" and word[:2] in known):
+    if not word.startswith("-") or name in known or (word[1:2] != "-" and word[:2] in known):
         return False
     return any(letter.isspace() for letter in name) or "\n" in word
 

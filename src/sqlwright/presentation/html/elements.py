@@ -1,6 +1,7 @@
 """Elements of HTML. A string is text and comes out escaped; only an `Html` is markup.
 
-No element or attribute that could load, link, run or send anything can be made.
+No element or attribute that could load, run or send anything can be made; `jump` alone makes links,
+and they lead to a place of the same page.
 """
 
 from __future__ import annotations
@@ -14,17 +15,23 @@ from sqlwright.presentation.answer import visible
 
 ELEMENTS = frozenset(
     {"html", "head", "meta", "title", "style", "body", "header", "main", "section", "footer"}
-    | {"h1", "h2", "h3", "h4", "p", "div", "span", "pre", "code", "bdi", "strong"}
-    | {"ul", "li", "dl", "dt", "dd", "details", "summary"}
+    | {"h1", "h2", "h3", "h4", "p", "div", "span", "pre", "code", "bdi", "strong", "mark"}
+    | {"ul", "ol", "li", "dl", "dt", "dd", "details", "summary", "figure", "figcaption", "nav"}
     | {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    | {"fieldset", "legend", "label", "input", "select", "option", "button", "output"}
+    | {"svg", "g", "rect", "circle", "line", "polyline", "path", "text"}
 )
 """The elements there are; no script, link, image, frame or form among them."""
 ATTRIBUTES = frozenset(
     {"lang", "class", "style", "scope", "tabindex", "role", "aria-label", "aria-hidden", "open"}
-    | {"charset", "name", "content", "http-equiv"}
+    | {"charset", "name", "content", "http-equiv", "id", "hidden", "aria-labelledby"}
+    | {"for", "type", "value", "checked"}
+    | {"data-filters", "data-field", "data-class", "data-database", "data-change"}
+    | {"x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "d", "points", "width", "height"}
+    | {"viewBox", "preserveAspectRatio", "vector-effect", "text-anchor", "dx", "dy", "transform"}
 )
 """The attributes there are; none of them holds an address or a script."""
-VOID = frozenset({"meta"})
+VOID = frozenset({"meta", "input"})
 """Elements that have no content and no end."""
 LONGEST = 2_000
 """Characters of a text that are shown where nothing else is said; chosen."""
@@ -32,6 +39,7 @@ CELL = 300
 """The same of a cell of a table; chosen."""
 
 _STYLED = re.compile(r"<(?=[!/?a-zA-Z])")
+_PLACE = re.compile(r"[a-z][a-z0-9-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,21 @@ def foreign(text: str, look: Look = by_class, *, limit: int | None = LONGEST) ->
     """Text of somebody else, kept to its own direction of writing, cut after `limit` characters;
     None cuts nothing."""
     return element("bdi", visible(text, limit=limit), **look("foreign"))
+
+
+def jump(place: str, *content: Content) -> Html:
+    """A link to the element of the same page whose id is `place`. Raises ValueError for what can't
+    be an id of ours."""
+    if not _PLACE.fullmatch(place):
+        raise ValueError(f"no place {place!r}")
+    return Html(f'<a href="#{place}">{joined(content)}</a>')
+
+
+def script(text: str) -> Html:
+    """A script of ours. Raises ValueError if something in it would end the element."""
+    if _STYLED.search(text):
+        raise ValueError("a script has no markup")
+    return Html(f"<script>{text}</script>")
 
 
 def style_sheet(css: str) -> Html:

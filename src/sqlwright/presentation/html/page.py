@@ -1,34 +1,74 @@
-"""A whole page: one file that needs nothing else, no network and no script."""
+"""A whole page: one file that needs nothing else and no network.
+
+A page may have a choice of its colours, which needs no script, and one script of ours, which
+filters a list; without it, everything is there all the same.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from sqlwright.presentation.html.elements import Content, element, foreign, style_sheet
+from sqlwright.presentation.html.elements import (
+    NOTHING,
+    Content,
+    Html,
+    element,
+    foreign,
+    script,
+    style_sheet,
+)
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """Forbids a browser to load or run anything, whatever came into the page."""
+GENERATOR = "sqlwright"
+"""The name that a page gives of the program that wrote it."""
+THEMES = {"auto": "as the system", "light": "light", "dark": "dark"}
+"""The choices of colours."""
 
 
-def page(title: str, *body: Content, footer: Content = "") -> str:
-    """The page as text. `title` is somebody else's, as everything that isn't `Html`."""
+def page(
+    title: str,
+    *body: Content,
+    footer: Content = "",
+    themes: bool = False,
+    filtering: bool = False,
+) -> str:
+    """The page as text. `title` is somebody else's, as everything that isn't `Html`. With `themes`
+    its colours can be chosen; with `filtering` the lists of `controls.filters` can be filtered."""
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", http_equiv="Content-Security-Policy", content=_policy(filtering)),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="generator", content=GENERATOR),
         element("title", title),
-        style_sheet(_style()),
+        style_sheet(_kept("page.css")),
     )
     foot = [element("footer", footer)] if footer else []
     whole = element(
-        "body", element("header", element("h1", foreign(title))), element("main", *body), *foot
+        "body",
+        element("header", element("h1", foreign(title)), _choice() if themes else NOTHING),
+        element("main", *body),
+        *foot,
+        script(_kept("filter.js")) if filtering else NOTHING,
     )
     return f"<!doctype html>\n{element('html', head, whole, lang='en')}\n"
+
+
+def is_page(path: Path) -> bool:
+    """True if the file is a page that was made here, so that a new one may take its place."""
+    mark = str(element("meta", name="generator", content=GENERATOR))
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return mark in file.read(2_000)
+    except OSError:
+        return False
 
 
 def write_page(path: Path, text: str) -> None:
@@ -43,7 +83,26 @@ def write_page(path: Path, text: str) -> None:
         raise
 
 
+def _policy(filtering: bool) -> str:
+    """The policy, with room for our own script, known by its hash."""
+    if not filtering:
+        return POLICY
+    digest = hashlib.sha256(_kept("filter.js").encode("utf-8")).digest()
+    return f"{POLICY}; script-src 'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _choice() -> Html:
+    """Buttons of which one is chosen; the style sheet does the rest."""
+    buttons: list[Content] = []
+    for name, told in THEMES.items():
+        state = {"checked": ""} if name == "auto" else {}
+        place = f"theme-{name}"
+        buttons.append(element("input", type="radio", name="theme", id=place, **state))
+        buttons.append(element("label", told, for_=place))
+    return element("fieldset", element("legend", "Colours"), *buttons, class_="themes")
+
+
 @cache
-def _style() -> str:
-    place = files("sqlwright").joinpath("presentation/html/page.css")
+def _kept(name: str) -> str:
+    place = files("sqlwright").joinpath(f"presentation/html/{name}")
     return place.read_text(encoding="utf-8")

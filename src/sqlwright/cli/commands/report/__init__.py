@@ -1,0 +1,1 @@
+"""`sqlwright report` and `report diff`."""

@@ -1,0 +1,72 @@
+"""Two queries side by side, with the words marked that the other one lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from sqlwright.presentation.answer import visible
+from sqlwright.presentation.html.blocks import SQL_LIMIT
+from sqlwright.presentation.html.elements import Content, Html, element, joined
+from sqlwright.presentation.sql_text import in_clauses
+
+WORDS_LIMIT = 2_000
+"""Words of a query up to which it is compared with another; chosen, as comparing takes the square
+of their number."""
+_WORDS = re.compile(r"\s+|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|.", re.DOTALL)
+
+
+def marked(first: str, second: str) -> tuple[Html, Html]:
+    """Both queries. What only one has is in `mark`; long ones are left unmarked."""
+    ours, theirs = (_words(sql) for sql in (first, second))
+    if max(len(ours), len(theirs)) > WORDS_LIMIT:
+        return _code(ours, set()), _code(theirs, set())
+    matcher = SequenceMatcher(None, _plain(ours), _plain(theirs), autojunk=False)
+    only: tuple[set[int], set[int]] = (set(), set())
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag != "equal":
+            only[0].update(range(a, b))
+            only[1].update(range(c, d))
+    return _code(ours, only[0]), _code(theirs, only[1])
+
+
+def _words(sql: str) -> list[str]:
+    text = visible(sql, limit=SQL_LIMIT, lines=True)
+    return _WORDS.findall(in_clauses(text.strip()))
+
+
+def _plain(words: Sequence[str]) -> list[str]:
+    """The words without blanks; those that aren't quoted in one case."""
+    solid = (word for word in words if not word.isspace())
+    return [word if word[0] in "'\"" else word.casefold() for word in solid]
+
+
+def _code(words: Sequence[str], only: set[int]) -> Html:
+    """A query with the words at some places marked, neighbours in one mark."""
+    pieces: list[Content] = []
+    run: list[str] = []
+    blanks, place = "", 0
+
+    def end() -> None:
+        if run:
+            pieces.append(element("mark", "".join(run)))
+            run.clear()
+
+    for word in words:
+        if word.isspace():
+            blanks += word
+            continue
+        if place in only:
+            if run and "\n" not in blanks:
+                run.append(blanks)
+            else:
+                end()
+                pieces.append(blanks)
+            run.append(word)
+        else:
+            end()
+            pieces += [blanks, word]
+        blanks, place = "", place + 1
+    end()
+    return element("pre", element("code", joined(pieces)), class_="code")
