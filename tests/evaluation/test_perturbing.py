@@ -184,7 +184,7 @@ def test_neighbours_differ_in_one_place(shop_workspace: Workspace) -> None:
     assert "SELECT DISTINCT name FROM customers WHERE id > 4 LIMIT 2" in found
     assert "SELECT DISTINCT name FROM customers LIMIT 2" in found
     turned = neighbours("SELECT id FROM orders ORDER BY total DESC", shop_workspace.schema)
-    assert "SELECT id FROM orders ORDER BY total" in turned
+    assert "SELECT id FROM orders ORDER BY total ASC" in turned
     assert "SELECT DISTINCT name FROM customers WHERE id > 3 LIMIT 3" in found
     assert "SELECT DISTINCT name FROM customers WHERE id > 3 LIMIT 2" not in found
     assert neighbours("DELETE FROM customers", shop_workspace.schema) == ()
