@@ -196,7 +196,7 @@ def test_order_is_settled_by_what_is_shown() -> None:
     )
     # NULL comes first in one and last in the other, like any other value.
     assert settled_order("SELECT a FROM t ORDER BY b LIMIT 1", 1, descending=False) == (
-        "SELECT a FROM t ORDER BY b, 1 LIMIT 1"
+        "SELECT a FROM t ORDER BY b, 1 ASC LIMIT 1"
     )
     assert settled_order("SELECT a FROM t", 1, descending=True) is None
 
