@@ -183,6 +183,8 @@ def test_neighbours_differ_in_one_place(shop_workspace: Workspace) -> None:
     assert "SELECT DISTINCT name FROM customers WHERE id >= 3 LIMIT 2" in found
     assert "SELECT DISTINCT name FROM customers WHERE id > 4 LIMIT 2" in found
     assert "SELECT DISTINCT name FROM customers LIMIT 2" in found
+    turned = neighbours("SELECT id FROM orders ORDER BY total DESC", shop_workspace.schema)
+    assert "SELECT id FROM orders ORDER BY total ASC" in turned
     assert "SELECT DISTINCT name FROM customers WHERE id > 3 LIMIT 3" in found
     assert "SELECT DISTINCT name FROM customers WHERE id > 3 LIMIT 2" not in found
     assert neighbours("DELETE FROM customers", shop_workspace.schema) == ()
@@ -191,6 +193,10 @@ def test_neighbours_differ_in_one_place(shop_workspace: Workspace) -> None:
 def test_order_is_settled_by_what_is_shown() -> None:
     assert settled_order("SELECT a FROM t ORDER BY b LIMIT 1", 1, descending=True) == (
         "SELECT a FROM t ORDER BY b, 1 DESC LIMIT 1"
+    )
+    # NULL comes first in one and last in the other, like any other value.
+    assert settled_order("SELECT a FROM t ORDER BY b LIMIT 1", 1, descending=False) == (
+        "SELECT a FROM t ORDER BY b, 1 ASC LIMIT 1"
     )
     assert settled_order("SELECT a FROM t", 1, descending=True) is None
 

@@ -150,7 +150,9 @@ def _counts(node: exp.Expr) -> Iterator[Edit]:
 
 
 def _turned(place: exp.Expr) -> None:
-    place.set("desc", not place.args.get("desc"))
+    descending = not place.args.get("desc")
+    place.set("desc", descending)
+    place.set("nulls_first", not descending)
 
 
 def _limited(count: int) -> Edit:

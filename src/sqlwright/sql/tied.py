@@ -56,7 +56,9 @@ def settled_order(sql: str, columns: int, *, descending: bool) -> str | None:
         else:
             count = len(query.selects)
         keys = [
-            exp.Ordered(this=exp.Literal.number(place + 1), desc=descending)
+            exp.Ordered(
+                this=exp.Literal.number(place + 1), desc=descending, nulls_first=not descending
+            )
             for place in range(count)
         ]
         own = [key.copy() for key in order.expressions] if order is not None else []
