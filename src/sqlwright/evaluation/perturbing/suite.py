@@ -20,8 +20,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from sqlwright.database import open_database
-from sqlwright.database.copies import Opener, write_copy, write_turned
 from sqlwright.database.sqlite import SqliteDatabase
+from sqlwright.database.written.copies import Opener, write_copy, write_turned
 from sqlwright.evaluation.perturbing.hints import Hints, read_hints
 from sqlwright.evaluation.perturbing.rows import draw_copy
 from sqlwright.evaluation.perturbing.stored import StoredDatabase, read_database
