@@ -8,7 +8,7 @@
 | 3 to 9 | `errors.py`: database, configuration, workspace, data set, unsafe SQL, model, reply |
 | 10 | the question was refused, with a reason |
 | 11 | the question was tried and not answered |
-| 12 | a check found something wrong (doctor, golden lint, SQL errors, report diff --fail-on-worse) |
+| 12 | a check found something wrong (doctor, golden lint, report diff, sql with an SQL error) |
 | 13 | the output couldn't be written |
 | 14 | evaluate: fewer answers are right than --fail-under asks |
 | 15 | evaluate: an answer is wrong that --baseline has right |

@@ -1,2 +1,2 @@
-"""Databases that sqlwright writes itself: data sets merged into one, copies to test queries on. Never
-a user's."""
+"""Databases that sqlwright writes itself, never a user's: data sets merged into one, copies to try
+queries on."""
