@@ -46,7 +46,7 @@ def tuples(rows):
 
 
 @pytest.fixture
-def judge(shop_workspace: Workspace):
+def judge(shop_workspace: Workspace, database_files: dict[str, Path]):
     """An answer over the shop with its gold, both executed."""
 
     def made(sql, *golds, rule="spider", question=""):
@@ -57,7 +57,7 @@ def judge(shop_workspace: Workspace):
             scorer.rule.agrees(result, one.result, one.sql) for one in references
         )  # fmt: skip
         return Judged(
-            Example("1", "shop", question, golds[0], Path("shop.sqlite"), also=golds[1:]),
+            Example("1", "shop", question, golds[0], database_files["shop"], also=golds[1:]),
             sql, references[0].result, result, right, scorer.schema, scorer.rule, scorer.execute,
             references,
         )  # fmt: skip
@@ -166,7 +166,7 @@ def test_efficiency_of_a_wrong_answer_is_nothing_and_isnt_timed(name, judge):
 def test_a_metric_where_only_a_result_is_given(name, judge):
     judged = judge("SELECT count(*) FROM orders", "SELECT 4")
     given_result = replace(judged, references=(Reference("", judged.gold, written=False),))
-    needs_query = name in {"exact_match", "ves", "r_ves"}
+    needs_query = name in {"exact_match", "ves", "r_ves", "test_suite"}
     assert find_metric(name).measure(given_result) == (None if needs_query else 1.0)
 
 

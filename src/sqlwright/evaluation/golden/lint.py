@@ -11,7 +11,6 @@ from sqlwright.api import Session
 from sqlwright.candidates import is_empty_answer
 from sqlwright.datasets.example import Dataset, Example
 from sqlwright.errors import DatabaseUnavailable
-from sqlwright.evaluation.asking import in_order
 from sqlwright.evaluation.error_classes.classify import read_both
 from sqlwright.evaluation.error_classes.doubt import gold_doubts
 from sqlwright.evaluation.error_classes.results import from_results
@@ -20,6 +19,7 @@ from sqlwright.evaluation.golden.readings import second_reading
 from sqlwright.evaluation.rules.registry import find_rule
 from sqlwright.evaluation.rules.rule import Rule
 from sqlwright.evaluation.scoring import GENEROUS, TOO_LARGE
+from sqlwright.evaluation.shards import in_order
 from sqlwright.protocols import Run
 from sqlwright.sql.reading import has_order_by, varies_by_itself
 from sqlwright.types import Candidate, ExecutionResult

@@ -76,12 +76,14 @@ class Suite:
     """A gold query and the copies on which it is compared."""
 
     gold_sql: str
+    """As the rule has it run."""
     rule: Rule
     copies: Sequence[KeptCopy] = ()
 
     def accepts(self, sql: str) -> bool:
         """True if a query agrees with gold on every copy."""
-        return all(copy.agrees(sql, self.gold_sql, self.rule) for copy in self.copies)
+        run = self.rule.rewrite(sql)
+        return all(copy.agrees(run, self.gold_sql, self.rule) for copy in self.copies)
 
 
 @contextmanager
@@ -90,6 +92,7 @@ def open_suite(
 ) -> Iterator[Suite]:
     """The suite of a gold query over a database; without a copy where there is none on which gold
     gives a result that isn't chance. Raises DatabaseUnavailable."""
+    gold_sql = rule.rewrite(gold_sql)
     key = sha256(f"{path.name}\0{gold_sql}\0{seed}".encode()).digest()
     rng = random.Random(key)  # noqa: S311 - to be repeatable, not secret
     with open_database(str(path)) as database:
@@ -169,7 +172,7 @@ class _Work:
 
     def _alike(self, copy: KeptCopy, neighbour: str) -> bool:
         """True if a neighbour runs and can't be told from gold."""
-        result = _run(copy.database, neighbour)
+        result = _run(copy.database, self.rule.rewrite(neighbour))
         failed = not _whole(result)
         return not failed and self.rule.agrees(result, copy.gold, self.gold_sql)
 
