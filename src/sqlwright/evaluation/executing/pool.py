@@ -208,7 +208,7 @@ class Pool:
             if self._false_starts >= FALSE_STARTS:
                 raise UserError(
                     f"{FALSE_STARTS} workers in a row ended before they were ready: {reason}",
-                    hint="Give fewer with --workers; each takes half a gigabyte.",
+                    hint="Give fewer with --workers; each takes about 250 MB.",
                 )
             self.notice(f"a worker ended before it was ready: {reason}")
         elif post.opening and post.group is not None:
