@@ -14,7 +14,7 @@ import yaml
 from sqlwright.database.written.copies import Filled, write_copy
 from sqlwright.datasets.example import Example, Expected
 from sqlwright.errors import DatabaseUnavailable
-from sqlwright.evaluation.metrics.metric import Judged
+from sqlwright.evaluation.metrics.metric import Judged, Reference
 from sqlwright.evaluation.metrics.registry import chosen_metrics, find_metric
 from sqlwright.evaluation.perturbing.suite import open_suite
 from sqlwright.evaluation.rules.registry import find_rule
@@ -63,7 +63,10 @@ def measured(
     gold = execute(golds[0]) if golds else ExecutionResult()
     result = execute(sql) if sql else ExecutionResult()
     right = sql is not None and any(SPIDER.agrees(result, execute(one), one) for one in golds)
-    judged = Judged(example, sql, gold, result, right, workspace.schema, SPIDER, execute)
+    references = tuple(Reference(one, execute(one)) for one in golds)
+    judged = Judged(
+        example, sql, gold, result, right, workspace.schema, SPIDER, execute, references
+    )
     return find_metric("test_suite").measure(judged)
 
 

@@ -117,21 +117,21 @@ def test_there_are_no_more_workers_than_questions() -> None:
     assert len(workforce.hired) == 2
 
 
-def test_a_database_that_ends_two_workers_when_it_is_opened_is_left_out() -> None:
+def test_a_database_that_ends_three_workers_when_it_is_opened_is_left_out() -> None:
     workforce = ScriptedWorkers("open b")
     pool, kept = pooled(workforce, examples(a=3, b=5, c=2))
     assert sorted(kept) == ["a-0", "a-1", "a-2", "c-0", "c-1"]
     (skipped,) = pool.skipped
     assert (skipped.db_id, skipped.questions) == ("b", 5)
-    assert "2 workers ended when they opened it" in str(skipped)
+    assert "3 workers ended when they opened it" in str(skipped)
 
 
-def test_a_question_costs_two_workers_at_most() -> None:
+def test_a_question_costs_three_workers_at_most() -> None:
     workforce = ScriptedWorkers("ask b")
     _, kept = pooled(workforce, examples(a=2, b=3))
     assert sorted(kept) == ["a-0", "a-1", "b-0", "b-1", "b-2"]
     asks = Counter(o.example.id for _, o in workforce.orders if isinstance(o, Ask))
-    assert asks == {"a-0": 1, "a-1": 1, "b-0": 2, "b-1": 2, "b-2": 2}
+    assert asks == {"a-0": 1, "a-1": 1, "b-0": 3, "b-1": 3, "b-2": 3}
 
 
 def test_workers_that_never_get_ready_end_the_run() -> None:

@@ -27,6 +27,14 @@ INSTALLED = importlib.util.find_spec("ray") is not None
 ASKED = {f"Who is German, number {number}?": GERMAN for number in range(7)} | {
     "Who is Swedish?": SWEDISH
 }
+OWN = """
+from sqlwright.evaluation.executing.ray import RayWorkers
+own = RayWorkers(1)
+import ray
+from ray._common.usage.usage_lib import usage_stats_enabled
+print(ray.nodes()[0]["NodeManagerAddress"], usage_stats_enabled())
+own.close()
+"""
 needs_ray = [
     pytest.mark.ray,
     pytest.mark.skipif(not INSTALLED, reason="ray isn't installed: the extra ray brings it"),
@@ -116,7 +124,7 @@ class TestOnACluster:
         assert len(set(killed)) == 2
         assert len(notices) >= 1
 
-    def test_a_question_that_costs_two_workers_is_failed(
+    def test_a_question_that_costs_three_workers_is_failed(
         self, cluster: Any, dataset: Dataset, settings: EvaluationSettings, tmp_path: Path
     ) -> None:
         hostile = with_question(dataset, "It ends.")
@@ -136,3 +144,15 @@ class TestOnACluster:
         evaluate(dataset, settings, tmp_path / "out", progress=removing)
         assert told(tmp_path / "out") == told(tmp_path / "whole")
         assert len(cluster.list_all_nodes()) == 1
+
+
+class TestOfOurOwn:
+    pytestmark = needs_ray
+
+    def test_it_listens_on_loopback_alone_and_reports_nothing(self) -> None:
+        done = subprocess.run(
+            [sys.executable, "-c", OWN],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert done.stdout.split() == ["127.0.0.1", "False"]

@@ -17,8 +17,10 @@ Keep = Callable[[Record, str], None]
 Notice = Callable[[str], None]
 """Takes one line about what is being done besides asking, and about what is left out."""
 
-LOST = "the worker that asked it ended twice: killed, crashed, out of memory or without an end"
-"""The message of a question that cost two workers."""
+LOST = (
+    "the worker that asked it ended three times: killed, crashed, out of memory or without an end"
+)
+"""The message of a question that cost as many workers as one may (`pool.PATIENCE`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,9 @@ from sqlwright.evaluation.executing.pool import Worker
 
 SILENCE = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_USAGE_STATS_PROMPT_ENABLED": "0"}
 ADDRESS = "RAY_ADDRESS"
+ALONE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""Has a Ray of ours listen on loopback, as it does by itself on other systems than Linux. There it
+would listen on all addresses: where it is given 127.0.0.1 it takes another one instead."""
 STORE_BYTES = 128 * 1024 * 1024
 """Shared memory of a Ray of ours: records are small."""
 
@@ -115,7 +118,6 @@ class RayWorkers:
                 "num_gpus": 0,
                 "include_dashboard": False,
                 "object_store_memory": STORE_BYTES,
-                "_node_ip_address": "127.0.0.1",
             }
         try:
             self._ray.init(address=address or "local", **options)
@@ -127,6 +129,9 @@ class RayWorkers:
 def _ray() -> ModuleType:
     """Ray, told to report nothing before it is loaded. Raises ConfigError."""
     os.environ.update(SILENCE)
+    if not os.environ.get(ADDRESS):
+        for name, value in ALONE.items():
+            os.environ.setdefault(name, value)
     try:
         import ray
     except ImportError as error:
