@@ -113,7 +113,7 @@ def test_two_questions_with_one_id_are_refused(
 
 def started(dataset: Dataset, out: Path, recipe: str, *options: str) -> subprocess.Popen[bytes]:
     folder = dataset.examples[0].database.parents[2]
-    words = ["evaluate", "--spider", str(folder), "--recipe", recipe, "--allow-code"]
+    words = ["evaluate", "--data", f"spider:{folder}", "--recipe", recipe, "--allow-code"]
     return subprocess.Popen(
         [sys.executable, "-c", COMMAND, *words, "--out", str(out), "--resume", *options],
         cwd=ROOT,
