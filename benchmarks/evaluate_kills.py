@@ -93,7 +93,13 @@ class Kills:
         return []
 
     def _started(self, out: Path) -> subprocess.Popen[bytes]:
-        words = ["evaluate", "--data", f"spider:{self.chosen.folder}", "--limit", str(self.chosen.limit)]
+        words = [
+            "evaluate",
+            "--data",
+            f"spider:{self.chosen.folder}",
+            "--limit",
+            str(self.chosen.limit),
+        ]
         words += ["--split", self.chosen.split] if self.chosen.split else []
         if self.chosen.executor != "threads":
             words += ["--executor", self.chosen.executor, "--workers", "2"]
