@@ -7,7 +7,7 @@ TOOLS := .venv-tools
 LOWEST := .venv-lowest
 PIP_INSTALL := -m pip install -q --disable-pip-version-check
 
-.PHONY: demo test lint types contracts check test-training test-weights lock audit sbom lowest clean
+.PHONY: demo test lint types contracts check browser test-browser test-ray test-training test-weights lock audit sbom lowest clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/sqlwright demo
@@ -55,6 +55,15 @@ lowest: $(TOOLS)/.installed
 	@$(TOOLS)/bin/uv pip install --quiet --python $(LOWEST) 'pytest<10' 'pytest-timeout<3' 'hypothesis<7'
 	@$(LOWEST)/bin/python -m pytest tests/cli tests/llm tests/database tests/indexes tests/running tests/recipes tests/prompts tests/sql tests/prepare tests/boundary tests/settings tests/form tests/english tests/test_*.py
 
+test-browser: browser
+	@$(BIN)/python -m pytest -m browser tests/browser
+
+test-ray: $(VENV)/.installed-ray
+	@$(BIN)/python -m pytest -m ray tests/evaluation
+
+# A Chromium that the system has, and what drives it; without them the tests of pages are skipped.
+browser: $(VENV)/.installed-browser
+
 $(VENV)/bin/python:
 	@$(PYTHON) scripts/make_venv.py $(VENV)
 
@@ -76,6 +85,14 @@ $(VENV)/.installed-training: $(VENV)/.installed-dev
 
 $(VENV)/.installed-weights: $(VENV)/.installed-dev
 	@$(BIN)/python $(PIP_INSTALL) 'torch==2.13.0' 'transformers>=5.23,<6' 'safetensors<0.9'
+	@touch $@
+
+$(VENV)/.installed-browser: $(VENV)/.installed-dev
+	@$(BIN)/python $(PIP_INSTALL) 'playwright>=1.50,<2'
+	@touch $@
+
+$(VENV)/.installed-ray: $(VENV)/.installed-dev
+	@$(BIN)/python $(PIP_INSTALL) 'ray>=2.50,<3' 'fsspec>=2024'
 	@touch $@
 
 $(TOOLS)/.installed:
