@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sqlwright.cli.views.evaluate import summary_lines
+from sqlwright.cli.views.evaluate.summary import summary_lines
 from sqlwright.datasets.bird import load_bird
 from sqlwright.datasets.spider import load_spider
 from sqlwright.evaluation import records

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sqlwright.cli.views.evaluate import summary_lines
+from sqlwright.cli.views.evaluate.summary import summary_lines
 from sqlwright.datasets.spider import load_spider
 from sqlwright.evaluation import records
 from sqlwright.evaluation.run import EvaluationSettings, evaluate

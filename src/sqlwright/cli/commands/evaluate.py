@@ -108,7 +108,7 @@ def command(
     )  # fmt: skip
 
     from sqlwright.cli.terminal.console import Screen, settle_streams
-    from sqlwright.cli.views.evaluate import measure
+    from sqlwright.cli.views.evaluate.measuring import measure
     from sqlwright.cli.views.golden.checked import Checks
     from sqlwright.evaluation.metrics.registry import find_metric
     from sqlwright.evaluation.run import EvaluationSettings

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from sqlwright.evaluation.figures.family import Given
 from sqlwright.evaluation.figures.tallies import Tally
+from sqlwright.evaluation.grading.levels import level_place
 from sqlwright.evaluation.intervals import Share, ratio_interval
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.rules.registry import RULES
@@ -79,7 +80,7 @@ class Breakdowns:
             "clustered": None
             if interval is None
             else {"low": interval[0], "high": interval[1], "databases": units.total()},
-            "by_difficulty": self._difficulty.shares(),
+            "by_difficulty": self._difficulty.shares(level_place),
             "by_database": self._database.shares(),
             "by_feature": self._feature.shares(),
             "by_tag": {

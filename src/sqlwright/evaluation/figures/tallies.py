@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from sqlwright.evaluation.intervals import Share
 
@@ -24,9 +25,12 @@ class Tally:
     def __len__(self) -> int:
         return len(self._counts)
 
-    def shares(self) -> dict[str, dict[str, float]]:
-        """The shares as plain data, by names in their order."""
-        return {name: Share(*self._counts[name]).as_dict() for name in sorted(self._counts)}
+    def shares(
+        self, place: Callable[[str], tuple[int, str]] | None = None
+    ) -> dict[str, dict[str, float]]:
+        """The shares as plain data, by names in their order, or in that of their places."""
+        names = sorted(self._counts, key=place) if place else sorted(self._counts)
+        return {name: Share(*self._counts[name]).as_dict() for name in names}
 
     def units(self) -> Counter[tuple[int, int]]:
         """Numbers of names with the same hits and total."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import sqlwright
 from sqlwright.errors import DatasetError
+from sqlwright.evaluation.grading.levels import level_place
 from sqlwright.evaluation.pages.differences import (
     LEVEL,
     RunDifference,
@@ -17,7 +18,6 @@ from sqlwright.evaluation.pages.differences import (
 )
 from sqlwright.evaluation.pages.estimates import HEAD, estimate, estimates, points
 from sqlwright.evaluation.pages.runs import MeasuredRun
-from sqlwright.evaluation.pages.sections.accuracy import level_place
 from sqlwright.evaluation.pages.sections.costs import price_of, priced_figure
 from sqlwright.evaluation.pages.settings import short
 from sqlwright.presentation.html import blocks

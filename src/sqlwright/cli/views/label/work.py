@@ -16,7 +16,7 @@ from sqlwright.cli.terminal.console import Screen, write_result
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.typed.keys import BLANK, END, KeyReader
 from sqlwright.cli.views.answer import DisplayOptions
-from sqlwright.cli.views.evaluate import error_lines, label_lines
+from sqlwright.cli.views.evaluate.errors import error_lines, label_lines
 from sqlwright.cli.views.label.item import item_lines
 from sqlwright.evaluation import records
 from sqlwright.evaluation.error_classes.classes import LABELS, MEANINGS

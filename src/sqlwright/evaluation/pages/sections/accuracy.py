@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sqlwright.evaluation.grading.levels import level_place
 from sqlwright.evaluation.pages.estimates import HEAD, Estimate, estimate, estimates, mapping
 from sqlwright.evaluation.pages.runs import MeasuredRun
 from sqlwright.evaluation.rules.registry import RULES, find_rule
@@ -12,8 +13,6 @@ from sqlwright.presentation.html.charts.bars import bars
 from sqlwright.presentation.html.charts.figure import figure, figures, stacked
 from sqlwright.presentation.html.elements import Content, Html, foreign
 
-LEVELS = ("simple", "easy", "moderate", "medium", "hard", "challenging", "extra", "extra hard")
-"""Levels of difficulty from the easiest, as Spider and BIRD call them."""
 SHOWN = 30
 """Bars of a figure at most; the table beneath has all."""
 LEAST = 2
@@ -47,12 +46,6 @@ def accuracy(run: MeasuredRun) -> Html:
         ),
         _measures(run),
     )
-
-
-def level_place(name: str) -> tuple[int, str]:
-    """The place of a level of difficulty, from the easiest."""
-    plain = name.casefold()
-    return (LEVELS.index(plain) if plain in LEVELS else len(LEVELS), plain)
 
 
 def _worst_first(found: Mapping[str, Estimate]) -> dict[str, Estimate]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any
 
+from sqlwright.evaluation.grading.levels import level_place
 from sqlwright.evaluation.intervals import Share
 from sqlwright.evaluation.pages.estimates import mapping, number
 from sqlwright.evaluation.pages.runs import MeasuredRun
-from sqlwright.evaluation.pages.sections.accuracy import level_place
 from sqlwright.evaluation.records import Record
 from sqlwright.presentation.html import blocks
 from sqlwright.presentation.html.charts.bars import Bar, bars
