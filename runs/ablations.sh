@@ -4,7 +4,7 @@
 #   SQLWRIGHT_DATA=path/to/data runs/ablations.sh [folder for the runs] [ablation...]
 #
 # Asks the questions of Spider's development databases once for each ablation, and once of `local` as it is
-# (one to five minutes each on an idle core); broken off, the same command goes on. BIRD_LIKE=1 asks those
+# (two minutes each on two idle cores); broken off, the same command goes on. BIRD_LIKE=1 asks those
 # of bird_like, too. Both are development sets: what is read there is noted in LOG.md. PYTHON is the
 # interpreter, .venv's unless named.
 set -euo pipefail
@@ -25,7 +25,7 @@ ablate() {
     local folder="$out/$1"
     shift
     "$python" -c 'from sqlwright.cli.main import run; run()' ablate "${names[@]}" "$@" \
-        --prepare --out "$folder" --resume
+        --prepare --workers "${WORKERS:-2}" --out "$folder" --resume
 }
 
 ablate spider --data "spider:$data/spider" --split dev

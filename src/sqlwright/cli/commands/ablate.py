@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.typed import measuring, options
+from sqlwright.cli.typed import measuring, options, running
 
 EXAMPLES = """\
 sqlwright ablate --list
@@ -47,6 +47,8 @@ def command(
     no_stand_in: measuring.NoStandIn = False,
     limit: measuring.Limit = None,
     jobs: measuring.Jobs = 1,
+    workers: running.Workers = None,
+    executor: running.Executor = "",
     prepare: measuring.Prepare = False,
     out: Annotated[
         Path | None,
@@ -109,6 +111,7 @@ def command(
             prepare=prepare,
             jobs=jobs,
             stand_in=not no_stand_in,
+            **running.executing(workers, executor, running.QUESTION_SECONDS),
         ),
         folder=measuring.check_folder(out, resume=resume),
         as_json=as_json,
