@@ -54,6 +54,8 @@ class DatabaseReader:
             "row_bytes": ROW_BYTES,
         }
         self._until = time.monotonic() + (_ENDLESS if seconds is None else seconds)
+        self._late = 0.0
+        """Seconds in which a worker started, which says nothing of the file and isn't counted."""
         self._worker: Worker | None = None
         self._statement = 0
         self._unfinished = False
@@ -112,10 +114,13 @@ class DatabaseReader:
             self.close()
         if "more" in what and self._worker is None:
             raise ReadFailed(Failure("unavailable", "the process that was reading has ended"))
-        left = max(self._until - time.monotonic(), 0.0)
         try:
             if self._worker is None:
                 self._worker = self._pool.take(self._request["folder_id"], self._stop)
+            began = time.monotonic()
+            self._worker.await_ready(self._interruption)
+            self._late += time.monotonic() - began
+            left = max(self._until + self._late - time.monotonic(), 0.0)
             head, rows = self._worker.ask(self._request | what | {"seconds": left}, self._stop)
         except WorkerStopped as error:
             raise ReadFailed(Failure("interrupted", str(error))) from None
@@ -138,6 +143,9 @@ class DatabaseReader:
         return head, rows
 
     def _stop(self) -> str | None:
-        if self._interrupted.is_set():
-            return "interrupted"
-        return "timeout" if time.monotonic() > self._until else None
+        if reason := self._interruption():
+            return reason
+        return "timeout" if time.monotonic() > self._until + self._late else None
+
+    def _interruption(self) -> str | None:
+        return "interrupted" if self._interrupted.is_set() else None

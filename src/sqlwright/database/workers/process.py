@@ -96,15 +96,21 @@ class Worker:
     def pid(self) -> int:
         return self._process.pid
 
+    def await_ready(self, stop: Stop) -> None:
+        """Wait until the process has started, which on a busy machine takes seconds. Raises as
+        `ask` does."""
+        self._received = False
+        if self._ready:
+            return
+        ready = self._receive(stop, time.monotonic() + _START_SECONDS)
+        self.holds = tuple(unpack_reply(ready)[0]["holds"])
+        self._ready = True
+
     def ask(self, fields: dict[str, Any], stop: Stop) -> Reply:
         """Send a request and wait for its reply, at most `fields["seconds"]` once it is ready.
 
         Raises WorkerDied and WorkerStopped, after which it may be `alive` or not."""
-        self._received = False
-        if not self._ready:
-            ready = self._receive(stop, time.monotonic() + _START_SECONDS)
-            self.holds = tuple(unpack_reply(ready)[0]["holds"])
-            self._ready = True
+        self.await_ready(stop)
         self._number += 1
         try:
             _write(self._requests, pack_request(fields | {"id": self._number}))
