@@ -89,7 +89,7 @@ def _share_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterato
     for rule in all_rules():
         if rule.name != own.name:
             share = summary["by_rule"][rule.name]
-            yield _share_line(f"by {rule.name}", share, rule.about, display)
+            yield _share_line(rule.name, share, rule.about, display)
     for key, name, meaning in SHARES:
         if key != "most_confident_half" or summary["expected_calibration_error"] is not None:
             yield _share_line(name, summary[key], meaning, display)
