@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import sqlwright
@@ -17,6 +18,7 @@ from sqlwright.evaluation.pages.differences import (
     verdict_words,
 )
 from sqlwright.evaluation.pages.estimates import HEAD, estimate, estimates, points
+from sqlwright.evaluation.pages.repeats import repeats
 from sqlwright.evaluation.pages.runs import MeasuredRun
 from sqlwright.evaluation.pages.sections.costs import price_of, priced_figure
 from sqlwright.evaluation.pages.settings import short
@@ -49,6 +51,10 @@ def several_data(runs: Sequence[MeasuredRun]) -> dict[str, Any]:
             {"folder": str(one.second.folder), "warnings": list(one.warnings)} | pair_data(one.pair)
             for one in found
         ],
+        "repeats": [
+            {"folders": [str(run.folder) for run in one.runs], **asdict(one.accuracy)}
+            for one in repeats(runs)
+        ],
     }
 
 
@@ -65,7 +71,12 @@ def several_page(runs: Sequence[MeasuredRun]) -> str:
         f"{len(runs)} runs, {runs[0].described.get('dataset', 'questions')}",
         _headline(runs, found),
         *(blocks.paragraph(foreign(text), kind="fair") for text in warned),
-        blocks.section("Accuracy and cost", figures(_accuracy(runs), _cost(runs)), _against(found)),
+        blocks.section(
+            "Accuracy and cost",
+            figures(_accuracy(runs), _cost(runs)),
+            *(blocks.paragraph(f"{one.told}.") for one in repeats(runs)),
+            _against(found),
+        ),
         blocks.section("By difficulty", _by_difficulty(runs)),
         blocks.section("What was set otherwise", _settings(found)),
         footer=f"sqlwright {sqlwright.__version__}",

@@ -24,6 +24,7 @@ from sqlwright.evaluation.pages.differences import (
     verdict_words,
 )
 from sqlwright.evaluation.pages.estimates import estimate, points
+from sqlwright.evaluation.pages.repeats import repeats
 from sqlwright.evaluation.pages.run_page import run_page
 from sqlwright.evaluation.pages.runs import MeasuredRun, read_runs
 from sqlwright.evaluation.pages.settings import short
@@ -130,6 +131,8 @@ def several_lines(runs: Sequence[MeasuredRun]) -> Iterator[Text]:
         counts = f"{pair.gained:,} gained, {pair.lost:,} lost, p {p_words(pair.p)}"
         told.append(f"  against {clean(runs[0].name, 60)}: {counts}", style="quiet")
         yield told
+    for alike in repeats(runs):
+        yield Text(alike.told)
 
 
 def difference_lines(found: RunDifference, display: DisplayOptions) -> Iterator[Text]:
