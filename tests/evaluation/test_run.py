@@ -14,11 +14,11 @@ from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.run import EvaluationSettings, evaluate
 from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.llm.scripted import Script, ScriptedModel, When
+from tests.evaluation.sets import GERMAN, spider_set
 from tests.llm.asking import RECIPE
 from tests.llm.server import ModelServer
 from tests.scripted import scripted_models
 
-GERMAN = "SELECT name FROM customers WHERE country = 'Germany'"
 ITEMS = [
     {"question": "Who is German?", "query": GERMAN, "db_id": "shop"},
     {"question": "Broken gold?", "query": "SELECT nothing FROM nowhere", "db_id": "shop"},
@@ -79,6 +79,18 @@ def test_a_run_goes_on_where_it_was_killed(spider_folder, tmp_path):
     assert asked == [None, "dev-00001", "dev-00002"]
     assert again["execution_accuracy"] == whole["execution_accuracy"]
     assert len(records.read(out)) == 3
+
+
+def test_half_a_character_in_a_question_ends_no_run(tmp_path, database_files):
+    asked = {"Who is German \ud83d?": GERMAN}
+    dataset = load_spider(spider_set(tmp_path / "set", database_files["shop"], asked))
+    settings = EvaluationSettings(models=scripted_models(GERMAN), home=tmp_path / "home")
+    assert evaluate(dataset, settings, tmp_path / "out")["questions"] == 1
+    (record,) = records.read(tmp_path / "out")
+    assert record.question == "Who is German ??"
+    path = tmp_path / "out" / "predictions.jsonl"
+    path.write_text(path.read_text("utf-8").replace("German ??", "German \\ud83d?"), "utf-8")
+    assert records.read(tmp_path / "out") == [record]
 
 
 def test_a_folder_of_another_run_is_refused(spider_folder, tmp_path):

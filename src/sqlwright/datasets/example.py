@@ -49,6 +49,12 @@ class Example:
         given = () if self.expected is None else (self.expected,)
         return (*given, *self.also_expected)
 
+    def __post_init__(self) -> None:
+        # JSON can escape half a character (a lone surrogate), which can be neither asked nor written.
+        for name in ("question", "gold_sql", "evidence"):
+            text: str = getattr(self, name)
+            object.__setattr__(self, name, text.encode(errors="replace").decode())
+
     @property
     def golds(self) -> tuple[str, ...]:
         """Every query that is right."""

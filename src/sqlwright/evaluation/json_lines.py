@@ -24,7 +24,8 @@ def append(path: Path, row: Mapping[str, Any]) -> None:
     """Add one row, on disk before this returns."""
     with path.open("ab+") as file:
         _cut_stump(file.fileno())
-        file.write(line_of(row).encode())
+        # A question may hold half a character, which JSON can escape and UTF-8 can't write.
+        file.write(line_of(row).encode(errors="replace"))
         file.flush()
         os.fsync(file.fileno())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -111,7 +112,7 @@ def stream(folder: Path) -> Iterator[Record]:
             if not line.endswith(b"\n"):
                 return
             try:
-                yield read_line(line)
+                yield read_line(_whole_characters(line))
             except ValidationError as error:
                 first = error.errors(include_url=False, include_input=False)[0]
                 where = ".".join(map(str, first["loc"]))
@@ -119,6 +120,17 @@ def stream(folder: Path) -> Iterator[Record]:
                 raise DatasetError(
                     f"{path}, line {number} isn't a record: {why}", hint=REMEDY
                 ) from None
+
+
+def _whole_characters(line: bytes) -> bytes:
+    """The line; halves of characters (lone surrogates), which JSON can escape and nothing else can
+    write, as question marks."""
+    if b"\\ud" not in line.lower():
+        return line
+    try:
+        return json_lines.line_of(json.loads(line)).encode(errors="replace")
+    except ValueError:
+        return line
 
 
 def placed_rows(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:

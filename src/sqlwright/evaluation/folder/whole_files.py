@@ -18,7 +18,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write lines, each with its end, as they come; the file has its name once all are there."""
     aside = path.with_name(path.name + ".part")
-    with aside.open("w", encoding="utf-8") as file:
+    with aside.open("w", encoding="utf-8", errors="replace") as file:
         file.writelines(lines)
     aside.replace(path)
 
