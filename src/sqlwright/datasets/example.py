@@ -50,7 +50,7 @@ class Example:
         return (*given, *self.also_expected)
 
     def __post_init__(self) -> None:
-        # JSON can escape half a character (a lone surrogate), which can be neither asked nor written.
+        # JSON can escape half a character (a lone surrogate): it can be neither asked nor written.
         for name in ("question", "gold_sql", "evidence"):
             text: str = getattr(self, name)
             object.__setattr__(self, name, text.encode(errors="replace").decode())
