@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlwright.types import Cell
+
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class Example:
         # JSON can escape half a character (a lone surrogate): it can be neither asked nor written.
         for name in ("question", "gold_sql", "evidence"):
             text: str = getattr(self, name)
-            object.__setattr__(self, name, text.encode(errors="replace").decode())
+            object.__setattr__(self, name, _HALVES.sub("\ufffd", text))
 
     @property
     def golds(self) -> tuple[str, ...]:
