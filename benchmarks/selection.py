@@ -67,7 +67,7 @@ class Verdicts:
     @property
     def comparable(self) -> bool:
         """False where the gold query gives nothing to compare with."""
-        return self._gold.ok and not self._gold.truncated and not self._gold.shortened
+        return self._gold.whole
 
     def right(self, sql: str | None) -> bool:
         """By Spider's rule."""
@@ -75,8 +75,7 @@ class Verdicts:
             return False
         if sql not in self._known:
             result = self._scorer.execute(sql)
-            whole = result.ok and not result.truncated and not result.shortened
-            self._known[sql] = whole and spider_match(
+            self._known[sql] = result.whole and spider_match(
                 result.rows, self._gold.rows, ordered=self._ordered
             )
         return self._known[sql]

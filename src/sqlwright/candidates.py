@@ -282,7 +282,7 @@ class _Rows:
         self.ok = result is not None and result.ok
         self.stored = result.rows if result is not None else ()
         width = len(result.columns) if result is not None else 0
-        cut = result is not None and bool(result.truncated or result.shortened)
+        cut = result is not None and result.cut
         self.shape = (len(self.stored), width, cut)
 
     @cached_property

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from sqlwright.presentation.answer import readable
 from sqlwright.types import Cell
-
-_HALVES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class Example:
         # JSON can escape half a character (a lone surrogate): it can be neither asked nor written.
         for name in ("question", "gold_sql", "evidence"):
             text: str = getattr(self, name)
-            object.__setattr__(self, name, _HALVES.sub("\ufffd", text))
+            object.__setattr__(self, name, readable(text))
 
     @property
     def golds(self) -> tuple[str, ...]:
@@ -89,8 +87,3 @@ class Dataset:
         """The examples over some databases."""
         kept = set(db_ids)
         return replace(self, name=name, examples=tuple(e for e in self.examples if e.db_id in kept))
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things in words, for lines about what was left out."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"

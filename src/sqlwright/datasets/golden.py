@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.confidence.refitting import GoldenQuestion
-from sqlwright.datasets.example import Dataset, Example, Expected, counted
+from sqlwright.datasets.example import Dataset, Example, Expected
 from sqlwright.datasets.reading import digests, read_rows, text_field
 from sqlwright.datasets.selection import Selection
 from sqlwright.errors import DatasetError
+from sqlwright.presentation.numbers import counted
 from sqlwright.types import Cell
 
 QUERIES = ("sql", "sqls", "SQL", "query", "gold")

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlwright.catalog.descriptions import DescribedColumn
 from sqlwright.datasets.describing import written_descriptions
-from sqlwright.datasets.example import Dataset, Example, counted
+from sqlwright.datasets.example import Dataset, Example
 from sqlwright.datasets.reading import (
     database_name,
     digests,
@@ -28,6 +28,7 @@ from sqlwright.datasets.reading import (
 )
 from sqlwright.datasets.selection import Selection
 from sqlwright.errors import DatasetError
+from sqlwright.presentation.numbers import counted
 
 FILES = ("livesqlbench_data_sqlite.jsonl", "livesqlbench_data.jsonl")
 FOLDERS = (".", "database", "databases", "dev_databases")

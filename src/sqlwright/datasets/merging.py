@@ -29,8 +29,9 @@ from sqlwright.catalog.descriptions import (
 from sqlwright.database import open_database
 from sqlwright.database.written.writer import DatabaseWriter, Row, new_database
 from sqlwright.datasets.describing import description_file, file_name
-from sqlwright.datasets.example import Dataset, Example, counted
+from sqlwright.datasets.example import Dataset, Example
 from sqlwright.errors import DatabaseUnavailable, DatasetError
+from sqlwright.presentation.numbers import counted
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.schema import ForeignKey, Schema, Table, fold_name
 from sqlwright.sql.renaming import rename_tables

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlwright.datasets.example import Dataset, Example, Expected, counted
+from sqlwright.datasets.example import Dataset, Example, Expected
 from sqlwright.datasets.reading import (
     database_name,
     digests,
@@ -28,6 +28,7 @@ from sqlwright.datasets.reading import (
 )
 from sqlwright.datasets.selection import Selection
 from sqlwright.errors import DatasetError
+from sqlwright.presentation.numbers import counted
 from sqlwright.types import Cell
 
 FILES = ("spider2-lite.jsonl", "spider2-lite/spider2-lite.jsonl")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -106,13 +107,13 @@ def stream(folder: Path) -> Iterator[Record]:
     path = folder / PREDICTIONS
     if not path.exists():
         return
-    read_line = TypeAdapter(Record).validate_json
+    read_line = _reading_halves(TypeAdapter(Record).validate_json, ValidationError)
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 return
             try:
-                yield read_line(_whole_characters(line))
+                yield read_line(line)
             except ValidationError as error:
                 first = error.errors(include_url=False, include_input=False)[0]
                 where = ".".join(map(str, first["loc"]))
@@ -122,15 +123,23 @@ def stream(folder: Path) -> Iterator[Record]:
                 ) from None
 
 
-def _whole_characters(line: bytes) -> bytes:
-    """The line; halves of characters (lone surrogates), which JSON can escape and nothing else can
-    write, as question marks."""
-    if b"\\ud" not in line.lower():
-        return line
-    try:
-        return json_lines.line_of(json.loads(line)).encode(errors="replace")
-    except ValueError:
-        return line
+def _reading_halves(
+    read_line: Callable[[bytes], Record], refusal: type[ValueError]
+) -> Callable[[bytes], Record]:
+    """The same, but halves of characters (lone surrogates), which JSON can escape and it refuses,
+    are read as question marks. Only a line that it refuses is looked at twice."""
+
+    def read(line: bytes) -> Record:
+        try:
+            return read_line(line)
+        except refusal:
+            if b"\\ud" not in line.lower():
+                raise
+            with suppress(ValueError):
+                line = json_lines.line_of(json.loads(line)).encode(errors="replace")
+            return read_line(line)
+
+    return read
 
 
 def placed_rows(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:

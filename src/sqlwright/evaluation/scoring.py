@@ -110,7 +110,7 @@ class Scorer:
 
     def _gold(self, sql: str) -> _Gold:
         result = self.execute(sql)
-        if _whole(result):
+        if result.whole:
             return _Gold(sql, result)
         return _Gold(sql, result, result.error.message if result.error else TOO_LARGE)
 
@@ -225,10 +225,10 @@ class _Verdicts:
             return False
         run = rule.rewrite(sql)
         found = result if run == sql else self._scorer.execute(run)
-        return _whole(found) and any(
+        return found.whole and any(
             rule.agrees(found, right, gold.sql)
             for gold in self._golds
-            if _whole(right := self._right(rule, gold))
+            if (right := self._right(rule, gold)).whole
         )
 
     def _right(self, rule: Rule, gold: _Gold) -> ExecutionResult:
@@ -239,10 +239,6 @@ class _Verdicts:
         if run not in self._rewritten:
             self._rewritten[run] = self._scorer.execute(run)
         return self._rewritten[run]
-
-
-def _whole(result: ExecutionResult) -> bool:
-    return result.ok and not result.truncated and not result.shortened
 
 
 def _linking(needed: Needed, state: State) -> dict[str, Any]:

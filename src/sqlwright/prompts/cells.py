@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from sqlwright.messages import HIDDEN, Origin, Span, Text
+from sqlwright.presentation.numbers import counted
 from sqlwright.sql.tokens import Piece, pieces, quote_text
 from sqlwright.types import Candidate, Cell, ExecutionResult, Question
 
@@ -185,8 +186,3 @@ def shortened(text: str, limit: int) -> str:
 def roughly(number: int, noun: str) -> str:
     """A number of things as far as anybody may know it who mayn't see the data."""
     return f"many {noun}s" if number > 1 else counted(number, noun)
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things in words: 1 row, 1,200 rows."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

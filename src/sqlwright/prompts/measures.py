@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sqlwright.prompts.cells import counted, literal
+from sqlwright.presentation.numbers import counted
+from sqlwright.prompts.cells import literal
 from sqlwright.types import Cell
 
 if TYPE_CHECKING:

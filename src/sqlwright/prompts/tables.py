@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sqlwright.messages import Span
-from sqlwright.prompts.cells import counted, roughly
+from sqlwright.presentation.numbers import counted
+from sqlwright.prompts.cells import roughly
 from sqlwright.prompts.columns import ColumnKnowledge, bare
 from sqlwright.prompts.descriptions import essential
 from sqlwright.schema import ColumnRef, Table

@@ -104,7 +104,7 @@ def _right(
     chosen: Candidate, golden: GoldenQuestion, gold: ExecutionResult, database: Database
 ) -> bool:
     result = chosen.result
-    if result is None or result.truncated or result.shortened:
+    if result is None or result.cut:
         result = _result(chosen.sql, database)
     return same_result(
         Candidate(chosen.sql, "", result=result), Candidate(golden.sql, "", result=gold)

@@ -48,6 +48,16 @@ class ExecutionResult:
         return self.error is None
 
     @property
+    def cut(self) -> bool:
+        """True when a limit left out rows or parts of values."""
+        return self.truncated or bool(self.shortened)
+
+    @property
+    def whole(self) -> bool:
+        """True when it is no error and nothing is cut: then it can be compared."""
+        return self.ok and not self.cut
+
+    @property
     def empty(self) -> bool:
         """True when there are no rows, or nothing but NULL in them."""
         return all(cell is None for row in self.rows for cell in row)

@@ -62,7 +62,7 @@ def classify(
     if wrong.result.error is not None:
         error = wrong.result.error
         return (Finding("nothing", f"the query fails ({error.kind}): {error.message}"),)
-    if wrong.result.truncated or wrong.result.shortened:
+    if wrong.result.cut:
         return (Finding("nothing", "the query's result is too large to be compared"),)
     gold, query = read_both(wrong.gold_sql, wrong.sql, schema)
     if gold is None or query is None:

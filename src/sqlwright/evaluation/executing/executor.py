@@ -11,6 +11,7 @@ from sqlwright.datasets.example import Example
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.settings import EvaluationSettings
+from sqlwright.presentation.numbers import counted
 
 Keep = Callable[[Record, str], None]
 """Takes each record with its trace, which is empty where none is kept."""
@@ -55,8 +56,7 @@ class Skipped:
     error: DatabaseUnavailable
 
     def __str__(self) -> str:
-        questions = f"{self.questions:,} question{'s' * (self.questions != 1)}"
-        return f"{self.db_id} is left out with {questions}: {self.error}"
+        return f"{self.db_id} is left out with {counted(self.questions, 'question')}: {self.error}"
 
 
 class Executor(Protocol):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sqlwright.errors import DatasetError
 from sqlwright.evaluation import json_lines, records
+from sqlwright.evaluation.folder.whole_files import whole_file
 from sqlwright.evaluation.records import PREDICTIONS, Record
 
 
@@ -47,15 +46,10 @@ class KeptRecords:
         known += [question for question in places if question not in listed]
         if known == list(places):
             return
-        aside = self._path.with_name(PREDICTIONS + ".part")
-        with self._path.open("rb") as source, aside.open("wb") as target:
+        with self._path.open("rb") as source, whole_file(self._path) as target:
             for question in known:
                 source.seek(places[question])
                 target.write(source.readline())
-            target.flush()
-            os.fsync(target.fileno())
-        shutil.copymode(self._path, aside)
-        aside.replace(self._path)
 
     def at(self, questions: Iterable[str]) -> Iterator[Record | None]:
         """The record of each of the questions, None where there is none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from sqlwright.evaluation.folder.described import QUESTIONS, RUN, differing, now
 from sqlwright.evaluation.folder.kept import KeptRecords
 from sqlwright.evaluation.folder.lock import locked
 from sqlwright.evaluation.folder.submission import write_submission
-from sqlwright.evaluation.folder.whole_files import read_object, write_json, write_lines
+from sqlwright.evaluation.folder.whole_files import read_object, whole_file, write_json, write_lines
 from sqlwright.evaluation.records import PREDICTIONS, stream
 
 OWN = frozenset({
@@ -137,14 +136,9 @@ def _written(parts: Sequence[_Part], folder: Path) -> dict[str, Any]:
 
 
 def _copy_records(parts: Sequence[_Part], folder: Path) -> None:
-    aside = folder / (PREDICTIONS + ".part")
-    with aside.open("wb") as target:
+    with whole_file(folder / PREDICTIONS) as target:
         for part in parts:
-            for line in _whole_lines(part.folder / PREDICTIONS):
-                target.write(line)
-        target.flush()
-        os.fsync(target.fileno())
-    aside.replace(folder / PREDICTIONS)
+            target.writelines(_whole_lines(part.folder / PREDICTIONS))
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from sqlwright.errors import DatasetError
 
@@ -17,9 +20,21 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write lines, each with its end, as they come; the file has its name once all are there."""
+    with whole_file(path) as file:
+        file.writelines(line.encode(errors="replace") for line in lines)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to write, which has its name once it is on disk; one that is replaced hands on its
+    mode."""
     aside = path.with_name(path.name + ".part")
-    with aside.open("w", encoding="utf-8", errors="replace") as file:
-        file.writelines(lines)
+    with aside.open("wb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+    if path.exists():
+        shutil.copymode(path, aside)
     aside.replace(path)
 
 

@@ -96,7 +96,7 @@ def stored_result(database: Database, sql: str) -> Expected:
     result = database.execute(sql, Run(), limits=limits)
     if result.error is not None:
         raise DatasetError(f"the query fails: {result.error.message}")
-    if result.truncated or result.shortened:
+    if result.cut:
         raise DatasetError(
             f"the result has more than {MOST_ROWS} rows",
             hint="Add the question without its result; the query stands for it.",

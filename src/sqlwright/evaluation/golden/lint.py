@@ -165,7 +165,7 @@ def _problem(gold: Candidate) -> str:
     result = gold.result
     if result is None or result.error is not None:
         return result.error.message if result and result.error else "it wasn't run"
-    return TOO_LARGE if result.truncated or result.shortened else ""
+    return TOO_LARGE if result.cut else ""
 
 
 def _difference(one: ExecutionResult, other: ExecutionResult) -> str:

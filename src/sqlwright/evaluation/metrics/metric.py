@@ -46,8 +46,7 @@ class Judged:
     @property
     def comparable(self) -> bool:
         """True if the answer has a whole result."""
-        cut = self.result.truncated or self.result.shortened
-        return self.sql is not None and self.result.ok and not cut
+        return self.sql is not None and self.result.whole
 
     def gold_queries(self) -> Iterator[str]:
         """The gold queries that run."""

@@ -68,7 +68,7 @@ class KeptCopy:
     def agrees(self, sql: str, gold_sql: str, rule: Rule) -> bool:
         """True if a query gives gold's result here."""
         result = _run(self.database, sql)
-        return _whole(result) and rule.agrees(result, self.gold, gold_sql)
+        return result.whole and rule.agrees(result, self.gold, gold_sql)
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class _Work:
         write_copy(path, self.stored.definitions, filled, self.stored.schema.foreign_keys)
         database = self.opener.open(path)
         copy = KeptCopy(database, _run(database, self.gold_sql))
-        if _whole(copy.gold) and not _says_none(copy.gold) and self._is_settled(copy, path):
+        if copy.gold.whole and not _says_none(copy.gold) and self._is_settled(copy, path):
             return copy
         self.opener.let_go(database)
         return None
@@ -173,7 +173,7 @@ class _Work:
     def _alike(self, copy: KeptCopy, neighbour: str) -> bool:
         """True if a neighbour runs and can't be told from gold."""
         result = _run(copy.database, self.rule.rewrite(neighbour))
-        failed = not _whole(result)
+        failed = not result.whole
         return not failed and self.rule.agrees(result, copy.gold, self.gold_sql)
 
     def _next(self) -> Path:
@@ -194,7 +194,3 @@ def _says_none(result: ExecutionResult) -> bool:
 
 def _run(database: SqliteDatabase, sql: str) -> ExecutionResult:
     return database.execute(sql, Run(), limits=_SMALL)
-
-
-def _whole(result: ExecutionResult) -> bool:
-    return result.ok and not result.truncated and not result.shortened

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sqlwright.candidates import deduplicate, group_by_result, normalized_sql, rank, valid
 from sqlwright.messages import Span, Text
+from sqlwright.presentation.numbers import counted
 from sqlwright.prompts.cells import (
-    counted,
     flat,
     literal,
     render_result,

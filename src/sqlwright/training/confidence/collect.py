@@ -40,10 +40,10 @@ def is_right(item: Item, sql: str, scorer: Scorer) -> bool | None:
     """True if a query answers the question by its family's rule; None where the right answer is
     unknown or holds nothing, so that any empty result would do."""
     gold = scorer.execute(item.sql)
-    if not gold.ok or gold.truncated or gold.shortened or not gold.rows:
+    if not gold.whole or not gold.rows:
         return None
     found = scorer.execute(sql)
-    if not found.ok or found.truncated or found.shortened:
+    if not found.whole:
         return False
     if item.rule == "same":
         return same_result(Candidate(sql, "", result=found), Candidate(item.sql, "", result=gold))

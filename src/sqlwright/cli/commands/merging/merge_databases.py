@@ -48,8 +48,8 @@ def command(
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.terminal.text import clean
-    from sqlwright.datasets.example import counted
     from sqlwright.datasets.merging import merge
+    from sqlwright.presentation.numbers import counted
 
     settle_streams()
     screen = Screen.open()

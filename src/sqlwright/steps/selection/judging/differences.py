@@ -7,7 +7,8 @@ from collections.abc import Hashable, Sequence
 
 from sqlwright.candidates import cell_key
 from sqlwright.messages import Text
-from sqlwright.prompts.cells import SpanWriter, counted, flat, literal, roughly
+from sqlwright.presentation.numbers import counted
+from sqlwright.prompts.cells import SpanWriter, flat, literal, roughly
 from sqlwright.types import Cell, ExecutionResult
 
 CHARACTERS = 12_000
