@@ -25,9 +25,10 @@ LONG = "a_name_without_any_place_to_break_" * 6
 """A name that would widen a page that can't break it."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium without a window."""
+    """Chromium without a window. Its driver keeps an event loop running in this thread until it is
+    stopped: for the whole session, tests after these couldn't run a loop of their own."""
     driver = pytest.importorskip(
         "playwright.sync_api", reason="playwright isn't installed: pip install '.[browser]'"
     )
