@@ -59,7 +59,7 @@ class Teacher:
         requests: Sequence[Request],
         run: Run,
         *,
-        step: str,  # noqa: ARG002 - as others
+        step: str,
     ) -> list[tuple[Sample, ...]]:
         """The replies. Raises nothing."""
         return [self._reply(request, step) for request in requests]
