@@ -57,7 +57,7 @@ class Teacher:
     def complete(
         self,
         requests: Sequence[Request],
-        run: Run,
+        run: Run,  # noqa: ARG002 - as all models do
         *,
         step: str,
     ) -> list[tuple[Sample, ...]]:
