@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from sqlwright.finetuning.estimating.memory import Memory, training_memory
@@ -30,7 +30,7 @@ class EstimatePlan:
     shape: ModelShape
     gpu: Gpu
     gpus: int = 1
-    passes: Passes = Passes()
+    passes: Passes = field(default_factory=Passes)
     epochs: float = 2.0
     objective: Objective = "sft"
     each: int = 1
