@@ -21,6 +21,7 @@ from sqlwright.cli.commands import (
     sql,
     trace,
 )
+from sqlwright.cli.commands.finetune.group import group as finetune
 from sqlwright.cli.commands.golden.group import group as golden
 from sqlwright.cli.commands.merging import merge_databases
 from sqlwright.cli.commands.report import command as report
@@ -58,6 +59,7 @@ for _name, _module in (
 app.add_typer(recipes.group, name="recipes")
 app.add_typer(golden, name="golden")
 app.add_typer(report.group, name="report")
+app.add_typer(finetune, name="finetune")
 
 
 def _print_version(value: bool) -> None:

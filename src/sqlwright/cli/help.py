@@ -19,6 +19,7 @@ GROUPS = (
     ("Prepare", ("prepare", "calibrate", "purge", "doctor")),
     ("Look inside", ("recipes", "trace")),
     ("Try and measure", ("demo", "evaluate", "ablate", "report", "tables", "label")),
+    ("Train", ("finetune",)),
     ("Keep questions and runs", ("golden", "merge-runs", "merge-databases")),
 )
 GROUP_EPILOG = """\

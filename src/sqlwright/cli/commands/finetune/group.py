@@ -1,0 +1,36 @@
+"""The commands of `sqlwright finetune` put together."""
+
+from __future__ import annotations
+
+import typer
+
+from sqlwright.cli.commands.finetune import estimate
+from sqlwright.cli.help import CalmCommand, CalmGroup
+
+EXAMPLES = """\
+sqlwright finetune generator --data golden:my-questions.yaml --out tuned --build-only
+sqlwright finetune estimate tuned --model 7B
+sqlwright finetune generator --data golden:my-questions.yaml --out tuned --model models/qwen-7b
+"""
+
+group = typer.Typer(
+    cls=CalmGroup,
+    rich_markup_mode=None,
+    invoke_without_command=True,
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+@group.callback()
+def finetune(context: typer.Context) -> None:
+    """Train the models that recipes ask, on data of your own: linker, generator, critic, selector.
+
+    A set of examples is built first, which needs no GPU; 'estimate' says what training on it
+    takes. Training needs pip install 'sqlwright[finetune]'.
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+group.command("estimate", cls=CalmCommand, epilog=estimate.EXAMPLES)(estimate.command)

@@ -1,0 +1,142 @@
+"""Options of `sqlwright finetune` that several of its commands share."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from sqlwright.cli.failure import UsageError
+from sqlwright.cli.typed import measuring, options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlwright.datasets.example import Dataset
+
+
+def positive(text: str | float) -> float:
+    """A number above 0 from the command line. Raises typer.BadParameter."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise typer.BadParameter(f"it takes a number above 0, not {str(text)[:40]!r}")
+    return value
+
+
+Data = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data",
+        metavar="NAME:FOLDER",
+        help="A data set to train on: spider, bird and others, golden:FILE for your own, "
+        "traces:FOLDER for answers that were judged. Repeatable.",
+    ),
+]
+Splits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--split",
+        metavar="NAME",
+        help="A part of it, as in evaluate: once for all, or once for each --data.",
+    ),
+]
+HeldOut = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--held-out",
+        metavar="NAME:FOLDER",
+        help="A data set that measures later: training on its databases or questions is refused. "
+        "Repeatable.",
+    ),
+]
+Model = Annotated[
+    Path | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="FOLDER",
+        help="The model to train, as transformers saves it. Nothing is downloaded.",
+    ),
+]
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--out", "-o", metavar="FOLDER", help="Where the set (set/) and the run (run/) are kept."
+    ),
+]
+Candidates = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--candidates",
+        metavar="FILE",
+        help="Queries that 'finetune candidates' wrote, for critic and selector. Repeatable.",
+    ),
+]
+Preset = Annotated[
+    str | None,
+    typer.Option("--preset", metavar="NAME", help="Settings of a paper: msc, chase, chess."),
+]
+Objective = Annotated[
+    Literal["sft", "dpo", "grpo"],
+    typer.Option("--objective", help="Right replies, preferences, or rewards by execution."),
+]
+Method = Annotated[
+    Literal["lora", "qlora", "full"] | None,
+    typer.Option("--method", help="An adapter, an adapter on weights of 4 bits, or all weights."),
+]
+Rank = Annotated[
+    int | None,
+    typer.Option("--rank", metavar="N", parser=options.count, help="Rank of the adapter."),
+]
+Epochs = Annotated[
+    float | None,
+    typer.Option("--epochs", metavar="N", parser=positive, help="Times through the set."),
+]
+Context = Annotated[
+    int,
+    typer.Option(
+        "--context",
+        metavar="N",
+        parser=options.count,
+        help="Tokens that the model reads; prompts are fitted to it.",
+    ),
+]
+
+
+def data_sets(
+    data: Sequence[str] | None,
+    *,
+    splits: Sequence[str] | None = None,
+    database: str | None = None,
+    seed: int = 0,
+) -> list[tuple[str, str | None, Dataset]]:
+    """Each data set that the options name, with the name it was given and its split. Raises
+    UsageError, ConfigError and DatasetError."""
+    named, parts = list(data or ()), list(splits or ())
+    if not named:
+        raise UsageError(
+            "name what to train on",
+            hint="Give --data NAME:FOLDER, such as --data spider:data/spider, or --data "
+            "golden:my-questions.yaml.",
+        )
+    if len(parts) not in {0, 1, len(named)}:
+        raise UsageError(
+            f"{len(parts)} splits are named for {len(named)} data sets",
+            hint="Give --split once for all, or once for each --data, in the same order.",
+        )
+    each: list[str | None] = (
+        [*parts] if len(parts) == len(named) else (parts or [None]) * len(named)
+    )
+    found = []
+    for name, split in zip(named, each, strict=True):
+        golden = name.partition(":")[0].strip() == measuring.GOLDEN
+        dataset = measuring.data_set(
+            name, split=split, seed=seed, database=database if golden else None
+        )
+        found.append((name, split, dataset))
+    return found
