@@ -14,9 +14,9 @@ from sqlwright.protocols import Workspace
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.steps.schema_linking.replies import (
     ColumnsReply,
+    NamedTables,
     RelevanceReply,
     RepliedNames,
-    NamedTables,
     TablesReply,
 )
 

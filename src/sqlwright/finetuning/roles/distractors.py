@@ -4,9 +4,11 @@ seldom exact, and a generator learns to pass over what is too much."""
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import lru_cache
+from typing import cast
 
+import numpy as np
 from rapidfuzz import fuzz
 
 from sqlwright.english.words import split_name
@@ -19,7 +21,7 @@ weighted probability" that it doesn't print. The released code adds none at all:
 0, and the line that would draw one is a comment, 0.15, 0.30, 0.30 and 0.25 for none to three. These
 are its first three, made to add up to one."""
 LEAST = 0.5
-"""Likeness of two columns' names below which they aren't similar. Chosen; CHESS prints no number."""
+"""Likeness of two columns' names below which they aren't similar; chosen, CHESS prints none."""
 
 Likeness = Callable[[str, str], float]
 """The likeness of two names, 0 to 1."""
@@ -84,15 +86,27 @@ def similar_columns(
     return frozenset(found)
 
 
+def nearest_column(
+    schema: Schema, table: str, needed: Collection[ColumnRef], like: Likeness
+) -> ColumnRef:
+    """The column of a table whose name is most like that of a needed one."""
+    own = [ref for ref in schema.columns if ref.table == table]
+    return max(
+        own, key=lambda ref: max((like(ref.column, one.column) for one in needed), default=0)
+    )
+
+
 def name_likeness(embedder: Embedder | None) -> Likeness:
     """By edits or, where that is more, by the meaning of their words."""
+
+    key = cast("Hashable", embedder)
 
     def like(one: str, other: str) -> float:
         first, second = _words(one), _words(other)
         edits = fuzz.ratio(first, second) / 100
         if embedder is None or edits == 1:
             return edits
-        return max(edits, float(_vector(embedder, first) @ _vector(embedder, second)))
+        return max(edits, float(np.dot(_vector(key, first), _vector(key, second))))
 
     return like
 
@@ -108,5 +122,6 @@ def _words(name: str) -> str:
 
 
 @lru_cache(maxsize=20_000)
-def _vector(embedder: Embedder, text: str) -> FloatArray:
-    return embedder.embed([text])[0]
+def _vector(embedder: Hashable, text: str) -> FloatArray:
+    vector: FloatArray = cast("Embedder", embedder).embed([text])[0]
+    return vector

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, cast
+from typing import ClassVar, Literal
 
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.evaluation.grading.hardness import hardness
@@ -15,17 +15,19 @@ from sqlwright.finetuning.roles.distractors import (
     WEIGHTS,
     checked_weights,
     name_likeness,
+    nearest_column,
     similar_columns,
     similar_tables,
     weighted_tables,
 )
 from sqlwright.finetuning.roles.gold import gold_columns, gold_tables, ordered
 from sqlwright.finetuning.roles.preceding import state_before
+from sqlwright.finetuning.roles.reasons import REFUSED, UNREAD
 from sqlwright.finetuning.roles.role import Asked
 from sqlwright.finetuning.roles.verdicts import wrong_queries
+from sqlwright.finetuning.teacher import Taught
 from sqlwright.prompts.replies import sql_from
 from sqlwright.protocols import EMBEDDER, Embedder
-from sqlwright.schema import ColumnRef
 from sqlwright.sql.reading import read_facts
 from sqlwright.steps.generation.direct import DirectGeneration
 from sqlwright.steps.schema_linking.narrowing import narrowed
@@ -69,38 +71,29 @@ class GeneratorRole:
         """One, or none where the query can't be read back from the reply, or isn't over what the
         step is shown."""
         lesson, example = asked.lesson, asked.example
-        schema = lesson.workspace.schema
-        gold = bare(example.gold_sql)
+        schema, gold = lesson.workspace.schema, bare(example.gold_sql)
         needed = gold_tables(gold, schema)
         if not needed:
-            asked.skipped("the gold query's tables can't be read")
+            asked.skipped(UNREAD)
             return ()
         kind = self._kind(lesson)
         choice = self._choice(asked, kind, needed)
         state = self._state(asked, kind, choice)
         if state.refusal is not None:
-            asked.skipped("the recipe refuses the question")
+            asked.skipped(REFUSED)
             return ()
-        columns = gold_columns(gold, schema)
-        visible = set(state.view.visible)
+        columns, visible = gold_columns(gold, schema), set(state.view.visible)
         if not (columns <= visible and set(needed) <= {ref.table for ref in visible}):
             asked.skipped("linking leaves out what the gold query reads")
             return ()
-        step = lesson.step(self.step)
-        form = FORMS.get(cast("DirectGeneration", step.step).prompt, BLOCK)
-        reply = form.format(sql=gold)
-        try:
-            after, taught = lesson.taught(step, state, lambda _step, _place: reply)
-        except (MalformedReply, ModelFailed):
-            after, taught = state, []
-        written = after.candidates[len(state.candidates) :]
-        if len(taught) != 1 or not written or any(one.sql != gold for one in written):
+        form = self._form(lesson)
+        taught = self._taught(form.format(sql=gold), gold, state, lesson)
+        if taught is None:
             asked.skipped("the gold query can't be read back from the reply")
             return ()
-        extra = ordered({ref.table for ref in visible} - set(needed), schema)
         injected = [name for name in choice.tables if name not in needed] if choice else []
         wrong = wrong_queries(asked, [bare(one.sql) for one in asked.sampled])
-        readable = [sql for sql in wrong if _reads_back(form, sql)]
+        rejected = [form.format(sql=sql) for sql in wrong if _reads_back(form, sql)]
         return (
             TrainingExample(
                 id=f"{asked.source}/{example.id}",
@@ -109,21 +102,38 @@ class GeneratorRole:
                 question_id=example.id,
                 db_id=example.db_id,
                 source=asked.source,
-                messages=taught[0].messages,
-                completion=reply,
-                rejected=tuple(form.format(sql=sql) for sql in readable[: self.wrong]),
+                messages=taught.messages,
+                completion=taught.completion,
+                rejected=tuple(rejected[: self.wrong]),
                 facts={
                     "hardness": example.difficulty or hardness(read_facts(gold, schema)),
                     "distractors": kind,
                     "injected": len(injected),
                     "injected_tables": ", ".join(injected),
                     "tables": len(needed),
-                    "tables_beside": len(extra),
-                    "columns_beside": len(visible - columns),
+                    "shown_tables": len({ref.table for ref in visible}),
+                    "columns": len(columns),
+                    "shown_columns": len(visible),
                     "values": len(state.values),
                 },
             ),
         )
+
+    def _taught(self, reply: str, gold: str, state: State, lesson: Lesson) -> Taught | None:
+        """The prompt, where the step reads the gold query from the reply."""
+        try:
+            after, taught = lesson.taught(
+                lesson.step(self.step), state, lambda _step, _place: reply
+            )
+        except (MalformedReply, ModelFailed):
+            return None
+        written = after.candidates[len(state.candidates) :]
+        read = len(taught) == 1 and bool(written) and all(one.sql == gold for one in written)
+        return taught[0] if read else None
+
+    def _form(self, lesson: Lesson) -> str:
+        step = lesson.step(self.step).step
+        return FORMS.get(step.prompt, BLOCK) if isinstance(step, DirectGeneration) else BLOCK
 
     def _kind(self, lesson: Lesson) -> Distractors:
         if self.distractors != "auto":
@@ -148,7 +158,9 @@ class GeneratorRole:
         added = similar_tables(schema, needed, self.weights, draw, like)
         tables = ordered({*needed, *added}, schema)
         noise = similar_columns(schema, columns, tables, self.weights, draw, like=like)
-        return Choice(tables, columns | noise | _first(added, tables, asked))
+        bare_tables = set(added) - {ref.table for ref in noise}
+        nearest = {nearest_column(schema, table, columns, like) for table in sorted(bare_tables)}
+        return Choice(tables, columns | noise | nearest)
 
     def _state(self, asked: Asked, kind: Distractors, choice: Choice | None) -> State:
         example, lesson = asked.example, asked.lesson

@@ -11,6 +11,7 @@ from sqlwright.finetuning.lesson import Lesson
 from sqlwright.finetuning.roles.choice import TABLES, tables_reply
 from sqlwright.finetuning.roles.gold import gold_tables
 from sqlwright.finetuning.roles.preceding import state_before
+from sqlwright.finetuning.roles.reasons import REFUSED, UNREAD
 from sqlwright.finetuning.roles.role import Asked
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.schema_linking.narrowing import narrowed
@@ -36,18 +37,18 @@ class LinkerRole:
             raise ValueError(f"wrong must not be negative, not {self.wrong}")
 
     def examples(self, asked: Asked) -> Sequence[TrainingExample]:
-        """One, or none where there is nothing to choose or the step doesn't keep what it is told."""
+        """One; none where there is nothing to choose, or the step doesn't keep what it is told."""
         lesson, example = asked.lesson, asked.example
         schema = lesson.workspace.schema
         tables = gold_tables(example.gold_sql, schema)
         if not tables:
-            asked.skipped("the gold query's tables can't be read")
+            asked.skipped(UNREAD)
             return ()
         state = state_before(
             self.step, lesson, question=example.question, evidence=example.evidence
         )
         if state.refusal is not None:
-            asked.skipped("the recipe refuses the question")
+            asked.skipped(REFUSED)
             return ()
         if len(state.view.visible_schema().tables) < 2:
             asked.skipped("the schema has one table")
