@@ -14,6 +14,7 @@ from sqlwright.schema import SchemaView
 from sqlwright.session import Session
 from sqlwright.steps.retrieval.request import MAX_CHARACTERS, ScreenRequest, screen_request
 from sqlwright.types import Question, State
+from tests.scripted import scripted_models
 
 CASES = Path(__file__).parents[2] / "cases" / "request"
 READS: dict[str, list[str]] = yaml.safe_load((CASES / "reads.yaml").read_text("utf-8"))
@@ -71,7 +72,9 @@ def test_no_recipe_refuses_a_question_that_only_reads(
 def test_only_recipes_of_the_embedded_parser_want_english(
     question: str, recipe: str, open_scripted: Callable[..., Session]
 ) -> None:
-    with open_scripted("SELECT count(*) FROM customers", recipe=recipe) as session:
+    models = scripted_models("SELECT count(*) FROM customers")
+    models |= {name: models["llm"] for name in load_recipe(recipe).asks if name}
+    with open_scripted(recipe=recipe, models=models) as session:
         answer = session.ask(question)
     if recipe in ENGLISH_ONLY:
         assert answer.status == "refused"
