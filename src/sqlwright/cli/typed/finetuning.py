@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.typed import measuring, options
+from sqlwright.cli.typed import gating, measuring, options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,23 +79,84 @@ Candidates = Annotated[
 ]
 Preset = Annotated[
     str | None,
-    typer.Option("--preset", metavar="NAME", help="Settings of a paper: msc, chase, chess."),
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help="Settings to begin with: small (ours), msc, chess, chase-selector and others.",
+    ),
 ]
 Objective = Annotated[
     Literal["sft", "dpo", "grpo"],
-    typer.Option("--objective", help="Right replies, preferences, or rewards by execution."),
+    typer.Option(
+        "--objective",
+        help="sft: right replies; dpo: preferences; grpo: rewards by execution.",
+    ),
 ]
 Method = Annotated[
     Literal["lora", "qlora", "full"] | None,
-    typer.Option("--method", help="An adapter, an adapter on weights of 4 bits, or all weights."),
+    typer.Option(
+        "--method",
+        help="An adapter (lora), one on weights of 4 bits (qlora), or all weights (full), which "
+        "is for comparison: sqlwright trains adapters.",
+    ),
 ]
 Rank = Annotated[
     int | None,
     typer.Option("--rank", metavar="N", parser=options.count, help="Rank of the adapter."),
 ]
+Alpha = Annotated[
+    int | None,
+    typer.Option("--alpha", metavar="N", parser=options.count, help="LoRA's alpha."),
+]
 Epochs = Annotated[
     float | None,
     typer.Option("--epochs", metavar="N", parser=positive, help="Times through the set."),
+]
+Batch = Annotated[
+    int | None,
+    typer.Option(
+        "--batch", metavar="N", parser=options.count, help="Examples for each step, on all GPUs."
+    ),
+]
+MicroBatch = Annotated[
+    int | None,
+    typer.Option(
+        "--micro-batch", metavar="N", parser=options.count, help="Examples on a GPU at once."
+    ),
+]
+LearningRate = Annotated[
+    float | None,
+    typer.Option("--learning-rate", metavar="RATE", parser=positive, help="Such as 1e-4."),
+]
+Quantized = Annotated[
+    Literal["none", "nf4"] | None,
+    typer.Option("--quantized", help="nf4 keeps the base model in 4 bits (QLoRA); takes a GPU."),
+]
+Precision = Annotated[
+    Literal["auto", "bf16", "fp16", "fp32"],
+    typer.Option("--precision", help="Of numbers in training; auto is bf16 where the GPU has it."),
+]
+Device = Annotated[
+    Literal["auto", "cpu", "cuda"],
+    typer.Option("--device", help="Where it is trained; auto is a GPU where there is one."),
+]
+EvaluateQuestions = Annotated[
+    int,
+    typer.Option(
+        "--evaluate",
+        metavar="N",
+        parser=gating.number,
+        help="Held-out examples that are answered at the end; 0 for none.",
+    ),
+]
+CheckpointMinutes = Annotated[
+    float,
+    typer.Option(
+        "--checkpoint-minutes",
+        metavar="N",
+        parser=positive,
+        help="Minutes between two checkpoints at most.",
+    ),
 ]
 Context = Annotated[
     int,
@@ -104,6 +165,23 @@ Context = Annotated[
         metavar="N",
         parser=options.count,
         help="Tokens that the model reads; prompts are fitted to it.",
+    ),
+]
+RoleOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="NAME=VALUE",
+        help="An option of the role, such as orders=both of the selector. Repeatable.",
+    ),
+]
+BuildOnly = Annotated[
+    bool, typer.Option("--build-only", help="Stop once the set is built; needs no model, no GPU.")
+]
+Without = Annotated[
+    str | None,
+    typer.Option(
+        "--without", metavar="A,B", help="Databases that are left out, commas between them."
     ),
 ]
 
