@@ -4,12 +4,12 @@ beside the papers'.
     python -m benchmarks.finetuning_sets DATA OUT [--set msc-linker] [--sample 500] [--limit N]
         [--beams 0/2=FILE --beams 1/2=FILE] [--tokenizer FOLDER] [--write]
 
-DATA is the folder with spider/, spider_syn/ and bird/. Each set is kept in OUT/NAME, and one that is
-there is only read; broken off, the same command goes on. BIRD's training part comes here without
+DATA is the folder with spider/, spider_syn/ and bird/. Each set is kept in OUT/NAME, and one that
+is there is only read; broken off, the same command goes on. BIRD's training part comes here without
 databases: they are made of its schemas, with made-up rows (`finetuning_data.py`). Critic and
 selector need candidates of generators that weren't trained on the questions' databases: beams of
-parsers by folds, as `python -m sqlwright.training.critic.data --within FOLD` makes them. A set whose
-data isn't there is told, and left out.
+parsers by folds, as `python -m sqlwright.training.critic.data --within FOLD` makes them. A set
+whose data isn't there is told, and left out.
 
 `--sample N` draws so many questions of each data set, from every database as it is large.
 `--tokenizer` is a folder with tokenizer.json, by which tokens are counted; else they are estimated.
@@ -27,11 +27,11 @@ from statistics import mean
 from typing import Any
 
 from benchmarks.finetuning_data import bird_with_made_rows, candidates_of_beams
+from sqlwright.finetuning.building.build import build
 
 from sqlwright.datasets.example import Dataset
 from sqlwright.datasets.registry import load_dataset
 from sqlwright.datasets.selection import Selection
-from sqlwright.finetuning.building.build import build
 from sqlwright.finetuning.building.plan import BuildPlan, Source
 from sqlwright.finetuning.building.set_folder import RECORD, SetFolder
 from sqlwright.finetuning.estimating.tokens import SetTokens, set_tokens
@@ -148,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             share_held_out=0.1,
             limit=options.limit,
             candidates=candidates if paper.role in CHOOSING else (),
-            without=[one for one in dev.db_ids],
+            without=dev.db_ids,
         )
         built.append(_built(paper, plan, options.tokenizer))
     lines = [*_table(built), "", *(f"Not built: {line}." for line in lacking)]

@@ -115,6 +115,14 @@ def test_eight_gpus_are_less_than_eight_times_as_fast() -> None:
     assert (one.cost, one.source.startswith("https")) == (None, True)
 
 
+def test_estimated_tokens_may_be_fewer() -> None:
+    plan = EstimatePlan(SHAPES["7B"], find_gpu("A100"))
+    counted = estimate(plan, SetTokens((900,), (100,), (0,), counted=True))
+    guessed = estimate(plan, SetTokens((900,), (100,), (0,), counted=False))
+    assert guessed.hours.low == pytest.approx(counted.hours.low / 1.6)
+    assert guessed.hours.high == counted.hours.high
+
+
 def test_ranges_that_nobody_published_are_chosen() -> None:
     assert utilisation(find_gpu("RTX 4090"), "qlora")[1] == ""
     seen, source = utilisation(find_gpu("A100"), "qlora")

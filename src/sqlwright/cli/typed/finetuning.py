@@ -187,11 +187,7 @@ Without = Annotated[
 
 
 def data_sets(
-    data: Sequence[str] | None,
-    *,
-    splits: Sequence[str] | None = None,
-    database: str | None = None,
-    seed: int = 0,
+    data: Sequence[str] | None, *, splits: Sequence[str] | None = None
 ) -> list[tuple[str, str | None, Dataset]]:
     """Each data set that the options name, with the name it was given and its split. Raises
     UsageError, ConfigError and DatasetError."""
@@ -207,14 +203,10 @@ def data_sets(
             f"{len(parts)} splits are named for {len(named)} data sets",
             hint="Give --split once for all, or once for each --data, in the same order.",
         )
-    each: list[str | None] = (
-        [*parts] if len(parts) == len(named) else (parts or [None]) * len(named)
-    )
-    found = []
-    for name, split in zip(named, each, strict=True):
-        golden = name.partition(":")[0].strip() == measuring.GOLDEN
-        dataset = measuring.data_set(
-            name, split=split, seed=seed, database=database if golden else None
-        )
-        found.append((name, split, dataset))
-    return found
+    each: list[str | None] = [None] * len(named)
+    if parts:
+        each = [*parts] if len(parts) == len(named) else [parts[0]] * len(named)
+    return [
+        (name, split, measuring.data_set(name, split=split))
+        for name, split in zip(named, each, strict=True)
+    ]

@@ -19,6 +19,8 @@ from sqlwright.finetuning.estimating.tokens import SetTokens
 Objective = Literal["sft", "dpo"]
 """What an estimate can be made of; training by rewards writes replies, whose time isn't known
 before."""
+OVERCOUNTED = 1.6
+"""Times the number of tokens that an estimate of them comes to at most (`llm/metering.py`)."""
 MEMORIES = (24, 48, 80)
 """Gigabytes of usual GPUs."""
 
@@ -125,6 +127,8 @@ def estimate(plan: EstimatePlan, tokens: SetTokens) -> Estimate:
     kept = Range(1.0, 1.0) if plan.gpus == 1 else SCALING
     fast = plan.gpu.peak * plan.gpus * share.high * kept.high
     slow = plan.gpu.peak * plan.gpus * share.low * kept.low
+    if not tokens.counted:
+        fast *= OVERCOUNTED
     longest = max(lengths, default=0)
     pair = 2 if plan.objective == "dpo" else 1
     memory = training_memory(

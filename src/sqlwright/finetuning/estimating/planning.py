@@ -12,21 +12,20 @@ from sqlwright.finetuning.estimating.operations import Method, Passes
 from sqlwright.finetuning.estimating.shape import shape_of
 from sqlwright.finetuning.estimating.throughput import GPUS, find_gpu
 from sqlwright.finetuning.estimating.tokens import TRAIN, set_tokens
+from sqlwright.finetuning.trainer.presets import find_preset
 
 COUNTS = (1, 8)
 """GPUs where no number is named."""
-DEFAULT = Passes("qlora", 32)
-"""Neither a preset nor a method is named."""
-EPOCHS = 2.0
-"""Of the same."""
+PRESET = "small"
+"""The preset where none is named, as in training."""
 
 
 def estimates(
     folder: Path,
     model: str,
     *,
-    passes: Passes = DEFAULT,
-    epochs: float = EPOCHS,
+    passes: Passes,
+    epochs: float,
     objective: str = "sft",
     each: int = 1,
     gpu: str | None = None,
@@ -62,6 +61,11 @@ def estimates(
     ]
 
 
-def passes_of(method: Method | None, rank: int | None, *, recomputed: bool) -> Passes:
-    """What is trained, where options name a part of it."""
-    return Passes(method or DEFAULT.method, rank or DEFAULT.rank, recomputed)
+def passes_of(
+    preset: str | None, method: Method | None, rank: int | None, *, recomputed: bool
+) -> tuple[Passes, float]:
+    """What is trained, and the epochs: a preset's, with options in place of a part of it. Raises
+    ConfigError."""
+    settings = find_preset(preset or PRESET)
+    own: Method = "lora" if settings.quantized == "none" else "qlora"
+    return Passes(method or own, rank or settings.rank, recomputed), settings.epochs

@@ -13,7 +13,7 @@ from sqlwright.cli.typed import finetuning, options
 EXAMPLES = """\
 sqlwright finetune estimate tuned/set --model 7B
 sqlwright finetune estimate tuned/set --model models/qwen-3b --gpu H100 --price 2.50
-sqlwright finetune estimate tuned/set --model 32B --method qlora --gpu A100 --gpus 8 --json
+sqlwright finetune estimate tuned/set --model 32B --preset chess --gpu A100 --gpus 8 --json
 """
 
 
@@ -32,6 +32,7 @@ def command(
             help="A model's folder (config.json and tokenizer.json are read), or 3B, 7B or 32B.",
         ),
     ],
+    preset: finetuning.Preset = None,
     method: finetuning.Method = None,
     rank: finetuning.Rank = None,
     epochs: finetuning.Epochs = None,
@@ -79,14 +80,15 @@ def command(
 
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.finetune.estimated import show_estimates
-    from sqlwright.finetuning.estimating.planning import EPOCHS, estimates, passes_of
+    from sqlwright.finetuning.estimating.planning import estimates, passes_of
 
     settle_streams()
+    passes, usual = passes_of(preset, method, rank, recomputed=not keep)
     found = estimates(
         folder,
         model,
-        passes=passes_of(method, rank, recomputed=not keep),
-        epochs=epochs or EPOCHS,
+        passes=passes,
+        epochs=epochs or usual,
         objective=objective,
         each=each,
         gpu=gpu,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sqlwright.cli.commands.finetune import estimate
+from sqlwright.cli.commands.finetune import candidates, estimate, merge, training
 from sqlwright.cli.help import CalmCommand, CalmGroup
 
 EXAMPLES = """\
@@ -33,4 +33,13 @@ def finetune(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
+for _role, _purpose in training.HELP.items():
+    group.command(
+        _role,
+        cls=CalmCommand,
+        help=_purpose + training.MORE,
+        epilog=training.EXAMPLES[_role],
+    )(training.command)
+group.command("candidates", cls=CalmCommand, epilog=candidates.EXAMPLES)(candidates.command)
 group.command("estimate", cls=CalmCommand, epilog=estimate.EXAMPLES)(estimate.command)
+group.command("merge", cls=CalmCommand, epilog=merge.EXAMPLES)(merge.command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sqlwright.cli.failure import UsageError
-from sqlwright.cli.typed import finetuning, gating, measuring, options
+from sqlwright.cli.typed import finetuning, gating, options
 
 HELP: Mapping[str, str] = {
     "linker": "Train the model that names the tables a question needs (MSc-SQL, section 3.1).",
@@ -58,7 +59,6 @@ def command(
     out: finetuning.Out,
     data: finetuning.Data = None,
     split: finetuning.Splits = None,
-    database: measuring.Database = None,
     held_out: finetuning.HeldOut = None,
     model: finetuning.Model = None,
     recipe: Annotated[
@@ -121,8 +121,9 @@ def command(
             hint="Write some with 'sqlwright finetune candidates', and name the file with "
             "--candidates.",
         )
-    sources = finetuning.data_sets(data, splits=split, database=database, seed=seed)
-    measured = finetuning.data_sets(held_out, database=database) if held_out else []
+    alone(out)
+    sources = finetuning.data_sets(data, splits=split)
+    measured = finetuning.data_sets(held_out) if held_out else []
 
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.finetune.training import Wanted, run
@@ -170,6 +171,17 @@ def command(
         },
     )
     return run(Screen.open(), wanted, as_json=as_json)
+
+
+def alone(out: Path) -> None:
+    """Raise UsageError where one of several processes would build the set: they'd write the same
+    files at once."""
+    several = os.environ.get("WORLD_SIZE", "1") not in {"", "1"}
+    if several and not (out / "set" / "set.json").is_file():
+        raise UsageError(
+            "several processes can't build a set together",
+            hint="Build it first, by the same command without the launcher and with --build-only.",
+        )
 
 
 def _has_traces(data: Sequence[str] | None) -> bool:

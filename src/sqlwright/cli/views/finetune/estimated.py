@@ -55,8 +55,8 @@ def _about(one: Estimate, width: int) -> Iterator[Text]:
     name = clean(plan.shape.name, 80)
     rank = "" if plan.passes.method == "full" else f" of rank {plan.passes.rank}"
     told = (
-        f"{name}, {plan.shape.parameters / 1e9:.1f} billion parameters; {plan.passes.method}{rank}, "
-        f"{plan.epochs:g} epochs, {plan.objective}; {one.operations:.2g} operations"
+        f"{name}, {plan.shape.parameters / 1e9:.1f} billion parameters; "
+        f"{plan.passes.method}{rank}, {plan.epochs:g} epochs, {plan.objective}; {one.operations:.2g} operations"
     )
     yield from labelled("training", [Text(told)], width)
     fits = [f"{size} GB" for size, fits in one.fits.items() if fits]

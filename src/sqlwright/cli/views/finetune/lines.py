@@ -1,0 +1,98 @@
+"""A set, a run and how it is served, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from sqlwright.cli.terminal.layout import labelled
+from sqlwright.cli.terminal.text import clean
+from sqlwright.finetuning.building.set_folder import SetFolder
+from sqlwright.finetuning.trainer.plan import TrainingPlan
+from sqlwright.presentation.numbers import counted
+
+BALANCE = 12
+"""Labels of a kind that are shown; --json has all."""
+
+
+def set_data(made: SetFolder) -> dict[str, Any]:
+    """A set as JSON holds it."""
+    return {"folder": str(made.path), **asdict(made.about)}
+
+
+def set_lines(made: SetFolder, width: int) -> Iterator[Text]:
+    """A set's statistics."""
+    about = made.about
+    for part in ("train", "held_out"):
+        told = about.statistics.get(part)
+        if isinstance(told, Mapping):
+            label = part.replace("_", " ")
+            yield from labelled(label, [Text(line) for line in _part(told)], width)
+    skipped = [f"{counted(n, 'question')}: {clean(why, 200)}" for why, n in about.skipped.items()]
+    yield from labelled("left out", [Text(line) for line in skipped], width)
+    generators = [Text(clean(str(name), 200)) for name in about.generators]
+    yield from labelled("candidates", generators, width)
+    if about.evaluations:
+        names = clean(", ".join(about.evaluations), 400)
+        told = f"no database and no question of {names} is in it"
+        yield from labelled("leakage", [Text(told)], width)
+
+
+def _part(told: Mapping[str, Any]) -> Iterator[str]:
+    tokens = told.get("tokens", {})
+    yield (
+        f"{counted(told.get('examples', 0), 'example')} of "
+        f"{counted(told.get('questions', 0), 'question')} over "
+        f"{counted(told.get('databases', 0), 'database')}"
+    )
+    if told.get("examples"):
+        yield (
+            f"tokens, estimated rather too many: {tokens['mean']:,.0f} on average, 95 % up to "
+            f"{tokens['p95']:,}, the longest {tokens['max']:,}"
+        )
+    for labels in told.get("balance", {}).values():
+        for name, counts in labels.items():
+            if isinstance(counts, Mapping):
+                yield f"{name.replace('_', ' ')}: {_counts(counts)}"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    shown = [
+        f"{clean(str(label), 60)} {count:,}" for label, count in list(counts.items())[:BALANCE]
+    ]
+    more = len(counts) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def run_lines(record: Mapping[str, Any], folder: Path, width: int) -> Iterator[Text]:
+    """A run that has ended."""
+    yield from labelled("adapter", [Text(clean(str(folder / "adapter"), 400))], width)
+    yield from labelled("card", [Text(clean(str(folder / "MODEL_CARD.md"), 400))], width)
+    for name in ("steps", "loss", "evaluation"):
+        if record.get(name) is not None:
+            told = clean(_plain(record[name]), 1_000)
+            yield from labelled(name, [Text(told)], width)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_plain(each)}" for name, each in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def serving_lines(role: str, recipe: str, plan: TrainingPlan, width: int) -> Iterator[Text]:
+    """The lines of a project file that name the adapter, and how to ask with it."""
+    adapter = clean(str(plan.out / "adapter"), 400)
+    lines = [f"[models.tuned-{role}]", f'model = "weights/{adapter}"']
+    yield from labelled("to use it", [Text("put this into sqlwright.toml:")], width)
+    yield Text()
+    yield from (Text(f"    {line}") for line in lines)
+    yield Text()
+    told = f"sqlwright ask shop.sqlite 'QUESTION' --recipe {clean(recipe, 80)}"
+    yield from labelled("then", [Text(told)], width)
+    merging = f"sqlwright finetune merge {clean(str(plan.out), 400)} --out FOLDER"
+    yield from labelled("or", [Text(f"{merging}, for servers without adapters")], width)
