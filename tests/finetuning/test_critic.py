@@ -1,4 +1,4 @@
-"""Examples of the critic: the number leads the step to a right query, and no place is the likelier."""
+"""Examples of the critic: each number leads the step to a right query; no place is likelier."""
 
 from __future__ import annotations
 

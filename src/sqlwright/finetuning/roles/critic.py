@@ -30,13 +30,25 @@ class Critic:
     """Examples of a question, each with candidates and an order of its own."""
     most: int = 5
     """Candidates of an example at most, as many as the paper's largest panel."""
-    name: str = "critic"
-    step: str = NAME
-    chooses: bool = True
 
     def __post_init__(self) -> None:
         if self.orders < 1 or self.most < 2:
             raise ConfigError("a critic needs at least one order and two candidates")
+
+    @property
+    def name(self) -> str:
+        """As in `sqlwright finetune critic`."""
+        return "critic"
+
+    @property
+    def step(self) -> str:
+        """The step that asks it."""
+        return NAME
+
+    @property
+    def chooses(self) -> bool:
+        """True: candidates must be given."""
+        return True
 
     def examples(self, asked: Asked) -> Sequence[TrainingExample]:
         """One for each order that shows something else; none is told as skipped."""

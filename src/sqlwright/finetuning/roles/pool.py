@@ -61,6 +61,9 @@ def pool_of(asked: Asked, before: str) -> Pool | None:
     if not any(is_right(one.sql) for one in plain):
         taken = plain + [one for one in asked.sampled if one.hinted and is_right(one.sql)]
     state = _executed(asked, taken, before)
+    if state.refusal is not None:
+        asked.skipped("the recipe refuses the question")
+        return None
     pairs = zip(state.candidates, taken, strict=True)
     hinted = frozenset(one.id for one, sampled in pairs if sampled.hinted)
     right: list[Candidate] = []

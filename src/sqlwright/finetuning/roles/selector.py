@@ -32,13 +32,25 @@ class Selector:
     """`shuffled` shows each pair in one order by chance, as the paper does; `both` in both."""
     pairs: int = 4
     """Pairs of a question at most."""
-    name: str = "selector"
-    step: str = NAME
-    chooses: bool = True
 
     def __post_init__(self) -> None:
         if self.pairs < 1:
             raise ConfigError("a selector needs at least one pair a question")
+
+    @property
+    def name(self) -> str:
+        """As in `sqlwright finetune selector`."""
+        return "selector"
+
+    @property
+    def step(self) -> str:
+        """The step that asks it."""
+        return NAME
+
+    @property
+    def chooses(self) -> bool:
+        """True: candidates must be given."""
+        return True
 
     def examples(self, asked: Asked) -> Sequence[TrainingExample]:
         """Those of some pairs, drawn by the question's seed; none is told as skipped."""
