@@ -91,8 +91,9 @@ def sample_candidates(screen: Screen, asked: Asked, *, as_json: bool) -> None:
     for line in report.unopened:
         screen.note(clean(line, 400), style="warning")
     if as_json:
-        told = {"out": str(asked.out), **plan.header.model_dump(mode="json"), **asdict(report)}
-        write_result(to_json(told, indent=2) + "\n")
+        header = plan.header.model_dump(mode="json", exclude={"folded", "trained_on"})
+        data = {"out": str(asked.out), **header, **asdict(report)}
+        write_result(to_json(data, indent=2) + "\n")
         return
     told = f"{counted(report.candidates, 'query')} written".replace("querys", "queries")
     lines = [f"{told}; {counted(report.questions, 'question')} in {clean(str(asked.out), 400)}"]

@@ -1,0 +1,165 @@
+"""`sqlwright finetune`: sets built, candidates written, trainings estimated; mistakes told."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sqlwright.finetuning.building.set_folder import SetFolder
+from sqlwright.finetuning.example import TrainingExample, Turn, write_examples
+from tests.cli.conftest import Outcome
+
+Run = Callable[..., Outcome]
+ROOT = Path(__file__).parents[2]
+CASES = yaml.safe_load((ROOT / "tests/cases/finetuning/command_line.yaml").read_text("utf-8"))
+QUESTIONS = [
+    ("How many customers are there?", "SELECT COUNT(*) FROM customers"),
+    ("Who lives in Oslo?", "SELECT name FROM customers WHERE city = 'Oslo'"),
+    (
+        "Which customers have an open order?",
+        "SELECT DISTINCT c.name FROM customers AS c JOIN orders AS o ON o.customer_id = c.id "
+        "WHERE o.status = 'OPEN'",
+    ),
+    ("What is the total of all shipped orders?", "SELECT SUM(total) FROM orders WHERE status = 'SHIPPED'"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def mine(shop: Path) -> Path:
+    """A golden set over the little database, in the working folder."""
+    path = Path("mine.yaml")
+    rows = [{"question": q, "sql": sql, "database": shop.name} for q, sql in QUESTIONS]
+    path.write_text(yaml.safe_dump(rows, sort_keys=False), "utf-8")
+    return path
+
+
+@pytest.fixture
+def small_set(home: Path) -> Path:
+    """A folder with examples to train on."""
+    folder = Path("set")
+    folder.mkdir()
+    one = TrainingExample(
+        "1", "critic", "selection.multi_sample", "q", "shop", "mine",
+        (Turn("user", "one two three"),), "1", ("2",),
+    )  # fmt: skip
+    write_examples(folder / "train.jsonl", [one])
+    return folder
+
+
+@pytest.mark.parametrize(("typed", "code", "told"), CASES)
+def test_a_mistake_has_its_code_and_says_what_to_do(
+    sqlwright: Run, mine: Path, small_set: Path, typed: str, code: int, told: str
+) -> None:
+    outcome = sqlwright("finetune", *shlex.split(typed))
+    assert outcome.code == code, outcome.err
+    assert told in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_a_set_is_built_without_a_model(sqlwright: Run, mine: Path) -> None:
+    typed = ["finetune", "linker", "--data", f"golden:{mine}", "--out", "tuned", "--build-only"]
+    outcome = sqlwright(*typed)
+    assert outcome.code == 0, outcome.err
+    assert "4 examples of 4 questions over 1 database" in outcome.out
+    assert "sqlwright finetune estimate tuned" in outcome.err
+    made = SetFolder.open(Path("tuned/set"))
+    assert made.about.role == "linker"
+    replies = {one.question_id: one.completion for one in made.examples()}
+    assert sum("customers" in reply and "orders" in reply for reply in replies.values()) == 1
+    before = made.train.read_bytes()
+    assert sqlwright(*typed).code == 0
+    assert made.train.read_bytes() == before
+
+
+def test_another_plan_for_the_same_folder_is_refused(sqlwright: Run, mine: Path) -> None:
+    typed = ["finetune", "linker", "--data", f"golden:{mine}", "--out", "tuned", "--build-only"]
+    assert sqlwright(*typed, "--limit", "2").code == 0
+    outcome = sqlwright(*typed, "--limit", "3")
+    assert outcome.code != 0
+    assert "tuned" in outcome.err
+
+
+def test_a_set_as_json(sqlwright: Run, mine: Path) -> None:
+    outcome = sqlwright(
+        "finetune", "generator", "--data", f"golden:{mine}", "--out", "tuned", "--build-only",
+        "--option", "distractors=none", "--json",
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    told = json.loads(outcome.out)
+    assert told["run"] is None
+    assert told["set"]["role"] == "generator"
+    assert told["set"]["options"] == {"distractors": "none"}
+    assert told["set"]["statistics"]
+
+
+@pytest.mark.skipif(find_spec("peft") is not None, reason="the extra finetune is installed")
+def test_training_without_the_extra_names_it_before_anything_is_built(
+    sqlwright: Run, mine: Path
+) -> None:
+    outcome = sqlwright(
+        "finetune", "linker", "--data", f"golden:{mine}", "--out", "tuned", "--model", "."
+    )
+    assert outcome.code == 4
+    assert "pip install 'sqlwright[finetune]'" in outcome.err
+    assert not Path("tuned").exists()
+
+
+def test_several_processes_do_not_build_one_set(
+    sqlwright: Run, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    outcome = sqlwright(
+        "finetune", "linker", "--data", f"golden:{mine}", "--out", "tuned", "--build-only"
+    )
+    assert (outcome.code, "several processes" in outcome.err) == (2, True)
+
+
+def test_an_estimate_says_that_it_is_one(sqlwright: Run, small_set: Path) -> None:
+    outcome = sqlwright("finetune", "estimate", small_set, "--model", "7B", "--preset", "msc")
+    assert outcome.code == 0, outcome.err
+    assert "Estimates, not measured" in " ".join(outcome.out.split())
+    assert "qlora of rank 32, 2 epochs" in " ".join(outcome.out.split())
+    rows = [line.split()[:2] for line in outcome.out.split("\n") if line[:4] in {"A100", "H100"}]
+    assert rows == [["A100", "1"], ["A100", "8"], ["H100", "1"], ["H100", "8"]]
+
+
+def test_an_estimate_as_json(sqlwright: Run, small_set: Path) -> None:
+    outcome = sqlwright(
+        "finetune", "estimate", small_set, "--model", "3B", "--gpu", "h100", "--gpus", "4",
+        "--price", "2.5", "--objective", "dpo", "--json",
+    )  # fmt: skip
+    (told,) = json.loads(outcome.out)["estimates"]
+    assert (told["gpu"], told["gpus"], told["objective"]) == ("H100", 4, "dpo")
+    assert told["estimate"] is True
+    assert told["cost"]["high"] == pytest.approx(2.5 * told["gpu_hours"]["high"])
+    assert told["gpu_hours"]["low"] == pytest.approx(4 * told["hours"]["low"])
+    assert told["utilisation"]["source"] == "chosen"
+
+
+def test_the_commands_of_the_page_run_as_far_as_a_set(sqlwright: Run, mine: Path) -> None:
+    page = (ROOT / "docs/finetuning.md").read_text("utf-8")
+    told = page.partition("<!-- tested: begins -->")[2].partition("<!-- tested: ends -->")[0]
+    commands = [
+        line for block in re.findall(r"```sh\n(.*?)```", told, re.DOTALL) for line in block.split("\n")
+    ]  # fmt: skip
+    lines = [shlex.split(line) for line in commands if line]
+    assert [words[:3] for words in lines] == [
+        ["sqlwright", "finetune", "candidates"],
+        ["sqlwright", "finetune", "selector"],
+        ["sqlwright", "finetune", "estimate"],
+    ]
+    mine.rename("my-questions.yaml")
+    for words in lines:
+        outcome = sqlwright(*words[1:])
+        assert outcome.code == 0, outcome.err
+    made = SetFolder.open(Path("tuned/set"))
+    examples = list(made.examples())
+    assert examples
+    assert {one.completion.strip() for one in examples} <= {"A", "B"}
