@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -28,6 +28,8 @@ from typing import Any
 
 from benchmarks.finetuning_data import bird_with_made_rows, candidates_of_beams
 from sqlwright.finetuning.building.build import build
+from sqlwright.finetuning.building.fingerprints import fingerprints
+from sqlwright.finetuning.building.leakage import WAYS, find_leakage
 
 from sqlwright.datasets.example import Dataset
 from sqlwright.datasets.registry import load_dataset
@@ -124,6 +126,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     there = datasets(options.data, options.out, options.sample)
     dev = load_dataset("spider", options.data / "spider", Selection(split="dev"))
     like = load_dataset("bird", options.data / "bird_like")
+    leaks = {
+        leak.trained: f"{leak.trained} ({WAYS[leak.way]} as {leak.evaluated} of {measured.name})"
+        for _, dataset in there.values()
+        for marks in [fingerprints(dataset)]
+        for measured in (dev, like)
+        for leak in find_leakage(dataset, measured, marks)
+    }
     candidates = list(_candidates(options, {name: one for name, (_, one) in there.items()}))
     built, lacking = [], []
     for paper in SETS:
@@ -148,10 +157,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             share_held_out=0.1,
             limit=options.limit,
             candidates=candidates if paper.role in CHOOSING else (),
-            without=dev.db_ids,
+            without=sorted(leaks),
         )
         built.append(_built(paper, plan, options.tokenizer))
-    lines = [*_table(built), "", *(f"Not built: {line}." for line in lacking)]
+    lines = [*_table(built), "", *_left_out(leaks), *(f"Not built: {line}." for line in lacking)]
     text = "\n".join(lines).rstrip() + "\n"
     print(text)
     if options.write:
@@ -206,6 +215,17 @@ def _table(built: Sequence[Built]) -> Iterator[str]:
             f"{one.tokens.share(0.95):,} | {max(one.tokens.lengths):,} | {_labels(one)} | "
             f"{skipped or 'none'} |"
         )
+
+
+def _left_out(leaks: Mapping[str, str]) -> Iterator[str]:
+    """The databases that are left out because something is measured on them."""
+    plain = [name for name, told in leaks.items() if "same name" in told]
+    others = [told for told in leaks.values() if "same name" not in told]
+    yield (
+        f"Left out because something is measured on them: {len(plain)} databases of that name, and "
+        f"{'; '.join(others) or 'no other'}. A check of the rest found no leakage."
+    )
+    yield ""
 
 
 def _labels(one: Built) -> str:
