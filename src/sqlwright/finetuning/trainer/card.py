@@ -81,8 +81,8 @@ def _training(record: Mapping[str, Any], examples: Mapping[str, Any]) -> Iterato
     yield ""
     yield f"{examples['trained']:,} examples in {record['steps']:,} steps, by the objective"
     yield f"`{record['objective']}` with the preset `{record['preset']}`; in `sft` the tokens of"
-    yield f"replies alone count. {examples['too_long']:,} longer examples were left out; the longest of all"
-    yield f"has {examples['longest']:,} tokens."
+    yield f"replies alone count. {examples['too_long']:,} longer examples were left out; the"
+    yield f"longest of all has {examples['longest']:,} tokens."
     yield ""
     yield "| setting | value |"
     yield "|---|---|"
@@ -119,7 +119,7 @@ def _evaluation(record: Mapping[str, Any]) -> Iterator[str]:
         yield f"| {name} | {share['value']:.1%} | {interval} | {share['total']:,} |"
     if record["role"] == "linker":
         yield ""
-        yield "Tables of one question aren't drawn by themselves: their intervals are too narrow."
+        yield "Tables of one question aren't drawn one by one: their intervals are too narrow."
     yield ""
 
 
