@@ -16,22 +16,32 @@ answering. Between the latter two stands a query that is compiled and then fails
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
+from unicodedata import category
 
 from sqlwright.database import open_database
 from sqlwright.datasets.example import Dataset, Example
-from sqlwright.errors import DatabaseUnavailable, DatasetError, MalformedReply, UserError
+from sqlwright.errors import (
+    DatabaseUnavailable,
+    DatasetError,
+    MalformedReply,
+    UnsafeQuery,
+    UserError,
+)
 from sqlwright.evaluation.perturbing.suite import Suite, open_suite
 from sqlwright.evaluation.rules.registry import find_rule
 from sqlwright.evaluation.scoring import GENEROUS, Scorer, Verdicts
 from sqlwright.finetuning.preferences.kept_open import KeptOpen
 from sqlwright.prompts.replies import sql_from
 from sqlwright.protocols import Limits
+from sqlwright.sql.guard import check_query
+from sqlwright.sql.tokens import UnreadableQuery, holds_change
 from sqlwright.types import ExecutionResult
 
 NOTHING = 0.0
@@ -49,6 +59,17 @@ OPEN_DATABASES = 8
 """Databases kept open at most; each has processes of its own."""
 OPEN_QUESTIONS = 8
 """Questions of a database whose gold results and copies are kept at most."""
+_THOUGHT = re.compile(r".*</(?:think|thinking|thought)>", re.IGNORECASE | re.DOTALL)
+_MARKS = re.compile(r"```+\w*|~~~+\w*|</?\w{1,20}>")
+"""Marks around a query."""
+_STATEMENT = re.compile(
+    r"(?:\s|;|--[^\n]*\n|/\*.*?\*/)*(?:analyze|attach|begin|commit|create|detach|end|explain|pragma|"
+    r"reindex|release|rollback|savepoint|select|vacuum|values|with)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The beginning of a statement, but for those that change rows."""
+_UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
+"""Categories of characters that nobody sees; some make what follows them unreadable as SQL."""
 _RESULT_BYTES = 128 * 1024 * 1024
 
 Finding = Literal[
@@ -110,7 +131,8 @@ class Rewards:
         except MalformedReply:
             reward = Reward(NOTHING, "no query")
         else:
-            reward = self._of_query(key, sql)
+            alone = not _holds_more(reply)
+            reward = self._of_query(key, sql) if alone else Reward(NOTHING, "refused")
         self.findings[reward.finding] += 1
         return reward
 
@@ -230,6 +252,28 @@ class _OpenQuestion:
 
     def close(self) -> None:
         self.opened.close()
+
+
+def _holds_more(reply: str) -> bool:
+    """True if a reply holds other statements than a query. The step passes over them, and takes the
+    SELECT out of CREATE TABLE AS SELECT; a reward would teach a model to write them."""
+    said = _THOUGHT.sub("", reply)
+    text = "".join(" " if one != "\n" and category(one) in _UNSEEN else one for one in said)
+    return any(map(_is_more, (text, *_MARKS.split(text))))
+
+
+def _is_more(part: str) -> bool:
+    if holds_change(part):
+        return True
+    if not _STATEMENT.match(part):
+        return False
+    try:
+        check_query(part.strip("; \n"))
+    except UnreadableQuery:  # a mistake, or reasoning after the query
+        return False
+    except UnsafeQuery:
+        return True
+    return False
 
 
 def _executed(scorer: Scorer, sql: str) -> ExecutionResult:
