@@ -47,11 +47,11 @@ GOLD = "SELECT id FROM orders WHERE total > 50"
 
 def of_shop(shop: Path, *golds: str, rule: str = "spider", **given: object) -> Rewards:
     examples = [Example(str(n), "shop", "?", gold, shop) for n, gold in enumerate(golds)]
-    return Rewards({"set": Dataset("set", tuple(examples), rule)}, **given)  # type: ignore[arg-type]
+    return Rewards({"set": [Dataset("set", tuple(examples), rule)]}, **given)  # type: ignore[arg-type]
 
 
-def key(number: int = 0) -> QuestionKey:
-    return QuestionKey("set", str(number))
+def key(number: int = 0, database: str = "shop") -> QuestionKey:
+    return QuestionKey("set", database, str(number))
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_attacks_are_worth_nothing_and_change_nothing(tmp_path: Path) -> None:
     example = Example("0", "shop", "?", "SELECT 1", database)
     before = folder_state(tmp_path)
     paid = []
-    with Rewards({"set": Dataset("set", (example,))}) as rewards:
+    with Rewards({"set": [Dataset("set", (example,))]}) as rewards:
         for attack in ATTACKS:
             paid += [attack for form in DRESSED[:3] if rewards.of(key(), form.format(attack)).value]
     assert folder_state(tmp_path) == before
@@ -161,12 +161,13 @@ def test_stored_text_cannot_raise_a_reward(
         connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, said TEXT)")
         connection.executemany("INSERT INTO notes (said) VALUES (?)", [(text,) for text in told])
     example = Example("0", "notes", "?", "SELECT COUNT(*) FROM notes WHERE id > 0", database)
-    with Rewards({"set": Dataset("set", (example,))}) as rewards:
+    with Rewards({"set": [Dataset("set", (example,))]}) as rewards:
+        asked = key(0, "notes")
         for sql in ("SELECT said FROM notes", "SELECT MAX(said) FROM notes", "SELECT 1.0"):
-            assert rewards.of(key(), sql).value <= RUNS
+            assert rewards.of(asked, sql).value <= RUNS
         for text in told:
             quoted = text.replace("'", "''")
-            assert rewards.of(key(), f"SELECT '{quoted}' AS reward").value <= RUNS
+            assert rewards.of(asked, f"SELECT '{quoted}' AS reward").value <= RUNS
 
 
 QUERIES = [str(sql) for case in SHOP[:3] for sql in (*case["different"][:3], *case["same"][:2])]
@@ -187,7 +188,7 @@ def test_a_reward_does_not_depend_on_what_was_judged_before(
 def test_a_query_may_agree_with_any_gold_but_with_one_everywhere(shop: Path) -> None:
     other = "SELECT id FROM orders WHERE total >= 50"
     both = Example("0", "shop", "?", GOLD, shop, also=(other,))
-    with Rewards({"set": Dataset("set", (both,))}) as rewards:
+    with Rewards({"set": [Dataset("set", (both,))]}) as rewards:
         assert rewards.of(key(), "SELECT id FROM orders WHERE 50 <= total").finding == "right"
         assert rewards.of(key(), "SELECT id FROM orders WHERE total > 51").finding == (
             "right by luck"
@@ -196,7 +197,7 @@ def test_a_query_may_agree_with_any_gold_but_with_one_everywhere(shop: Path) -> 
 
 def test_what_cannot_be_verified_is_right_by_the_rule_alone(shop: Path) -> None:
     given_rows = Example("0", "shop", "?", "", shop, expected=Expected(("id",), ((10,), (11,))))
-    with Rewards({"set": Dataset("set", (given_rows,))}) as rewards:
+    with Rewards({"set": [Dataset("set", (given_rows,))]}) as rewards:
         assert rewards.of(key(), GOLD) == Reward(RIGHT, "right, not verified")
         assert rewards.of(key(), "SELECT id FROM orders").value == RUNS
 
@@ -214,15 +215,15 @@ def test_questions_that_cannot_be_judged_are_told(shop: Path, tmp_path: Path) ->
     absent = Example("1", "gone", "?", "SELECT 1", tmp_path / "gone.sqlite")
     broken = Example("2", "shop", "?", "SELECT id FROM nowhere", shop)
     fine = Example("3", "shop", "?", GOLD, shop)
-    with Rewards({"set": Dataset("set", (absent, broken, fine))}) as rewards:
+    with Rewards({"set": [Dataset("set", (absent, broken, fine))]}) as rewards:
         assert rewards.problem(key(3)) == ""
         assert "no such table: nowhere" in rewards.problem(key(2))
-        assert "set has no question 9" in rewards.problem(key(9))
-        assert rewards.problem(key(1)) != ""
+        assert "set has no question 9 of shop" in rewards.problem(key(9))
+        assert rewards.problem(key(1, "gone")) != ""
         with pytest.raises(DatasetError):
             rewards.of(key(2), GOLD)
         with pytest.raises(DatabaseUnavailable):
-            rewards.of(key(1), GOLD)
+            rewards.of(key(1, "gone"), GOLD)
 
 
 def test_few_databases_stay_open(shop: Path, tmp_path: Path) -> None:
@@ -232,9 +233,9 @@ def test_few_databases_stay_open(shop: Path, tmp_path: Path) -> None:
         path = tmp_path / f"{number}.sqlite"
         path.write_bytes(shop.read_bytes())
         examples.append(Example(str(number), str(number), "?", GOLD, path))
-    with Rewards({"set": Dataset("set", tuple(examples))}) as rewards:
+    with Rewards({"set": [Dataset("set", tuple(examples))]}) as rewards:
         found = [
-            rewards.of(key(number), f"SELECT id FROM orders LIMIT {time}").finding
+            rewards.of(key(number, str(number)), f"SELECT id FROM orders LIMIT {time}").finding
             for time in range(2)
             for number in range(OPEN_DATABASES + 1)
         ]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -37,6 +37,7 @@ from sqlwright.errors import (
 from sqlwright.evaluation.perturbing.suite import Suite, open_suite
 from sqlwright.evaluation.rules.registry import find_rule
 from sqlwright.evaluation.scoring import GENEROUS, Scorer, Verdicts
+from sqlwright.finetuning.example import TrainingExample
 from sqlwright.finetuning.preferences.kept_open import KeptOpen
 from sqlwright.prompts.replies import sql_from
 from sqlwright.protocols import Limits
@@ -83,7 +84,13 @@ class QuestionKey(NamedTuple):
 
     source: str
     """Name of its data set."""
+    db_id: str
     question_id: str
+
+    @staticmethod
+    def of(example: TrainingExample) -> QuestionKey:
+        """The question that an example was made of."""
+        return QuestionKey(example.source, example.db_id, example.question_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +111,7 @@ class Rewards:
 
     def __init__(
         self,
-        datasets: Mapping[str, Dataset],
+        datasets: Mapping[str, Sequence[Dataset]],
         *,
         seconds: float = QUERY_SECONDS,
         seed: int = 0,
@@ -112,8 +119,9 @@ class Rewards:
         """`datasets` by the names that training examples have as `source`; `seed` is that of the
         perturbed copies, and `seconds` what a query may take."""
         self._examples = {
-            QuestionKey(source, one.id): (one, dataset.rule)
-            for source, dataset in datasets.items()
+            QuestionKey(source, one.db_id, one.id): (one, dataset.rule)
+            for source, parts in datasets.items()
+            for dataset in parts
             for one in dataset.examples
         }
         limits = replace(GENEROUS, seconds=seconds, result_bytes=_RESULT_BYTES)
@@ -162,7 +170,7 @@ class Rewards:
     def _question(self, key: QuestionKey) -> _OpenQuestion:
         if key not in self._examples:
             raise DatasetError(
-                f"{key.source} has no question {key.question_id}",
+                f"{key.source} has no question {key.question_id} of {key.db_id}",
                 hint="Name the data that the set of examples was built from.",
             )
         example, rule = self._examples[key]
