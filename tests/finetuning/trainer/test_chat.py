@@ -66,7 +66,11 @@ def example(number: int = 1, text: str = "How many Größen?") -> TrainingExampl
 @pytest.fixture(scope="module", params=TEMPLATES)
 def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("chat") / "tiny"
-    save_tiny(folder, template=TEMPLATES[request.param], thinks=request.param.startswith(("think", "kept")))
+    save_tiny(
+        folder,
+        template=TEMPLATES[request.param],
+        thinks=request.param.startswith(("think", "kept")),
+    )
     return request.param, load(folder, device="cpu")
 
 

@@ -6,6 +6,7 @@ No code of the folder is run, no pickle of it is read, and nothing is downloaded
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,7 +41,13 @@ def quiet() -> None:
     for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY"):
         os.environ[name] = "1"
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    ours = r"(transformers|trl|peft|accelerate|huggingface_hub)\b"
+    warnings.filterwarnings("ignore", category=FutureWarning, module=ours)
+    from huggingface_hub import constants
     from transformers.utils import logging
+
+    # Where something has imported it before, it has read the environment as that was then.
+    constants.HF_HUB_OFFLINE = constants.HF_HUB_DISABLE_TELEMETRY = True
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
