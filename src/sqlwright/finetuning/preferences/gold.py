@@ -1,4 +1,4 @@
-"""The data sets that a set of examples was made of, read again: rewards go by their gold queries."""
+"""The data sets that a set of examples was made of, read again for their gold queries."""
 
 from __future__ import annotations
 

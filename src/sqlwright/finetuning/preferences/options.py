@@ -32,7 +32,7 @@ class RewardOptions:
     """Replies to each prompt, which are compared with one another. Divides the batch, which counts
     replies here."""
     temperature: Positive = 1.0  # trl's default
-    """At which they are drawn. Where all of a group get the same reward nothing is learned of it."""
+    """At which they are drawn. Nothing is learned of a group whose replies all earn the same."""
     kl: Amount = 0.001  # chosen: small, as in DeepSeek-R1; the paper has 0.04, trl's default is 0
     """By which leaving the model that training begins with counts."""
     max_reply_tokens: Count = 512  # trl's default
