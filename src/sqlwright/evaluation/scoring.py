@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from sqlwright.datasets.example import Example, Expected
+from sqlwright.errors import DatasetError
 from sqlwright.evaluation.error_classes.classify import WrongAnswer, classify
 from sqlwright.evaluation.error_classes.origins import Asked, origin_of
 from sqlwright.evaluation.error_classes.results import preview
@@ -46,6 +47,8 @@ class Scorer:
     rule: Rule = field(default_factory=lambda: find_rule("spider"))
     """By which candidates are right; an answer is judged by every rule."""
     metrics: Sequence[Metric] = field(default_factory=chosen_metrics)
+    limits: Limits = GENEROUS
+    """Of a query that is judged; gold queries always have generous ones."""
 
     def score(
         self,
@@ -84,7 +87,7 @@ class Scorer:
         usable = [gold for gold in golds if not gold.problem]
         if not usable:
             return replace(record, status="gold", message=golds[0].problem)
-        verdicts, gold = _Verdicts(self, usable), usable[0].result
+        verdicts, gold = Verdicts(self, usable), usable[0].result
         answered = answer.sql if answer.status == "answered" else None
         result = ExecutionResult() if answered is None else self.execute(answered)
         found = verdicts.of(answered, result)
@@ -111,13 +114,23 @@ class Scorer:
         """Says by the data set's rule of a query whether it is right; None where no gold query
         runs."""
         usable = [gold for gold in self._golds(example) if not gold.problem]
-        return _Verdicts(self, usable).by_rule if usable else None
+        return Verdicts(self, usable).by_rule if usable else None
+
+    def verdicts(self, example: Example) -> Verdicts:
+        """Judges queries for a question, as `score` judges candidates. Raises DatasetError for one
+        without a gold result to compare with."""
+        golds = self._golds(example)
+        usable = [gold for gold in golds if not gold.problem]
+        if not usable:
+            told = golds[0].problem if golds else "it has neither a gold query nor a gold result"
+            raise DatasetError(f"answers to question {example.id} can't be judged: {told}")
+        return Verdicts(self, usable)
 
     def _golds(self, example: Example) -> list[_Gold]:
         return [*map(self._gold, example.golds), *map(_expected, example.results)]
 
     def _gold(self, sql: str) -> _Gold:
-        result = self.execute(sql)
+        result = self.execute_gold(sql)
         if result.whole:
             return _Gold(sql, result)
         return _Gold(sql, result, result.error.message if result.error else TOO_LARGE)
@@ -168,6 +181,10 @@ class Scorer:
 
     def execute(self, sql: str) -> ExecutionResult:
         """Run a query for comparison: under the same guard, with room for whole results."""
+        return self.database.execute(sql, Run(), limits=self.limits)
+
+    def execute_gold(self, sql: str) -> ExecutionResult:
+        """Run a gold query, as the rule has it run."""
         return self.database.execute(sql, Run(), limits=GENEROUS)
 
     def _needed(self, gold_sql: str, facts: QueryFacts | None) -> Needed:
@@ -201,7 +218,7 @@ def _expected(expected: Expected) -> _Gold:
     return _Gold("SELECT 1 ORDER BY 1" if expected.ordered else "", result, written=False)
 
 
-class _Verdicts:
+class Verdicts:
     """Verdicts on queries against the results that are right. Candidates are judged by the data
     set's rule alone, equal text once."""
 
@@ -228,16 +245,22 @@ class _Verdicts:
             self._known[sql] = self._agrees(rule, run, self._scorer.execute(run))
         return self._known[sql]
 
+    def met(self, sql: str, result: ExecutionResult) -> tuple[str, ...]:
+        """The gold queries whose result a query gives, by the data set's rule; an empty text where
+        only the result is known. None are met by a wrong query. `result` is the query's own."""
+        rule = self._scorer.rule
+        return tuple(gold.sql if gold.written else "" for gold in self._met(rule, sql, result))
+
     def _agrees(self, rule: Rule, sql: str | None, result: ExecutionResult) -> bool:
-        if sql is None:
-            return False
+        return sql is not None and any(True for _ in self._met(rule, sql, result))
+
+    def _met(self, rule: Rule, sql: str, result: ExecutionResult) -> Iterator[_Gold]:
         run = rule.rewrite(sql)
         found = result if run == sql else self._scorer.execute(run)
-        return found.whole and any(
-            rule.agrees(found, right, gold.sql)
-            for gold in self._golds
-            if (right := self._right(rule, gold)).whole
-        )
+        for gold in self._golds if found.whole else ():
+            right = self._right(rule, gold)
+            if right.whole and rule.agrees(found, right, gold.sql):
+                yield gold
 
     def _right(self, rule: Rule, gold: _Gold) -> ExecutionResult:
         """The right result for a rule, which may be that of the gold query rewritten."""
@@ -245,7 +268,7 @@ class _Verdicts:
         if run == gold.sql:
             return gold.result
         if run not in self._rewritten:
-            self._rewritten[run] = self._scorer.execute(run)
+            self._rewritten[run] = self._scorer.execute_gold(run)
         return self._rewritten[run]
 
 

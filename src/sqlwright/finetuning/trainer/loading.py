@@ -139,6 +139,14 @@ def load(
     return Loaded(folder, tokenizer, model, ends)
 
 
+def with_padding(loaded: Loaded) -> None:
+    """Have the tokenizer fill up rows with a token that ends a reply, where it has none for that;
+    what is filled up isn't read."""
+    tokenizer = loaded.tokenizer
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.convert_ids_to_tokens(loaded.ends[0])
+
+
 def lora_config(settings: Settings) -> Any:
     """The adapter that settings describe, for peft."""
     from peft import LoraConfig

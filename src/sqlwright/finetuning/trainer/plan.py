@@ -19,6 +19,7 @@ from sqlwright.boundary.arguments import (
     checked_fields,
 )
 from sqlwright.errors import ConfigError
+from sqlwright.finetuning.preferences.options import PairOptions, RewardOptions
 
 Objective = Literal["sft", "dpo", "grpo"]
 """The right reply's tokens; pairs of a right and a wrong one; rewards for replies of its own."""
@@ -89,6 +90,13 @@ class TrainingPlan:
     out: Path
     """The run's folder; one that was begun by the same plan is gone on with."""
     objective: Objective = "sft"
+    start: Path | None = None
+    """A run's folder, or an adapter in peft's form, that training begins with; None begins with a
+    new adapter."""
+    pairs: PairOptions = field(default_factory=PairOptions)
+    """Of the objective dpo."""
+    rewards: RewardOptions = field(default_factory=RewardOptions)
+    """Of the objective grpo."""
     preset: str = "small"
     """Name of the preset that the settings began with, for the record."""
     settings: Settings = field(default_factory=Settings)
@@ -137,6 +145,10 @@ class TrainingPlan:
         """Objective, preset and settings as plain data, for the record."""
         settings = asdict(self.settings)
         settings["target_modules"] = list(self.settings.target_modules)
+        if self.objective == "dpo":
+            settings |= asdict(self.pairs)
+        if self.objective == "grpo":
+            settings |= asdict(self.rewards)
         return {
             "objective": self.objective,
             "preset": self.preset,

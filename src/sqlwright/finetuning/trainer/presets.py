@@ -11,6 +11,25 @@ from sqlwright.finetuning.trainer.plan import Settings
 PRESETS: Mapping[str, Settings] = MappingProxyType(
     {
         "small": Settings(),  # ours, for models of 0.5 to 3 billion parameters
+        "dpo": Settings(
+            rank=16,  # the alignment handbook's recipe of DPO with QLoRA
+            alpha=16,  # there
+            dropout=0.0,  # trl's trainer for it trains without
+            epochs=1.0,  # the handbook
+            batch=32,  # ours
+            learning_rate=5e-6,  # the handbook
+            schedule="cosine",  # the handbook
+            warm_up=0.1,  # the handbook
+        ),
+        "grpo": Settings(
+            dropout=0.0,  # ours: replies are drawn by the very model that is trained
+            epochs=1.0,  # ours
+            batch=64,  # ours: 8 replies to each of 8 prompts
+            learning_rate=1e-5,  # ours: ten times that of the paper, which trains all weights
+            schedule="constant",  # ours
+            warm_up=0.0,  # ours
+            max_grad_norm=0.2,  # ours
+        ),
         "chess": Settings(
             rank=128,  # CHESS, appendix B.2
             alpha=256,  # there

@@ -19,6 +19,8 @@ from sqlwright.finetuning.building.set_folder import SetFolder
 from sqlwright.finetuning.trainer import loading
 from sqlwright.finetuning.trainer.card import write_card
 from sqlwright.finetuning.trainer.plan import TrainingPlan
+from sqlwright.finetuning.trainer.preference import Preference
+from sqlwright.finetuning.trainer.rewarded import Rewarded
 from sqlwright.finetuning.trainer.running.computing import computing_of
 from sqlwright.finetuning.trainer.running.record import RunFolder, begun, new_record
 from sqlwright.finetuning.trainer.running.training import Notice, Way, Work, carry_out
@@ -26,7 +28,11 @@ from sqlwright.finetuning.trainer.running.watching import Progress
 from sqlwright.finetuning.trainer.supervised import Supervised
 from sqlwright.llm.vendors.weights_folder import check_weights
 
-WAYS: Mapping[str, Callable[[], Way]] = {"sft": Supervised}
+WAYS: Mapping[str, Callable[[], Way]] = {
+    "sft": Supervised,
+    "dpo": Preference,
+    "grpo": Rewarded,
+}
 """The objectives that there are."""
 
 

@@ -17,6 +17,7 @@ from sqlwright.errors import ConfigError
 from sqlwright.evaluation.folder.whole_files import read_object, write_json, write_lines
 from sqlwright.evaluation.json_lines import line_of, rows
 from sqlwright.finetuning.building.set_folder import SetFolder
+from sqlwright.finetuning.preferences.starting import StartingAdapter
 from sqlwright.finetuning.trainer.plan import TrainingPlan
 from sqlwright.llm.vendors.weights_folder import state_of
 
@@ -24,7 +25,7 @@ VERSION = 1
 """Number of the folder's format."""
 PACKAGES = ("sqlwright", "torch", "transformers", "peft", "trl", "accelerate")
 IDENTITY = (
-    "role", "set", "base", "objective", "settings", "seed", "precision", "processes",
+    "role", "set", "base", "start", "objective", "settings", "seed", "precision", "processes",
     "micro_batch", "accumulation",
 )  # fmt: skip
 """Parts of a record on which the weights depend that come out; a run is gone on with where they
@@ -107,7 +108,10 @@ def new_record(
 ) -> dict[str, Any]:
     """The record of a run that begins now. `computing` is where and in what precision; `known` is
     the folder's record so far, which may know the model's digest."""
-    about = given.about
+    about, digest = given.about, model_digest(plan.model, known)
+    start = StartingAdapter.open(plan.start) if plan.start else None
+    if start is not None:
+        start.check_base(digest, plan.model)
     return {
         "version": VERSION,
         "role": about.role,
@@ -120,9 +124,11 @@ def new_record(
             {"data": one.data, "split": one.split, "name": one.name, "files": dict(one.files)}
             for one in about.sources
         ],
-        "base": {"digest": model_digest(plan.model, known)},
+        "base": {"digest": digest},
+        "start": {"digest": start.digest} if start else None,
         "base_folder": str(plan.model),
         "base_state": state_of(plan.model),
+        "start_folder": str(plan.start) if plan.start else None,
         **plan.told(),
         **computing,
         "versions": {name: version(name) for name in PACKAGES}
@@ -156,5 +162,9 @@ def _difference(part: str, was: Any, told: Any) -> str:
         name = next(n for n in {**told, **was} if was.get(n) != told.get(n))
         return f"{name} was {was.get(name)!r} and is {told.get(name)!r}"
     if isinstance(told, dict):
-        return {"set": "it was trained on another set", "base": "the base model is another"}[part]
+        return {
+            "set": "it was trained on another set",
+            "base": "the base model is another",
+            "start": "it begins with another adapter",
+        }[part]
     return f"{part} was {was!r} and is {told!r}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
@@ -11,6 +11,7 @@ from sqlwright.errors import Cancelled, ConfigError
 from sqlwright.evaluation.intervals import Share
 from sqlwright.finetuning.building.set_folder import SetFolder
 from sqlwright.finetuning.example import read_examples
+from sqlwright.finetuning.preferences.starting import StartingAdapter
 from sqlwright.finetuning.trainer import loading
 from sqlwright.finetuning.trainer.evaluation.judging import ExecutionJudge
 from sqlwright.finetuning.trainer.evaluation.measures import (
@@ -70,6 +71,8 @@ class Prepared:
     """Tokens of the longest example, those left out included."""
     longest_reply: int
     """Tokens of the longest right reply."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """Further facts for the record."""
 
 
 class Way(Protocol):
@@ -122,15 +125,17 @@ def carry_out(
 
 
 def _loaded(work: Work) -> loading.Loaded:
-    """The base model with a new adapter."""
+    """The base model with a new adapter, or with the one that training begins with."""
     plan = work.plan
     loaded = loading.load(
         plan.model,
         quantized=plan.settings.quantized,
+        adapter=StartingAdapter.open(plan.start).path if plan.start else None,
+        trainable=True,
         precision=work.computing.precision,
         device=plan.device,
     )
-    return loading.with_lora(loaded, plan.settings, seed=plan.seed)
+    return loaded if plan.start else loading.with_lora(loaded, plan.settings, seed=plan.seed)
 
 
 def _check(work: Work, prepared: Prepared, notice: Notice) -> None:
@@ -204,9 +209,12 @@ def _ended(work: Work, loaded: loading.Loaded, prepared: Prepared) -> dict[str, 
             "trained": prepared.kept,
             "too_long": prepared.too_long,
             "longest": prepared.longest,
+            **prepared.about,
         },
         "parameters": {
-            "adapter": sum(one.numel() for name, one in named if "lora_" in name),
+            "adapter": sum(
+                one.numel() for name, one in named if "lora_" in name and ".ref." not in name
+            ),
             "all": sum(one.numel() for _, one in named),
         },
         "losses": {"first": losses[0], "last": losses[-1], "last_tenth": sum(last) / len(last)},

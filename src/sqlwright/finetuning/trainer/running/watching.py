@@ -27,7 +27,12 @@ Progress = Callable[[int, int, float, float], None]
 Evaluate = Callable[[], Mapping[str, Any]]
 """Measures the model as it is, and gives what is put on record."""
 
-_LOGGED = ("epoch", "loss", "learning_rate", "grad_norm")
+_LOGGED = (
+    "epoch", "loss", "learning_rate", "grad_norm",
+    "rewards/accuracies", "rewards/margins", "logps/chosen", "logps/rejected",
+    "reward", "frac_reward_zero_std", "kl", "entropy", "right", "right_by_luck",
+    "completions/mean_length", "completions/clipped_ratio",
+)  # fmt: skip
 
 
 @dataclass
