@@ -32,7 +32,7 @@ class Lesson:
 
     def steps(self) -> list[NamedStep]:
         """The steps of the recipe that are no combinators, in its order, with their names."""
-        return list(_named(self.recipe.step))
+        return list(named_steps(self.recipe.step))
 
     def step(self, name: str) -> NamedStep:
         """The first step by that name. Raises ConfigError."""
@@ -78,12 +78,13 @@ class _Models(Mapping[str, Model]):
         return len(self._embedded) + 1
 
 
-def _named(step: Step) -> Iterator[NamedStep]:
+def named_steps(step: Step) -> Iterator[NamedStep]:
+    """The steps in it that are no combinators, with their names."""
     if isinstance(step, NamedStep):
         if isinstance(step.step, Combinator):
-            yield from _named(step.step)
+            yield from named_steps(step.step)
         else:
             yield step
     elif isinstance(step, Combinator):
         for child in step.children:
-            yield from _named(child)
+            yield from named_steps(child)

@@ -382,7 +382,7 @@ def test_shuffled_windows_without_a_vote_go_to_the_larger_cluster(
     queries = (CITIES, ORDERS, COUNT, COUNT_ID, *MANY)
     for seed in range(5):
         votes = itertools.cycle([Missing("unavailable", "down"), "1"])
-        script = Script([When(CRITIC, lambda _asked: next(votes))])
+        script = Script([When(CRITIC, lambda _asked, votes=votes: next(votes))])
         step = MultiSample(judge="number", order="shuffled", window=2, representatives=True)
         context = Context(shop_workspace, Run(seed=seed), {"llm": ScriptedModel(script)})
         listed = step.listed(state_of(shop_workspace, *queries), context.run)

@@ -29,6 +29,8 @@ def linked_state(
     """
     state = lesson.begun(example.question, example.evidence)
     for step in _outside_own_views(lesson, lesson.before(before, stages=STAGES)):
+        if state.refusal is not None:
+            break
         said = named_tables(tables) if step.name == LINKER else None
         state, _ = lesson.taught(step, state, partial(_says, said))
     return state

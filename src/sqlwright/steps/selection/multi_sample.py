@@ -92,8 +92,8 @@ class MultiSample(JudgingStep):
     """More queries than that are seen window by window, and the winner of one goes into the next;
     or (`tournament`) in rounds of windows side by side, whose winners meet in the next round."""
     order: Literal["ranked", "shuffled"] = "ranked"
-    """`ranked` shows the largest cluster first, equals as they are ranked; `shuffled` by the seed and
-    the question, so that a place says nothing of how many agree: the form a critic is trained in."""
+    """`ranked` shows the largest cluster first, equals as they are ranked; `shuffled` goes by the
+    seed and the question, so that no place says how many agree: the form a critic is trained in."""
     representatives: bool = False
     """Show one query of each cluster instead of all that differ; `pairs` always does."""
     evidence: Literal["letter", "sense"] = "letter"
