@@ -57,7 +57,8 @@ def test_spellings_at_one_place_are_added_up() -> None:
 
 
 @pytest.mark.parametrize(
-    "before", [("▁",), (" ",), ("Answer", ":"), ("An", "swer", ":"), ("A", "nswer", ":"), ("答案是",)]
+    "before",
+    [("▁",), (" ",), ("Answer", ":"), ("An", "swer", ":"), ("A", "nswer", ":"), ("答案是",)],
 )
 def test_the_letter_is_looked_for_among_whole_words(before: tuple[str, ...]) -> None:
     reply = replied(*before, ("B", {"B": 0.6, "A": 0.4}), ".")
