@@ -78,7 +78,6 @@ class Case:
     recipe: str
     overrides: tuple[str, ...]
     question: Mapping[str, Any]
-    seen: str = ""
     part: float = 1.0
     context: int = AMPLE
 
@@ -88,13 +87,13 @@ class Case:
         return (self.question["gold"], *self.question["others"])
 
 
-def cases(*roles: str) -> Iterator[Any]:
-    for role in roles or MODELS:
+def cases() -> Iterator[Any]:
+    for role in MODELS:
         for told in CASES[role]:
             for question in CASES["questions"]:
                 overrides = (*SMALLER.get(told["recipe"], ()), *told.get("set", ()))
-                seen, part = told.get("seen", ""), told.get("part", 1.0)
-                one = Case(role, told["recipe"], overrides, question, seen, part)
+                part = told.get("part", 1.0)
+                one = Case(role, told["recipe"], overrides, question, part)
                 name = ",".join(told.get("set", ())) or ("whole" if part == 1 else "part")
                 letter = "evidence" if "evidence" in question else "bare"
                 yield pytest.param(one, id=f"{role}-{told['recipe']}-{name}-{letter}")
@@ -244,3 +243,50 @@ def test_training_and_inference_show_the_same_bytes(case: Case, same: Any) -> No
     assert not set(trained) - set(asked)
     if "form=pairs" not in str(case.overrides):  # there pairs of two right queries are asked, too
         assert not set(asked) - set(trained)
+
+
+OVERRIDES = [(role, told) for role in MODELS for told in CASES[role] if "set" in told]
+
+
+@pytest.mark.parametrize(("role", "told"), OVERRIDES, ids=str)
+def test_an_override_changes_the_text(
+    role: str, told: Mapping[str, Any], shop_workspace: Workspace
+) -> None:
+    """Else nothing would be compared by it."""
+    changed = []
+    for question in CASES["questions"]:
+        case = Case(role, told["recipe"], SMALLER.get(told["recipe"], ()), question)
+        texts = [build(case, shop_workspace, *further) for further in ((), told["set"])]
+        whole, other = ([text_of(one) for one in built.examples] for built in texts)
+        changed.append(whole != other)
+    assert any(changed) is not told.get("alike", False)
+
+
+@pytest.mark.parametrize("case", [one for one in cases() if one.values[0].part < 1])
+def test_a_context_that_is_too_small_changes_the_text(
+    case: Any, shop_workspace: Workspace
+) -> None:
+    whole = replace(case, part=1.0)
+    narrowed = replace(case, context=narrow(case, shop_workspace))
+    one, other = ([*map(text_of, build(c, shop_workspace).examples)] for c in (whole, narrowed))
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    ("role", "override"),
+    [
+        ("linker", "schema_linking.select_tables.examples=3"),
+        ("generator", "generation.direct.style=compact"),
+        ("critic", "selection.multi_sample.cell=3"),
+        ("selector", "selection.pairwise.characters=30"),
+    ],
+)
+def test_a_builder_with_another_option_is_noticed(role: str, override: str, same: Any) -> None:
+    recipe = CASES[role][0]["recipe"]
+    case = Case(role, recipe, SMALLER.get(recipe, ()), CASES["questions"][0])
+    trained, asked = same(case, override)
+    assert not set(trained) & set(asked)
+
+
+def test_every_role_has_cases() -> None:
+    assert set(MODELS) == set(ROLES) <= set(CASES)
