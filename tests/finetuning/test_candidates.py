@@ -69,7 +69,7 @@ def test_only_candidates_of_generators_that_did_not_see_the_database_are_read(
 
 
 def test_the_embedded_models_are_refused_where_they_were_trained(tmp_path: Path) -> None:
-    seen = sorted(embedded_databases())[0]
+    seen = min(embedded_databases())
     line = {**LINE, "db_id": seen, "candidates": [{"sql": GOLD, "model": EMBEDDED}]}
     sets = read_candidates([written(tmp_path / "one.jsonl", {"trained_on": []}, line)])
     assert list(sets.of("cases", "q", seen)) == []

@@ -33,6 +33,7 @@ DATASETS: Mapping[str, str] = {
     "livesqlbench": "sqlwright.datasets.livesqlbench:load_livesqlbench",
     "spider2-lite": "sqlwright.datasets.spider2_lite:load_spider2_lite",
     "golden": "sqlwright.datasets.golden:load_golden_file",
+    "traces": "sqlwright.datasets.traces:load_traces",
 }
 
 ENTRY_POINTS = "sqlwright.datasets"

@@ -12,11 +12,13 @@ from typing import Any
 from sqlwright.errors import DatasetError
 from sqlwright.finetuning.candidates.folds import outside
 from sqlwright.finetuning.candidates.generators import EMBEDDED, embedded_databases
-from sqlwright.finetuning.candidates.lines import CandidateFile, Header
+from sqlwright.finetuning.candidates.lines import CandidateFile, Header, QuestionLine
+from sqlwright.finetuning.candidates.traced import traced
 from sqlwright.finetuning.roles.role import Sampled
 
 Key = tuple[str, str]
 """Ids of a question and of its database."""
+Found = dict[Key, dict[str, list[Sampled]]]
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,16 @@ class CandidateSets:
 
 
 def read_candidates(paths: Iterable[Path]) -> CandidateSets:
-    """The candidates of several files, each file once. Raises DatasetError, also where there is
-    none."""
-    found: dict[Key, dict[str, list[Sampled]]] = defaultdict(dict)
-    generators = []
+    """The candidates of several files, each file once; of a folder of traces those of the questions
+    that were judged. Raises DatasetError, also where there is none."""
+    found: Found = defaultdict(dict)
+    generators: list[Mapping[str, Any]] = []
     for path in dict.fromkeys(path.resolve() for path in paths):
-        file = CandidateFile.open(path)
-        generators.append(_read(file, found))
+        if path.is_dir():
+            generators += [_taken(header, lines, path, found) for header, lines in traced(path)]
+        else:
+            file = CandidateFile.open(path)
+            generators.append(_taken(file.header, file.questions(), path, found))
     if not generators:
         raise DatasetError(
             "there are no candidates to choose among",
@@ -64,12 +69,13 @@ def read_candidates(paths: Iterable[Path]) -> CandidateSets:
     return CandidateSets(tuple(generators), found)
 
 
-def _read(file: CandidateFile, found: dict[Key, dict[str, list[Sampled]]]) -> Mapping[str, Any]:
-    """Takes up a file's candidates; the generator for the record."""
-    header, shipped = file.header, embedded_databases()
-    seen = seen_by(header)
+def _taken(
+    header: Header, lines: Iterable[QuestionLine], path: Path, found: Found
+) -> Mapping[str, Any]:
+    """Takes up a generator's candidates; the generator for the record."""
+    shipped, seen = embedded_databases(), seen_by(header)
     counted: Counter[str] = Counter()
-    for line in file.questions():
+    for line in lines:
         kept = found[line.question_id, line.db_id].setdefault(_whole(line.source), [])
         for one in line.candidates:
             known = shipped if one.model == EMBEDDED else seen
@@ -82,7 +88,7 @@ def _read(file: CandidateFile, found: dict[Key, dict[str, list[Sampled]]]) -> Ma
     told = header.model_dump(mode="json", exclude={"header", "folded", "trained_on"})
     return {
         **told,
-        "file": str(file.path),
+        "file": str(path),
         "trained_on": None if seen is None else len(seen),
         **{name: counted[name] for name in ("kept", "dropped", "unknown")},
     }
