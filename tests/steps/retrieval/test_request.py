@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.scripted import scripted_models
 
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.recipes.loading import load_recipe, recipe_names
@@ -14,7 +15,6 @@ from sqlwright.schema import SchemaView
 from sqlwright.session import Session
 from sqlwright.steps.retrieval.request import MAX_CHARACTERS, ScreenRequest, screen_request
 from sqlwright.types import Question, State
-from tests.scripted import scripted_models
 
 CASES = Path(__file__).parents[2] / "cases" / "request"
 READS: dict[str, list[str]] = yaml.safe_load((CASES / "reads.yaml").read_text("utf-8"))
