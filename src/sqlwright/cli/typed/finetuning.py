@@ -28,6 +28,11 @@ def positive(text: str | float) -> float:
     return value
 
 
+def amount(text: str | float) -> float:
+    """A number, 0 included, from the command line. Raises typer.BadParameter."""
+    return 0.0 if str(text).strip() in {"0", "0.0"} else positive(text)
+
+
 Data = Annotated[
     list[str] | None,
     typer.Option(
@@ -156,6 +161,36 @@ CheckpointMinutes = Annotated[
         metavar="N",
         parser=positive,
         help="Minutes between two checkpoints at most.",
+    ),
+]
+Start = Annotated[
+    Path | None,
+    typer.Option(
+        "--start",
+        metavar="RUN",
+        help="A run, or an adapter, that training begins with; for dpo and grpo the sft run.",
+    ),
+]
+Beta = Annotated[
+    float | None,
+    typer.Option(
+        "--beta", metavar="N", parser=positive, help="dpo: how much leaving the start counts."
+    ),
+]
+Group = Annotated[
+    int | None,
+    typer.Option(
+        "--group", metavar="N", parser=options.count, help="grpo: replies to each prompt."
+    ),
+]
+Kl = Annotated[
+    float | None,
+    typer.Option("--kl", metavar="N", parser=amount, help="grpo: how much leaving it counts."),
+]
+ReplyTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--reply-tokens", metavar="N", parser=options.count, help="grpo: of a reply at most."
     ),
 ]
 Context = Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -102,6 +102,11 @@ def command(
     micro_batch: finetuning.MicroBatch = None,
     learning_rate: finetuning.LearningRate = None,
     quantized: finetuning.Quantized = None,
+    start: finetuning.Start = None,
+    beta: finetuning.Beta = None,
+    group: finetuning.Group = None,
+    kl: finetuning.Kl = None,
+    reply_tokens: finetuning.ReplyTokens = None,
     precision: finetuning.Precision = "auto",
     device: finetuning.Device = "auto",
     evaluate: finetuning.EvaluateQuestions = 100,
@@ -128,6 +133,7 @@ def command(
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.finetune.training import Wanted, run
     from sqlwright.finetuning.building.plan import BuildPlan, Source
+    from sqlwright.finetuning.preferences.options import PairOptions, RewardOptions
 
     settle_streams()
     plan = BuildPlan(
@@ -159,9 +165,14 @@ def command(
         out,
         None if build_only else model,
         preset,
-        {name: value for name, value in chosen.items() if value is not None},
+        _given(chosen),
         {
             "objective": objective,
+            "start": start,
+            "pairs": PairOptions(**_given({"beta": beta})),
+            "rewards": RewardOptions(
+                **_given({"group": group, "kl": kl, "max_reply_tokens": reply_tokens})
+            ),
             "seed": seed,
             "micro_batch": micro_batch or 0,
             "precision": precision,
@@ -182,6 +193,11 @@ def alone(out: Path) -> None:
             "several processes can't build a set together",
             hint="Build it first, by the same command without the launcher and with --build-only.",
         )
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that somebody named."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _has_traces(data: Sequence[str] | None) -> bool:

@@ -54,10 +54,9 @@ def _about(one: Estimate, width: int) -> Iterator[Text]:
     yield from labelled("set", [Text(told)], width)
     name = clean(plan.shape.name, 80)
     rank = "" if plan.passes.method == "full" else f" of rank {plan.passes.rank}"
-    told = (
-        f"{name}, {plan.shape.parameters / 1e9:.1f} billion parameters; "
-        f"{plan.passes.method}{rank}, {plan.epochs:g} epochs, {plan.objective}; {one.operations:.2g} operations"
-    )
+    how = f"{plan.passes.method}{rank}, {plan.epochs:g} epochs, {plan.objective}"
+    told = f"{name}, {plan.shape.parameters / 1e9:.1f} billion parameters; {how}; "
+    told += f"{one.operations:.2g} operations"
     yield from labelled("training", [Text(told)], width)
     fits = [f"{size} GB" for size, fits in one.fits.items() if fits]
     told = f"{one.memory.total:.0f} GB: " + ", ".join(

@@ -21,8 +21,8 @@ from sqlwright.finetuning.trainer.plan import TrainingPlan
 from sqlwright.finetuning.trainer.presets import find_preset
 from sqlwright.presentation.answer import to_json
 
-PRESET = "small"
-"""The preset where none is named."""
+PRESETS: Mapping[str, str] = {"dpo": "dpo", "grpo": "grpo"}
+"""The preset of an objective where none is named; `small` of others."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,15 @@ class Wanted:
 
     def training_plan(self) -> TrainingPlan | None:
         """The plan of the training; None where the set alone is built. Raises ConfigError."""
-        settings = replace(find_preset(self.preset or PRESET), **self.settings)
+        preset = self.preset or PRESETS.get(self.training["objective"], "small")
+        settings = replace(find_preset(preset), **self.settings)
         if self.model is None:
             return None
         return TrainingPlan(
             set_folder=self.plan.out,
             model=self.model.expanduser().resolve(),
             out=self.out / "run",
-            preset=self.preset or PRESET,
+            preset=preset,
             settings=settings,
             **self.training,
         )
