@@ -21,19 +21,19 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from benchmarks.finetuning_data import bird_with_made_rows, candidates_of_beams
-from sqlwright.finetuning.building.build import build
-from sqlwright.finetuning.building.fingerprints import fingerprints
-from sqlwright.finetuning.building.leakage import WAYS, find_leakage
 
 from sqlwright.datasets.example import Dataset
 from sqlwright.datasets.registry import load_dataset
 from sqlwright.datasets.selection import Selection
+from sqlwright.finetuning.building.build import build
+from sqlwright.finetuning.building.fingerprints import fingerprints
+from sqlwright.finetuning.building.leakage import WAYS, find_leakage
 from sqlwright.finetuning.building.plan import BuildPlan, Source
 from sqlwright.finetuning.building.set_folder import RECORD, SetFolder
 from sqlwright.finetuning.estimating.tokens import SetTokens, set_tokens
@@ -116,7 +116,8 @@ def datasets(data: Path, out: Path, sample: str) -> dict[str, tuple[Path, Datase
         if folder is None or not folder.is_dir():
             continue
         selection = Selection(split=split, sample=sample, by="database" if sample else "")
-        found[name] = folder, load_dataset(loader, folder, selection)
+        dataset = load_dataset(loader, folder, selection)
+        found[name] = folder, replace(dataset, name=f"{name}-{dataset.name}")
     return found
 
 
@@ -157,7 +158,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             share_held_out=0.1,
             limit=options.limit,
             candidates=candidates if paper.role in CHOOSING else (),
-            without=sorted(leaks),
+            without=sorted(
+                {one for name in paper.sources for one in there[name][1].db_ids} & set(leaks)
+            ),
         )
         built.append(_built(paper, plan, options.tokenizer))
     lines = [*_table(built), "", *_left_out(leaks), *(f"Not built: {line}." for line in lacking)]

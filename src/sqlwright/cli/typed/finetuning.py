@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -241,7 +242,22 @@ def data_sets(
     each: list[str | None] = [None] * len(named)
     if parts:
         each = [*parts] if len(parts) == len(named) else [parts[0]] * len(named)
-    return [
+    found = [
         (name, split, measuring.data_set(name, split=split))
         for name, split in zip(named, each, strict=True)
+    ]
+    return _told_apart(found)
+
+
+def _told_apart(
+    found: Sequence[tuple[str, str | None, Dataset]],
+) -> list[tuple[str, str | None, Dataset]]:
+    """The same, with the loader's name in front of a name that several have: `train` of BIRD and
+    of Spider-Syn."""
+    names = [dataset.name for _, _, dataset in found]
+    return [
+        (name, split, dataset)
+        if names.count(dataset.name) == 1
+        else (name, split, replace(dataset, name=f"{name.partition(':')[0]}-{dataset.name}"))
+        for name, split, dataset in found
     ]
