@@ -120,7 +120,8 @@ def command(
             "name the model to train, or build the set alone",
             hint="Give --model FOLDER, a model as transformers saves it, or --build-only.",
         )
-    if role in CHOOSING and not candidates and not _has_traces(data):
+    tried = [*(candidates or ()), *(_traces(data) if role in CHOOSING else ())]
+    if role in CHOOSING and not tried:
         raise UsageError(
             f"a {role} learns to choose among queries, and there are none",
             hint="Write some with 'sqlwright finetune candidates', and name the file with "
@@ -147,7 +148,7 @@ def command(
         seed=seed,
         share_held_out=share,
         limit=limit,
-        candidates=tuple(candidates or ()),
+        candidates=tuple(tried),
         options=_options(option),
         without=tuple(one.strip() for one in (without or "").split(",") if one.strip()),
     )
@@ -200,8 +201,12 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _has_traces(data: Sequence[str] | None) -> bool:
-    return any(one.partition(":")[0].strip() == "traces" for one in data or ())
+def _traces(data: Sequence[str] | None) -> list[Path]:
+    """Folders of traces among the data: what was tried there are candidates, too."""
+    named = [one.partition(":") for one in data or ()]
+    return [
+        Path(folder.strip()).expanduser() for name, _, folder in named if name.strip() == "traces"
+    ]
 
 
 def _options(texts: Sequence[str] | None) -> dict[str, str]:
