@@ -89,6 +89,12 @@ SETS = (
     ),
 )
 CHOOSING = ("critic", "selector")
+LABELS = {
+    "linker": {"tables_in_reply": "tables in the reply"},
+    "generator": {"injected": "tables added", "hardness": "hardness"},
+    "selector": {"completions": "letter"},
+}
+"""The labels that the table shows of a role, with words for them; all of others."""
 
 
 @dataclass(frozen=True)
@@ -233,8 +239,13 @@ def _left_out(leaks: Mapping[str, str]) -> Iterator[str]:
 
 def _labels(one: Built) -> str:
     """The balance of labels in a few words."""
-    told: dict[str, Any] = dict(one.folder.about.statistics)
-    return str(told.get("balance", ""))[:200]
+    told = one.folder.about.statistics["train"]["balance"].get(one.paper.role, {})
+    kinds = LABELS.get(one.paper.role, {name: name.replace("_", " ") for name in told})
+    return "; ".join(
+        f"{words}: {', '.join(f'{label} {count:,}' for label, count in told[name].items())}"
+        for name, words in kinds.items()
+        if name in told
+    )
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
