@@ -69,7 +69,7 @@ class _Models(Mapping[str, Model]):
         self._teacher = teacher
 
     def __getitem__(self, role: str) -> Model:
-        return self._embedded.get(role, self._teacher)
+        return self._embedded[role] if role in set(self._embedded) else self._teacher
 
     def __iter__(self) -> Iterator[str]:
         yield from (*self._embedded, "llm")
