@@ -22,7 +22,7 @@ from sqlwright.finetuning.roles.distractors import (
 )
 from sqlwright.finetuning.roles.gold import gold_columns, gold_tables, ordered
 from sqlwright.finetuning.roles.preceding import state_before
-from sqlwright.finetuning.roles.reasons import REFUSED, UNREAD
+from sqlwright.finetuning.roles.reasons import REFUSED, TOO_LONG, UNREAD
 from sqlwright.finetuning.roles.role import Asked
 from sqlwright.finetuning.roles.verdicts import wrong_queries
 from sqlwright.finetuning.teacher import Taught
@@ -35,6 +35,7 @@ from sqlwright.types import State
 
 Distractors = Literal["weighted", "similar", "none"]
 
+MISREAD = "the gold query can't be read back from the reply"
 BLOCK = "```sql\n{sql}\n```"
 FORMS: Mapping[str, str] = {"generation/fine_tuned": "{sql}"}
 """The form of a reply by the prompt that asks for it; any other asks for a block."""
@@ -88,8 +89,8 @@ class GeneratorRole:
             return ()
         form = self._form(lesson)
         taught = self._taught(form.format(sql=gold), gold, state, lesson)
-        if taught is None:
-            asked.skipped("the gold query can't be read back from the reply")
+        if isinstance(taught, str):
+            asked.skipped(taught)
             return ()
         injected = [name for name in choice.tables if name not in needed] if choice else []
         wrong = wrong_queries(asked, [bare(one.sql) for one in asked.sampled])
@@ -119,17 +120,18 @@ class GeneratorRole:
             ),
         )
 
-    def _taught(self, reply: str, gold: str, state: State, lesson: Lesson) -> Taught | None:
-        """The prompt, where the step reads the gold query from the reply."""
+    def _taught(self, reply: str, gold: str, state: State, lesson: Lesson) -> Taught | str:
+        """The prompt, where the step reads the gold query from the reply; else the reason."""
         try:
             after, taught = lesson.taught(
                 lesson.step(self.step), state, lambda _step, _place: reply
             )
         except (MalformedReply, ModelFailed):
-            return None
+            return MISREAD
         written = after.candidates[len(state.candidates) :]
-        read = len(taught) == 1 and bool(written) and all(one.sql == gold for one in written)
-        return taught[0] if read else None
+        if len(taught) > 1 or not written or any(one.sql != gold for one in written):
+            return MISREAD
+        return taught[0] if taught else TOO_LONG
 
     def _form(self, lesson: Lesson) -> str:
         step = lesson.step(self.step).step

@@ -11,7 +11,7 @@ from sqlwright.finetuning.lesson import Lesson
 from sqlwright.finetuning.roles.choice import TABLES, tables_reply
 from sqlwright.finetuning.roles.gold import gold_tables
 from sqlwright.finetuning.roles.preceding import state_before
-from sqlwright.finetuning.roles.reasons import REFUSED, UNREAD
+from sqlwright.finetuning.roles.reasons import REFUSED, TOO_LONG, UNREAD
 from sqlwright.finetuning.roles.role import Asked
 from sqlwright.schema import ColumnRef
 from sqlwright.steps.schema_linking.narrowing import narrowed
@@ -56,14 +56,14 @@ class LinkerRole:
         reply = tables_reply(tables, schema)
         step = lesson.step(self.step)
         after, taught = lesson.taught(step, state, lambda _step, _place: reply)
-        if len(taught) != 1 or not self._kept(tables, state, after):
+        if not self._kept(tables, state, after):
             asked.skipped("the step doesn't keep the gold tables")
             return ()
-        (prompt,) = taught
-        shown = "\n".join(turn.text for turn in prompt.messages)
-        if not all(name in shown for name in tables):
-            asked.skipped("the prompt has no room for the gold tables")
+        shown = "\n".join(turn.text for one in taught for turn in one.messages)
+        if len(taught) != 1 or not all(name in shown for name in tables):
+            asked.skipped(TOO_LONG)
             return ()
+        (prompt,) = taught
         return (
             TrainingExample(
                 id=f"{asked.source}/{example.id}",

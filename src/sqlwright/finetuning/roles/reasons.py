@@ -4,3 +4,4 @@ from __future__ import annotations
 
 UNREAD = "the gold query's tables can't be read"
 REFUSED = "the recipe refuses the question"
+TOO_LONG = "the prompt doesn't fit the model's context"
