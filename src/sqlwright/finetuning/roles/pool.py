@@ -56,6 +56,10 @@ def pool_of(asked: Asked, before: str) -> Pool | None:
     if is_right is None:
         asked.skipped("no gold query that runs")
         return None
+    if asked.example.gold_sql and asked.scorer.execute(asked.example.gold_sql).empty:
+        # Any query that finds nothing would count as right.
+        asked.skipped("the gold result is empty")
+        return None
     plain = [one for one in asked.sampled if not one.hinted]
     taken = plain
     if not any(is_right(one.sql) for one in plain):
