@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from sqlwright.candidates import ResultGroup
 from sqlwright.finetuning.example import TrainingExample
-from sqlwright.finetuning.roles.linked_view import gold_tables, linked_state
+from sqlwright.finetuning.roles.choice import Choice
+from sqlwright.finetuning.roles.gold import gold_tables
+from sqlwright.finetuning.roles.preceding import state_before
+from sqlwright.finetuning.roles.reasons import REFUSED
 from sqlwright.finetuning.roles.role import Asked, Sampled
 from sqlwright.finetuning.teacher import Taught
 from sqlwright.protocols import Context
@@ -66,7 +69,7 @@ def pool_of(asked: Asked, before: str) -> Pool | None:
         taken = plain + [one for one in asked.sampled if one.hinted and is_right(one.sql)]
     state = _executed(asked, taken, before)
     if state.refusal is not None:
-        asked.skipped("the recipe refuses the question")
+        asked.skipped(REFUSED)
         return None
     pairs = zip(state.candidates, taken, strict=True)
     hinted = frozenset(one.id for one, sampled in pairs if sampled.hinted)
@@ -118,8 +121,15 @@ def example_of(
 
 
 def _executed(asked: Asked, taken: Sequence[Sampled], before: str) -> State:
-    lesson, tables = asked.lesson, gold_tables(asked.example, asked.lesson.workspace.schema)
-    state = linked_state(lesson, asked.example, tables, before=before)
+    lesson, example = asked.lesson, asked.example
+    tables = gold_tables(example.gold_sql, lesson.workspace.schema)
+    state = state_before(
+        before,
+        lesson,
+        question=example.question,
+        evidence=example.evidence,
+        choice=Choice(tables) if tables else None,
+    )
     candidates = tuple(
         Candidate(one.sql, SOURCE, sample=number, model=one.model, by_model=True)
         for number, one in enumerate(taken, start=1)
