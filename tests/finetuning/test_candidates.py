@@ -131,12 +131,18 @@ def test_a_run_tells_the_databases_of_its_set(tmp_path: Path) -> None:
     run, built = tmp_path / "run", tmp_path / "set"
     for folder in (run, built):
         folder.mkdir()
-    (run / "run.json").write_text(json.dumps({"role": "generator", "set": str(built)}), "utf-8")
+    digests = {"train.jsonl": "a1", "held_out.jsonl": "b2"}
+    record = {"role": "generator", "set": digests, "set_folder": str(built)}
+    (run / "run.json").write_text(json.dumps(record), "utf-8")
     with pytest.raises(DatasetError, match="doesn't tell the databases"):
         trained_databases(run)
-    told = {"databases": {"train": ["shop"], "held_out": ["bank"]}}
+    told = {"databases": {"train": ["shop"], "held_out": ["bank"]}, "digests": digests}
     (built / "set.json").write_text(json.dumps(told), "utf-8")
     assert trained_databases(run) == {"shop"}
+    told |= {"digests": digests | {"train.jsonl": "c3"}, "databases": {"train": []}}
+    (built / "set.json").write_text(json.dumps(told), "utf-8")
+    with pytest.raises(DatasetError, match="another set"):
+        trained_databases(run)
 
 
 # Writing

@@ -40,7 +40,8 @@ def test_each_reply_names_a_right_query_and_the_rejected_ones_are_wrong(
         assert wrong
         assert set(one.rejected) == wrong
         assert one.facts["hinted"] == case.get("hinted", False)
-        assert len(queries) == one.facts["queries"] <= 5
+        assert len(queries) == one.facts["candidates"] <= 5
+        assert len(queries) - len(wrong) == one.facts["right"]
     assert len({one.messages for one in examples}) == len({one.id for one in examples})
 
 

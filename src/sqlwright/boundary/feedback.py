@@ -21,13 +21,13 @@ ENDING = ".feedback.json"
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What the user said of an answer."""
+    """An answer called right or wrong by the user."""
 
     right: bool
     sql: str = ""
     """A query that would have been right, where the answer wasn't; empty where none was given."""
     time: str = ""
-    """When it was said, ISO 8601, UTC."""
+    """ISO 8601, UTC."""
 
     @property
     def word(self) -> str:

@@ -79,7 +79,7 @@ def command(
         return 0
     path = find_trace(folder, run_id)
     if action == "judge":
-        from sqlwright.running.judging import judge
+        from sqlwright.evaluation.golden.feedback import judge
 
         judge(path, right=right, sql=sql)
     trace = read_trace(path)

@@ -67,7 +67,7 @@ def trace_lines(trace: Trace, display: DisplayOptions) -> Iterator[Text]:
 
 
 def feedback_lines(trace: Trace, display: DisplayOptions) -> Iterator[Text]:
-    """What the user said of the answer."""
+    """The user's word on the answer."""
     said = trace.feedback
     if said is None:
         return

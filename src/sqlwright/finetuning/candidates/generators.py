@@ -23,19 +23,23 @@ def embedded_databases() -> frozenset[str]:
 
 
 def trained_databases(run: Path) -> frozenset[str]:
-    """The databases of the set that a run of ours was trained on: the run's folder has set.json, or
-    names the set's folder in run.json. Raises DatasetError."""
+    """The databases of the set that a run of ours was trained on, by the set's folder that run.json
+    names, or by a set.json beside it. Raises DatasetError."""
     record = read_object(run / "run.json")
-    named: Any = record.get("set")
-    told = named.get("folder", named.get("path")) if isinstance(named, dict) else named
+    folder, digests = record.get("set_folder"), record.get("set")
     places = [run / "set.json"]
-    if isinstance(told, str):
-        places.append(run / told / "set.json")
+    if isinstance(folder, str):
+        places.append(run / folder / "set.json")
     about: dict[str, Any] = next((found for at in places if (found := read_object(at))), {})
     listed = about.get("databases")
     if not isinstance(listed, dict) or not isinstance(listed.get("train"), list):
         raise DatasetError(
             f"{run} doesn't tell the databases that it was trained on",
             hint="It takes the set.json of its set, in the folder or where run.json says.",
+        )
+    if digests is not None and about.get("digests") != digests:
+        raise DatasetError(
+            f"{run} was trained on another set than the one that is in {folder} now",
+            hint="Put the set.json of its set into the run's folder.",
         )
     return frozenset(map(str, listed["train"]))

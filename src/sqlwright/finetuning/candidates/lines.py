@@ -15,6 +15,7 @@ from sqlwright.evaluation import json_lines
 T = TypeVar("T", bound=BaseModel)
 
 VERSION = 1
+"""Version of the form; grows when a reader has to tell old files from new ones."""
 REMEDY = "`sqlwright finetune candidates` writes such files."
 
 

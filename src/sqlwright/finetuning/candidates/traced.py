@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from sqlwright.datasets.own.traces import LONGEST, NAME, load_traces
 from sqlwright.datasets.selection import Selection
-from sqlwright.datasets.traces import LONGEST, NAME, load_traces
 from sqlwright.finetuning.candidates.generators import EMBEDDED
 from sqlwright.finetuning.candidates.lines import CandidateLine, Header, QuestionLine
 from sqlwright.running.trace import Trace, read_trace

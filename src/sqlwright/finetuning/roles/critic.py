@@ -88,9 +88,10 @@ class Critic:
             return
         for prompt in taught:
             heat = heats[prompt.place % len(heats)]
-            facts = pool.about(shown) | {"queries": len(heat), "order": order}
-            name = f"{order}-{prompt.place}"
             wrong = _wrong(heat, right)
+            numbers = {"candidates": len(heat), "right": len(heat) - len(wrong), "order": order}
+            facts = pool.about(shown) | numbers
+            name = f"{order}-{prompt.place}"
             yield example_of(asked, self.name, name, prompt, rejected=wrong, facts=facts)
 
     def _drawn(self, asked: Asked, pool: Pool) -> list[Candidate]:

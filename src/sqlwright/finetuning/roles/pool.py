@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from sqlwright.candidates import ResultGroup
 from sqlwright.finetuning.example import TrainingExample
-from sqlwright.finetuning.roles.linked_view import gold_tables, linked_state
+from sqlwright.finetuning.roles.choice import Choice
+from sqlwright.finetuning.roles.gold import gold_tables
+from sqlwright.finetuning.roles.preceding import state_before
+from sqlwright.finetuning.roles.reasons import REFUSED
 from sqlwright.finetuning.roles.role import Asked, Sampled
 from sqlwright.finetuning.teacher import Taught
 from sqlwright.protocols import Context
@@ -56,13 +59,17 @@ def pool_of(asked: Asked, before: str) -> Pool | None:
     if is_right is None:
         asked.skipped("no gold query that runs")
         return None
+    if asked.example.gold_sql and asked.scorer.execute(asked.example.gold_sql).empty:
+        # Any query that finds nothing would count as right.
+        asked.skipped("the gold result is empty")
+        return None
     plain = [one for one in asked.sampled if not one.hinted]
     taken = plain
     if not any(is_right(one.sql) for one in plain):
         taken = plain + [one for one in asked.sampled if one.hinted and is_right(one.sql)]
     state = _executed(asked, taken, before)
     if state.refusal is not None:
-        asked.skipped("the recipe refuses the question")
+        asked.skipped(REFUSED)
         return None
     pairs = zip(state.candidates, taken, strict=True)
     hinted = frozenset(one.id for one, sampled in pairs if sampled.hinted)
@@ -114,8 +121,15 @@ def example_of(
 
 
 def _executed(asked: Asked, taken: Sequence[Sampled], before: str) -> State:
-    lesson, tables = asked.lesson, gold_tables(asked.example, asked.lesson.workspace.schema)
-    state = linked_state(lesson, asked.example, tables, before=before)
+    lesson, example = asked.lesson, asked.example
+    tables = gold_tables(example.gold_sql, lesson.workspace.schema)
+    state = state_before(
+        before,
+        lesson,
+        question=example.question,
+        evidence=example.evidence,
+        choice=Choice(tables) if tables else None,
+    )
     candidates = tuple(
         Candidate(one.sql, SOURCE, sample=number, model=one.model, by_model=True)
         for number, one in enumerate(taken, start=1)
