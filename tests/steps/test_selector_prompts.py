@@ -39,6 +39,9 @@ STEPS: dict[str, Callable[[], Step]] = {
     "recall_tables": lambda: SelectTables(
         prompt="schema_linking/recall_tables", examples=0, descriptions="retrieved"
     ),
+    "tuned_tables": lambda: SelectTables(
+        prompt="schema_linking/tuned_tables", examples=0, descriptions="retrieved"
+    ),
     "select_columns": lambda: SelectColumns(least=0),
     "generate_tests": GenerateTests,
     "evaluate_test": EvaluateTests,

@@ -14,6 +14,7 @@ from sqlwright.protocols import Workspace
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.steps.schema_linking.replies import (
     ColumnsReply,
+    NamedTables,
     RelevanceReply,
     RepliedNames,
     TablesReply,
@@ -27,11 +28,14 @@ def cases(name: str) -> list[Any]:
     return read
 
 
+@pytest.mark.parametrize("form", [TablesReply, NamedTables])
 @pytest.mark.parametrize("case", cases("tables"), ids=lambda case: str(case["name"]))
-def test_tables_are_read_from_a_reply(case: Any, shop_workspace: Workspace) -> None:
+def test_tables_are_read_from_a_reply(
+    case: Any, form: type[TablesReply | NamedTables], shop_workspace: Workspace
+) -> None:
     names = RepliedNames(shop_workspace.schema)
     try:
-        found, _ = names.tables(json_from(case["reply"], TablesReply).tables)
+        found, _ = names.tables(json_from(case["reply"], form).tables)
     except MalformedReply:
         found = []
     assert sorted(set(found)) == case.get("read", [])

@@ -27,6 +27,18 @@ class TablesReply(BaseModel):
         return {"reasoning": reasoning, "tables": [_name_of(entry) for entry in found]}
 
 
+class NamedTables(BaseModel):
+    """The tables a question needs, from a model that was trained to name them and nothing else."""
+
+    model_config = _CLOSED
+    tables: list[str]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lenient(cls, data: Any) -> Any:
+        return {"tables": TablesReply.model_validate(data).tables}
+
+
 class TableColumns(BaseModel):
     """Columns of one table."""
 

@@ -14,13 +14,16 @@ from sqlwright.schema import Schema, SchemaView
 from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.schema_linking.choosing import choose
 from sqlwright.steps.schema_linking.narrowing import narrowed
-from sqlwright.steps.schema_linking.replies import RepliedNames, TablesReply
+from sqlwright.steps.schema_linking.replies import NamedTables, RepliedNames, TablesReply
 from sqlwright.steps.showing import SchemaStep
 from sqlwright.types import State
 
 PER_NAME = 48
 """Tokens a model must read for each name that is listed alone: an eighth of its context at six
 tokens a name. Chosen."""
+UNREASONED = frozenset({"schema_linking/tuned_tables"})
+"""Prompts for models that were trained to name tables alone: a reply held to a form with reasoning
+isn't one they were trained on."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class SelectTables(SchemaStep):
     little."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = "schema_linking/select_tables"
+    """A name under `steps/`, or the path of a file that ends in .jinja;
+    `schema_linking/tuned_tables` is for models trained on the task."""
 
     purpose: ClassVar[str] = (
         "Keeps only the tables that the question needs, and what joins them. Worth it where "
@@ -75,7 +80,7 @@ class SelectTables(SchemaStep):
             examples=self.examples,
             shown=self.shown,
             sampling=self.sampling,
-            form=TablesReply,
+            form=self._form,
             resolve=lambda reply: names.tables(reply.tables),
             view=view,
             others=self._others(state, view, by_name, context),
@@ -90,6 +95,10 @@ class SelectTables(SchemaStep):
             state = state.evolve(view=state.view.narrowed({*state.view.visible, *returned}))
             kept |= returned
         return narrowed(state, kept)
+
+    @property
+    def _form(self) -> type[TablesReply | NamedTables]:
+        return NamedTables if self.prompt in UNREASONED else TablesReply
 
     def _needed(self, state: State) -> bool:
         return bool(state.question.text.strip()) and len(state.view.visible_schema().tables) > 1
