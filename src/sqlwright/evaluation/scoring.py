@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -80,8 +80,7 @@ class Scorer:
             evidence=example.evidence,
             tags=dict(example.tags),
         )
-        golds = [self._gold(sql) for sql in example.golds]
-        golds += map(_expected, example.results)
+        golds = self._golds(example)
         usable = [gold for gold in golds if not gold.problem]
         if not usable:
             return replace(record, status="gold", message=golds[0].problem)
@@ -107,6 +106,15 @@ class Scorer:
             return scored
         asked = Asked(gold_sql, scored.sql, state, self.schema, needed, views, verdicts.by_rule)
         return self._explained(scored, gold, result, asked)
+
+    def judge(self, example: Example) -> Callable[[str], bool] | None:
+        """Says by the data set's rule of a query whether it is right; None where no gold query
+        runs."""
+        usable = [gold for gold in self._golds(example) if not gold.problem]
+        return _Verdicts(self, usable).by_rule if usable else None
+
+    def _golds(self, example: Example) -> list[_Gold]:
+        return [*map(self._gold, example.golds), *map(_expected, example.results)]
 
     def _gold(self, sql: str) -> _Gold:
         result = self.execute(sql)

@@ -21,7 +21,7 @@ from sqlwright.prompts.fitting import Fitted, Messages, Portion, fit
 from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.schema import render_sql
 from sqlwright.prompts.templates import plain_text, render
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Run
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.critic import probabilities, result_probabilities
@@ -91,6 +91,9 @@ class MultiSample(JudgingStep):
     beyond: Literal["sliding", "tournament"] = "sliding"
     """More queries than that are seen window by window, and the winner of one goes into the next;
     or (`tournament`) in rounds of windows side by side, whose winners meet in the next round."""
+    order: Literal["ranked", "shuffled"] = "ranked"
+    """`ranked` shows the largest cluster first, equals as they are ranked; `shuffled` goes by the
+    seed and the question, so that no place says how many agree: the form a critic is trained in."""
     representatives: bool = False
     """Show one query of each cluster instead of all that differ; `pairs` always does."""
     evidence: Literal["letter", "sense"] = "letter"
@@ -120,7 +123,7 @@ class MultiSample(JudgingStep):
         groups = clusters(state)
         if len(groups) < 2 or self.judge == "critic":
             return 0
-        count = len(self._listed(groups))
+        count = len(self.ranked(groups))
         voices = max(len(self.critics), 1)
         if self.form == "pairs":
             return voices * count * (count - 1) // 2
@@ -133,7 +136,7 @@ class MultiSample(JudgingStep):
         if self.judge == "critic":
             return self._by_critic(groups, state, context)
         panel = _Panel(self, _failed(state, self.errors), state, context)
-        listed = self._listed(groups)
+        listed = self.listed(state, context.run)
         shares = panel.pairs(listed) if self.form == "pairs" else panel.joint(listed)
         state = panel.state
         if panel.heard == 0:
@@ -146,7 +149,15 @@ class MultiSample(JudgingStep):
         did = {c.id: shares[one.number] for one in listed for c in one.speaks_for}
         return select(state, groups, did)
 
-    def _listed(self, groups: Sequence[ResultGroup]) -> list[Shown]:
+    def listed(self, state: State, run: Run) -> list[Shown]:
+        """The queries in the order in which a prompt numbers them; windows and pairs are taken in
+        this order, too."""
+        ranked = self.ranked(clusters(state))
+        if self.order == "shuffled":
+            run.random(f"{NAME}/order/{state.question.text}").shuffle(ranked)
+        return ranked
+
+    def ranked(self, groups: Sequence[ResultGroup]) -> list[Shown]:
         """The queries that are shown, the largest cluster first; equals as they are ranked."""
         if self.form == "pairs":
             listed = [Shown(n, g.best, g.candidates) for n, g in enumerate(groups, start=1)]
@@ -209,7 +220,7 @@ class _Panel:
             winners = []
             for heat, votes in zip(heats, self._voted(heats), strict=True):
                 last.update(self._shares(heat, votes))
-                winners.append(_winner(heat, votes))
+                winners.append(self._winner(heat, votes))
             left = winners + later
         # Shares of different heats say little of each other: only who is left is better than all.
         return {number: share / 2 for number, share in last.items()} | {left[0].number: 1.0}
@@ -225,6 +236,14 @@ class _Panel:
                 total[heat[place].number] += vote
         most = max(total.values()) or 1.0
         return {number: votes / most for number, votes in total.items()}
+
+    def _winner(self, heat: Heat, votes: Votes) -> Shown:
+        """The one with most votes; of equals, and without votes, the better ranked."""
+        ranked = [one.number for one in self.step.ranked(clusters(self.state))]
+        return max(
+            enumerate(heat),
+            key=lambda one: (votes.get(one[0], 0.0), -ranked.index(one[1].number)),
+        )[1]
 
     @staticmethod
     def _shares(heat: Heat, votes: Votes) -> dict[int, float]:
@@ -333,11 +352,6 @@ def _even(left: list[Shown], size: int) -> tuple[list[list[Shown]], list[Shown]]
     heats = [left[at : at + each] for at in range(0, len(left), each)]
     alone = heats.pop() if len(heats[-1]) == 1 else []
     return heats, alone
-
-
-def _winner(heat: Heat, votes: Votes) -> Shown:
-    """The one with most votes; of equals, and without votes, the first."""
-    return heat[max(range(len(heat)), key=lambda place: (votes.get(place, 0.0), -place))]
 
 
 def _named(text: str, count: int) -> Votes:

@@ -113,7 +113,7 @@ class Pairwise(JudgingStep):
     def _asked(
         self, groups: Sequence[ResultGroup], state: State, context: Context
     ) -> tuple[State, Points]:
-        pairs = list(permutations(range(len(groups)), 2))
+        pairs = orders(groups)
         fitted = [self._fitted(groups[a].best, groups[b].best, state, context) for a, b in pairs]
         prompts = [self._prompt(each) for each in fitted]
         for each in fitted:
@@ -174,6 +174,12 @@ class Pairwise(JudgingStep):
         ]
 
 
+def orders(groups: Sequence[ResultGroup]) -> list[tuple[int, int]]:
+    """The comparisons in the order in which they are asked: the places of the results that are
+    shown as A and as B."""
+    return list(permutations(range(len(groups)), 2))
+
+
 def _first_wins(text: str) -> float:
     return float(letter_from(text, LETTERS) == LETTERS[0])
 
@@ -195,7 +201,7 @@ def _by_critic(
         state = state.warn("critic", critic.caution)
     sure = result_probabilities(state, groups, critic)
     points = {}
-    for a, b in permutations(range(len(groups)), 2):
+    for a, b in orders(groups):
         both = sure[a] + sure[b]
         points[a, b] = sure[a] / both if both > 0 else 0.5
     return state, points
