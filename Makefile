@@ -7,7 +7,7 @@ TOOLS := .venv-tools
 LOWEST := .venv-lowest
 PIP_INSTALL := -m pip install -q --disable-pip-version-check
 
-.PHONY: demo test lint types contracts check browser test-browser test-ray test-training test-weights lock audit sbom lowest clean
+.PHONY: demo test lint types contracts check browser test-browser test-finetune test-ray test-training test-weights lock audit sbom lowest clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/sqlwright demo
@@ -32,6 +32,9 @@ test-training: $(VENV)/.installed-training
 
 test-weights: $(VENV)/.installed-weights
 	@$(BIN)/python -m pytest -m weights tests/llm
+
+test-finetune: $(VENV)/.installed-finetune
+	@$(BIN)/python -m pytest -m finetune tests/finetuning
 
 # Pins every package of the development environment, with hashes.
 lock: $(TOOLS)/.installed
@@ -85,6 +88,11 @@ $(VENV)/.installed-training: $(VENV)/.installed-dev
 
 $(VENV)/.installed-weights: $(VENV)/.installed-dev
 	@$(BIN)/python $(PIP_INSTALL) 'torch==2.13.0' 'transformers>=5.23,<6' 'safetensors<0.9'
+	@touch $@
+
+$(VENV)/.installed-finetune: $(VENV)/.installed-dev
+	@$(BIN)/python $(PIP_INSTALL) 'torch==2.13.0' 'safetensors<0.9'
+	@$(BIN)/python $(PIP_INSTALL) 'transformers>=5.23,<6' 'peft<0.22' 'trl>=1.16,<2' 'accelerate<2'
 	@touch $@
 
 $(VENV)/.installed-browser: $(VENV)/.installed-dev

@@ -20,9 +20,12 @@ def save_tiny(
     template: str | None = TEMPLATE,
     ends: str | None = "",
     thinks: bool = False,
+    spread: float = 0.02,
 ) -> Path:
     """Two layers of width 64. `ends` are letters that end a reply besides its own end token; with
-    None nothing ends it. One that `thinks` has a token for the end of a thought."""
+    None nothing ends it. One that `thinks` has a token for the end of a thought. `spread` is the
+    standard deviation of the weights: with as little as usual no adapter of so small a model can
+    make it sure of a token."""
     import torch
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
@@ -49,6 +52,7 @@ def save_tiny(
             num_attention_heads=4,
             num_key_value_heads=2,
             max_position_embeddings=CONTEXT,
+            initializer_range=spread,
             bos_token_id=tokenizer.bos_token_id,
             eos_token_id=tokenizer.eos_token_id,
         )

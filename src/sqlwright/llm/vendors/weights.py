@@ -17,7 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlwright.llm.endpoint import Call, Completion, EndpointError, PlainMessage
+from sqlwright.llm.endpoint import Call, Completion, EndpointError
+from sqlwright.llm.vendors.chat_text import end_tokens, prompt_tokens, short
 from sqlwright.llm.vendors.reading import likeliest, well_formed
 from sqlwright.llm.vendors.weights_folder import memory_bytes, weight_bytes
 from sqlwright.messages import Reply, TokenLogprob
@@ -26,8 +27,6 @@ PIECE = 512
 """Tokens of a prompt that are read at once: between two pieces a cancelled call ends."""
 END_OF_THOUGHT = "</think>"
 """The token by which models end their reasoning, where they have one."""
-LONGEST_REASON = 200
-"""Characters kept of a library's error."""
 
 
 class Weights:
@@ -36,12 +35,24 @@ class Weights:
     def __init__(self, folder: Path, state: str) -> None:
         """`state` tells these weights from others in that folder. Raises EndpointError for weights
         that can't be loaded."""
-        self._folder = folder
         with _explained(f"the weights in {folder} can't be loaded"):
-            self._tokenizer, self._model = _loaded(folder)
+            self._hold(*_loaded(folder))
+        self._folder = folder
         self._state = state
-        self._ends = _ends(self._tokenizer, self._model)
-        self._thought: int | None = self._tokenizer.get_vocab().get(END_OF_THOUGHT)
+
+    @classmethod
+    def over(cls, tokenizer: Any, model: Any, *, folder: Path) -> Weights:
+        """Those of a model that is in memory already, as it is at each reply; `folder` is named in
+        errors."""
+        made = cls.__new__(cls)
+        made._hold(tokenizer, model)
+        made._folder, made._state = folder, ""
+        return made
+
+    def _hold(self, tokenizer: Any, model: Any) -> None:
+        self._tokenizer, self._model = tokenizer, model
+        self._ends = end_tokens(tokenizer, model)
+        self._thought: int | None = tokenizer.get_vocab().get(END_OF_THOUGHT)
         """The token that ends a thought; None where it has none."""
 
     def reply(self, call: Call, stop: threading.Event, *, context: int) -> Completion:
@@ -70,15 +81,8 @@ class Weights:
         )
 
     def _prompt(self, call: Call) -> list[int]:
-        """Tokens of the prompt: in the tokenizer's chat template, or the bare texts for a model
-        that has none."""
-        tokenizer = self._tokenizer
-        if not tokenizer.chat_template:
-            text = "\n\n".join(message.text for message in call.messages)
-            return list(tokenizer(well_formed(text))["input_ids"])
         thinks = call.reasoning not in {None, "none"}
-        text = _in_template(tokenizer, call.messages, thinks)
-        return list(tokenizer(text, add_special_tokens=False)["input_ids"])
+        return prompt_tokens(self._tokenizer, call.messages, thinks=thinks)
 
     def _generate(
         self, call: Call, prompt: Sequence[int], limit: int, stop: threading.Event
@@ -241,46 +245,6 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
     return tokenizer, model.to(device).eval()
 
 
-def _ends(tokenizer: Any, model: Any) -> list[int]:
-    """The tokens that end a reply."""
-    told = model.generation_config.eos_token_id
-    ends = told if isinstance(told, list) else [told]
-    return list(dict.fromkeys(t for t in (*ends, tokenizer.eos_token_id) if t is not None))
-
-
-def _in_template(tokenizer: Any, messages: Sequence[PlainMessage], thinks: bool) -> str:
-    """The prompt in the tokenizer's chat template. Some know no system message, and want the turns
-    of two to alternate."""
-    from jinja2 import TemplateError
-
-    turns = [(each.role if each.role != "tool" else "user", each.text) for each in messages]
-    try:
-        return _rendered(tokenizer, turns, thinks)
-    except TemplateError:
-        merged: list[tuple[str, str]] = []
-        for given, text in turns:
-            role = "user" if given == "system" else given
-            if merged and merged[-1][0] == role:
-                merged[-1] = role, f"{merged[-1][1]}\n\n{text}"
-            else:
-                merged.append((role, text))
-        try:
-            return _rendered(tokenizer, merged, thinks)
-        except TemplateError as error:
-            raise _unusable(f"the chat template of the model fails: {_short(error)}") from None
-
-
-def _rendered(tokenizer: Any, turns: Sequence[tuple[str, str]], thinks: bool) -> str:
-    return str(
-        tokenizer.apply_chat_template(
-            [{"role": role, "content": well_formed(text)} for role, text in turns],
-            tokenize=False,
-            add_generation_prompt=True,
-            enable_thinking=thinks,
-        )
-    )
-
-
 @contextmanager
 def _explained(problem: str) -> Iterator[None]:
     """Errors of torch and transformers become an EndpointError with their first line."""
@@ -298,12 +262,7 @@ def _explained(problem: str) -> Iterator[None]:
     except unreadable as error:
         if "allocate memory" in str(error):
             raise _unusable(f"{problem}: there isn't enough memory") from None
-        raise _unusable(f"{problem}: {_short(error)}") from error
-
-
-def _short(error: Exception) -> str:
-    lines = str(error).strip().splitlines() or [""]
-    return f"{type(error).__name__}: {lines[0][:LONGEST_REASON]}"
+        raise _unusable(f"{problem}: {short(error)}") from error
 
 
 def _unusable(message: str) -> EndpointError:

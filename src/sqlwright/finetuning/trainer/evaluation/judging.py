@@ -1,0 +1,87 @@
+"""Judges queries by executing them: against the gold queries of a set's data, by its rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sqlwright.database import open_database
+from sqlwright.datasets.example import Example
+from sqlwright.datasets.registry import load_dataset
+from sqlwright.datasets.selection import Selection
+from sqlwright.errors import DatasetError
+from sqlwright.evaluation.rules.registry import find_rule
+from sqlwright.evaluation.scoring import Scorer
+from sqlwright.finetuning.building.set_folder import SourceRecord
+from sqlwright.finetuning.example import TrainingExample
+from sqlwright.types import ExecutionResult
+
+
+class ExecutionJudge:
+    """The verdicts on queries for a set's questions. Data sets and databases are opened with the
+    first question of each, and stay open; used from one thread."""
+
+    def __init__(self, sources: Sequence[SourceRecord]) -> None:
+        self._sources = sources
+        self._examples: dict[str, dict[tuple[str, str], tuple[Example, str]]] = {}
+        """By the name of the data set; by database and question, with the rule."""
+        self._scorers: dict[tuple[Path, str], Scorer] = {}
+        self._rights: dict[tuple[str, str, str], list[tuple[ExecutionResult, str]]] = {}
+
+    def __call__(self, example: TrainingExample, sql: str) -> bool:
+        """True if a query gives a result that is right. Raises DatasetError for data that isn't
+        there any more, and DatabaseUnavailable."""
+        asked, rule = self._asked(example)
+        scorer = self._scorer(asked.database, rule)
+        key = (example.source, example.db_id, example.question_id)
+        if key not in self._rights:
+            self._rights[key] = _right_results(asked, scorer)
+        result = scorer.execute(scorer.rule.rewrite(sql))
+        return result.whole and any(
+            scorer.rule.agrees(result, right, gold) for right, gold in self._rights[key]
+        )
+
+    def close(self) -> None:
+        """Close the databases."""
+        for scorer in self._scorers.values():
+            scorer.database.close()
+        self._scorers.clear()
+
+    def _asked(self, example: TrainingExample) -> tuple[Example, str]:
+        if example.source not in self._examples:
+            self._examples[example.source] = self._read(example.source)
+        found = self._examples[example.source].get((example.db_id, example.question_id))
+        if found is None:
+            raise DatasetError(
+                f"{example.source} has no question {example.question_id} of {example.db_id} any "
+                "more, on which the training is to be evaluated",
+                hint="Build the set anew from the data as it is, or evaluate on no questions.",
+            )
+        return found
+
+    def _read(self, name: str) -> dict[tuple[str, str], tuple[Example, str]]:
+        found: dict[tuple[str, str], tuple[Example, str]] = {}
+        for source in self._sources:
+            if source.name == name:
+                kind, _, folder = source.data.partition(":")
+                questions = Path(source.questions) if source.questions else None
+                selection = Selection(questions=questions, split=source.split)
+                dataset = load_dataset(kind, Path(folder), selection)
+                found |= {(one.db_id, one.id): (one, source.rule) for one in dataset.examples}
+        return found
+
+    def _scorer(self, database: Path, rule: str) -> Scorer:
+        key = (database, rule)
+        if key not in self._scorers:
+            opened = open_database(str(database))
+            self._scorers[key] = Scorer(opened, opened.schema(), find_rule(rule))
+        return self._scorers[key]
+
+
+def _right_results(asked: Example, scorer: Scorer) -> list[tuple[ExecutionResult, str]]:
+    """The results that are right, each with the query that tells whether order counts."""
+    rights = [(scorer.execute(scorer.rule.rewrite(sql)), sql) for sql in asked.golds]
+    for one in asked.results:
+        ordered = "SELECT 1 ORDER BY 1" if one.ordered else ""
+        rights.append((ExecutionResult(one.columns, one.rows), ordered))
+    return [(result, sql) for result, sql in rights if result.whole]
