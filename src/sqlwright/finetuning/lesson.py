@@ -52,10 +52,11 @@ class Lesson:
         return [one for one in found if one.name.split(".")[0] in stages]
 
     def taught(self, step: Step, state: State, says: Says) -> tuple[State, list[Taught]]:
-        """The state after a step, and what it asked, with the replies it was given."""
+        """The state after a step, and what it asked, with the replies it was given; without the
+        prompts that no model would be sent, since they don't fit its context."""
         teacher = Teacher(says, context_tokens=self.context_tokens)
         context = Context(self.workspace, self.run, _Models(self.embedded, teacher))
-        return step(state, context), teacher.taught
+        return step(state, context), [one for one in teacher.taught if one.fits]
 
 
 class _Models(Mapping[str, Model]):

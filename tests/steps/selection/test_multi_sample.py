@@ -245,8 +245,39 @@ def test_votes_are_shared_by_the_probabilities_of_the_numbers(shop_workspace: Wo
     state, model = judged(shop_workspace, lambda _: reply, *queries, judge="logprobs")
     assert chosen(state) == CITIES
     assert [request.logprobs for _, request in model.requests] == [20]
+    assert state.warnings == ()
     state, _ = judged(shop_workspace, lambda _: reply, *queries, judge="number")
     assert chosen(state) == COUNT
+    assert state.warnings == ()
+
+
+@pytest.mark.parametrize("options", [{}, {"form": "pairs"}, {"critics": ("llm", "llm")}])
+def test_replies_without_probabilities_count_by_their_text_and_it_is_said(
+    options: Any, shop_workspace: Workspace
+) -> None:
+    queries = (COUNT, CITIES, ORDERS)
+    says = prefers(CITIES)
+    state, _ = judged(shop_workspace, says, *queries, judge="logprobs", **options)
+    assert chosen(state) == CITIES
+    (note,) = state.warnings
+    assert "scored by their text" in note.text
+
+
+def test_numbers_of_two_digits_have_the_probability_of_both(shop_workspace: Workspace) -> None:
+    """Digit by digit, the first of twelve and the tenth begin alike."""
+    queries = [f"SELECT {number}" for number in range(12)]
+    ones = (("1", math.log(0.6)), ("2", math.log(0.4)))
+    nought = (("0", math.log(0.9)), (".", math.log(0.1)))
+    places = (TokenLogprob("1", math.log(0.6), ones), TokenLogprob("0", math.log(0.9), nought))
+    listed: list[str] = []
+
+    def says(asked: Asked) -> Reply:
+        listed.extend(shown(asked))
+        return Reply("10", logprobs=places)
+
+    state, _ = judged(shop_workspace, says, *queries, judge="logprobs")
+    assert len(listed) == 12
+    assert chosen(state) == listed[9]
 
 
 @pytest.mark.parametrize("form", ["joint", "pairs"])

@@ -26,6 +26,7 @@ from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.critic import probabilities, result_probabilities
 from sqlwright.steps.selection.judging.queries import SCHEMA, Shown, schema_of, shown
+from sqlwright.steps.selection.judging.scoring import Scoring
 from sqlwright.steps.selection.judging.step import JudgingStep
 from sqlwright.steps.selection.judging.verdicts import number_from
 from sqlwright.types import Candidate, ExecutionResult, State
@@ -268,16 +269,18 @@ class _Panel:
         """The votes in each heat, all asked side by side, one critic after another."""
         total = [defaultdict[int, float](float) for _ in heats]
         for voice, sampling in enumerate(self._models()):
-            prompts = []
+            prompts, scoring = [], Scoring()
             for heat in heats:
                 fitted = self._fitted(heat, sampling)
                 self.state = fitted.noted(self.state, NAME)
-                prompts.append(self._prompt(fitted, len(heat), self._round * 100 + voice))
+                turn = self._round * 100 + voice
+                prompts.append(self._prompt(fitted, len(heat), turn, scoring))
             try:
                 replies = ask(prompts, self.state, self.context, step=NAME, sampling=sampling)
             except (MalformedReply, ModelFailed) as error:
                 self.problem = error
                 continue
+            self.state = scoring.noted(self.state, self.context, sampling.model)
             for votes, samples in zip(total, replies, strict=True):
                 for place, vote in ((p, v) for said in samples if said for p, v in said.items()):
                     votes[place] += vote
@@ -286,14 +289,14 @@ class _Panel:
         self.lost += sum(not votes for votes in total)
         return list(total)
 
-    def _prompt(self, fitted: Fitted, count: int, turn: int) -> Prompt[Votes]:
+    def _prompt(self, fitted: Fitted, count: int, turn: int, scoring: Scoring) -> Prompt[Votes]:
         parse, judge = partial(_named, count=count), self.step.judge
         if judge == "prompted":
             form = Correct.model_json_schema()
             return Prompt(fitted.messages, parse, form, round=turn)
         if judge == "number":
             return Prompt(fitted.messages, parse, round=turn)
-        weigh = partial(_weighed, count=count)
+        weigh = scoring.reading(partial(_weighed, count=count))
         return Prompt(fitted.messages, parse, logprobs=_LIKELIEST, weigh=weigh, round=turn)
 
     def _fitted(self, heat: Heat, sampling: Sampling) -> Fitted:
