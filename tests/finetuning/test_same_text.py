@@ -219,7 +219,7 @@ def same(
     """Both texts of a case, in one order."""
 
     def both(case: Case, *further: str, **options: Any) -> tuple[list[Text], list[Text]]:
-        if case.part < 1:
+        if case.part != 1:
             case = replace(case, context=narrow(case, shop_workspace))
         built = build(case, shop_workspace, *further)
         ordered = "critic" in case.role
@@ -262,6 +262,17 @@ def test_an_override_changes_the_text(
     assert any(changed) is not told.get("alike", False)
 
 
+@pytest.mark.parametrize("part", [0.9, 1.0, 1.05])
+@pytest.mark.parametrize("role", MODELS)
+def test_a_server_that_holds_replies_to_a_form_is_sent_the_same(
+    role: str, part: float, same: Any
+) -> None:
+    """The form would take room of the prompt."""
+    recipe = CASES[role][0]["recipe"]
+    case = Case(role, recipe, SMALLER.get(recipe, ()), CASES["questions"][0], part)
+    assert same(case) == same(case, json_schema=True)
+
+
 @pytest.mark.parametrize("case", [one for one in cases() if one.values[0].part < 1])
 def test_a_context_that_is_too_small_changes_the_text(
     case: Any, shop_workspace: Workspace
@@ -278,7 +289,7 @@ def test_a_context_that_is_too_small_changes_the_text(
         ("linker", "schema_linking.select_tables.examples=3"),
         ("generator", "generation.direct.style=compact"),
         ("critic", "selection.multi_sample.cell=3"),
-        ("selector", "selection.pairwise.characters=30"),
+        ("selector", "selection.pairwise.rows=1"),
     ],
 )
 def test_a_builder_with_another_option_is_noticed(role: str, override: str, same: Any) -> None:

@@ -39,7 +39,7 @@ class Computing:
 
 
 def computing_of(plan: TrainingPlan) -> Computing:
-    """Where a plan is carried out. Raises ConfigError for what isn't there."""
+    """The devices for a plan. Raises ConfigError for what isn't there."""
     import torch
     from accelerate import PartialState
 
@@ -90,4 +90,7 @@ def shared_arguments(plan: TrainingPlan, computing: Computing, aside: str) -> di
         "save_strategy": "no",  # checkpoints are due by the watch
         "report_to": [],
         "disable_tqdm": True,
+        "log_level": "error",
+        "log_level_replica": "error",
+        "ddp_find_unused_parameters": False,  # an adapter uses all of its weights
     }
