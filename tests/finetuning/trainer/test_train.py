@@ -199,9 +199,9 @@ def test_long_examples_are_left_out_and_told(tmp_path: Path) -> None:
     told: list[str] = []
     folder = train(a_plan(tmp_path, settings=replace(SHORT, epochs=1.0)), notice=told.append)
     assert told == [
-        "1 of 7 examples are left out: they have more than 400 tokens, up to 856 (--max-tokens)"
+        "1 of 7 examples are left out: they have more than 400 tokens, up to 850 (--max-tokens)"
     ]
-    assert folder.record()["examples"] == {"trained": 6, "too_long": 1, "longest": 856}
+    assert folder.record()["examples"] == {"trained": 6, "too_long": 1, "longest": 850}
 
 
 def test_a_set_of_long_examples_alone_is_refused(tmp_path: Path) -> None:

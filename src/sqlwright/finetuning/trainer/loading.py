@@ -207,6 +207,7 @@ def _base(folder: Path, quantized: Quantized, precision: Precision, device: str)
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    folder = folder.resolve()  # an adapter names it as its base model
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}[precision]
     more: dict[str, Any] = {}
     if quantized == "nf4":

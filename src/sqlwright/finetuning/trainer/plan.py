@@ -41,7 +41,7 @@ Share = Annotated[float, Predicate(_is_share), Words("a number of at least 0, le
 @checked_fields
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the weights that come out depend on, besides the set and the seed.
+    """All that the weights that come out depend on, besides the set and the seed.
 
     The defaults are ours, for models of half a billion to three billion parameters."""
 

@@ -60,7 +60,7 @@ class ExecutionJudge:
         return found
 
     def _read(self, name: str) -> dict[tuple[str, str], tuple[Example, str]]:
-        found = {}
+        found: dict[tuple[str, str], tuple[Example, str]] = {}
         for source in self._sources:
             if source.name == name:
                 kind, _, folder = source.data.partition(":")

@@ -39,7 +39,7 @@ class Computing:
 
 
 def computing_of(plan: TrainingPlan) -> Computing:
-    """Where a plan is carried out. Raises ConfigError for what isn't there."""
+    """The devices for a plan. Raises ConfigError for what isn't there."""
     import torch
     from accelerate import PartialState
 

@@ -130,7 +130,7 @@ def interruptible() -> Iterator[threading.Event]:
 
     def stop(number: int, _frame: FrameType | None) -> None:
         stopping.set()
-        signal.signal(number, known[number])
+        signal.signal(number, known[signal.Signals(number)])
 
     for number in known:
         signal.signal(number, stop)
