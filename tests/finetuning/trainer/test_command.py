@@ -46,6 +46,7 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return [
         "finetune", "linker", "--data", "golden:mine.yaml", "--out", "tuned", "--model", "tiny",
         "--share", "0.5", "--context", "16000", "--epochs", "1", "--batch", "2", "--device", "cpu",
+        "--evaluate", "1",
     ]  # fmt: skip
 
 
@@ -55,6 +56,7 @@ def test_a_role_is_trained_and_named(typed: list[str], capsys: pytest.CaptureFix
     assert "2 examples of 2 questions over 1 database" in told
     assert "[models.tuned-linker]" in told
     assert "sqlwright finetune merge" in told
+    assert "of 1 (95 % interval" in told
     assert Path("tuned/run/adapter/adapter_config.json").is_file()
     assert Path("tuned/run/MODEL_CARD.md").is_file()
     assert main([*typed, "--json"]) == 0

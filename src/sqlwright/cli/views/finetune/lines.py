@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -72,22 +73,25 @@ def run_lines(record: Mapping[str, Any], folder: Path, width: int) -> Iterator[T
     """A run that has ended."""
     yield from labelled("adapter", [Text(clean(str(folder / "adapter"), 400))], width)
     yield from labelled("card", [Text(clean(str(folder / "MODEL_CARD.md"), 400))], width)
-    for name in ("steps", "loss", "evaluation"):
-        if record.get(name) is not None:
-            told = clean(_plain(record[name]), 1_000)
-            yield from labelled(name, [Text(told)], width)
+    losses = record.get("losses") or {}
+    if losses:
+        told = f"{losses['first']:.3f} at first, {losses['last_tenth']:.3f} at the end"
+        yield from labelled("loss", [Text(told)], width)
+    shares = (record.get("evaluation") or {}).items()
+    lines = [Text(clean(f"{name}: {_share(share)}", 400)) for name, share in shares]
+    none = "none: no example is over a database that was set apart, or --evaluate was 0"
+    yield from labelled("evaluation", lines or [Text(none)], width)
 
 
-def _plain(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_plain(each)}" for name, each in value.items())
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _share(share: Mapping[str, Any]) -> str:
+    low, high = f"{share['low']:.0%}", f"{share['high']:.0%}"
+    return f"{share['value']:.1%} of {share['total']:,} (95 % interval {low} to {high})"
 
 
 def serving_lines(role: str, recipe: str, plan: TrainingPlan, width: int) -> Iterator[Text]:
     """The lines of a project file that name the adapter, and how to ask with it."""
-    adapter = clean(str(plan.out / "adapter"), 400)
-    lines = [f"[models.tuned-{role}]", f'model = "weights/{adapter}"']
+    adapter = clean(str((plan.out / "adapter").absolute()), 400)
+    lines = [f"[models.tuned-{role}]", f"model = {json.dumps(f'weights/{adapter}')}"]
     yield from labelled("to use it", [Text("put this into sqlwright.toml:")], width)
     yield Text()
     yield from (Text(f"    {line}") for line in lines)
