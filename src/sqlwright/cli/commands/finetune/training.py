@@ -115,19 +115,8 @@ def command(
 ) -> int:
     """Train one role."""
     role = context.info_name or ""
-    if model is None and not build_only:
-        raise UsageError(
-            "name the model to train, or build the set alone",
-            hint="Give --model FOLDER, a model as transformers saves it, or --build-only.",
-        )
     tried = [*(candidates or ()), *(_traces(data) if role in CHOOSING else ())]
-    if role in CHOOSING and not tried:
-        raise UsageError(
-            f"a {role} learns to choose among queries, and there are none",
-            hint="Write some with 'sqlwright finetune candidates', and name the file with "
-            "--candidates.",
-        )
-    alone(out)
+    _check(role, out, model, tried, build_only=build_only)
     sources = finetuning.data_sets(data, splits=split)
     measured = finetuning.data_sets(held_out) if held_out else []
 
@@ -185,9 +174,22 @@ def command(
     return run(Screen.open(), wanted, as_json=as_json)
 
 
-def alone(out: Path) -> None:
-    """Raise UsageError where one of several processes would build the set: they'd write the same
-    files at once."""
+def _check(
+    role: str, out: Path, model: Path | None, candidates: Sequence[Path], *, build_only: bool
+) -> None:
+    """Raise UsageError for what can't go together: no model to train, no candidates to choose
+    among, several processes that would write one set at once."""
+    if model is None and not build_only:
+        raise UsageError(
+            "name the model to train, or build the set alone",
+            hint="Give --model FOLDER, a model as transformers saves it, or --build-only.",
+        )
+    if role in CHOOSING and not candidates:
+        raise UsageError(
+            f"a {role} learns to choose among queries, and there are none",
+            hint="Write some with 'sqlwright finetune candidates', and name the file with "
+            "--candidates.",
+        )
     several = os.environ.get("WORLD_SIZE", "1") not in {"", "1"}
     if several and not (out / "set" / "set.json").is_file():
         raise UsageError(
