@@ -115,7 +115,7 @@ class GeneratorRole:
                     "shown_tables": len({ref.table for ref in visible}),
                     "columns": len(columns),
                     "shown_columns": len(visible),
-                    "values": len(state.values),
+                    "values": len(state.values) + len(state.examples),
                 },
             ),
         )
