@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -79,7 +80,7 @@ def test_injected_tables_are_in_the_prompt_and_seeded(
     tmp_path: Path, database_files: dict[str, Path]
 ) -> None:
     asked = data_set(tmp_path / "data", {"shop": database_files["shop"]})
-    always = {"options": {"weights": "0,0,1"}}
+    always: dict[str, Any] = {"options": {"weights": "0,0,1"}}
     made_of = {}
     for name, seed in (("one", 1), ("again", 1), ("other", 5)):
         plan = plan_of("generator", [asked], tmp_path / name, seed=seed, **always)

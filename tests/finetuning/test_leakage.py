@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_a_mixed_folder_is_built_once_the_measured_is_left_out(
     databases = {"shop": database_files["shop"], "desk": database_files["desk"]}
     train = data_set(tmp_path / "train", databases, name="mine")
     measured = data_set(tmp_path / "dev", {"store": database_files["desk"]}, OTHER, name="theirs")
-    plan = {"held_out": [measured], "share_held_out": None, "limit": 6}
+    plan: dict[str, Any] = {"held_out": [measured], "share_held_out": None, "limit": 6}
     with pytest.raises(DatasetError, match="desk is the same file as store"):
         made(plan_of("linker", [train], tmp_path / "set", **plan))
     assert not (tmp_path / "set" / "set.json").exists()
