@@ -331,7 +331,7 @@ class _NoCandidates:
 
 
 def _candidates(plan: BuildPlan) -> _Candidates:
-    """What generators wrote, if files of it are given. Raises DatasetError."""
+    """The queries that generators wrote, if files of them are given. Raises DatasetError."""
     if not plan.candidates:
         return _NoCandidates()
     read = loaded("candidates", "sqlwright.finetuning.candidates.reading:read_candidates")

@@ -20,7 +20,7 @@ WAYS: Mapping[Way, str] = {
     "schema": "has the same tables and columns",
     "question": "is asked the same questions over the same tables",
 }
-"""How a database that leaks was recognised, in words."""
+"""Ways in which a database that leaks is recognised, in words."""
 MENTIONED = 8
 """Databases that a message names."""
 

@@ -76,7 +76,7 @@ class Parts:
             ) from None
 
     def find(self, job: Job) -> Part | None:
-        """What a job has made; None where it isn't done, or its file was damaged."""
+        """The part that a job has made; None where it isn't done, or its file was damaged."""
         told = read_object(self._record(job))
         try:
             part = TypeAdapter(Part).validate_python(told)
@@ -101,7 +101,7 @@ class Parts:
         return part
 
     def examples(self, job: Job) -> Iterator[TrainingExample]:
-        """What a job has made, in order."""
+        """The examples that a job has made, in order."""
         return read_examples(self._file(job))
 
     def remove(self) -> None:

@@ -14,10 +14,8 @@ from sqlwright.llm.metering import PER_MESSAGE, estimated_tokens
 Balance = Callable[[Sequence[TrainingExample]], Mapping[str, Any]]
 
 
-def statistics(
-    examples: Iterable[TrainingExample], *, context_tokens: int, leakage: Mapping[str, int] = {}
-) -> dict[str, Any]:
-    """Numbers of examples and databases, tokens, balance of labels, leakage; as JSON.
+def statistics(examples: Iterable[TrainingExample], *, context_tokens: int) -> dict[str, Any]:
+    """Numbers of examples and databases, tokens, balance of labels; as JSON.
 
     Tokens are estimated, rather too many than too few: a tokenizer makes 0.6 to 0.8 times as many.
     """
@@ -36,7 +34,6 @@ def statistics(
         "balance": {
             role: balance([one for one in listed if one.role == role], role) for role in roles
         },
-        "leakage": dict(leakage),
     }
 
 

@@ -16,7 +16,7 @@ from sqlwright.protocols import Embedder, FloatArray
 from sqlwright.schema import ColumnRef, Schema, Table, fold_name
 
 WEIGHTS = (0.2, 0.4, 0.4)
-"""How likely no, one and two further tables are. MSc-SQL (section 3.2) adds none to two "with a
+"""Probabilities of no, one and two further tables. MSc-SQL (section 3.2) adds none to two "with a
 weighted probability" that it doesn't print. The released code adds none at all: its count is set to
 0, and the line that would draw one is a comment, 0.15, 0.30, 0.30 and 0.25 for none to three. These
 are its first three, made to add up to one."""

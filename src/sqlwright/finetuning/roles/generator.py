@@ -54,7 +54,7 @@ class GeneratorRole:
     """Tables added at random, similar tables and columns, or none. `auto` is `similar` where the
     recipe chooses columns, `weighted` where it chooses tables alone, else none."""
     weights: tuple[float, ...] = WEIGHTS
-    """How likely no, one, two and more are added: tables to those needed, and, where similar
+    """Probabilities of adding none, one, two and more: tables to those needed, and, where similar
     columns are added, columns to each needed one."""
     wrong: int = 4
     """Rejected replies of an example at most."""
@@ -115,7 +115,7 @@ class GeneratorRole:
                     "shown_tables": len({ref.table for ref in visible}),
                     "columns": len(columns),
                     "shown_columns": len(visible),
-                    "values": len(state.values),
+                    "values": len(state.values) + len(state.examples),
                 },
             ),
         )
