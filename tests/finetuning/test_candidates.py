@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -11,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from training.parts import part_of
 
 from sqlwright import api
 from sqlwright.datasets.example import Dataset, Example
+from sqlwright.datasets.split import HELD_BACK, load_split
 from sqlwright.errors import ConfigError, DatasetError
 from sqlwright.finetuning.candidates.folds import fold_of, outside
 from sqlwright.finetuning.candidates.generators import (
@@ -74,6 +77,18 @@ def test_the_embedded_models_are_refused_where_they_were_trained(tmp_path: Path)
     sets = read_candidates([written(tmp_path / "one.jsonl", {"trained_on": []}, line)])
     assert list(sets.of("cases", "q", seen)) == []
     assert sets.dropped == 1
+
+
+@pytest.mark.data
+@pytest.mark.skipif("SQLWRIGHT_DATA" not in os.environ, reason="SQLWRIGHT_DATA is not set")
+def test_the_embedded_models_databases_are_those_of_their_training() -> None:
+    data = Path(os.environ["SQLWRIGHT_DATA"])
+    split = load_split(data)
+    bird = {row["db_id"] for row in json.loads((data / "bird/train/train.json").read_text("utf-8"))}
+    questions = Path(__file__).parents[2] / "training" / "data" / "questions"
+    own = {path.stem for path in questions.glob("*.jsonl") if part_of(path.stem) == "fit"}
+    assert embedded_databases() == split.fit | (bird - HELD_BACK) | own
+    assert not embedded_databases() & (split.dev | split.valid | split.calib)
 
 
 def test_several_files_are_one_and_each_counts_once(tmp_path: Path) -> None:

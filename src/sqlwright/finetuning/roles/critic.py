@@ -1,7 +1,8 @@
 """The critic of MSc-SQL: it is shown all candidates with their results and says a number.
 
 Each example shows some candidates of a question, right and wrong, in an order by chance; the reply
-is the number of a right one. Section 4 of the paper; it doesn't say how many are shown in training.
+is the number of a right one: of several with one result the first, so that the same prompt never
+has two replies. Section 4 of the paper; it doesn't say how many are shown in training.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from sqlwright.candidates import result_places
 from sqlwright.errors import ConfigError
 from sqlwright.finetuning.example import TrainingExample
 from sqlwright.finetuning.roles.pool import Pool, example_of, pool_of
@@ -107,10 +109,14 @@ def _heats(critic: MultiSample, listed: Sequence[Shown]) -> list[tuple[Shown, ..
 
 
 def _number(heat: Sequence[Shown], right: set[str], asked: Asked) -> str | None:
-    """The number of a right query of a prompt; None where it has none, or only such. Of several one
-    by chance, so that no place is the likelier one."""
-    numbers = [n for n, one in enumerate(heat, start=1) if one.candidate.id in right]
-    return str(asked.draw.choice(numbers)) if 0 < len(numbers) < len(heat) else None
+    """The number of the first query that has a right result, by which a prompt names that result;
+    None for a prompt without a right or without a wrong query. Of several right results one by
+    chance."""
+    places = result_places([one.candidate for one in heat])
+    rights = [n for n, one in enumerate(heat) if one.candidate.id in right]
+    if not 0 < len(rights) < len(heat):
+        return None
+    return str(asked.draw.choice(sorted({places[n] for n in rights})) + 1)
 
 
 def _wrong(heat: Sequence[Shown], right: set[str]) -> tuple[str, ...]:
