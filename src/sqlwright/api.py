@@ -126,8 +126,8 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
         environ=os.environ if environ is None else environ,
         cache=place / "replies" / prepared_folder(address).name,
     )
-    for name in loaded.asked_of(chosen_models):  # told now, not in the middle of a question
-        chosen_models[name or "llm"]
+    # What is missing is told now, not in the middle of a question.
+    chosen_models.need(loaded.asked_of(chosen_models), asker=f"the recipe {loaded.name}")
     return Session(
         Target(
             address,

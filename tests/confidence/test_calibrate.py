@@ -11,7 +11,7 @@ import pytest
 
 import sqlwright
 from sqlwright import GoldenQuestion
-from sqlwright.datasets.golden import load_golden
+from sqlwright.datasets.own.golden import load_golden
 from sqlwright.errors import DatasetError, UserError, WorkspaceError
 from sqlwright.llm.scripted import Script, ScriptedModel, When
 from sqlwright.prepare import purge

@@ -26,6 +26,8 @@ WORDS = ("customer", "invoice", "payment", "vessel", "harbour", "sensor", "readi
          "employee", "branch", "ticket", "warranty", "supplier", "shipment", "policy")  # fmt: skip
 COLUMNS = ("name", "total", "city", "opened_at", "status_code", "category_description",
            "amount_due", "reference_number", "last_modified_by", "notes")  # fmt: skip
+A_WORD = 8
+"""Tokens of a reply of a letter or a number, which tuned judges give."""
 SMALLER = (
     "samples.count=2",
     "selection.generate_tests.tests=2",
@@ -80,12 +82,13 @@ def ask(recipe: str, path: Path, server: ModelServer, context: int, home: Path) 
         context_tokens=context,
         capabilities=(("json_schema", True), ("tools", True)),
     )
+    named = [name for name in load_recipe(recipe).asks if name]
     with api.open(
         path,
         recipe=recipe,
         overrides=_fitting(recipe),
         descriptions=path.parent / "descriptions",
-        llm=LlmOptions("m", models={"m": own}, cache=False),
+        llm=LlmOptions("m", models={"m": own, **dict.fromkeys(named, own)}, cache=False),
         models={"linker": ScriptedLinker(), "embedder": ScriptedEmbedder()},
         home=home,
         prepare=False,
@@ -122,7 +125,8 @@ def test_every_prompt_fits(recipe: str, context: int, wide: Path) -> None:
     with ModelServer(answer=Responder(faulty=0.0)) as server:
         answer = ask(recipe, wide, server, context, wide.parent / "home")
         assert all(size(asked) <= context for asked in server.seen)
-        assert all(asked.body["max_tokens"] >= 512 for asked in server.seen)
+        limits = {asked.body["max_tokens"] for asked in server.seen}
+        assert min(limits - {A_WORD}) >= 512
         assert server.seen
     told = " ".join(f"{note.text} {note.cause}" for note in answer.warnings)
     assert answer.status == "answered", (answer.status, told, len(server.seen))

@@ -13,7 +13,7 @@ import yaml
 from sqlwright.boundary.yaml_text import read_yaml, write_yaml
 from sqlwright.database import open_database
 from sqlwright.datasets.example import Expected
-from sqlwright.datasets.golden import load_golden_set
+from sqlwright.datasets.own.golden import load_golden_set
 from sqlwright.errors import DatasetError, UnsafeQuery
 from sqlwright.evaluation.golden.adding import NewQuestion, add_question, stored_result
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from sqlwright.datasets.example import Expected
-from sqlwright.datasets.golden import FIELDS, QUERIES, load_golden_set
+from sqlwright.datasets.own.golden import FIELDS, QUERIES, load_golden_set
 from sqlwright.evaluation.golden.faults import RULES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "measuring.md").read_text("utf-8")

@@ -13,7 +13,7 @@ import yaml
 
 import sqlwright
 from sqlwright.api import EmbeddedModels, Session
-from sqlwright.datasets.golden import load_golden_set
+from sqlwright.datasets.own.golden import load_golden_set
 from sqlwright.errors import ModelUnavailable
 from sqlwright.evaluation.golden.faults import RULES, Fault
 from sqlwright.evaluation.golden.lint import Lint

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 import pytest
 
-from sqlwright.llm.choices import choice_probabilities
 from sqlwright.llm.endpoint import Call, PlainMessage
 from sqlwright.llm.keeping.digest import call_form, reply_form, reply_from
 from sqlwright.llm.sending.engine import Engine
@@ -204,15 +202,6 @@ def test_log_probabilities_are_read_in_googles_form(engine: Engine) -> None:
     assert (config["responseLogprobs"], config["logprobs"]) == (True, 3)
     assert isinstance(reply, Reply)
     assert reply.logprobs == (TokenLogprob("B", -0.1, (("A", -2.5),)),)
-
-
-def test_choices_have_probabilities() -> None:
-    other = TokenLogprob("Answer", -0.01)
-    place = TokenLogprob(' "B', math.log(0.6), ((' "B', math.log(0.6)), ("a", math.log(0.3))))
-    found = choice_probabilities(Reply("x", logprobs=(other, place)), ["A", "B", "C"])
-    assert found == pytest.approx({"A": 0.3, "B": 0.6, "C": 0.0})
-    assert choice_probabilities(Reply("x", logprobs=(other,)), ["A"]) is None
-    assert choice_probabilities(Reply("A"), ["A"]) is None
 
 
 def test_what_is_asked_for_makes_another_request_and_replies_are_kept_whole() -> None:

@@ -104,7 +104,8 @@ def test_any_selector_ends_any_recipe(
 ) -> None:
     made = parse_recipe(exchanged_text(recipe, SELECTORS[selector]), fewer(recipe))
     model = ScriptedModel(Script(otherwise=Responder(faulty=0.1).scripted))
-    context = Context(shop_workspace, Run(seed=3), {**scripted_models("SELECT 1"), "llm": model})
+    asked_models = {name or "llm": model for name in made.asks}
+    context = Context(shop_workspace, Run(seed=3), {**scripted_models("SELECT 1"), **asked_models})
     state = made.step(State(Question(QUESTION), SchemaView(shop_workspace.schema)), context)
     assert state.selected is not None
     groups = group_by_result(state.candidates)

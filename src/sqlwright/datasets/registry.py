@@ -32,7 +32,8 @@ DATASETS: Mapping[str, str] = {
     "defog": "sqlwright.datasets.defog:load_defog",
     "livesqlbench": "sqlwright.datasets.livesqlbench:load_livesqlbench",
     "spider2-lite": "sqlwright.datasets.spider2_lite:load_spider2_lite",
-    "golden": "sqlwright.datasets.golden:load_golden_file",
+    "golden": "sqlwright.datasets.own.golden:load_golden_file",
+    "traces": "sqlwright.datasets.own.traces:load_traces",
 }
 
 ENTRY_POINTS = "sqlwright.datasets"

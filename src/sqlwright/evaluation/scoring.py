@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -119,6 +119,12 @@ class Scorer:
             told = golds[0].problem if golds else "it has neither a gold query nor a gold result"
             raise DatasetError(f"answers to question {example.id} can't be judged: {told}")
         return Verdicts(self, usable)
+
+    def judge(self, example: Example) -> Callable[[str], bool] | None:
+        """Says by the data set's rule of a query whether it is right; None where no gold query
+        runs."""
+        usable = [gold for gold in self._golds(example) if not gold.problem]
+        return Verdicts(self, usable).by_rule if usable else None
 
     def _golds(self, example: Example) -> list[_Gold]:
         return [*map(self._gold, example.golds), *map(_expected, example.results)]

@@ -10,6 +10,7 @@ from sqlwright.finetuning.teacher import Says, Taught, Teacher
 from sqlwright.protocols import Context, Model, ModelsByRole, Run, Step, Workspace
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.combinators import Combinator, NamedStep
+from sqlwright.running.own_view import OwnView
 from sqlwright.schema import SchemaView
 from sqlwright.types import Question, State
 
@@ -32,7 +33,7 @@ class Lesson:
 
     def steps(self) -> list[NamedStep]:
         """The steps of the recipe that are no combinators, in its order, with their names."""
-        return list(_named(self.recipe.step))
+        return list(named_steps(self.recipe.step))
 
     def step(self, name: str) -> NamedStep:
         """The first step by that name. Raises ConfigError."""
@@ -45,20 +46,17 @@ class Lesson:
         return found
 
     def before(self, name: str, *, stages: tuple[str, ...] = ("retrieval",)) -> list[NamedStep]:
-        """The steps of some stages that come before the first one by that name."""
-        found = []
-        for one in self.steps():
-            if one.name == name:
-                break
-            if one.name.split(".")[0] in stages:
-                found.append(one)
-        return found
+        """The steps of some stages that come before the first one by that name. Those that narrow a
+        view of their own, which it doesn't see, are left out."""
+        found, _ = _until(name, self.recipe.step)
+        return [one for one in found if one.name.split(".")[0] in stages]
 
     def taught(self, step: Step, state: State, says: Says) -> tuple[State, list[Taught]]:
-        """The state after a step, and what it asked, with the replies it was given."""
+        """The state after a step, and what it asked, with the replies it was given; without the
+        prompts that no model would be sent, since they don't fit its context."""
         teacher = Teacher(says, context_tokens=self.context_tokens)
         context = Context(self.workspace, self.run, _Models(self.embedded, teacher))
-        return step(state, context), teacher.taught
+        return step(state, context), [one for one in teacher.taught if one.fits]
 
 
 class _Models(Mapping[str, Model]):
@@ -69,7 +67,7 @@ class _Models(Mapping[str, Model]):
         self._teacher = teacher
 
     def __getitem__(self, role: str) -> Model:
-        return self._embedded.get(role, self._teacher)
+        return self._embedded[role] if role in set(self._embedded) else self._teacher
 
     def __iter__(self) -> Iterator[str]:
         yield from (*self._embedded, "llm")
@@ -78,12 +76,27 @@ class _Models(Mapping[str, Model]):
         return len(self._embedded) + 1
 
 
-def _named(step: Step) -> Iterator[NamedStep]:
+def named_steps(step: Step) -> Iterator[NamedStep]:
+    """The steps in it that are no combinators, with their names."""
     if isinstance(step, NamedStep):
         if isinstance(step.step, Combinator):
-            yield from _named(step.step)
+            yield from named_steps(step.step)
         else:
             yield step
     elif isinstance(step, Combinator):
         for child in step.children:
-            yield from _named(child)
+            yield from named_steps(child)
+
+
+def _until(name: str, step: Step) -> tuple[list[NamedStep], bool]:
+    """The steps in it up to the first one by that name, and whether that is there."""
+    if isinstance(step, NamedStep) and not isinstance(step.step, Combinator):
+        return ([], True) if step.name == name else ([step], False)
+    inner = step.step if isinstance(step, NamedStep) else step
+    found: list[NamedStep] = []
+    for child in inner.children if isinstance(inner, Combinator) else ():
+        more, there = _until(name, child)
+        found += more
+        if there:
+            return found, True
+    return ([] if isinstance(inner, OwnView) else found), False

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import count
 
 from sqlwright.finetuning.example import Turn
+from sqlwright.llm.endpoint import Call, PlainMessage
+from sqlwright.llm.metering import too_long
 from sqlwright.messages import Capabilities, Missing, Reply, Request, Sample
 from sqlwright.protocols import Run
 
@@ -21,6 +23,8 @@ class Taught:
     """Number of the prompt among all that steps by that name asked, from 0."""
     messages: tuple[Turn, ...]
     completion: str
+    fits: bool = True
+    """False for a prompt that the gate would not send: it doesn't fit the context."""
 
 
 Says = Callable[[str, int], str | None]
@@ -70,5 +74,8 @@ class Teacher:
         if said is None:
             return (Missing("unavailable", "the teacher has no reply"),) * request.n
         turns = tuple(Turn(message.role, str(message.text)) for message in request.messages)
-        self.taught.append(Taught(step, place, turns, said))
+        sent = tuple(PlainMessage(turn.role, turn.text) for turn in turns)
+        call = Call(sent, max_tokens=request.max_tokens)
+        unsent = too_long(self.name, call, self._capabilities.context_tokens, self._capabilities)
+        self.taught.append(Taught(step, place, turns, said, fits=unsent is None))
         return (Reply(said),) * request.n

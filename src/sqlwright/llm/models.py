@@ -7,6 +7,7 @@ and whose key it takes is in `vendors/services.py`.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
@@ -99,6 +100,18 @@ class Models(Mapping[str, Model]):
 
     def __contains__(self, role: object) -> bool:
         return role in list(self)
+
+    def need(self, names: Iterable[str], *, asker: str) -> None:
+        """Make these models now; an empty name is the default's. Raises ConfigError, which says who
+        asks for one by a name of the user's."""
+        for name in names:
+            try:
+                self[name or DEFAULT]
+            except ConfigError as error:
+                if not name or re.search("[/:]", name):
+                    raise
+                told = f"{asker} asks the model {name}: {error}"
+                raise ConfigError(told, hint=error.hint) from None
 
     def close(self) -> None:
         """Drop what is under way and close all connections. Safe to call twice."""

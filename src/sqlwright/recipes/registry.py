@@ -91,9 +91,12 @@ RECIPES: Mapping[str, str] = {
     "chess-ir-cg-ut": "recipes/chess-ir-cg-ut.yaml",
     "chess-ir-ss-cg": "recipes/chess-ir-ss-cg.yaml",
     "chess-agents": "recipes/chess-agents.yaml",
+    "chess-tuned": "recipes/chess-tuned.yaml",
     "chase": "recipes/chase.yaml",
+    "chase-tuned": "recipes/chase-tuned.yaml",
     "mag": "recipes/mag.yaml",
     "msc": "recipes/msc.yaml",
+    "msc-tuned": "recipes/msc-tuned.yaml",
     "msc-local": "recipes/msc-local.yaml",
     "baseline": "recipes/baseline.yaml",
 }

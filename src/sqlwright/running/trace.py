@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlwright
+from sqlwright.boundary.feedback import Feedback, feedback_file, feedback_on
 from sqlwright.boundary.home import make_private
 from sqlwright.boundary.secrets import mask
 from sqlwright.errors import WorkspaceError
@@ -43,7 +44,7 @@ FORMAT = "sqlwright-trace"
 VERSION = 1
 """Version of the format; grows when a reader has to tell old files from new ones."""
 KEPT = 500
-"""Traces kept per folder; the oldest go first. Chosen, as the next four."""
+"""Traces kept per folder; the oldest without feedback go first. Chosen, as the next four."""
 UNTOLD = frozenset({"question", "measures"})
 """Fields of a state that no step's changes tell: what is said once, and numbers for models."""
 SHOWN_ROWS = 5
@@ -115,6 +116,8 @@ class TraceSummary:
     sql: str | None = None
     confidence: float = 0.0
     seconds: float = 0.0
+    feedback: str = ""
+    """Right, wrong or corrected; empty where the user said nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,7 @@ class Trace:
     start: Mapping[str, Any] = field(default_factory=dict)
     events: tuple[Mapping[str, Any], ...] = ()
     answer: Mapping[str, Any] = field(default_factory=dict)
+    feedback: Feedback | None = None
 
     @property
     def steps(self) -> tuple[Mapping[str, Any], ...]:
@@ -169,7 +173,7 @@ def read_trace(path: Path) -> Trace:
         )
     ends = [event for event in events if event["kind"] == "answer"]
     middle = tuple(e for e in events if e["kind"] not in {"start", "answer"})
-    return Trace(path.stem, start, middle, ends[-1] if ends else {})
+    return Trace(path.stem, start, middle, ends[-1] if ends else {}, feedback_on(path))
 
 
 class Recording:
@@ -285,12 +289,13 @@ def _summary(trace: Trace, path: Path) -> TraceSummary:
         sql=answer.get("sql"),
         confidence=float(answer.get("confidence") or 0.0),
         seconds=float(answer.get("seconds") or 0.0),
+        feedback="" if trace.feedback is None else trace.feedback.word,
     )
 
 
 def _prune(folder: Path, kept: int) -> None:
-    old = sorted(folder.glob("*.jsonl"), reverse=True)[kept:]
-    for path in old:
+    unjudged = (path for path in folder.glob("*.jsonl") if not feedback_file(path).exists())
+    for path in sorted(unjudged, reverse=True)[kept:]:
         path.unlink(missing_ok=True)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.scripted import scripted_models
 
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.recipes.loading import load_recipe, recipe_names
@@ -71,7 +72,9 @@ def test_no_recipe_refuses_a_question_that_only_reads(
 def test_only_recipes_of_the_embedded_parser_want_english(
     question: str, recipe: str, open_scripted: Callable[..., Session]
 ) -> None:
-    with open_scripted("SELECT count(*) FROM customers", recipe=recipe) as session:
+    models = scripted_models("SELECT count(*) FROM customers")
+    models |= {name: models["llm"] for name in load_recipe(recipe).asks if name}
+    with open_scripted(recipe=recipe, models=models) as session:
         answer = session.ask(question)
     if recipe in ENGLISH_ONLY:
         assert answer.status == "refused"

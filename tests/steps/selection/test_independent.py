@@ -102,7 +102,10 @@ def test_a_lost_verdict_is_worse_than_right_and_better_than_wrong(
 ) -> None:
     state, _ = judged(shop_workspace, says({COUNT: bad, CITIES: "yes"}), COUNT, CITIES)
     assert chosen(state) == CITIES
-    assert state.warnings[0].text == "1 of 2 queries were not judged"
+    assert [note.text for note in state.warnings] == [
+        "scripted/model gives no log probabilities, so its replies were scored by their text",
+        "1 of 2 queries were not judged",
+    ]
     state, _ = judged(shop_workspace, says({CITIES: bad}), COUNT, COUNT_ID, CITIES)
     assert chosen(state) == CITIES
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import random
@@ -17,6 +18,7 @@ from sqlwright.llm.scripted import Asked, Script, ScriptedModel, When
 from sqlwright.messages import Capabilities, Missing, Reply, TokenLogprob
 from sqlwright.protocols import Context, Run, Workspace
 from sqlwright.recipes.loading import parse_recipe
+from sqlwright.steps.selection.agreement import clusters
 from sqlwright.steps.selection.critic import CriticSelection
 from sqlwright.steps.selection.multi_sample import MultiSample
 from sqlwright.types import Basis, State
@@ -243,8 +245,39 @@ def test_votes_are_shared_by_the_probabilities_of_the_numbers(shop_workspace: Wo
     state, model = judged(shop_workspace, lambda _: reply, *queries, judge="logprobs")
     assert chosen(state) == CITIES
     assert [request.logprobs for _, request in model.requests] == [20]
+    assert state.warnings == ()
     state, _ = judged(shop_workspace, lambda _: reply, *queries, judge="number")
     assert chosen(state) == COUNT
+    assert state.warnings == ()
+
+
+@pytest.mark.parametrize("options", [{}, {"form": "pairs"}, {"critics": ("llm", "llm")}])
+def test_replies_without_probabilities_count_by_their_text_and_it_is_said(
+    options: Any, shop_workspace: Workspace
+) -> None:
+    queries = (COUNT, CITIES, ORDERS)
+    says = prefers(CITIES)
+    state, _ = judged(shop_workspace, says, *queries, judge="logprobs", **options)
+    assert chosen(state) == CITIES
+    (note,) = state.warnings
+    assert "scored by their text" in note.text
+
+
+def test_numbers_of_two_digits_have_the_probability_of_both(shop_workspace: Workspace) -> None:
+    """Digit by digit, the first of twelve and the tenth begin alike."""
+    queries = [f"SELECT {number}" for number in range(12)]
+    ones = (("1", math.log(0.6)), ("2", math.log(0.4)))
+    nought = (("0", math.log(0.9)), (".", math.log(0.1)))
+    places = (TokenLogprob("1", math.log(0.6), ones), TokenLogprob("0", math.log(0.9), nought))
+    listed: list[str] = []
+
+    def says(asked: Asked) -> Reply:
+        listed.extend(shown(asked))
+        return Reply("10", logprobs=places)
+
+    state, _ = judged(shop_workspace, says, *queries, judge="logprobs")
+    assert len(listed) == 12
+    assert chosen(state) == listed[9]
 
 
 @pytest.mark.parametrize("form", ["joint", "pairs"])
@@ -339,3 +372,56 @@ def test_no_question_of_a_hundred_is_lost_where_a_fifth_of_the_replies_is_bad(
     assert len(spoiled) > 20
     assert set(selected) <= {COUNT, CITIES, ORDERS}
     assert selected.count(CITIES) >= 75
+
+
+def test_shuffled_a_place_says_nothing_of_how_many_agree(shop_workspace: Workspace) -> None:
+    queries = (CITIES, COUNT, COUNT_ID, COUNT, ORDERS, BROKEN)
+    places: dict[str, list[int]] = {"ranked": [], "shuffled": []}
+    state = state_of(shop_workspace, *queries)
+    for order, found in places.items():
+        step = MultiSample(judge="number", order=order)  # type: ignore[arg-type]
+        for seed in range(200):
+            listed = step.listed(state, Run(seed=seed))
+            assert sorted(one.candidate.sql for one in listed) == sorted(set(queries) - {BROKEN})
+            found.append([one.candidate.sql for one in listed].index(COUNT))
+    assert set(places["ranked"]) == {0}
+    counted = [places["shuffled"].count(place) for place in range(4)]
+    assert min(counted) > 30, counted  # 50 each are expected; fewer than 31 once in 2,000
+
+
+def test_the_shuffled_order_is_the_one_of_the_prompt_and_of_the_reply(
+    shop_workspace: Workspace,
+) -> None:
+    queries = (CITIES, COUNT, COUNT_ID, ORDERS)
+    state = state_of(shop_workspace, *queries)
+    orders = set()
+    for seed in range(6):
+        step, run = MultiSample(judge="number", order="shuffled"), Run(seed=seed)
+        listed = [one.candidate.sql for one in step.listed(state, run)]
+        number = listed.index(ORDERS) + 1
+        model = ScriptedModel(Script([When(CRITIC, str(number))]))
+        after = step(state, Context(shop_workspace, run, {"llm": model}))
+        assert shown(model.script.asked[0]) == listed
+        assert chosen(after) == ORDERS
+        orders.add(tuple(listed))
+    assert len(orders) > 1
+
+
+def test_shuffled_windows_without_a_vote_go_to_the_larger_cluster(
+    shop_workspace: Workspace,
+) -> None:
+    queries = (CITIES, ORDERS, COUNT, COUNT_ID, *MANY)
+    for seed in range(5):
+        votes = itertools.cycle([Missing("unavailable", "down"), "1"])
+        script = Script([When(CRITIC, lambda _asked, votes=votes: next(votes))])
+        step = MultiSample(judge="number", order="shuffled", window=2, representatives=True)
+        context = Context(shop_workspace, Run(seed=seed), {"llm": ScriptedModel(script)})
+        listed = step.listed(state_of(shop_workspace, *queries), context.run)
+        step(state_of(shop_workspace, *queries), context)
+        first, second = shown(script.asked[0])
+        kept = shown(script.asked[1])[0]
+        ranked = [
+            one.candidate.sql for one in step.ranked(clusters(state_of(shop_workspace, *queries)))
+        ]
+        assert [first, second] == [one.candidate.sql for one in listed[:2]]
+        assert kept == min(first, second, key=ranked.index)

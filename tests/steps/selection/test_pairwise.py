@@ -150,12 +150,17 @@ def test_a_letter_counts_by_its_probability(shop_workspace: Workspace) -> None:
     assert chosen(played(shop_workspace, says, *queries, judge="letter")[0]) == COUNT
     state, model = played(shop_workspace, says, *queries, judge="logprobs")
     assert chosen(state) == CITIES
+    assert state.warnings == ()
     assert [request.logprobs for _, request in model.requests] == [8, 8]
 
 
 def test_without_probabilities_the_letter_itself_counts(shop_workspace: Workspace) -> None:
-    state, _ = played(shop_workspace, prefers(CITIES), COUNT, CITIES, judge="logprobs")
+    state, _ = played(shop_workspace, prefers(CITIES), COUNT, CITIES, ORDERS, judge="logprobs")
     assert chosen(state) == CITIES
+    (note,) = state.warnings  # once, of six replies
+    assert note.text == (
+        "scripted/model gives no log probabilities, so its replies were scored by their text"
+    )
 
 
 def test_the_embedded_critic_judges_without_a_call(shop_workspace: Workspace) -> None:

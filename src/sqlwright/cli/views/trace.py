@@ -35,6 +35,8 @@ def list_lines(summaries: Sequence[TraceSummary], display: DisplayOptions) -> It
             (f"  {_when(summary.time)}  ", "quiet"),
             (f"{clean(summary.status or 'unfinished', 20):<10}", _style(summary.status)),
         )
+        if summary.feedback:
+            line.append(f"  {clean(summary.feedback, 20)}", style=_said_style(summary.feedback))
         room = max(display.width - len(line.plain) - 2, 20)
         line.append(f"  {shorten(clean(summary.question, 400), room, display.glyphs)}")
         yield from wrapped(line, display.width, hang=4)
@@ -60,6 +62,21 @@ def trace_lines(trace: Trace, display: DisplayOptions) -> Iterator[Text]:
         yield from _event_lines(event, display, shown)
     yield Text()
     yield from _answer_lines(trace.answer, display)
+    if trace.feedback is not None:
+        yield from feedback_lines(trace, display)
+
+
+def feedback_lines(trace: Trace, display: DisplayOptions) -> Iterator[Text]:
+    """The user's word on the answer."""
+    said = trace.feedback
+    if said is None:
+        return
+    told = Text.assemble((said.word, _said_style(said.word)))
+    if said.time:
+        told.append(f", said {_when(said.time)}", style="quiet")
+    yield from labelled("feedback", [told], display.width)
+    if said.sql:
+        yield from sql_lines(said.sql, display)
 
 
 def _event_lines(
@@ -176,6 +193,10 @@ def _answer_lines(answer: Mapping[str, Any], display: DisplayOptions) -> Iterato
 
 def _style(status: str) -> str:
     return STATUS_STYLES.get(status, "quiet")
+
+
+def _said_style(word: str) -> str:
+    return "good" if word == "right" else "bad"
 
 
 def _when(time: str) -> str:

@@ -95,7 +95,7 @@ class BuildPlan:
             "prepare": self.prepare,
             "sources": [_told(source.dataset) for source in self.datasets],
             "held_out": [_told(dataset) for dataset in self.held_out],
-            "candidates": [file_digest(path) for path in self.candidates],
+            "candidates": [_digest(path) for path in self.candidates],
         }
 
 
@@ -115,3 +115,12 @@ def _told(dataset: Dataset) -> Mapping[str, Any]:
         "files": dict(dataset.files),
         "asked": asked.hexdigest(),
     }
+
+
+def _digest(path: Path) -> str:
+    """The digest of a file, or of all in a folder. Raises DatasetError."""
+    if not path.is_dir():
+        return file_digest(path)
+    inside = sorted(one for one in path.rglob("*") if one.is_file())
+    listed = [[one.relative_to(path).as_posix(), file_digest(one)] for one in inside]
+    return hashlib.sha256(json.dumps(listed).encode()).hexdigest()

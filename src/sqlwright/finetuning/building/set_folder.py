@@ -52,8 +52,8 @@ class SetRecord:
     """Those of `train` and those `held_out`."""
     held_out_questions: tuple[str, ...]
     """Ids of the questions over databases held out."""
-    generators: tuple[str, ...]
-    """Names of the models that wrote candidates."""
+    generators: tuple[Mapping[str, Any], ...]
+    """The models that wrote candidates, each with how many were kept and dropped."""
     skipped: Mapping[str, int]
     """Number of questions, or duplicates of examples, left out, by reason."""
     statistics: Mapping[str, Any]
@@ -96,7 +96,7 @@ class SetFolder:
         for name, digest in about.digests.items():
             if file_digest(path / name) != digest:
                 raise DatasetError(
-                    f"{path / name} isn't as it was built: its digest is another than {RECORD} says",
+                    f"{path / name} isn't as it was built: {RECORD} tells another digest",
                     hint="Build the set anew in another folder, or restore the file.",
                 )
         return SetFolder(path, about)

@@ -43,7 +43,7 @@ def split_name(name: str) -> tuple[Provider, str]:
     """Provider and model of a name. Raises ConfigError with the known providers."""
     match = re.match(r"([^/:]+)[/:](.+)", name)
     if match is None:
-        entry = f", or name one in the project file under [models.{name}]"
+        entry = f', or add [models.{name}] with model = "provider/model" to the project file'
         entry = entry if _ENTRY.fullmatch(name) and name not in RESERVED else ""
         raise ConfigError(
             f"{name!r} doesn't say who serves it",
@@ -118,8 +118,8 @@ def _of_no_entry(name: str, options: LlmOptions) -> ModelOptions:
     if options.models and not re.search("[/:]", name):
         raise ConfigError(
             f"no model is called {name!r}",
-            hint=f"There are: {', '.join(options.models)}. Add [models.{name}] to the project "
-            "file, or write provider/model.",
+            hint=f"There are: {', '.join(options.models)}. Add [models.{name}] with "
+            'model = "provider/model" to the project file, or write provider/model.',
         )
     provider = split_name(name)[0].name
     default = "" if options.model in options.models else options.model

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlwright.boundary.feedback import ENDING as FEEDBACK
 from sqlwright.llm.keeping.cache import forget
 from sqlwright.prepare.storage.paths import (
     LOCK,
@@ -73,8 +74,10 @@ def everything(home: Path) -> list[KeptFolder]:
 
 def traces(home: Path) -> list[KeptFolder]:
     """The traces, if there are any."""
-    found = [path for path in _inside(home / TRACES) if path.suffix == ".jsonl"]
-    kept = _kept(f"the traces of {_count(len(found), 'question')}", found, remove)
+    inside = _inside(home / TRACES)
+    found = [path for path in inside if path.suffix == ".jsonl"]
+    judged = [path for path in inside if path.name.removesuffix(".part").endswith(FEEDBACK)]
+    kept = _kept(f"the traces of {_count(len(found), 'question')}", found + judged, remove)
     return [] if kept is None else [kept]
 
 

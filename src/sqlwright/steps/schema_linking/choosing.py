@@ -42,11 +42,12 @@ def choose(
     view: SchemaView | None = None,
     others: Text | None = None,
     tables_beside: bool = False,
+    held: bool = True,
 ) -> tuple[State, set[T]]:
     """The state with warnings, and what any sample chose; nothing when no reply could be used.
 
     The prompt shows `view`, by default the state's, and `others`, what is named beside it,
-    among it tables where `tables_beside`.
+    among it tables where `tables_beside`. `held` holds the reply to the form where a model can be.
     `resolve` takes a reply apart into what is in the schema and the names that aren't. A reply of
     which nothing is counts as one that can't be parsed.
     """
@@ -72,6 +73,7 @@ def choose(
             **asked(state, context),
         )
 
+    schema = form.model_json_schema() if held else None
     fitted = fit(
         laid_out,
         Portion(style=style, examples=examples, listed=float(bool(others))),
@@ -79,10 +81,10 @@ def choose(
         context,
         step=step,
         sampling=sampling,
-        reply_schema=form.model_json_schema(),
+        reply_schema=schema,
     )
     state = fitted.noted(state, step)
-    prompt = Prompt(fitted.messages, parsed, form.model_json_schema())
+    prompt = Prompt(fitted.messages, parsed, schema)
     try:
         (samples,) = ask([prompt], state, context, step=step, sampling=sampling, leaving=1)
     except (MalformedReply, ModelFailed) as error:

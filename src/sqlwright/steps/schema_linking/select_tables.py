@@ -22,8 +22,8 @@ PER_NAME = 48
 """Tokens a model must read for each name that is listed alone: an eighth of its context at six
 tokens a name. Chosen."""
 UNREASONED = frozenset({"schema_linking/tuned_tables"})
-"""Prompts for models that were trained to name tables alone: a reply held to a form with reasoning
-isn't one they were trained on."""
+"""Prompts for models that were trained to name tables alone. Their replies are held to no form:
+its room would depend on the server, and the prompt with it, which is to be the one of training."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,7 @@ class SelectTables(SchemaStep):
             view=view,
             others=self._others(state, view, by_name, context),
             tables_beside=bool(by_name),
+            held=self.prompt not in UNREASONED,
         )
         if not chosen:
             return state

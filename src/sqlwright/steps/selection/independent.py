@@ -23,6 +23,7 @@ from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.critic import result_probabilities
 from sqlwright.steps.selection.judging.queries import SCHEMA, Shown, schema_of, shown
+from sqlwright.steps.selection.judging.scoring import Scoring
 from sqlwright.steps.selection.judging.step import JudgingStep
 from sqlwright.steps.selection.judging.verdicts import right_from
 from sqlwright.types import Candidate, ExecutionResult, State
@@ -112,10 +113,10 @@ class Independent(JudgingStep):
         fitted = [self._fitted(one, ones, state, context) for one in ones]
         for each in fitted:
             state = each.noted(state, NAME)
-        replies = ask(
-            [self._prompt(each) for each in fitted],
-            state, context, step=NAME, sampling=self.sampling,
-        )  # fmt: skip
+        scoring = Scoring()
+        prompts = [self._prompt(each, scoring) for each in fitted]
+        replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
+        state = scoring.noted(state, context, self.sampling.model)
         verdicts = [[said for said in samples if said is not None] for samples in replies]
         lost = sum(not said for said in verdicts)
         if lost:
@@ -123,10 +124,11 @@ class Independent(JudgingStep):
             state = state.warn("model", told)
         return state, [sum(said) / len(said) if said else _UNKNOWN for said in verdicts]
 
-    def _prompt(self, fitted: Fitted) -> Prompt[float]:
+    def _prompt(self, fitted: Fitted, scoring: Scoring) -> Prompt[float]:
         if self.judge == "prompted":
             return Prompt(fitted.messages, _right, Verdict.model_json_schema())
-        return Prompt(fitted.messages, _right, logprobs=_LIKELIEST, weigh=_weighed)
+        weigh = scoring.reading(_weighed)
+        return Prompt(fitted.messages, _right, logprobs=_LIKELIEST, weigh=weigh)
 
     def _fitted(
         self, one: Candidate, ones: Sequence[Candidate], state: State, context: Context

@@ -21,11 +21,12 @@ from sqlwright.prompts.fitting import Fitted, Messages, Portion, fit
 from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.schema import render_sql
 from sqlwright.prompts.templates import plain_text, render
-from sqlwright.protocols import Context
+from sqlwright.protocols import Context, Run
 from sqlwright.steps.asking import asked
 from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.critic import probabilities, result_probabilities
 from sqlwright.steps.selection.judging.queries import SCHEMA, Shown, schema_of, shown
+from sqlwright.steps.selection.judging.scoring import Scoring
 from sqlwright.steps.selection.judging.step import JudgingStep
 from sqlwright.steps.selection.judging.verdicts import number_from
 from sqlwright.types import Candidate, ExecutionResult, State
@@ -91,6 +92,9 @@ class MultiSample(JudgingStep):
     beyond: Literal["sliding", "tournament"] = "sliding"
     """More queries than that are seen window by window, and the winner of one goes into the next;
     or (`tournament`) in rounds of windows side by side, whose winners meet in the next round."""
+    order: Literal["ranked", "shuffled"] = "ranked"
+    """`ranked` shows the largest cluster first, equals as they are ranked; `shuffled` goes by the
+    seed and the question, so that no place says how many agree: the form a critic is trained in."""
     representatives: bool = False
     """Show one query of each cluster instead of all that differ; `pairs` always does."""
     evidence: Literal["letter", "sense"] = "letter"
@@ -120,7 +124,7 @@ class MultiSample(JudgingStep):
         groups = clusters(state)
         if len(groups) < 2 or self.judge == "critic":
             return 0
-        count = len(self._listed(groups))
+        count = len(self.ranked(groups))
         voices = max(len(self.critics), 1)
         if self.form == "pairs":
             return voices * count * (count - 1) // 2
@@ -133,7 +137,7 @@ class MultiSample(JudgingStep):
         if self.judge == "critic":
             return self._by_critic(groups, state, context)
         panel = _Panel(self, _failed(state, self.errors), state, context)
-        listed = self._listed(groups)
+        listed = self.listed(state, context.run)
         shares = panel.pairs(listed) if self.form == "pairs" else panel.joint(listed)
         state = panel.state
         if panel.heard == 0:
@@ -146,7 +150,15 @@ class MultiSample(JudgingStep):
         did = {c.id: shares[one.number] for one in listed for c in one.speaks_for}
         return select(state, groups, did)
 
-    def _listed(self, groups: Sequence[ResultGroup]) -> list[Shown]:
+    def listed(self, state: State, run: Run) -> list[Shown]:
+        """The queries in the order in which a prompt numbers them; windows and pairs are taken in
+        this order, too."""
+        ranked = self.ranked(clusters(state))
+        if self.order == "shuffled":
+            run.random(f"{NAME}/order/{state.question.text}").shuffle(ranked)
+        return ranked
+
+    def ranked(self, groups: Sequence[ResultGroup]) -> list[Shown]:
         """The queries that are shown, the largest cluster first; equals as they are ranked."""
         if self.form == "pairs":
             listed = [Shown(n, g.best, g.candidates) for n, g in enumerate(groups, start=1)]
@@ -209,7 +221,7 @@ class _Panel:
             winners = []
             for heat, votes in zip(heats, self._voted(heats), strict=True):
                 last.update(self._shares(heat, votes))
-                winners.append(_winner(heat, votes))
+                winners.append(self._winner(heat, votes))
             left = winners + later
         # Shares of different heats say little of each other: only who is left is better than all.
         return {number: share / 2 for number, share in last.items()} | {left[0].number: 1.0}
@@ -225,6 +237,14 @@ class _Panel:
                 total[heat[place].number] += vote
         most = max(total.values()) or 1.0
         return {number: votes / most for number, votes in total.items()}
+
+    def _winner(self, heat: Heat, votes: Votes) -> Shown:
+        """The one with most votes; of equals, and without votes, the better ranked."""
+        ranked = [one.number for one in self.step.ranked(clusters(self.state))]
+        return max(
+            enumerate(heat),
+            key=lambda one: (votes.get(one[0], 0.0), -ranked.index(one[1].number)),
+        )[1]
 
     @staticmethod
     def _shares(heat: Heat, votes: Votes) -> dict[int, float]:
@@ -249,16 +269,18 @@ class _Panel:
         """The votes in each heat, all asked side by side, one critic after another."""
         total = [defaultdict[int, float](float) for _ in heats]
         for voice, sampling in enumerate(self._models()):
-            prompts = []
+            prompts, scoring = [], Scoring()
             for heat in heats:
                 fitted = self._fitted(heat, sampling)
                 self.state = fitted.noted(self.state, NAME)
-                prompts.append(self._prompt(fitted, len(heat), self._round * 100 + voice))
+                turn = self._round * 100 + voice
+                prompts.append(self._prompt(fitted, len(heat), turn, scoring))
             try:
                 replies = ask(prompts, self.state, self.context, step=NAME, sampling=sampling)
             except (MalformedReply, ModelFailed) as error:
                 self.problem = error
                 continue
+            self.state = scoring.noted(self.state, self.context, sampling.model)
             for votes, samples in zip(total, replies, strict=True):
                 for place, vote in ((p, v) for said in samples if said for p, v in said.items()):
                     votes[place] += vote
@@ -267,14 +289,14 @@ class _Panel:
         self.lost += sum(not votes for votes in total)
         return list(total)
 
-    def _prompt(self, fitted: Fitted, count: int, turn: int) -> Prompt[Votes]:
+    def _prompt(self, fitted: Fitted, count: int, turn: int, scoring: Scoring) -> Prompt[Votes]:
         parse, judge = partial(_named, count=count), self.step.judge
         if judge == "prompted":
             form = Correct.model_json_schema()
             return Prompt(fitted.messages, parse, form, round=turn)
         if judge == "number":
             return Prompt(fitted.messages, parse, round=turn)
-        weigh = partial(_weighed, count=count)
+        weigh = scoring.reading(partial(_weighed, count=count))
         return Prompt(fitted.messages, parse, logprobs=_LIKELIEST, weigh=weigh, round=turn)
 
     def _fitted(self, heat: Heat, sampling: Sampling) -> Fitted:
@@ -333,11 +355,6 @@ def _even(left: list[Shown], size: int) -> tuple[list[list[Shown]], list[Shown]]
     heats = [left[at : at + each] for at in range(0, len(left), each)]
     alone = heats.pop() if len(heats[-1]) == 1 else []
     return heats, alone
-
-
-def _winner(heat: Heat, votes: Votes) -> Shown:
-    """The one with most votes; of equals, and without votes, the first."""
-    return heat[max(range(len(heat)), key=lambda place: (votes.get(place, 0.0), -place))]
 
 
 def _named(text: str, count: int) -> Votes:

@@ -25,6 +25,7 @@ from sqlwright.steps.selection.agreement import clusters, select
 from sqlwright.steps.selection.critic import result_probabilities
 from sqlwright.steps.selection.judging.differences import CHARACTERS, render_differences
 from sqlwright.steps.selection.judging.queries import SCHEMA, schema_of
+from sqlwright.steps.selection.judging.scoring import Scoring
 from sqlwright.steps.selection.judging.step import JudgingStep
 from sqlwright.steps.selection.judging.verdicts import letter_from
 from sqlwright.types import Candidate, State
@@ -113,12 +114,14 @@ class Pairwise(JudgingStep):
     def _asked(
         self, groups: Sequence[ResultGroup], state: State, context: Context
     ) -> tuple[State, Points]:
-        pairs = list(permutations(range(len(groups)), 2))
+        pairs = orders(groups)
         fitted = [self._fitted(groups[a].best, groups[b].best, state, context) for a, b in pairs]
-        prompts = [self._prompt(each) for each in fitted]
+        scoring = Scoring()
+        prompts = [self._prompt(each, scoring) for each in fitted]
         for each in fitted:
             state = each.noted(state, NAME)
         replies = ask(prompts, state, context, step=NAME, sampling=self.sampling)
+        state = scoring.noted(state, context, self.sampling.model)
         points = {}
         for pair, samples in zip(pairs, replies, strict=True):
             said = [sample for sample in samples if sample is not None]
@@ -126,12 +129,13 @@ class Pairwise(JudgingStep):
                 points[pair] = sum(said) / len(said)
         return state, points
 
-    def _prompt(self, fitted: Fitted) -> Prompt[float]:
+    def _prompt(self, fitted: Fitted, scoring: Scoring) -> Prompt[float]:
         if self.judge == "prompted":
             return Prompt(fitted.messages, _first_wins, Choice.model_json_schema())
         if self.judge == "letter":
             return Prompt(fitted.messages, _first_wins)
-        return Prompt(fitted.messages, _first_wins, logprobs=_LIKELIEST, weigh=_weighed)
+        weigh = scoring.reading(_weighed)
+        return Prompt(fitted.messages, _first_wins, logprobs=_LIKELIEST, weigh=weigh)
 
     def _fitted(
         self, first: Candidate, second: Candidate, state: State, context: Context
@@ -174,6 +178,12 @@ class Pairwise(JudgingStep):
         ]
 
 
+def orders(groups: Sequence[ResultGroup]) -> list[tuple[int, int]]:
+    """The comparisons in the order in which they are asked: the places of the results that are
+    shown as A and as B."""
+    return list(permutations(range(len(groups)), 2))
+
+
 def _first_wins(text: str) -> float:
     return float(letter_from(text, LETTERS) == LETTERS[0])
 
@@ -195,7 +205,7 @@ def _by_critic(
         state = state.warn("critic", critic.caution)
     sure = result_probabilities(state, groups, critic)
     points = {}
-    for a, b in permutations(range(len(groups)), 2):
+    for a, b in orders(groups):
         both = sure[a] + sure[b]
         points[a, b] = sure[a] / both if both > 0 else 0.5
     return state, points

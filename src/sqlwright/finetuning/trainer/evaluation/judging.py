@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sqlwright.database import open_database
@@ -14,7 +14,6 @@ from sqlwright.evaluation.rules.registry import find_rule
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.finetuning.building.set_folder import SourceRecord
 from sqlwright.finetuning.example import TrainingExample
-from sqlwright.types import ExecutionResult
 
 
 class ExecutionJudge:
@@ -26,26 +25,25 @@ class ExecutionJudge:
         self._examples: dict[str, dict[tuple[str, str], tuple[Example, str]]] = {}
         """By the name of the data set; by database and question, with the rule."""
         self._scorers: dict[tuple[Path, str], Scorer] = {}
-        self._rights: dict[tuple[str, str, str], list[tuple[ExecutionResult, str]]] = {}
+        self._verdicts: dict[tuple[str, str, str], Callable[[str], bool] | None] = {}
+        """By data set, database and question; None where no gold query runs."""
 
     def __call__(self, example: TrainingExample, sql: str) -> bool:
         """True if a query gives a result that is right. Raises DatasetError for data that isn't
         there any more, and DatabaseUnavailable."""
-        asked, rule = self._asked(example)
-        scorer = self._scorer(asked.database, rule)
         key = (example.source, example.db_id, example.question_id)
-        if key not in self._rights:
-            self._rights[key] = _right_results(asked, scorer)
-        result = scorer.execute(scorer.rule.rewrite(sql))
-        return result.whole and any(
-            scorer.rule.agrees(result, right, gold) for right, gold in self._rights[key]
-        )
+        if key not in self._verdicts:
+            asked, rule = self._asked(example)
+            self._verdicts[key] = self._scorer(asked.database, rule).judge(asked)
+        verdict = self._verdicts[key]
+        return verdict is not None and verdict(sql)
 
     def close(self) -> None:
         """Close the databases."""
         for scorer in self._scorers.values():
             scorer.database.close()
         self._scorers.clear()
+        self._verdicts.clear()
 
     def _asked(self, example: TrainingExample) -> tuple[Example, str]:
         if example.source not in self._examples:
@@ -77,11 +75,3 @@ class ExecutionJudge:
             self._scorers[key] = Scorer(opened, opened.schema(), find_rule(rule))
         return self._scorers[key]
 
-
-def _right_results(asked: Example, scorer: Scorer) -> list[tuple[ExecutionResult, str]]:
-    """The results that are right, each with the query that tells whether order counts."""
-    rights = [(scorer.execute(scorer.rule.rewrite(sql)), sql) for sql in asked.golds]
-    for one in asked.results:
-        ordered = "SELECT 1 ORDER BY 1" if one.ordered else ""
-        rights.append((ExecutionResult(one.columns, one.rows), ordered))
-    return [(result, sql) for result, sql in rights if result.whole]

@@ -90,4 +90,7 @@ def shared_arguments(plan: TrainingPlan, computing: Computing, aside: str) -> di
         "save_strategy": "no",  # checkpoints are due by the watch
         "report_to": [],
         "disable_tqdm": True,
+        "log_level": "error",
+        "log_level_replica": "error",
+        "ddp_find_unused_parameters": False,  # an adapter uses all of its weights
     }
