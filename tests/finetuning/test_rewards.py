@@ -4,6 +4,7 @@ than any query that runs, and nothing that a reply or the stored data say can ra
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -143,6 +144,26 @@ def test_a_right_query_beside_another_statement_is_worth_nothing(
     before = shop.read_bytes()
     assert rewards.of(key(0), reply).value == NOTHING
     assert shop.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "/**/" * 5_000 + "x SELECT 1",
+        "--\n" * 5_000 + "x",
+        "</think" * 5_000,
+        "```" * 5_000,
+        "(" * 5_000,
+        "SELECT " + "(" * 2_000 + "1" + ")" * 2_000,
+        "SELECT 1 " + "UNION SELECT 1 " * 500,
+        ";" * 20_000,
+    ],
+    ids=lambda reply: reply[:12],
+)
+def test_replies_made_to_take_long_do_not(reply: str, rewards: Rewards) -> None:
+    begun = time.process_time()
+    assert rewards.of(key(0), reply).value <= RUNS
+    assert time.process_time() - begun < 3
 
 
 STORED = [

@@ -110,12 +110,6 @@ class Scorer:
         asked = Asked(gold_sql, scored.sql, state, self.schema, needed, views, verdicts.by_rule)
         return self._explained(scored, gold, result, asked)
 
-    def judge(self, example: Example) -> Callable[[str], bool] | None:
-        """Says by the data set's rule of a query whether it is right; None where no gold query
-        runs."""
-        usable = [gold for gold in self._golds(example) if not gold.problem]
-        return Verdicts(self, usable).by_rule if usable else None
-
     def verdicts(self, example: Example) -> Verdicts:
         """Judges queries for a question, as `score` judges candidates. Raises DatasetError for one
         without a gold result to compare with."""
@@ -125,6 +119,12 @@ class Scorer:
             told = golds[0].problem if golds else "it has neither a gold query nor a gold result"
             raise DatasetError(f"answers to question {example.id} can't be judged: {told}")
         return Verdicts(self, usable)
+
+    def judge(self, example: Example) -> Callable[[str], bool] | None:
+        """Says by the data set's rule of a query whether it is right; None where no gold query
+        runs."""
+        usable = [gold for gold in self._golds(example) if not gold.problem]
+        return Verdicts(self, usable).by_rule if usable else None
 
     def _golds(self, example: Example) -> list[_Gold]:
         return [*map(self._gold, example.golds), *map(_expected, example.results)]

@@ -27,7 +27,8 @@ class KeptOpen(Generic[K, V]):
         """The last one asked for is last."""
 
     def get(self, key: K, opened: Callable[[], V]) -> V:
-        """What is open under a key, or what `opened` opens. Raises what that raises."""
+        """The one that is open under a key, or else the one that `opened` opens. Raises what that
+        raises."""
         one = self._open.pop(key, None) or opened()
         self._open[key] = one
         while len(self._open) > self._most:

@@ -39,6 +39,7 @@ from sqlwright.evaluation.rules.registry import find_rule
 from sqlwright.evaluation.scoring import GENEROUS, Scorer, Verdicts
 from sqlwright.finetuning.example import TrainingExample
 from sqlwright.finetuning.preferences.kept_open import KeptOpen
+from sqlwright.messages import LONGEST_REPLY
 from sqlwright.prompts.replies import sql_from
 from sqlwright.protocols import Limits
 from sqlwright.sql.guard import check_query
@@ -60,11 +61,11 @@ OPEN_DATABASES = 8
 """Databases kept open at most; each has processes of its own."""
 OPEN_QUESTIONS = 8
 """Questions of a database whose gold results and copies are kept at most."""
-_THOUGHT = re.compile(r".*</(?:think|thinking|thought)>", re.IGNORECASE | re.DOTALL)
+_THOUGHT_END = re.compile(r"</(?:think|thinking|thought)>", re.IGNORECASE)
 _MARKS = re.compile(r"```+\w*|~~~+\w*|</?\w{1,20}>")
 """Marks around a query."""
 _STATEMENT = re.compile(
-    r"(?:\s|;|--[^\n]*\n|/\*.*?\*/)*(?:analyze|attach|begin|commit|create|detach|end|explain|pragma|"
+    r"(?>\s|;|--[^\n]*\n|/\*.*?\*/)*+(?:analyze|attach|begin|commit|create|detach|end|explain|pragma|"
     r"reindex|release|rollback|savepoint|select|vacuum|values|with)\b",
     re.IGNORECASE | re.DOTALL,
 )
@@ -72,6 +73,7 @@ _STATEMENT = re.compile(
 _UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})
 """Categories of characters that nobody sees; some make what follows them unreadable as SQL."""
 _RESULT_BYTES = 128 * 1024 * 1024
+"""Bytes of a result at most: less than in evaluation, since several processes may judge."""
 
 Finding = Literal[
     "no query", "refused", "does not compile", "does not run", "wrong", "right by luck",
@@ -95,7 +97,7 @@ class QuestionKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """What a reply is worth, and why."""
+    """The worth of a reply, and the reason."""
 
     value: float
     finding: Finding
@@ -265,7 +267,7 @@ class _OpenQuestion:
 def _holds_more(reply: str) -> bool:
     """True if a reply holds other statements than a query. The step passes over them, and takes the
     SELECT out of CREATE TABLE AS SELECT; a reward would teach a model to write them."""
-    said = _THOUGHT.sub("", reply)
+    said = _THOUGHT_END.split(reply[-LONGEST_REPLY:])[-1]
     text = "".join(" " if one != "\n" and category(one) in _UNSEEN else one for one in said)
     return any(map(_is_more, (text, *_MARKS.split(text))))
 
