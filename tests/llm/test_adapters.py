@@ -36,7 +36,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny(tmp_path_factory.mktemp("adapters") / "base")
 
 
-def save_adapter(folder: Path, base: Path, *, seed: int, named: str = "", merged: bool = False) -> Path:
+def save_adapter(
+    folder: Path, base: Path, *, seed: int, named: str = "", merged: bool = False
+) -> Path:
     """An adapter of random weights over a model, and beside it the two merged."""
     import torch
     from peft import LoraConfig, get_peft_model
@@ -124,7 +126,7 @@ def test_the_model_is_in_memory_once_for_all_of_its_adapters(
     from sqlwright.llm.vendors.adapters import SharedModel
 
     shared = SharedModel(base, "")
-    held = [shared.weights(folder, "")._model for folder in (base, first, second)]  # noqa: SLF001
+    held = [shared.weights(folder, "")._model for folder in (base, first, second)]
     assert len({id(model) for model in held}) == 1
     layer = held[0].model.layers[0].self_attn.q_proj
     assert len(layer.lora_A) == 2

@@ -101,8 +101,16 @@ def test_every_ablation_is_in_the_table() -> None:
 @pytest.mark.parametrize(
     "recipe",
     [
-        "chess-ir-cg-ut", "chess-ir-ss-cg", "baseline", "chess-agents", "chase", "mag", "msc",
-        "msc-tuned", "chase-tuned", "chess-tuned",
+        "chess-ir-cg-ut",
+        "chess-ir-ss-cg",
+        "baseline",
+        "chess-agents",
+        "chase",
+        "mag",
+        "msc",
+        "msc-tuned",
+        "chase-tuned",
+        "chess-tuned",
     ],
 )
 def test_every_step_of_a_recipe_is_ours(recipe: str) -> None:
