@@ -34,7 +34,7 @@ test-weights: $(VENV)/.installed-weights
 	@$(BIN)/python -m pytest -m weights tests/llm
 
 test-finetune: $(VENV)/.installed-finetune
-	@$(BIN)/python -m pytest -m finetune tests/finetuning
+	@$(BIN)/python -m pytest -m finetune tests/finetuning tests/llm
 
 # Pins every package of the development environment, with hashes.
 lock: $(TOOLS)/.installed

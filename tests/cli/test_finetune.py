@@ -27,8 +27,11 @@ QUESTIONS = [
         "SELECT DISTINCT c.name FROM customers AS c JOIN orders AS o ON o.customer_id = c.id "
         "WHERE o.status = 'OPEN'",
     ),
-    ("What is the total of all shipped orders?", "SELECT SUM(total) FROM orders WHERE status = 'SHIPPED'"),
-]  # fmt: skip
+    (
+        "What is the total of all shipped orders?",
+        "SELECT SUM(total) FROM orders WHERE status = 'SHIPPED'",
+    ),
+]
 
 
 @pytest.fixture
@@ -146,9 +149,8 @@ def test_an_estimate_as_json(sqlwright: Run, small_set: Path) -> None:
 def test_the_commands_of_the_page_run_as_far_as_a_set(sqlwright: Run, mine: Path) -> None:
     page = (ROOT / "docs/finetuning.md").read_text("utf-8")
     told = page.partition("<!-- tested: begins -->")[2].partition("<!-- tested: ends -->")[0]
-    commands = [
-        line for block in re.findall(r"```sh\n(.*?)```", told, re.DOTALL) for line in block.split("\n")
-    ]  # fmt: skip
+    blocks = re.findall(r"```sh\n(.*?)```", told, re.DOTALL)
+    commands = [line for block in blocks for line in block.split("\n")]
     lines = [shlex.split(line) for line in commands if line]
     assert [words[:3] for words in lines] == [
         ["sqlwright", "finetune", "candidates"],

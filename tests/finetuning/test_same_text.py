@@ -1,7 +1,8 @@
-"""No drift: what a model is trained on is what it is asked, byte by byte, for every role and option.
+"""No drift: what a model is trained on is what it is asked, byte by byte, for every role.
 
-Examples are built with a teacher in the place of the models. The same question then goes through the
-whole recipe, from `sqlwright.open` to an endpoint behind the gate, and what arrives there is compared.
+Examples are built with a teacher in the place of the models. The same question then goes through
+the whole recipe, from `sqlwright.open` to an endpoint behind the gate, and what arrives there is
+compared.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -172,7 +173,10 @@ def infer(
     says = {"tuned-linker": chosen, "tuned-critic": "1", "tuned-selector": "A", **queries}
     with ExitStack() as stack:
         endpoints = {}
-        models: dict[str, Any] = {**scripted_models(), "llm": ScriptedModel(own_script(case, chosen))}
+        models: dict[str, Any] = {
+            **scripted_models(),
+            "llm": ScriptedModel(own_script(case, chosen)),
+        }
         for name, reply in says.items():
             context = case.context if name in MODELS[case.role] else AMPLE
             able = replace(can, context_tokens=context)
@@ -213,9 +217,7 @@ def shown_tables(example: TrainingExample, case: Case) -> list[str]:
 
 
 @pytest.fixture
-def same(
-    shop_workspace: Workspace, database_files: dict[str, Path], tmp_path: Path
-) -> Any:
+def same(shop_workspace: Workspace, database_files: dict[str, Path], tmp_path: Path) -> Any:
     """Both texts of a case, in one order."""
 
     def both(case: Case, *further: str, **options: Any) -> tuple[list[Text], list[Text]]:
@@ -274,9 +276,7 @@ def test_a_server_that_holds_replies_to_a_form_is_sent_the_same(
 
 
 @pytest.mark.parametrize("case", [one for one in cases() if one.values[0].part < 1])
-def test_a_context_that_is_too_small_changes_the_text(
-    case: Any, shop_workspace: Workspace
-) -> None:
+def test_a_context_that_is_too_small_changes_the_text(case: Any, shop_workspace: Workspace) -> None:
     whole = replace(case, part=1.0)
     narrowed = replace(case, context=narrow(case, shop_workspace))
     one, other = ([*map(text_of, build(c, shop_workspace).examples)] for c in (whole, narrowed))

@@ -13,11 +13,14 @@ import pytest
 from sqlwright.errors import ConfigError
 from sqlwright.llm.options import LlmOptions, ModelOptions
 from sqlwright.llm.prices import FREE, Prices
+from sqlwright.llm.vendors.adapter_folder import model_of
 from sqlwright.llm.vendors.connecting import check
 from sqlwright.llm.vendors.services import price_of, service_for
 from sqlwright.llm.vendors.weights_folder import context_tokens, state_of, told_of
 
 CONFIG = {"model_type": "llama", "max_position_embeddings": 2048}
+LORA = '{"peft_type": "LORA", "base_model_name_or_path": "some/model"}'
+LAID = {"adapter_model.safetensors": "x"}
 
 
 @pytest.fixture
@@ -85,7 +88,15 @@ def test_without_the_extra_it_is_said_how_to_get_it(folder: Path) -> None:
         ({"pytorch_model.bin": "x"}, "model.safetensors", "pickles only (pytorch_model.bin)"),
         ({"model.gguf": "x"}, "model.safetensors", "GGUF"),
         ({}, "tokenizer.json", "no tokenizer"),
-        ({"adapter_config.json": "{}"}, "", "adapter"),
+        ({"adapter_config.json": "{}"}, "", "isn't a plain LoRA adapter"),
+        ({"adapter_config.json": "{"}, "", "isn't a plain LoRA adapter"),
+        ({"adapter_config.json": '{"peft_type": "PREFIX_TUNING"}'}, "", "plain LoRA"),
+        ({"adapter_config.json": '{"peft_type": "LORA", "megatron_config": {}}'}, "", "plain LoRA"),
+        ({"adapter_config.json": LORA}, "", "no adapter_model.safetensors"),
+        ({"adapter_config.json": LORA, "adapter_model.bin": "x"}, "", "as a pickle only"),
+        ({"adapter_config.json": LORA, **LAID}, "", "laid over 'some/model', which is no folder"),
+        ({"adapter_config.json": '{"peft_type": "LORA"}', **LAID}, "", "laid over None"),
+        ({"adapter_config.json": LORA.replace("some/model", "."), **LAID}, "", "laid over '.'"),
     ],
 )
 def test_what_is_no_model_is_refused(
@@ -128,3 +139,39 @@ def test_other_weights_in_the_same_folder_are_another_model(folder: Path) -> Non
     (folder / "model.safetensors").write_bytes(b"y" * 201)
     assert state_of(folder) != before
     assert told_of(folder) == "llama, 0.0 GB of weights, a context of 2,048 tokens"
+
+
+def laid_over(folder: Path, named: str) -> Path:
+    """A folder that looks like an adapter, beside the one that looks like a model."""
+    path = folder.parent / "adapter"
+    path.mkdir()
+    told = {"peft_type": "LORA", "base_model_name_or_path": named}
+    (path / "adapter_config.json").write_text(json.dumps(told))
+    (path / "adapter_model.safetensors").write_bytes(b"x" * 50)
+    return path
+
+
+@pytest.mark.parametrize("named", ["../tiny", "{folder}"])
+def test_an_adapter_has_size_and_context_of_the_model_it_names(folder: Path, named: str) -> None:
+    path = laid_over(folder, named.format(folder=folder))
+    assert model_of(path) == folder.resolve()
+    assert context_tokens(path) == 2048
+    before = service_for(f"weights/{path}", LlmOptions(), {}).revision
+    (folder / "model.safetensors").write_bytes(b"y" * 201)
+    assert service_for(f"weights/{path}", LlmOptions(), {}).revision != before
+
+
+def test_the_model_of_an_adapter_is_looked_at_like_any(folder: Path) -> None:
+    path = laid_over(folder, "../tiny")
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    if find_spec("peft") is None:
+        assert refusal(f"weights/{path}").hint == "pip install 'sqlwright[finetune]'"
+    else:
+        assert "pickles only" in str(refusal(f"weights/{path}"))
+
+
+@pytest.mark.parametrize("named", ["", "mistralai/Mistral-7B", "../none", "a\0b", "x" * 5_000])
+def test_a_name_that_is_no_folder_is_not_followed(folder: Path, named: str) -> None:
+    path = laid_over(folder, named)
+    assert model_of(path) is None
+    assert "no folder with a whole model on this machine" in str(refusal(f"weights/{path}"))

@@ -100,7 +100,18 @@ def test_every_ablation_is_in_the_table() -> None:
 
 @pytest.mark.parametrize(
     "recipe",
-    ["chess-ir-cg-ut", "chess-ir-ss-cg", "baseline", "chess-agents", "chase", "mag", "msc"],
+    [
+        "chess-ir-cg-ut",
+        "chess-ir-ss-cg",
+        "baseline",
+        "chess-agents",
+        "chase",
+        "mag",
+        "msc",
+        "msc-tuned",
+        "chase-tuned",
+        "chess-tuned",
+    ],
 )
 def test_every_step_of_a_recipe_is_ours(recipe: str) -> None:
     names = {name for name, _ in walk(load_recipe(recipe).step) if "." in name}

@@ -2,7 +2,8 @@
 
 Loads and generations of all models happen one after another in one thread of the process, which is
 not the engine's: a second generation at the same time would take both longer. Weights are loaded
-with the first prompt, once, and stay for all sessions of the process.
+with the first prompt, once, and stay for all sessions of the process. Adapters over one model share
+its weights; each call is replied to with its own adapter laid over them.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from typing import TYPE_CHECKING
 
 from sqlwright.llm.endpoint import Call, Completion
 from sqlwright.llm.sending.transport import AtSite, ModelAddress
-from sqlwright.llm.vendors.weights_folder import folder_of, state_of
+from sqlwright.llm.vendors.weights_folder import folder_of, state_of, whole_model
 
 if TYPE_CHECKING:
-    from sqlwright.llm.vendors.weights import Weights
+    from sqlwright.llm.vendors.adapters import SharedModel
 
 
 class WeightsEndpoint(AtSite):
@@ -52,21 +53,24 @@ class _Process:
 
     def __init__(self, number: int) -> None:
         self.worker = ThreadPoolExecutor(1, f"sqlwright-weights-{number}")
-        self._loaded: dict[Path, tuple[str, Weights]] = {}
-        """Weights by their folder, with the state that it had then."""
+        self._loaded: dict[Path, SharedModel] = {}
+        """Models by their folder."""
 
     def reply(
         self, folder: Path, state: str, call: Call, context: int, *, stop: threading.Event
     ) -> Completion:
-        """The replies to a call; the weights are loaded if they aren't, or not in this state."""
-        from sqlwright.llm.vendors.weights import Weights
+        """The replies to a call; the weights are loaded if they aren't, or not in this state. Those
+        of a model are there once, for itself and all adapters over it."""
+        from sqlwright.llm.vendors.adapters import SharedModel
 
-        known, weights = self._loaded.pop(folder, ("", None))
-        if weights is None or known != state:
-            weights = None  # before others take as much memory
-            weights = Weights(folder, state)
-        self._loaded[folder] = state, weights
-        return weights.reply(call, stop, context=context)
+        own = whole_model(folder)
+        known = state if own == folder else state_of(own)
+        model = self._loaded.pop(own, None)
+        if model is None or model.state != known:
+            model = None  # before others take as much memory
+            model = SharedModel(own, known)
+        self._loaded[own] = model
+        return model.weights(folder, state).reply(call, stop, context=context)
 
 
 @cache

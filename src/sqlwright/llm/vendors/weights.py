@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +27,7 @@ PIECE = 512
 """Tokens of a prompt that are read at once: between two pieces a cancelled call ends."""
 END_OF_THOUGHT = "</think>"
 """The token by which models end their reasoning, where they have one."""
+_HERE: Mapping[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 
 class Weights:
@@ -35,18 +36,18 @@ class Weights:
     def __init__(self, folder: Path, state: str) -> None:
         """`state` tells these weights from others in that folder. Raises EndpointError for weights
         that can't be loaded."""
-        with _explained(f"the weights in {folder} can't be loaded"):
-            self._hold(*_loaded(folder))
+        with explained(f"the weights in {folder} can't be loaded"):
+            self._hold(*load(folder))
         self._folder = folder
         self._state = state
 
     @classmethod
-    def over(cls, tokenizer: Any, model: Any, *, folder: Path) -> Weights:
+    def over(cls, tokenizer: Any, model: Any, *, folder: Path, state: str = "") -> Weights:
         """Those of a model that is in memory already, as it is at each reply; `folder` is named in
         errors."""
         made = cls.__new__(cls)
         made._hold(tokenizer, model)
-        made._folder, made._state = folder, ""
+        made._folder, made._state = folder, state
         return made
 
     def _hold(self, tokenizer: Any, model: Any) -> None:
@@ -58,7 +59,7 @@ class Weights:
     def reply(self, call: Call, stop: threading.Event, *, context: int) -> Completion:
         """All replies to a call. Raises EndpointError for a prompt that doesn't fit, for too little
         memory, and once `stop` is set."""
-        with _explained(f"the weights in {self._folder} gave no reply"):
+        with explained(f"the weights in {self._folder} gave no reply"):
             prompt = self._prompt(call)
             room = context - len(prompt)
             if room < 1:
@@ -213,13 +214,13 @@ class _Sampler:
         )
 
 
-def _loaded(folder: Path) -> tuple[Any, Any]:
+def load(folder: Path) -> tuple[Any, Any]:
     """Tokenizer and model of a folder. Raises EndpointError for one that isn't whole, and whatever
     the libraries raise."""
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read as it is imported
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
+    from transformers import AutoModelForCausalLM, GenerationConfig
     from transformers.utils import logging
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -231,10 +232,9 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
         )
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    tokenizer = AutoTokenizer.from_pretrained(str(folder), **here)
+    tokenizer = load_tokenizer(folder)
     model, about = AutoModelForCausalLM.from_pretrained(
-        str(folder), use_safetensors=True, dtype="auto", output_loading_info=True, **here
+        str(folder), use_safetensors=True, dtype="auto", output_loading_info=True, **_HERE
     )
     if missing := sorted(about["missing_keys"]):
         raise _unusable(
@@ -245,8 +245,15 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
     return tokenizer, model.to(device).eval()
 
 
+def load_tokenizer(folder: Path) -> Any:
+    """The tokenizer of a folder. Raises whatever the library raises."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(str(folder), **_HERE)
+
+
 @contextmanager
-def _explained(problem: str) -> Iterator[None]:
+def explained(problem: str) -> Iterator[None]:
     """Errors of torch and transformers become an EndpointError with their first line."""
     import torch
     from safetensors import SafetensorError

@@ -1,7 +1,8 @@
 """A folder with the weights of a language model, looked at without loading anything.
 
-It is in the form that `transformers` saves: config.json, *.safetensors, a tokenizer. Weights as
-pickles are refused: reading one runs the code in it.
+It is in the form that `transformers` saves: config.json, *.safetensors, a tokenizer; or it holds an
+adapter over such a folder (`adapter_folder`). Weights as pickles are refused: reading one runs the
+code in it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.errors import ConfigError
+from sqlwright.llm.vendors.adapter_folder import check_adapter, is_adapter, model_of
 
 EXTRA = "pip install 'sqlwright[weights]'"
 LARGEST_CONFIG = 1_000_000
@@ -38,12 +40,9 @@ def check_weights(folder: Path, title: str) -> None:
             hint="Write weights/FOLDER, a folder on this machine with config.json and "
             "*.safetensors. Nothing is downloaded.",
         )
-    if (folder / "adapter_config.json").exists():
-        raise ConfigError(
-            f"{title}: {folder} holds an adapter, not a whole model",
-            hint="Merge it into its model first, with peft: model.merge_and_unload()."
-            "save_pretrained(FOLDER).",
-        )
+    if is_adapter(folder):
+        check_weights(check_adapter(folder, title), title)
+        return
     if not any(folder.glob("*.safetensors")):
         raise _no_weights(folder, title)
     if not isinstance(_config(folder).get("model_type"), str):
@@ -51,7 +50,7 @@ def check_weights(folder: Path, title: str) -> None:
             f"{title}: {folder} has no config.json that names a model_type",
             hint="Name the folder that a model was saved to as a whole.",
         )
-    if not any((folder / name).exists() for name in _TOKENIZERS):
+    if not has_tokenizer(folder):
         raise ConfigError(
             f"{title}: {folder} has no tokenizer",
             hint="Save the model's tokenizer into the same folder: "
@@ -62,9 +61,19 @@ def check_weights(folder: Path, title: str) -> None:
         raise ConfigError(f"{title} needs the package {' and '.join(missing)}", hint=EXTRA)
 
 
+def has_tokenizer(folder: Path) -> bool:
+    """True for a folder with a tokenizer in it."""
+    return any((folder / name).exists() for name in _TOKENIZERS)
+
+
+def whole_model(folder: Path) -> Path:
+    """The folder of the model that is loaded for a folder: an adapter's model, or itself."""
+    return (model_of(folder) or folder) if is_adapter(folder) else folder
+
+
 def context_tokens(folder: Path) -> int:
     """Tokens of prompt and reply together as the configuration tells; 0 where it doesn't."""
-    config = _config(folder)
+    config = _config(whole_model(folder))
     inner = config.get("text_config")
     for form in (config, inner if isinstance(inner, dict) else {}):
         for name in _SIZES:
@@ -89,19 +98,25 @@ def memory_bytes() -> int:
 
 def state_of(folder: Path) -> str:
     """A digest that changes with the folder's files, by their names, sizes and times: weights that
-    were trained further are another model for the cache. Empty without a folder."""
+    were trained further are another model for the cache. That of an adapter changes with its
+    model's, too. Empty without a folder."""
+    folders = dict.fromkeys((folder, whole_model(folder)))
     try:
-        files = sorted((each.name, each.stat()) for each in folder.iterdir() if each.is_file())
+        files = [
+            sorted((each.name, each.stat()) for each in one.iterdir() if each.is_file())
+            for one in folders
+        ]
     except OSError:
         return ""
-    told = [[name, stat.st_size, stat.st_mtime_ns] for name, stat in files]
+    told = [[name, stat.st_size, stat.st_mtime_ns] for one in files for name, stat in one]
     return hashlib.sha256(json.dumps(told).encode("ascii")).hexdigest()[:16]
 
 
 def told_of(folder: Path) -> str:
     """Kind, size and context of a model in a few words, for a folder that was checked."""
-    size, context = weight_bytes(folder) / 1e9, context_tokens(folder)
-    told = f"{_config(folder)['model_type']}, {size:.1f} GB of weights"
+    model, context = whole_model(folder), context_tokens(folder)
+    told = f"{_config(model)['model_type']}, {weight_bytes(model) / 1e9:.1f} GB of weights"
+    told += "" if model == folder else f" in {model} under an adapter"
     return f"{told}, a context of {context:,} tokens" if context else told
 
 
