@@ -17,7 +17,7 @@ from sqlwright.finetuning.estimating.throughput import SCALING, Gpu, Range, util
 from sqlwright.finetuning.estimating.tokens import SetTokens
 
 Objective = Literal["sft", "dpo"]
-"""What an estimate can be made of; training by rewards writes replies, whose time isn't known
+"""The objectives that are estimated; training by rewards writes replies, whose time isn't known
 before."""
 OVERCOUNTED = 1.6
 """Times the number of tokens that an estimate of them comes to at most (`llm/metering.py`)."""
@@ -27,7 +27,7 @@ MEMORIES = (24, 48, 80)
 
 @dataclass(frozen=True, slots=True)
 class EstimatePlan:
-    """What is to be trained, on what."""
+    """A training, and the GPUs for it."""
 
     shape: ModelShape
     gpu: Gpu
@@ -43,7 +43,7 @@ class EstimatePlan:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a training takes, as ranges. Nothing of it is measured."""
+    """Time, memory and price of a training, as ranges. Nothing of it is measured."""
 
     plan: EstimatePlan
     examples: int

@@ -22,7 +22,7 @@ METHODS: tuple[Method, ...] = ("lora", "qlora", "full")
 
 @dataclass(frozen=True, slots=True)
 class Passes:
-    """What is trained, and what is kept of a forward pass."""
+    """The weights that are trained, and whether activations are kept of a forward pass."""
 
     method: Method = "qlora"
     rank: int = 32

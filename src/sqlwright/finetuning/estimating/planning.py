@@ -64,7 +64,7 @@ def estimates(
 def passes_of(
     preset: str | None, method: Method | None, rank: int | None, *, recomputed: bool
 ) -> tuple[Passes, float]:
-    """What is trained, and the epochs: a preset's, with options in place of a part of it. Raises
+    """The passes and the epochs: a preset's, with options in place of a part of it. Raises
     ConfigError."""
     settings = find_preset(preset or PRESET)
     own: Method = "lora" if settings.quantized == "none" else "qlora"

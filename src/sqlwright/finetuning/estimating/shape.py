@@ -11,7 +11,7 @@ from typing import Any
 from sqlwright.errors import ConfigError
 
 FIELDS = ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")
-"""What a configuration must tell."""
+"""Sizes that a configuration must tell."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How fast GPUs were seen to train, and what share of their peak that is.
+"""Rates at which GPUs were seen to train, and the share of their peak that they are.
 
 `PUBLISHED` holds figures that others published, with where. A GPU's range of utilization is taken
 from its rows where there are any by the same method with code like ours; else it is chosen, and the

@@ -29,7 +29,7 @@ class SetTokens:
 
     @property
     def examples(self) -> int:
-        """How many there are."""
+        """Number of examples."""
         return len(self.prompts)
 
     @property

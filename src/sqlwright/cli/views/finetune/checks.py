@@ -1,4 +1,4 @@
-"""What is checked before anything is built: package, model, room on the disk."""
+"""Checks before anything is built: package, model, room on the disk."""
 
 from __future__ import annotations
 

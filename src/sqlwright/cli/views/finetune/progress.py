@@ -1,4 +1,4 @@
-"""How far building and training are: one line on a terminal, else a line now and then."""
+"""The progress of building and training: one line on a terminal, else a line now and then."""
 
 from __future__ import annotations
 
