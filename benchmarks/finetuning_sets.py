@@ -183,7 +183,9 @@ def _built(paper: PaperSet, plan: BuildPlan, tokenizer: Path | None) -> Built:
     there = (plan.out / RECORD).exists()
     folder = SetFolder.open(plan.out) if there else build(plan, progress=_told(paper.name))
     seconds = 0.0 if there else time.monotonic() - began
-    asked = sum(len(source.dataset.examples) for source in plan.datasets)
+    asked = sum(
+        one.db_id not in plan.without for source in plan.datasets for one in source.dataset.examples
+    )
     tokens = set_tokens(plan.out, tokenizer)
     return Built(paper, folder, tokens, min(asked, plan.limit or asked), seconds)
 
