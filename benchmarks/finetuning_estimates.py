@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sqlwright.finetuning.estimating.estimate import Estimate, EstimatePlan, estimate
@@ -41,8 +42,14 @@ PRESETS = {
     "chase-selector": "chase-selector",
 }
 """The settings that each set's paper trained by."""
+WHOLE = {"msc-linker": 14_301, "msc-generator": 14_301, "chess-generator": 8_617}
+"""Questions of the whole sets, without the databases that are measured on: to these the hours of
+sets that were built from a sample are scaled."""
 CHESS_MODEL = ModelShape("DeepSeek-Coder-33B", 62, 7168, 7168, 1024, 19200, 32_256)
 """The model that CHESS trained, by its configuration."""
+SAMPLED = 0.7
+"""Share of the whole under which a set is taken for one of a sample: a tenth of the databases is
+held out, and some questions give no example."""
 CHESS_HOURS = 4
 """Hours on one H100, as CHESS says in appendix B.2."""
 
@@ -76,14 +83,17 @@ def _hours(sets: dict[str, SetTokens]) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|---|"
     for name, tokens in sets.items():
         settings = find_preset(PRESETS[name])
+        scale = _scale(name, tokens)
         for number, shape in enumerate(SHAPES.values()):
             found = [
-                estimate(_plan(shape, gpu, count, settings), tokens)
+                estimate(_plan(shape, gpu, count, settings, scale), tokens)
                 for gpu in ("A100", "H100")
                 for count in (1, 8)
             ]
             how = f"`{name}`, `{PRESETS[name]}`: {settings.epochs:g} epochs"
-            about = f"{tokens.total / 1e6:.1f} million of {counted(tokens.examples, 'example')}"
+            about = f"{scale * tokens.total / 1e6:.1f} million"
+            told = counted(tokens.examples, "example")
+            about += f" (scaled from {told} to {WHOLE[name]:,})" if scale > 1 else f" of {told}"
             fits = "fits" if found[0].memory.fits(80) else "doesn't fit"
             cells = [how, about] if not number else ["", ""]
             cells += [shape.name, *(words(one.hours) for one in found)]
@@ -91,9 +101,17 @@ def _hours(sets: dict[str, SetTokens]) -> Iterator[str]:
             yield f"| {' | '.join(cells)} |"
 
 
-def _plan(shape: ModelShape, gpu: str, count: int, settings: Settings) -> EstimatePlan:
+def _scale(name: str, tokens: SetTokens) -> float:
+    """Times that the whole set is larger than what was built, where that was a sample."""
+    share = tokens.examples / WHOLE.get(name, tokens.examples)
+    return 1.0 if share > SAMPLED else 1 / share
+
+
+def _plan(
+    shape: ModelShape, gpu: str, count: int, settings: Settings, scale: float = 1.0
+) -> EstimatePlan:
     return EstimatePlan(
-        shape, find_gpu(gpu), gpus=count, passes=passes(settings), epochs=settings.epochs
+        shape, find_gpu(gpu), gpus=count, passes=passes(settings), epochs=settings.epochs * scale
     )
 
 
@@ -110,10 +128,12 @@ def _check(sets: dict[str, SetTokens]) -> Iterator[str]:
     if "chess-generator" not in sets:
         return
     plan = _plan(CHESS_MODEL, "H100", 1, find_preset("chess"))
-    found: Estimate = estimate(plan, sets["chess-generator"])
+    tokens = sets["chess-generator"]
+    plan = replace(plan, epochs=plan.epochs * _scale("chess-generator", tokens))
+    found: Estimate = estimate(plan, tokens)
     yield (
         f"CHESS says that its training took {CHESS_HOURS} hours on one H100. The estimate for its "
-        f"model and our set of {counted(found.examples, 'example')} is {words(found.hours)}."
+        f"model and our set, scaled to all questions, is {words(found.hours)}."
     )
     yield ""
 
