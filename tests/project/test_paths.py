@@ -18,7 +18,7 @@ PLACEHOLDER = re.compile(r"NAME|STAGE|<")
 OTHERS = {
     "sqlwright.toml", "pyproject.toml", "my_recipe.yaml", "house.jinja", "mine.yaml", "recipe.yaml",
     "prices.toml", "database_description/", "databases/", "dev_databases/", "test_database/",
-    "resource/", "my-questions.yaml",
+    "resource/", "my-questions.yaml", "MODEL_CARD.md", "adapter/",
 }  # fmt: skip
 """Files of a user's."""
 
