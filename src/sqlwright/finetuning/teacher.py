@@ -41,7 +41,7 @@ class Teacher:
     def __init__(self, says: Says, *, context_tokens: int) -> None:
         """`context_tokens` is what the model to be trained reads; prompts are fitted to it."""
         self.taught: list[Taught] = []
-        """What was asked, in order."""
+        """The prompts with their replies, in order."""
         self._says = says
         self._places: dict[str, count[int]] = {}
         self._capabilities = Capabilities(
