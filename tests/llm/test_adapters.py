@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -106,18 +107,11 @@ def test_log_probabilities_are_those_of_the_merged_model(base: Path, first: Path
     from sqlwright.llm.vendors.adapters import SharedModel
 
     shared = SharedModel(base, "")
-    adapted = shared.weights(first, "").reply(CALL, _Never(), context=CONTEXT).replies[0]
+    adapted = shared.weights(first, "").reply(CALL, threading.Event(), context=CONTEXT).replies[0]
     whole = replies(base.parent / "first-merged", CALL).replies[0]
     for one, other in zip(adapted.logprobs, whole.logprobs, strict=True):
         assert one.logprob == pytest.approx(other.logprob, abs=1e-4)
         assert dict(one.likeliest) == pytest.approx(dict(other.likeliest), abs=1e-4)
-
-
-class _Never:
-    """Nobody stops a generation."""
-
-    def is_set(self) -> bool:
-        return False
 
 
 def test_the_model_is_in_memory_once_for_all_of_its_adapters(
@@ -190,10 +184,12 @@ def test_a_damaged_adapter_is_refused_and_its_model_goes_on(
     shutil.copytree(first, folder)
     (folder / "adapter_model.safetensors").write_bytes(content)
     shared = SharedModel(base, "")
-    before = shared.weights(base, "").reply(CALL, _Never(), context=CONTEXT).replies
+    before = shared.weights(base, "").reply(CALL, threading.Event(), context=CONTEXT).replies
     with pytest.raises(EndpointError, match="can't be loaded"):
         shared.weights(folder, "")
-    assert shared.weights(base, "").reply(CALL, _Never(), context=CONTEXT).replies == before
+    assert (
+        shared.weights(base, "").reply(CALL, threading.Event(), context=CONTEXT).replies == before
+    )
 
 
 def test_a_model_that_is_no_folder_here_is_refused_when_it_is_named(
