@@ -12,5 +12,6 @@ NEEDS = [
         not all(map(find_spec, ("torch", "transformers", "peft", "trl"))),
         reason="needs the finetune extra",
     ),
+    pytest.mark.timeout(600),  # a training takes seconds alone, minutes on a busy machine
     pytest.mark.filterwarnings("default"),  # the libraries' own, of other libraries
 ]

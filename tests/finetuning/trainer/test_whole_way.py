@@ -61,9 +61,9 @@ RECIPES = {
 SETTINGS = Settings(
     rank=16, alpha=64, dropout=0.0, epochs=80.0, batch=2, learning_rate=5e-3, warm_up=0.1
 )
-EPOCHS = {"linker": 80.0, "generator": 80.0, "critic": 40.0, "selector": 40.0}
+EPOCHS = {"linker": 80.0, "generator": 80.0, "critic": 20.0, "selector": 20.0}
 """A letter or number is learnt sooner than a query, and prompts of choices are longer."""
-OPTIONS = {"critic": {"orders": "1"}}
+OPTIONS = {"selector": {"orders": "both"}}
 CONTEXT = 8_192
 """Tokens that prompts may have: they are letters for this model."""
 

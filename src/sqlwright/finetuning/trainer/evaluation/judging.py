@@ -74,4 +74,3 @@ class ExecutionJudge:
             opened = open_database(str(database))
             self._scorers[key] = Scorer(opened, opened.schema(), find_rule(rule))
         return self._scorers[key]
-
