@@ -5,8 +5,8 @@ the optimizer, the schedule and the state of every random number, and the order 
 drawn by the seed and the epoch. Ctrl-C ends it with a checkpoint.
 
 Several GPUs each take a share of every batch (DDP). A launcher starts one process for each, such as
-`accelerate launch --num_processes 4 -m sqlwright finetune ...` or `torchrun --nproc-per-node 4 -m
-sqlwright finetune ...`; the first one writes, and all share the evaluation. A model has to fit each
+`torchrun --nproc-per-node 4 "$(command -v sqlwright)" finetune ...`, or `accelerate launch`; the
+first one writes, and all share the evaluation. A model has to fit each
 GPU, with `--quantized nf4` in a quarter of the memory. Checkpoints belong to a number of processes.
 """
 

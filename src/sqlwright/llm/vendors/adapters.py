@@ -30,10 +30,10 @@ class SharedModel:
         self._adapted: Any = None
         """The model as peft knows it; None before the first adapter."""
         self._weights: dict[Path, tuple[str, Weights]] = {}
-        """What replies for each folder, with the state that it had then."""
+        """The part that replies for each folder, with the state that it had then."""
 
     def weights(self, folder: Path, state: str) -> Weights:
-        """What replies for the model's own folder or an adapter's, with nothing else laid over the
+        """The part that replies for the model's own folder or an adapter's, with nothing else over the
         model until the next one is asked for. Raises EndpointError."""
         known, weights = self._weights.get(folder, ("", None))
         with explained(f"the adapter in {folder} can't be loaded"):

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass
 class Scoring:
-    """What becomes of the replies of one model to one step."""
+    """The way the replies of one model to one step are read."""
 
     by_text: bool = False
     """True once a reply came without log probabilities: its text is all there is to go by."""
