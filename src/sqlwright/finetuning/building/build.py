@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Protocol, cast
 
 import sqlwright
-from sqlwright.boundary.named import loaded
 from sqlwright.datasets.example import Dataset, Example
 from sqlwright.datasets.reading import file_digest
 from sqlwright.errors import DatabaseUnavailable, DatasetError
@@ -21,7 +19,7 @@ from sqlwright.evaluation.folder.lock import locked
 from sqlwright.evaluation.rules.registry import find_rule
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.finetuning.building.fingerprints import Fingerprint, fingerprints
-from sqlwright.finetuning.building.leakage import leak_counts, refuse_leakage
+from sqlwright.finetuning.building.leakage import refuse_leakage
 from sqlwright.finetuning.building.parts import Job, Parts
 from sqlwright.finetuning.building.plan import BuildPlan, Source, plan_digest
 from sqlwright.finetuning.building.set_folder import (
@@ -37,11 +35,12 @@ from sqlwright.finetuning.building.set_folder import (
 )
 from sqlwright.finetuning.building.setting_apart import set_apart
 from sqlwright.finetuning.building.statistics import statistics
+from sqlwright.finetuning.candidates.reading import CandidateSets, read_candidates
 from sqlwright.finetuning.example import TrainingExample, read_examples, write_examples
 from sqlwright.finetuning.lesson import Lesson
 from sqlwright.finetuning.roles.options import with_options
 from sqlwright.finetuning.roles.registry import find_role
-from sqlwright.finetuning.roles.role import Asked, Role, Sampled
+from sqlwright.finetuning.roles.role import Asked, Role
 from sqlwright.local.models import EmbeddedModels
 from sqlwright.prepare import open_workspace, prepare, prepared_folder
 from sqlwright.protocols import ModelsByRole, Run, Workspace
@@ -69,7 +68,7 @@ class _Build:
     jobs: Sequence[Job]
     marks: Mapping[str, Mapping[str, Fingerprint]]
     """The marks of databases by their ids, for each source by its name."""
-    candidates: _Candidates
+    candidates: CandidateSets
     embedded: ModelsByRole = field(default_factory=EmbeddedModels)
 
 
@@ -94,7 +93,8 @@ def build(plan: BuildPlan, *, progress: Progress = lambda _done, _whole: None) -
         for one in asked:
             for evaluation in plan.held_out:
                 refuse_leakage(one, evaluation, marks[one.name])
-        work = _Build(plan, recipe, role, jobs, marks, _candidates(plan))
+        candidates = read_candidates(plan.candidates) if plan.candidates else CandidateSets()
+        work = _Build(plan, recipe, role, jobs, marks, candidates)
         parts = Parts.claim(plan.out, digest)
         skipped = _made(work, parts, progress)
         _write(work, parts, skipped, digest)
@@ -257,7 +257,7 @@ def _write(work: _Build, parts: Parts, skipped: Counter[str], digest: str) -> No
             hint="Check databases and gold queries, or take more of both.",
         )
     checked = len(databases) if plan.held_out else 0
-    told["leakage"] = {"checked": checked, **leak_counts([])}  # what leaks was refused
+    told["leakage"] = {"checked": checked}  # what leaks was refused
     generators = tuple(work.candidates.generators)
     record = SetRecord(
         version=VERSION,
@@ -311,28 +311,3 @@ def _distinct(
         else:
             seen.add(mark)
             yield one
-
-
-class _Candidates(Protocol):
-    """Queries that generators wrote: `finetuning.candidates.reading.CandidateSets`."""
-
-    @property
-    def generators(self) -> Sequence[Mapping[str, Any]]: ...
-
-    def of(self, source: str, question_id: str, db_id: str) -> Sequence[Sampled]: ...
-
-
-@dataclass(frozen=True)
-class _NoCandidates:
-    generators: Sequence[Mapping[str, Any]] = ()
-
-    def of(self, source: str, question_id: str, db_id: str) -> Sequence[Sampled]:  # noqa: ARG002
-        return ()
-
-
-def _candidates(plan: BuildPlan) -> _Candidates:
-    """The queries that generators wrote, if files of them are given. Raises DatasetError."""
-    if not plan.candidates:
-        return _NoCandidates()
-    read = loaded("candidates", "sqlwright.finetuning.candidates.reading:read_candidates")
-    return cast("_Candidates", read(plan.candidates))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -80,12 +79,6 @@ def refuse_leakage(
         f"{evaluation.name} measures: {named}{more}",
         hint=f"Leave out what is measured with --without {listed}, or measure on another set.",
     )
-
-
-def leak_counts(leaks: list[Leak]) -> Mapping[str, int]:
-    """The number of databases by the way in which they were recognised, all ways named."""
-    ways = Counter(leak.way for leak in leaks)
-    return {way: ways[way] for way in WAYS}
 
 
 def _ways(one: Fingerprint, other: Fingerprint, shared: int) -> Iterator[Way]:

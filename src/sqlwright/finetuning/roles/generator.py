@@ -24,7 +24,6 @@ from sqlwright.finetuning.roles.gold import gold_columns, gold_tables, ordered
 from sqlwright.finetuning.roles.preceding import state_before
 from sqlwright.finetuning.roles.reasons import REFUSED, TOO_LONG, UNREAD
 from sqlwright.finetuning.roles.role import Asked
-from sqlwright.finetuning.roles.verdicts import wrong_queries
 from sqlwright.finetuning.teacher import Taught
 from sqlwright.prompts.replies import sql_from
 from sqlwright.protocols import EMBEDDER, Embedder
@@ -93,7 +92,9 @@ class GeneratorRole:
             asked.skipped(taught)
             return ()
         injected = [name for name in choice.tables if name not in needed] if choice else []
-        wrong = wrong_queries(asked, [bare(one.sql) for one in asked.sampled])
+        is_right = asked.scorer.judge(example) if asked.sampled else None
+        written = dict.fromkeys(bare(one.sql) for one in asked.sampled)
+        wrong = [sql for sql in written if is_right is not None and not is_right(sql)]
         rejected = [form.format(sql=sql) for sql in wrong if _reads_back(form, sql)]
         return (
             TrainingExample(

@@ -35,12 +35,22 @@ def set_lines(made: SetFolder, width: int) -> Iterator[Text]:
             yield from labelled(label, [Text(line) for line in _part(told)], width)
     skipped = [f"{counted(n, 'question')}: {clean(why, 200)}" for why, n in about.skipped.items()]
     yield from labelled("left out", [Text(line) for line in skipped], width)
-    generators = [Text(clean(str(name), 200)) for name in about.generators]
+    generators = [Text(line) for line in map(_generator, about.generators)]
     yield from labelled("candidates", generators, width)
     if about.evaluations:
         names = clean(", ".join(about.evaluations), 400)
         told = f"no database and no question of {names} is in it"
         yield from labelled("leakage", [Text(told)], width)
+
+
+def _generator(told: Mapping[str, Any]) -> str:
+    name = clean(str(told.get("model") or told.get("recipe") or "unnamed"), 200)
+    line = f"{counted(told.get('kept', 0), 'candidate')} by {name}"
+    if told.get("dropped"):
+        line += f", {told['dropped']:,} left out: it was trained on their databases"
+    if told.get("unknown"):
+        line += f", of {told['unknown']:,} it isn't known whether it was trained on their databases"
+    return line
 
 
 def _part(told: Mapping[str, Any]) -> Iterator[str]:

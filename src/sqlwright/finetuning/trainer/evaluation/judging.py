@@ -7,13 +7,12 @@ from pathlib import Path
 
 from sqlwright.database import open_database
 from sqlwright.datasets.example import Example
-from sqlwright.datasets.registry import load_dataset
-from sqlwright.datasets.selection import Selection
 from sqlwright.errors import DatasetError
 from sqlwright.evaluation.rules.registry import find_rule
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.finetuning.building.set_folder import SourceRecord
 from sqlwright.finetuning.example import TrainingExample
+from sqlwright.finetuning.preferences.gold import read_gold
 
 
 class ExecutionJudge:
@@ -58,15 +57,12 @@ class ExecutionJudge:
         return found
 
     def _read(self, name: str) -> dict[tuple[str, str], tuple[Example, str]]:
-        found: dict[tuple[str, str], tuple[Example, str]] = {}
-        for source in self._sources:
-            if source.name == name:
-                kind, _, folder = source.data.partition(":")
-                questions = Path(source.questions) if source.questions else None
-                selection = Selection(questions=questions, split=source.split)
-                dataset = load_dataset(kind, Path(folder), selection)
-                found |= {(one.db_id, one.id): (one, source.rule) for one in dataset.examples}
-        return found
+        sources = [source for source in self._sources if source.name == name]
+        return {
+            (one.db_id, one.id): (one, dataset.rule)
+            for dataset in read_gold(sources).get(name, ())
+            for one in dataset.examples
+        }
 
     def _scorer(self, database: Path, rule: str) -> Scorer:
         key = (database, rule)

@@ -158,7 +158,7 @@ def _named_in(reply: str) -> set[str]:
 
 
 def _number(example: TrainingExample, reply: str) -> str | None:
-    count = example.facts.get("queries", MOST_QUERIES)
+    count = example.facts.get("candidates", MOST_QUERIES)
     try:
         return str(number_from(reply, int(count)))
     except MalformedReply:
