@@ -33,8 +33,8 @@ class SharedModel:
         """The part that replies for each folder, with the state that it had then."""
 
     def weights(self, folder: Path, state: str) -> Weights:
-        """The part that replies for the model's own folder or an adapter's, with nothing else over the
-        model until the next one is asked for. Raises EndpointError."""
+        """The part that replies for the model's own folder or an adapter's, with nothing else over
+        the model until the next one is asked for. Raises EndpointError."""
         known, weights = self._weights.get(folder, ("", None))
         with explained(f"the adapter in {folder} can't be loaded"):
             if weights is None or known != state:

@@ -13,7 +13,7 @@ from sqlwright.cli.typed import finetuning, measuring, options
 
 EXAMPLES = """\
 sqlwright finetune candidates --data golden:my-questions.yaml --out mine.jsonl
-sqlwright finetune candidates --data spider:data/spider --split fit --recipe msc-sql \\
+sqlwright finetune candidates --data spider:data/spider --split fit --recipe msc \\
     -m openai/gpt-4.1-mini --budget '$0.01' --out mini.jsonl
 sqlwright finetune candidates --data spider:data/spider --split fit --recipe msc-tuned --fold 0/2 \\
     --trained-on tuned/zero --out zero.jsonl
