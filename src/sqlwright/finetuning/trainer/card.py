@@ -37,6 +37,9 @@ def _lines(folder: RunFolder, record: Mapping[str, Any]) -> Iterator[str]:
     yield f"It was trained to {_TASKS.get(role, 'fill its role')}: the step `{record['step']}` of"
     yield f"the recipe `{record['recipe']}` of sqlwright asks it, with the very prompts that it was"
     yield "trained on. Another template, another chat template or another recipe is another task."
+    if record["overrides"]:
+        told = ", ".join(f"`{_plain(one)}`" for one in record["overrides"])
+        yield f"So are other options: these were set in training, and are to be set in use: {told}."
     yield ""
     yield "## Base model"
     yield ""
@@ -53,6 +56,7 @@ def _lines(folder: RunFolder, record: Mapping[str, Any]) -> Iterator[str]:
     yield "```toml"
     yield f"[models.{ENTRIES.get(role, role)}]"
     yield f'model = "weights/{_plain(folder.adapter.resolve())}"'
+    yield f"context_tokens = {record['context_tokens']}"
     yield "```"
     yield ""
     yield "A server that takes adapters serves `adapter/` over the base model; for one that takes"
@@ -128,8 +132,7 @@ def _limits() -> Iterator[str]:
     yield ""
     yield "- The figures are of one step at prompts whose earlier steps went as in training. What a"
     yield "  whole recipe answers is measured by `sqlwright evaluate`."
-    yield "- It was measured on databases like those of its data. On others it may be worse than"
-    yield "  the base model."
+    yield "- On databases and questions unlike those of its data it may be worse than the base model."
     yield "- Its queries are as untrusted as any model's: sqlwright runs them read-only."
     yield "- The licences of the base model and of the data hold for this adapter, too. Nobody has"
     yield "  looked at them here: see to them before you pass it on."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -12,8 +13,8 @@ from rich.text import Text
 
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
+from sqlwright.finetuning.building.plan import BuildPlan
 from sqlwright.finetuning.building.set_folder import SetFolder
-from sqlwright.finetuning.trainer.plan import TrainingPlan
 from sqlwright.presentation.numbers import counted
 
 BALANCE = 12
@@ -98,15 +99,20 @@ def _share(share: Mapping[str, Any]) -> str:
     return f"{share['value']:.1%} of {share['total']:,} (95 % interval {low} to {high})"
 
 
-def serving_lines(role: str, recipe: str, plan: TrainingPlan, width: int) -> Iterator[Text]:
+def serving_lines(plan: BuildPlan, out: Path, width: int) -> Iterator[Text]:
     """The lines of a project file that name the adapter, and how to ask with it."""
-    adapter = clean(str((plan.out / "adapter").absolute()), 400)
-    lines = [f"[models.tuned-{role}]", f"model = {json.dumps(f'weights/{adapter}')}"]
+    adapter = clean(str((out / "adapter").absolute()), 400)
+    lines = [
+        f"[models.tuned-{plan.role}]",
+        f"model = {json.dumps(f'weights/{adapter}')}",
+        f"context_tokens = {plan.context_tokens}",
+    ]
     yield from labelled("to use it", [Text("put this into sqlwright.toml:")], width)
     yield Text()
     yield from (Text(f"    {line}") for line in lines)
     yield Text()
-    told = f"sqlwright ask shop.sqlite 'QUESTION' --recipe {clean(recipe, 80)}"
+    told = f"sqlwright ask shop.sqlite 'QUESTION' --recipe {clean(plan.recipe, 80)}"
+    told += "".join(f" --set {clean(shlex.quote(one), 200)}" for one in plan.overrides)
     yield from labelled("then", [Text(told)], width)
-    merging = f"sqlwright finetune merge {clean(str(plan.out), 400)} --out FOLDER"
+    merging = f"sqlwright finetune merge {clean(str(out), 400)} --out FOLDER"
     yield from labelled("or", [Text(f"{merging}, for servers without adapters")], width)

@@ -77,7 +77,7 @@ def run(screen: Screen, wanted: Wanted, *, as_json: bool) -> int:
         _advise(screen, wanted, made)
     else:
         screen.show(run_lines(record, training.out, screen.width))
-        screen.show(serving_lines(wanted.plan.role, wanted.plan.recipe, training, screen.width))
+        screen.show(serving_lines(wanted.plan, training.out, screen.width))
     return 0
 
 

@@ -118,6 +118,7 @@ def new_record(
         "step": about.step,
         "recipe": about.recipe,
         "overrides": list(about.overrides),
+        "context_tokens": about.context_tokens,
         "set": dict(about.digests),
         "set_folder": str(given.path),
         "sources": [
