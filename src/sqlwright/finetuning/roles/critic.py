@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import ClassVar
 
 from sqlwright.candidates import result_places
 from sqlwright.errors import ConfigError
@@ -33,24 +34,13 @@ class Critic:
     most: int = 5
     """Candidates of an example at most, as many as the paper's largest panel."""
 
+    name: ClassVar[str] = "critic"
+    step: ClassVar[str] = NAME
+    chooses: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         if self.orders < 1 or self.most < 2:
             raise ConfigError("a critic needs at least one order and two candidates")
-
-    @property
-    def name(self) -> str:
-        """As in `sqlwright finetune critic`."""
-        return "critic"
-
-    @property
-    def step(self) -> str:
-        """The step that asks it."""
-        return NAME
-
-    @property
-    def chooses(self) -> bool:
-        """True: candidates must be given."""
-        return True
 
     def examples(self, asked: Asked) -> Sequence[TrainingExample]:
         """One for each order that shows something else; none is told as skipped."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
+from typing import ClassVar, Literal
 
 from sqlwright.candidates import ResultGroup
 from sqlwright.errors import ConfigError
@@ -33,24 +33,13 @@ class Selector:
     pairs: int = 4
     """Pairs of a question at most."""
 
+    name: ClassVar[str] = "selector"
+    step: ClassVar[str] = NAME
+    chooses: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         if self.pairs < 1:
             raise ConfigError("a selector needs at least one pair a question")
-
-    @property
-    def name(self) -> str:
-        """As in `sqlwright finetune selector`."""
-        return "selector"
-
-    @property
-    def step(self) -> str:
-        """The step that asks it."""
-        return NAME
-
-    @property
-    def chooses(self) -> bool:
-        """True: candidates must be given."""
-        return True
 
     def examples(self, asked: Asked) -> Sequence[TrainingExample]:
         """Those of some pairs, drawn by the question's seed; none is told as skipped."""

@@ -16,7 +16,9 @@ from typing import Any
 
 from sqlwright.errors import ConfigError
 from sqlwright.finetuning.trainer.plan import Device, Precision, Quantized, Settings
-from sqlwright.llm.vendors.chat_text import end_tokens, short
+from sqlwright.llm.endpoint import EndpointError
+from sqlwright.llm.vendors import weights
+from sqlwright.llm.vendors.chat_text import end_tokens
 from sqlwright.llm.vendors.weights_folder import check_weights
 
 EXTRA = "pip install 'sqlwright[finetune]'"
@@ -177,28 +179,13 @@ def with_lora(loaded: Loaded, settings: Settings, *, seed: int) -> Loaded:
 @contextmanager
 def explained(problem: str) -> Iterator[None]:
     """Errors of the libraries become a ConfigError with their first line."""
-    import torch
-    from safetensors import SafetensorError
-
-    unreadable: tuple[type[Exception], ...] = (
-        SafetensorError, OSError, ValueError, ImportError, LookupError, RuntimeError, TypeError,
-        AttributeError,
-    )  # fmt: skip
     try:
-        yield
-    except (MemoryError, torch.OutOfMemoryError):
-        raise _too_large(problem) from None
-    except unreadable as error:
-        if "allocate memory" in str(error):
-            raise _too_large(problem) from None
-        raise ConfigError(f"{problem}: {short(error)}") from error
-
-
-def _too_large(problem: str) -> ConfigError:
-    return ConfigError(
-        f"{problem}: there isn't enough memory",
-        hint="Use a smaller --micro-batch, fewer --max-tokens, or --quantized nf4 on a GPU.",
-    )
+        with weights.explained(problem):
+            yield
+    except EndpointError as error:
+        hint = "Use a smaller --micro-batch, fewer --max-tokens, or --quantized nf4 on a GPU."
+        spent = error.message.endswith(weights.NO_MEMORY)
+        raise ConfigError(error.message, hint=hint if spent else "") from error
 
 
 def _base(folder: Path, quantized: Quantized, precision: Precision, device: str) -> tuple[Any, Any]:

@@ -29,6 +29,9 @@ END_OF_THOUGHT = "</think>"
 """The token by which models end their reasoning, where they have one."""
 _HERE: Mapping[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
+NO_MEMORY = "there isn't enough memory"
+"""The end of the message of such an error."""
+
 
 class Weights:
     """A model and its tokenizer in memory. Used from one thread."""
@@ -265,10 +268,10 @@ def explained(problem: str) -> Iterator[None]:
     try:
         yield
     except (MemoryError, torch.OutOfMemoryError):
-        raise _unusable(f"{problem}: there isn't enough memory") from None
+        raise _unusable(f"{problem}: {NO_MEMORY}") from None
     except unreadable as error:
         if "allocate memory" in str(error):
-            raise _unusable(f"{problem}: there isn't enough memory") from None
+            raise _unusable(f"{problem}: {NO_MEMORY}") from None
         raise _unusable(f"{problem}: {short(error)}") from error
 
 
