@@ -87,7 +87,7 @@ def test_choices_are_read_as_the_steps_read_them() -> None:
     found = measured("critic", (plain, "Query 2 is right."), (either, "2"))
     assert found == {"right choices": (2, 2)}
     assert measured("critic", (plain, "?"), (either, "3")) == {"right choices": (0, 2)}
-    few = replace(either, facts={"queries": 3})
+    few = replace(either, facts={"candidates": 3})
     assert measured("critic", (few, "4")) == {"right choices": (0, 1)}
     found = measured("selector", (example("A"), "A"), (example("B", 1), "A"))
     assert found == {"right choices": (1, 2)}
