@@ -84,7 +84,7 @@ class Scorer:
             tags=dict(example.tags),
         )
         golds = self._golds(example)
-        usable = [gold for gold in golds if not gold.problem]
+        usable = _usable(golds)
         if not usable:
             return replace(record, status="gold", message=golds[0].problem)
         verdicts, gold = Verdicts(self, usable), usable[0].result
@@ -114,7 +114,7 @@ class Scorer:
         """Judges queries for a question, as `score` judges candidates. Raises DatasetError for one
         without a gold result to compare with."""
         golds = self._golds(example)
-        usable = [gold for gold in golds if not gold.problem]
+        usable = _usable(golds)
         if not usable:
             told = golds[0].problem if golds else "it has neither a gold query nor a gold result"
             raise DatasetError(f"answers to question {example.id} can't be judged: {told}")
@@ -123,7 +123,7 @@ class Scorer:
     def judge(self, example: Example) -> Callable[[str], bool] | None:
         """Says by the data set's rule of a query whether it is right; None where no gold query
         runs."""
-        usable = [gold for gold in self._golds(example) if not gold.problem]
+        usable = _usable(self._golds(example))
         return Verdicts(self, usable).by_rule if usable else None
 
     def _golds(self, example: Example) -> list[_Gold]:
@@ -216,6 +216,10 @@ def _expected(expected: Expected) -> _Gold:
     """A result that was given, with a query in place of its own that orders where its rows do."""
     result = ExecutionResult(expected.columns, expected.rows)
     return _Gold("SELECT 1 ORDER BY 1" if expected.ordered else "", result, written=False)
+
+
+def _usable(golds: Sequence[_Gold]) -> list[_Gold]:
+    return [gold for gold in golds if not gold.problem]
 
 
 class Verdicts:

@@ -8,9 +8,7 @@ from pathlib import Path
 from sqlwright.datasets.reading import file_digest
 from sqlwright.errors import ConfigError
 from sqlwright.evaluation.folder.whole_files import read_object
-
-CONFIG = "adapter_config.json"
-WEIGHTS = "adapter_model.safetensors"
+from sqlwright.llm.vendors.adapter_folder import CONFIG, WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import ClassVar
 from sqlwright.candidates import result_places
 from sqlwright.errors import ConfigError
 from sqlwright.finetuning.example import TrainingExample
-from sqlwright.finetuning.roles.pool import Pool, example_of, pool_of
+from sqlwright.finetuning.roles.pool import Pool, pool_of
 from sqlwright.finetuning.roles.role import Asked
 from sqlwright.steps.selection.judging.queries import Shown
 from sqlwright.steps.selection.multi_sample import NAME, MultiSample
@@ -84,7 +84,7 @@ class Critic:
             numbers = {"candidates": len(heat), "right": len(heat) - len(wrong), "order": order}
             facts = pool.about(shown) | numbers
             name = f"{order}-{prompt.place}"
-            yield example_of(asked, self.name, name, prompt, rejected=wrong, facts=facts)
+            yield asked.training_example(self.name, prompt, name=name, rejected=wrong, facts=facts)
 
     def _drawn(self, asked: Asked, pool: Pool) -> list[Candidate]:
         """At most `most` candidates that ran, a right and a wrong one among them."""

@@ -97,16 +97,10 @@ class GeneratorRole:
         wrong = [sql for sql in written if is_right is not None and not is_right(sql)]
         rejected = [form.format(sql=sql) for sql in wrong if _reads_back(form, sql)]
         return (
-            TrainingExample(
-                id=f"{asked.source}/{example.id}",
-                role=self.name,
-                step=self.step,
-                question_id=example.id,
-                db_id=example.db_id,
-                source=asked.source,
-                messages=taught.messages,
-                completion=taught.completion,
-                rejected=tuple(rejected[: self.wrong]),
+            asked.training_example(
+                self.name,
+                taught,
+                rejected=rejected[: self.wrong],
                 facts={
                     "hardness": example.difficulty or hardness(read_facts(gold, schema)),
                     "distractors": kind,

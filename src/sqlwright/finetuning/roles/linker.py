@@ -65,18 +65,12 @@ class LinkerRole:
             return ()
         (prompt,) = taught
         return (
-            TrainingExample(
-                id=f"{asked.source}/{example.id}",
-                role=self.name,
-                step=self.step,
-                question_id=example.id,
-                db_id=example.db_id,
-                source=asked.source,
-                messages=prompt.messages,
-                completion=reply,
-                rejected=tuple(
+            asked.training_example(
+                self.name,
+                prompt,
+                rejected=[
                     tables_reply(wrong, schema) for wrong in self._wrong(tables, asked, lesson)
-                ),
+                ],
                 facts={"tables": len(tables), "schema_tables": len(schema.tables)},
             ),
         )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlwright.candidates import ResultGroup
-from sqlwright.finetuning.example import TrainingExample
 from sqlwright.finetuning.roles.choice import Choice
 from sqlwright.finetuning.roles.gold import gold_tables
 from sqlwright.finetuning.roles.preceding import state_before
 from sqlwright.finetuning.roles.reasons import REFUSED
 from sqlwright.finetuning.roles.role import Asked, Sampled
-from sqlwright.finetuning.teacher import Taught
 from sqlwright.protocols import Context
 from sqlwright.steps.repair.execute import ExecuteCandidates
 from sqlwright.steps.selection.agreement import clusters
@@ -92,31 +90,6 @@ def judged_clusters(pool: Pool) -> tuple[list[ResultGroup], list[ResultGroup]]:
     return (
         [group for group in groups if group.best.id in right],
         [group for group in groups if group.best.id not in right],
-    )
-
-
-def example_of(
-    asked: Asked,
-    role: str,
-    name: str,
-    taught: Taught,
-    *,
-    rejected: Sequence[str],
-    facts: Mapping[str, str | int | float | bool],
-) -> TrainingExample:
-    """A prompt with its reply as an example; `name` tells it from others of the question."""
-    one = asked.example
-    return TrainingExample(
-        id=f"{asked.source}/{one.db_id}/{one.id}/{role}-{name}",
-        role=role,
-        step=taught.step,
-        question_id=one.id,
-        db_id=one.db_id,
-        source=asked.source,
-        messages=taught.messages,
-        completion=taught.completion,
-        rejected=tuple(rejected),
-        facts=facts,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -11,6 +11,7 @@ from sqlwright.datasets.example import Example
 from sqlwright.evaluation.scoring import Scorer
 from sqlwright.finetuning.example import TrainingExample
 from sqlwright.finetuning.lesson import Lesson
+from sqlwright.finetuning.teacher import Taught
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,32 @@ class Asked:
     """Of this question alone, by the set's seed."""
     skipped: Callable[[str], None] = field(default=lambda _reason: None)
     """Called with the reason, in a few words, where no example is made."""
+
+    def training_example(
+        self,
+        role: str,
+        taught: Taught,
+        *,
+        name: str = "",
+        rejected: Sequence[str],
+        facts: Mapping[str, str | int | float | bool],
+    ) -> TrainingExample:
+        """A prompt with its reply; `name` tells it from others of the question, where a role makes
+        several."""
+        one = self.example
+        of = f"{one.db_id}/{one.id}/{role}-{name}" if name else one.id
+        return TrainingExample(
+            id=f"{self.source}/{of}",
+            role=role,
+            step=taught.step,
+            question_id=one.id,
+            db_id=one.db_id,
+            source=self.source,
+            messages=taught.messages,
+            completion=taught.completion,
+            rejected=tuple(rejected),
+            facts=facts,
+        )
 
 
 class Role(Protocol):

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 from sqlwright.candidates import ResultGroup
 from sqlwright.errors import ConfigError
 from sqlwright.finetuning.example import TrainingExample
-from sqlwright.finetuning.roles.pool import Pool, example_of, judged_clusters, pool_of
+from sqlwright.finetuning.roles.pool import Pool, judged_clusters, pool_of
 from sqlwright.finetuning.roles.role import Asked
 from sqlwright.steps.selection.agreement import clusters
 from sqlwright.steps.selection.pairwise import LETTERS, NAME, Pairwise, orders
@@ -82,11 +82,10 @@ class Selector:
         sizes = {"right_size": len(pair[0].candidates), "wrong_size": len(pair[1].candidates)}
         for prompt in kept:
             other = LETTERS[1 - LETTERS.index(prompt.completion)]
-            yield example_of(
-                asked,
+            yield asked.training_example(
                 self.name,
-                f"{number}-{prompt.place}",
                 prompt,
+                name=f"{number}-{prompt.place}",
                 rejected=(other,),
                 facts=pool.about(best) | sizes,
             )

@@ -78,8 +78,12 @@ _MERGING = "model.merge_and_unload().save_pretrained(FOLDER)."
 
 
 def _config(folder: Path) -> dict[str, Any]:
-    """The configuration; empty where there is none that can be read."""
-    path = folder / CONFIG
+    return read_config(folder / CONFIG)
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """A configuration, of an adapter or of a whole model; empty where there is none that can be
+    read."""
     try:
         if path.stat().st_size > LARGEST_CONFIG:
             return {}

@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.errors import ConfigError
-from sqlwright.llm.vendors.adapter_folder import check_adapter, is_adapter, model_of
+from sqlwright.llm.vendors.adapter_folder import check_adapter, is_adapter, model_of, read_config
 
 EXTRA = "pip install 'sqlwright[weights]'"
-LARGEST_CONFIG = 1_000_000
-"""Bytes of a config.json."""
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "spiece.model", "vocab.txt")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _SIZES = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length")
@@ -141,12 +139,4 @@ def _no_weights(folder: Path, title: str) -> ConfigError:
 
 
 def _config(folder: Path) -> dict[str, Any]:
-    """The configuration; empty where there is none that can be read."""
-    path = folder / "config.json"
-    try:
-        if path.stat().st_size > LARGEST_CONFIG:
-            return {}
-        config = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return config if isinstance(config, dict) else {}
+    return read_config(folder / "config.json")
