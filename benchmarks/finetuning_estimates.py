@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.marked import write_between
+
 from sqlwright.finetuning.estimating.estimate import Estimate, EstimatePlan, estimate
 from sqlwright.finetuning.estimating.memory import training_memory
 from sqlwright.finetuning.estimating.operations import Passes
@@ -71,9 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     text = "\n".join(lines).rstrip() + "\n"
     print(text)
     if options.write:
-        whole = DOC.read_text("utf-8")
-        before, after = whole.partition(BEGIN)[0], whole.partition(END)[2]
-        DOC.write_text(f"{before}{BEGIN}\n{text}{END}{after}", "utf-8")
+        write_between(DOC, BEGIN, END, text)
 
 
 def _hours(sets: dict[str, SetTokens]) -> Iterator[str]:

@@ -27,6 +27,7 @@ from statistics import mean
 from typing import Any
 
 from benchmarks.finetuning_data import bird_with_made_rows, candidates_of_beams
+from benchmarks.marked import write_between
 
 from sqlwright.datasets.example import Dataset
 from sqlwright.datasets.registry import load_dataset
@@ -173,9 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     text = "\n".join(lines).rstrip() + "\n"
     print(text)
     if options.write:
-        whole = DOC.read_text("utf-8")
-        before, after = whole.partition(BEGIN)[0], whole.partition(END)[2]
-        DOC.write_text(f"{before}{BEGIN}\n{text}{END}{after}", "utf-8")
+        write_between(DOC, BEGIN, END, text)
 
 
 def _built(paper: PaperSet, plan: BuildPlan, tokenizer: Path | None) -> Built:

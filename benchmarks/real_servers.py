@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.marked import write_between
 from tokenizers import Tokenizer
 
 import sqlwright
@@ -477,9 +478,7 @@ def main() -> None:
     made = table([json.loads(path.read_text("utf-8")) for path in kept if path.exists()])
     print(made)
     if options.write:
-        head, _, rest = PAGE.read_text("utf-8").partition(BEGINS)
-        _, _, tail = rest.partition(ENDS)
-        PAGE.write_text(f"{head}{BEGINS}\n{made}\n{ENDS}{tail}", "utf-8")
+        write_between(PAGE, BEGINS, ENDS, made)
 
 
 if __name__ == "__main__":
