@@ -21,9 +21,9 @@ from typing import NamedTuple
 import yaml
 
 from sqlwright.database import open_database
-from sqlwright.database.connection import TrustedConnection
-from sqlwright.database.files import DatabaseFile
-from sqlwright.database.sqlite import SqliteDatabase
+from sqlwright.database.sqlite.connection import TrustedConnection
+from sqlwright.database.sqlite.files import DatabaseFile
+from sqlwright.database.sqlite.database import SqliteDatabase
 from sqlwright.protocols import Limits, Run
 
 DENIAL = Path(__file__).parents[1] / "tests" / "cases" / "denial" / "queries.yaml"

@@ -21,8 +21,8 @@ from pydantic import InstanceOf
 from sqlwright.boundary.arguments import AnyPath, Names, Positive, Private, Words, checked
 from sqlwright.boundary.home import home as default_home
 from sqlwright.catalog.descriptions import check_folder
+from sqlwright.database import check_address
 from sqlwright.database.address import parse_address
-from sqlwright.database.files import check_file
 from sqlwright.llm.models import Models
 from sqlwright.llm.options import LlmOptions
 from sqlwright.local.models import EmbeddedModels
@@ -105,10 +105,10 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     `on_event` is told. With `prepare=False`, or SQLWRIGHT_PREPARE=false, nothing is written.
 
     Raises UserError for an argument that doesn't fit (ConfigError for recipe, override or model),
-    DatabaseUnavailable where there is no SQLite file, WorkspaceError for missing descriptions.
+    DatabaseUnavailable where there is no database, WorkspaceError for missing descriptions.
     """
     address = str(url)
-    check_file(parse_address(address))
+    check_address(parse_address(address))
     place = Path(home).expanduser() if home is not None else default_home()
     described = None if descriptions is None else Path(descriptions).expanduser()
     if described is not None:

@@ -55,19 +55,32 @@ class Table:
     columns: tuple[Column, ...]
     primary_key: tuple[str, ...] = ()
     kind: Literal["table", "view"] = "table"
+    namespace: str = ""
+    """The namespace it is in, where that isn't the usual one; `name` begins with it and a dot
+    then, so that `orders` and `sales.orders` are two."""
     description: str = ""
     label: str = ""
     definition: str = ""
     """The query of a view, as written; empty where it couldn't be read or is too long. With a list
     of tables a view is only there if all that it names is."""
 
+    @property
+    def own_name(self) -> str:
+        """The name without the namespace."""
+        return self.name.removeprefix(f"{self.namespace}.") if self.namespace else self.name
+
     def column(self, name: str) -> Column | None:
-        """The column of that name, whatever its case; None when there is none."""
-        return self._by_name.get(fold_name(name))
+        """The column of exactly that name, else of that name in another case; None when there is
+        none."""
+        return self._by_exact_name.get(name) or self._by_name.get(fold_name(name))
+
+    @cached_property
+    def _by_exact_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
 
     @cached_property
     def _by_name(self) -> dict[str, Column]:
-        return {fold_name(column.name): column for column in self.columns}
+        return {fold_name(column.name): column for column in reversed(self.columns)}
 
 
 @dataclass(frozen=True)
@@ -98,10 +111,12 @@ class Schema:
     tables: tuple[Table, ...]
     foreign_keys: tuple[ForeignKey, ...] = ()
     dialect: str = "sqlite"
+    """A name of `sql.dialects`."""
 
     def table(self, name: str) -> Table | None:
-        """The table of that name, whatever its case; None when there is none."""
-        return self._by_name.get(fold_name(name))
+        """The table of exactly that name, else of that name in another case; None when there is
+        none."""
+        return self._by_exact_name.get(name) or self._by_name.get(fold_name(name))
 
     def column(self, ref: ColumnRef) -> Column | None:
         """The column a reference names, whatever its case; None when there is none."""
@@ -190,7 +205,11 @@ class Schema:
 
     @cached_property
     def _by_name(self) -> dict[str, Table]:
-        return {fold_name(table.name): table for table in self.tables}
+        return {fold_name(table.name): table for table in reversed(self.tables)}
+
+    @cached_property
+    def _by_exact_name(self) -> dict[str, Table]:
+        return {table.name: table for table in self.tables}
 
     @cached_property
     def _references(self) -> tuple[ColumnRef, ...]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from sqlwright.catalog.reading import TimedReader
-from sqlwright.database.connection import TrustedConnection
-from sqlwright.database.introspect import read_schema
+from sqlwright.database.sqlite.database import SqliteDatabase
+from sqlwright.database.sqlite.introspect import read_schema
 from sqlwright.protocols import Run
 from sqlwright.schema import Schema
 
@@ -42,8 +42,8 @@ def opened(make: Callable[[str], Path]) -> Iterator[Callable[..., Opened]]:
             script: str | Path, seconds: float | None = None, run: Run | None = None
         ) -> Opened:
             path = make(script) if isinstance(script, str) else script
-            connection = stack.enter_context(closing(TrustedConnection(f"file:{path}?mode=ro")))
-            schema = read_schema(connection, path.stem)
-            return schema, stack.enter_context(TimedReader(connection, run or Run(), seconds))
+            reader = stack.enter_context(stack.enter_context(SqliteDatabase(path)).reader())
+            schema = read_schema(reader, path.stem)
+            return schema, stack.enter_context(TimedReader(reader, run or Run(), seconds))
 
         yield reading

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sqlwright.database import open_database
-from sqlwright.database.sqlite import SqliteDatabase
+from sqlwright.database.sqlite.database import SqliteDatabase
 
 SHOP = """
 CREATE TABLE people (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, age INT);

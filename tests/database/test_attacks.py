@@ -10,9 +10,10 @@ import apsw
 import pytest
 import yaml
 
-from sqlwright.database.connection import GuardedConnection
-from sqlwright.database.failures import FAILURES, Refused
-from sqlwright.database.files import DatabaseFile
+from sqlwright.database.failures import Refused
+from sqlwright.database.sqlite.connection import GuardedConnection
+from sqlwright.database.sqlite.failures import FAILURES
+from sqlwright.database.sqlite.files import DatabaseFile
 from sqlwright.errors import UnsafeQuery
 from sqlwright.sql.guard import check_query
 from tests.database.conftest import folder_state, make_database

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from sqlwright.database import open_database
-from sqlwright.database.sqlite import SqliteDatabase
+from sqlwright.database.sqlite.database import SqliteDatabase
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.types import ExecutionError, ExecutionResult
 from tests.database.conftest import make_database
@@ -297,7 +297,7 @@ def test_a_slow_query_does_not_hold_up_others(database: SqliteDatabase) -> None:
 def test_a_query_needs_no_worker_started_ahead(database: SqliteDatabase) -> None:
     program = (
         "import sys, threading; threading.stack_size(1 << 47); from pathlib import Path\n"
-        "from sqlwright.database.sqlite import SqliteDatabase\n"
+        "from sqlwright.database.sqlite.database import SqliteDatabase\n"
         "from sqlwright.protocols import Run\n"
         "with SqliteDatabase(Path(sys.argv[1])) as database:\n"
         "    print(database.execute('SELECT 1', Run()).rows)\n"

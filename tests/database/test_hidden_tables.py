@@ -11,9 +11,10 @@ import yaml
 
 from sqlwright import api
 from sqlwright.database import open_database
-from sqlwright.database.connection import GuardedConnection
-from sqlwright.database.failures import FAILURES, Refused
-from sqlwright.database.files import DatabaseFile
+from sqlwright.database.failures import Refused
+from sqlwright.database.sqlite.connection import GuardedConnection
+from sqlwright.database.sqlite.failures import FAILURES
+from sqlwright.database.sqlite.files import DatabaseFile
 from sqlwright.errors import ConfigError, UnsafeQuery
 from sqlwright.prepare import open_workspace, prepare
 from sqlwright.protocols import Run

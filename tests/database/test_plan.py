@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sqlwright.database.connection import GuardedConnection
-from sqlwright.database.failures import FAILURES, Refused
+from sqlwright.database.failures import Refused
+from sqlwright.database.sqlite.connection import GuardedConnection
+from sqlwright.database.sqlite.failures import FAILURES
 from sqlwright.protocols import Run
 from sqlwright.protocols.plans import TellsPlan
 from tests.database.conftest import Opener, folder_state, make_database

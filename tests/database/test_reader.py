@@ -23,7 +23,7 @@ class Slow:
     def __init__(self, start: float, answer: float = 0.0) -> None:
         self.start, self.answer = start, answer
 
-    def take(self, folder_id: object, stop: Stop) -> Slow:
+    def take(self, place: object, stop: Stop) -> Slow:
         return self
 
     def give_back(self, worker: Slow) -> None: ...
@@ -48,7 +48,7 @@ class Slow:
 
 
 def reader(pool: Any, seconds: float) -> DatabaseReader:
-    return DatabaseReader(pool, {"folder_id": None}, seconds)
+    return DatabaseReader(pool, {"place": None}, seconds)
 
 
 def test_a_process_that_starts_slowly_leaves_all_the_time_there_is() -> None:

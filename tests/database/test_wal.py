@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sqlwright.database.sqlite import SqliteDatabase
+from sqlwright.database.sqlite.database import SqliteDatabase
 from sqlwright.protocols import Run
 from tests.database.conftest import SHOP, Opener, folder_state
 from tests.database.test_files import another_program

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scripts.demonstration_plans import FORMS, engine_plans, plan_texts
 
-from sqlwright.database.probe import engine_version
+from sqlwright.database.sqlite.probe import engine_version
 from sqlwright.prompts.demonstrations import database_script, read_demonstrations
 from sqlwright.types.plans import EnginePlan, Instruction, PlanNode
 from tests.sql.outline_claims import outline_faults

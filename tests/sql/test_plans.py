@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from sqlwright.database import open_database
-from sqlwright.database.sqlite import SqliteDatabase
+from sqlwright.database.sqlite.database import SqliteDatabase
 from sqlwright.prompts.demonstrations import database_script
 from sqlwright.protocols import Run
 from sqlwright.sql.plans.outline import outline_text, read_outline

@@ -7,24 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from types import TracebackType
-from typing import Protocol
 
-from sqlwright.database.failures import FAILURES, explain_failure
+from sqlwright.database.failures import READ_FAILURES, read_failure
 from sqlwright.errors import DatabaseUnavailable
-from sqlwright.protocols import Run
+from sqlwright.protocols import RowReader, Run
 from sqlwright.types import Cell
 
 CHUNK = 2_048
 """Rows between two looks at the clock."""
-
-
-class RowReader(Protocol):
-    """A trusted, read-only connection. `Database.reader()` gives one."""
-
-    def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[tuple[Cell, ...]]: ...
-    def interrupt(self) -> None:
-        """Make the statement that is running fail. Callable from any thread."""
-        ...
 
 
 class OutOfTime(Exception):
@@ -147,9 +137,9 @@ class _Running:
     ) -> None:
         with self.reading._lock:
             self.reading._running = False
-        if not isinstance(error, FAILURES):
+        if not isinstance(error, READ_FAILURES):
             return
-        failure = explain_failure(error)
+        failure = read_failure(error)
         if failure.kind == "interrupted":
             self.reading.check()
             raise OutOfTime from error

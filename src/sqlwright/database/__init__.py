@@ -1,32 +1,60 @@
 """Databases, read safely: `open_database` is the way in.
 
 Generated SQL passes two independent layers. `sqlwright.sql.guard` reads the parse tree; the
-connection (`connection.py`) can't write, reach outside its file or use more than it was allowed,
-and lives in a process of its own (`worker.py`) that can be killed at any moment (`pool.py`).
+connection (a folder for each engine) can't write, reach outside its database or use more than it
+was allowed, and lives in a process of its own (`workers/worker.py`) that can be killed at any
+moment (`workers/pool.py`).
 
 Internal: may change without notice.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
+
+from sqlwright.errors import DatabaseUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from sqlwright.database.sqlite import SqliteDatabase
+    from sqlwright.database.address import Address
+    from sqlwright.database.guarded import GuardedDatabase
 
-__all__ = ["open_database"]
+__all__ = ["ENGINES", "check_address", "open_database"]
+
+ENGINES = {
+    "sqlite": "sqlwright.database.sqlite.database:SqliteDatabase",
+}
+"""Classes of databases by the name of their engine, loaded when one is opened."""
 
 
-def open_database(url_or_path: str, *, tables: Collection[str] | None = None) -> SqliteDatabase:
-    """Open a SQLite file for reading, by bare path or `sqlite:///` URL.
+def open_database(url_or_path: str, *, tables: Collection[str] | None = None) -> GuardedDatabase:
+    """Open a database for reading, by bare path or URL.
 
     With `tables` it is as if there were no others. The worker process that will run generated SQL
     starts in the background. Raises DatabaseUnavailable, saying what is wrong with the file or URL
     and what to do about it, and ConfigError for tables that aren't there.
     """
     from sqlwright.database.address import parse_address
-    from sqlwright.database.sqlite import SqliteDatabase
 
-    return SqliteDatabase(parse_address(url_or_path), tables)
+    address = parse_address(url_or_path)
+    return _engine(address).at(address, tables)
+
+
+def check_address(address: Address) -> None:
+    """Raise DatabaseUnavailable when it is plain, without connecting, that nothing is there to be
+    opened: no such file, a package that isn't installed."""
+    _engine(address).check_address(address)
+
+
+def _engine(address: Address) -> type[GuardedDatabase]:
+    if address.engine not in ENGINES:
+        kind = address.url.partition(":")[0] if address.path is None else address.engine
+        raise DatabaseUnavailable(
+            f"'{kind}' databases are not supported yet; SQLite files are.",
+            hint="Give the path of a SQLite file, such as shop.db or sqlite:///data/shop.db.",
+        )
+    module, _, name = ENGINES[address.engine].partition(":")
+    found: type[GuardedDatabase] = getattr(importlib.import_module(module), name)
+    return found

@@ -1,48 +1,184 @@
-"""The file that an address names: bare paths and `sqlite:` URLs; anything else is refused."""
+"""The database that an address names: a file, some files, or a server by its URL."""
 
 from __future__ import annotations
 
+import glob
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from sqlwright.errors import DatabaseUnavailable
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")
-_LATER = {
-    "postgresql": "PostgreSQL",
-    "postgres": "PostgreSQL",
-    "duckdb": "DuckDB",
-    "mysql": "MySQL",
-    "mariadb": "MariaDB",
+_FILE_SCHEMES = {"sqlite": "sqlite", "sqlite3": "sqlite", "file": "", "duckdb": "duckdb"}
+"""Schemes of files and the engine that reads them; empty: by the file's name and first bytes."""
+_SERVER_SCHEMES = {
+    "postgresql": "postgres",
+    "postgres": "postgres",
+    "mysql": "mysql",
+    "mariadb": "mysql",
 }
-_HINT = "Give the path of a SQLite file, such as shop.db or sqlite:///data/shop.db."
+"""Schemes of servers that something is written for, and the engine's folder."""
+_PORTS = {"postgres": 5432, "mysql": 3306}
+DATA_ENDINGS = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".xlsx")
+"""Endings of files that are tables."""
+_COMPRESSED = (".gz", ".zst")
+DUCKDB_ENDINGS = (".duckdb", ".ddb")
+_DUCKDB_MAGIC = (8, b"DUCK")
+_HINT = (
+    "Give the path of a SQLite or DuckDB file, of CSV or Parquet files, or a URL: "
+    "shop.db, sales.csv, postgresql://user@host/database."
+)
 
 
-def parse_address(url_or_path: str) -> Path:
-    """The absolute path of the SQLite file meant; symbolic links are followed later, by opening.
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A database's address, taken apart. Its text may hold a password; `url` never does."""
+
+    engine: str
+    """Name of the engine's folder below `sqlwright.database`: sqlite, duckdb, files, postgres,
+    mysql or generic (by SQLAlchemy)."""
+    text: str
+    """The address as a driver takes it, secrets included; a path or pattern for files."""
+    url: str
+    """The same for people, without secrets."""
+    identity: str
+    """Tells databases apart, however they are named; no secrets."""
+    name: str
+    """A short name: the file's without its ending, or the database's on the server."""
+    path: Path | None = None
+    """The file or folder, absolute; None for a server."""
+
+    def __repr__(self) -> str:
+        return f"Address({self.url!r})"
+
+
+def parse_address(url_or_path: str) -> Address:
+    """The database meant. Symbolic links are followed later, by opening.
 
     `sqlite:///a/b.db` is relative, `sqlite:////a/b.db` absolute, `~` the home folder. Raises
-    DatabaseUnavailable for other kinds of database, without repeating anything secret.
+    DatabaseUnavailable where no database can be meant, without repeating anything secret.
     """
     text = url_or_path.strip()
     if not text:
         raise DatabaseUnavailable("No database was named.", hint=_HINT)
     scheme = _SCHEME.match(text)
     if scheme and "://" in text[: scheme.end() + 2]:
-        return _absolute(_sqlite_url_path(scheme[1].lower(), text[scheme.end() + 2 :]))
-    if scheme and scheme[1].lower() in {"sqlite", "sqlite3", "file"}:
-        return _absolute(unquote(text[scheme.end() :].partition("?")[0]))
-    return _absolute(text)
+        kind = scheme[1].lower().partition("+")[0]
+        if kind in _FILE_SCHEMES:
+            path = _file_url_path(kind, text[scheme.end() + 2 :])
+            return _file(path, _FILE_SCHEMES[kind])
+        return _server(_SERVER_SCHEMES.get(kind, "generic"), text)
+    if scheme and scheme[1].lower() in _FILE_SCHEMES:
+        engine = _FILE_SCHEMES[scheme[1].lower()]
+        return _file(unquote(text[scheme.end() :].partition("?")[0]), engine)
+    return _file(text, "")
 
 
-def _sqlite_url_path(scheme: str, rest: str) -> str:
-    kind = scheme.partition("+")[0]
-    if kind not in {"sqlite", "sqlite3", "file"}:
-        name = _LATER.get(kind, f"'{kind}'")
-        raise DatabaseUnavailable(
-            f"{name} databases are not supported yet; SQLite files are.", hint=_HINT
+def file_address(url_or_path: str) -> Path:
+    """The absolute path of the file meant. Raises DatabaseUnavailable, for servers too."""
+    return file_of(parse_address(url_or_path))
+
+
+def file_of(address: Address) -> Path:
+    """The absolute path of the file meant. Raises DatabaseUnavailable for servers."""
+    if address.path is None:
+        raise DatabaseUnavailable(f"{address.url} is on a server; a file is needed here.")
+    return address.path
+
+
+def without_secrets(url: str) -> str:
+    """A URL without password and parameters."""
+    parts = urlsplit(url)
+    user = f"{parts.username}@" if parts.username else ""
+    return f"{parts.scheme}://{user}{_host(parts.hostname)}{_port(url)}{parts.path}"
+
+
+def _host(name: str | None) -> str:
+    return f"[{name}]" if name and ":" in name else name or ""
+
+
+def _port(url: str) -> str:
+    try:
+        port = urlsplit(url).port
+    except ValueError:
+        port = None
+    return f":{port}" if port else ""
+
+
+def _server(engine: str, text: str) -> Address:
+    try:
+        parts = urlsplit(text)
+        shown = without_secrets(text)
+    except ValueError:
+        raise DatabaseUnavailable("The database's URL can't be read.", hint=_HINT) from None
+    scheme = parts.scheme.partition("+")[0]
+    if engine == "generic" and not parts.netloc and not parts.path.strip("/"):
+        raise DatabaseUnavailable(f"{scheme}:// names no database.", hint=_HINT)
+    port = _port(text) or f":{_PORTS[engine]}" * (engine in _PORTS)
+    host = (parts.hostname or "localhost").lower()
+    name = unquote(parts.path.strip("/")) or parts.username or scheme
+    kind = engine if engine in _PORTS else scheme
+    identity = f"{kind}://{parts.username or ''}@{host}{port}/{name}"
+    return Address(engine, text, shown, identity, name.rpartition("/")[2])
+
+
+def _file(text: str, engine: str) -> Address:
+    path = _absolute(text)
+    engine = engine or _engine_of(path)
+    url = f"{engine}:///{path}" if engine in {"sqlite", "duckdb"} else str(path)
+    try:
+        real = str(path.resolve())
+    except (OSError, RuntimeError):
+        real = str(path)
+    name = path.name if path.is_dir() else _stem(path)
+    return Address(engine, str(path), url, real, name, path)
+
+
+def _stem(path: Path) -> str:
+    name = path.name
+    for ending in _COMPRESSED:
+        name = name.removesuffix(ending)
+    return Path(name).stem
+
+
+def _engine_of(path: Path) -> str:
+    name = path.name.lower()
+    for ending in _COMPRESSED:
+        name = name.removesuffix(ending)
+    if name.endswith(DATA_ENDINGS) or _holds_data(path):
+        return "files"
+    if glob.has_magic(str(path)) and not path.exists():
+        return "files"
+    if name.endswith(DUCKDB_ENDINGS) or _begins_as_duckdb(path):
+        return "duckdb"
+    return "sqlite"
+
+
+def _holds_data(folder: Path) -> bool:
+    try:
+        return folder.is_dir() and any(
+            found.name.lower().removesuffix(ending).endswith(DATA_ENDINGS)
+            for found in folder.iterdir()
+            for ending in ("", *_COMPRESSED)
         )
+    except OSError:
+        return False
+
+
+def _begins_as_duckdb(path: Path) -> bool:
+    offset, magic = _DUCKDB_MAGIC
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(offset + len(magic))[offset:] == magic
+    except OSError:
+        return False
+
+
+def _file_url_path(kind: str, rest: str) -> str:
     location = unquote(rest.partition("?")[0].partition("#")[0])
     if kind == "file":
         return location
@@ -50,8 +186,8 @@ def _sqlite_url_path(scheme: str, rest: str) -> str:
     if host or not slash:
         # sqlite://shop.db is a common slip for sqlite:///shop.db; a password may stand there.
         raise DatabaseUnavailable(
-            "A sqlite:// URL has no host part: a third slash is missing.",
-            hint="Write sqlite:///shop.db (relative) or sqlite:////data/shop.db (absolute).",
+            f"A {kind}:// URL has no host part: a third slash is missing.",
+            hint=f"Write {kind}:///shop.db (relative) or {kind}:////data/shop.db (absolute).",
         )
     if path in {"", ":memory:"}:
         raise DatabaseUnavailable("The URL names no file.", hint=_HINT)

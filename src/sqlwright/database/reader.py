@@ -116,7 +116,7 @@ class DatabaseReader:
             raise ReadFailed(Failure("unavailable", "the process that was reading has ended"))
         try:
             if self._worker is None:
-                self._worker = self._pool.take(self._request["folder_id"], self._stop)
+                self._worker = self._pool.take(self._request["place"], self._stop)
             began = time.monotonic()
             self._worker.await_ready(self._interruption)
             self._late += time.monotonic() - began

@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlwright import __version__
 from sqlwright.catalog.encoding import catalog_to_json
 from sqlwright.catalog.joins import infer_joins, with_joins
-from sqlwright.catalog.reading import OutOfTime, RowReader, TimedReader, Unreadable
+from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
 from sqlwright.catalog.records import Catalog, ColumnProfile, TableProfile
 from sqlwright.catalog.scan import (
     ColumnScan,
@@ -29,7 +29,6 @@ from sqlwright.catalog.scan import (
 )
 from sqlwright.catalog.unmatched import unmatched_keys
 from sqlwright.database import open_database
-from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.errors import WorkspaceError
 from sqlwright.indexes.minhash import Library
 from sqlwright.indexes.values.index import ColumnValues, build_value_index, open_value_index
@@ -60,7 +59,7 @@ from sqlwright.prepare.storage.paths import (
 )
 from sqlwright.prepare.storage.stages import load_stage, save_stage
 from sqlwright.prepare.texts import embed_texts, embed_values
-from sqlwright.protocols import Run
+from sqlwright.protocols import Database, RowReader, Run
 from sqlwright.schema import ColumnRef, ForeignKey, Schema, Table
 
 MOST_TEXTS = 5_000_000
@@ -180,7 +179,7 @@ def _told(progress: ProgressSink, stage: str) -> Callable[[int, int], None]:
 
 
 def _still_good(
-    folder: Path, database: SqliteDatabase, described: Path | None
+    folder: Path, database: Database, described: Path | None
 ) -> tuple[Catalog, int] | None:
     """The prepared catalog and number of values, if fresh and whole to the last byte; else None."""
     try:
@@ -203,7 +202,7 @@ def _still_good(
 class _Build:
     """One preparation under way."""
 
-    database: SqliteDatabase
+    database: Database
     folder: Path
     described: Path | None
     progress: ProgressSink
@@ -244,7 +243,7 @@ class _Build:
 
     def _table_keys(self, schema: Schema, fingerprint: str, reading: TimedReader) -> dict[str, str]:
         """Names of each table's stages: the same as long as its data and columns are."""
-        digests = page_digests(self.database.path, schema, reading)
+        digests = page_digests(self.database, schema, reading)
         everything = fingerprint if digests is None else repr(sorted(digests.items()))
         keys = {}
         for table in schema.tables:

@@ -11,7 +11,6 @@ from pathlib import Path
 from sqlwright.catalog.joins import with_joins
 from sqlwright.catalog.records import Catalog, ColumnProfile
 from sqlwright.database import open_database
-from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.errors import WorkspaceError
 from sqlwright.indexes.values.index import ColumnValues, open_value_index
 from sqlwright.prepare.descriptions import stored_vectors
@@ -27,7 +26,7 @@ from sqlwright.prepare.storage.manifest import Manifest, read_catalog, read_mani
 from sqlwright.prepare.storage.paths import is_trustworthy, prepared_folder
 from sqlwright.prepare.texts import prepared_texts
 from sqlwright.prepare.unasked import prepare_unasked
-from sqlwright.protocols import Run, ValueIndex, Workspace
+from sqlwright.protocols import Database, Run, ValueIndex, Workspace
 from sqlwright.schema import ColumnRef
 from sqlwright.types import ValueMatch
 
@@ -118,7 +117,7 @@ def open_workspace(
             require_tables(database, opened.schema)
             return opened
         if seconds is None:
-            seconds = FIRST_SECONDS[database.path.stat().st_size > SMALL_FILE]
+            seconds = FIRST_SECONDS[(database.size() or 0) > SMALL_FILE]
         seconds = min(seconds, run.remaining() * 0.6)  # the question itself needs time, too
         return _unprepared(database, described, run, seconds, problem)
     except BaseException:
@@ -127,7 +126,7 @@ def open_workspace(
 
 
 def _prepared(
-    database: SqliteDatabase, folder: Path, described: Path | None, run: Run
+    database: Database, folder: Path, described: Path | None, run: Run
 ) -> tuple[Workspace | None, str, bool]:
     """The prepared workspace, or why there is none to use (empty when nothing was prepared), and
     whether it is what the database holds today."""
@@ -157,7 +156,7 @@ def _prepared(
 
 
 def _whole(
-    database: SqliteDatabase, catalog: Catalog, index: ValueIndex, warnings: tuple[str, ...]
+    database: Database, catalog: Catalog, index: ValueIndex, warnings: tuple[str, ...]
 ) -> Workspace:
     """The prepared workspace without what may not be read."""
     if database.tables is None:
@@ -174,7 +173,7 @@ def _whole(
     )
 
 
-def _fresh(database: SqliteDatabase, manifest: Manifest, described: Path | None) -> bool:
+def _fresh(database: Database, manifest: Manifest, described: Path | None) -> bool:
     return (
         manifest.fingerprint == database.fingerprint()
         and manifest.descriptions == descriptions_digest(described)
@@ -182,7 +181,7 @@ def _fresh(database: SqliteDatabase, manifest: Manifest, described: Path | None)
 
 
 def _stale(
-    database: SqliteDatabase,
+    database: Database,
     catalog: Catalog,
     index: ValueIndex,
     described: Path | None,
@@ -233,13 +232,13 @@ def _marked_sampled(
     }
 
 
-def _command(database: SqliteDatabase) -> str:
+def _command(database: Database) -> str:
     """The command that prepares a database."""
-    return f"sqlwright prepare {shlex.quote(str(database.path))}"
+    return f"sqlwright prepare {shlex.quote(str(database.path or database.url))}"
 
 
 def _unprepared(
-    database: SqliteDatabase, described: Path | None, run: Run, seconds: float, problem: str
+    database: Database, described: Path | None, run: Run, seconds: float, problem: str
 ) -> Workspace:
     schema, notes = described_schema(database, described, run.remaining())
     require_tables(database, schema)

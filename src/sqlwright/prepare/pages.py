@@ -16,16 +16,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from sqlwright.catalog.reading import TimedReader, Unreadable
+from sqlwright.protocols import Database
 from sqlwright.schema import Schema
 
 _RUN_PAGES = 256
 """Neighbouring pages read at once at most."""
 
 
-def page_digests(path: Path, schema: Schema, reading: TimedReader) -> dict[str, str] | None:
+def page_digests(database: Database, schema: Schema, reading: TimedReader) -> dict[str, str] | None:
     """A digest of the pages of every table by its name in lower case; tables without pages of
     their own (views, virtual tables) have none. None when it can't be told. Raises `Cancelled`."""
-    real = path.resolve()
+    if database.dialect != "sqlite" or database.path is None:
+        return None
+    real = database.path.resolve()
     if any(_has_content(real, suffix) for suffix in ("-wal", "-journal")):
         return None
     names = {table.name.casefold() for table in schema.tables}

@@ -24,12 +24,11 @@ from sqlwright.catalog.scan import (
     unread,
 )
 from sqlwright.catalog.unmatched import unmatched_keys
-from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
 from sqlwright.prepare.notes import catalog_notes
 from sqlwright.prepare.sources import within_room
-from sqlwright.protocols import Run
+from sqlwright.protocols import Database, Run
 from sqlwright.schema import ColumnRef, Schema, Table
 from sqlwright.sql.tokens import quote_name
 
@@ -66,7 +65,7 @@ class QuickScan:
     """True if nothing was left out for want of time."""
 
 
-def scan_quickly(database: SqliteDatabase, schema: Schema, run: Run, seconds: float) -> QuickScan:
+def scan_quickly(database: Database, schema: Schema, run: Run, seconds: float) -> QuickScan:
     """Profile, infer joins and index values within about `seconds`. Raises `Cancelled`, and
     `DatabaseUnavailable` when not one table can be read."""
     with database.reader() as reader:

@@ -16,14 +16,16 @@ from sqlwright.catalog.descriptions import (
     read_descriptions,
 )
 from sqlwright.catalog.scan import ColumnScan
-from sqlwright.database.sqlite import SqliteDatabase
 from sqlwright.errors import ConfigError, DatabaseUnavailable
+from sqlwright.protocols import Database
 from sqlwright.schema import ColumnRef, Schema
 
 
-def description_folder(database: SqliteDatabase, given: Path | None) -> Path | None:
+def description_folder(database: Database, given: Path | None) -> Path | None:
     """The folder of description files: the one given, else the one beside the database."""
-    return given if given is not None else find_descriptions(database.path)
+    if given is not None or database.path is None:
+        return given
+    return find_descriptions(database.path)
 
 
 def descriptions_digest(folder: Path | None) -> str:
@@ -44,24 +46,24 @@ def descriptions_digest(folder: Path | None) -> str:
     return digest.hexdigest()
 
 
-def require_tables(database: SqliteDatabase, schema: Schema) -> None:
+def require_tables(database: Database, schema: Schema) -> None:
     """Raise DatabaseUnavailable where there is nothing to ask about, and ConfigError where that is
     so because no table may be read."""
     if schema.tables:
         return
     if database.tables is not None:
         raise ConfigError(
-            f"no table of {database.path} may be read: tables lists none",
+            f"no table of {database.path or database.url} may be read: tables lists none",
             hint="List those that may be read, or leave the setting out.",
         )
     raise DatabaseUnavailable(
-        f"{database.path} has no tables, so there is nothing to ask about.",
+        f"{database.path or database.url} has no tables, so there is nothing to ask about.",
         hint="Check that it is the file you mean; else make and fill its tables first.",
     )
 
 
 def described_schema(
-    database: SqliteDatabase, described: Path | None, seconds: float = math.inf
+    database: Database, described: Path | None, seconds: float = math.inf
 ) -> tuple[Schema, tuple[str, ...]]:
     """The schema read afresh within so many seconds, with descriptions, and notes on those that
     don't fit."""

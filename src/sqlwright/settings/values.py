@@ -59,7 +59,7 @@ class Settings:
             return self.tables
         if self.database is None:
             return self.tables
-        ours, theirs = (parse_address(url).resolve() for url in (database, self.database))
+        ours, theirs = (parse_address(url).identity for url in (database, self.database))
         return self.tables if ours == theirs else None
 
     def prepared_folder(self, database: str) -> Path:

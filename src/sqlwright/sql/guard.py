@@ -39,6 +39,8 @@ def check_query(
     *,
     views: Mapping[str, str] | None = None,
     hidden: Container[str] = frozenset(),
+    readable: Container[str] | None = None,
+    functions: Container[str] = frozenset(),
     stop: StopReading | None = None,
 ) -> frozenset[str]:
     """Raise UnsafeQuery unless the text is exactly one query that only reads. Returns the folded
@@ -48,10 +50,13 @@ def check_query(
     `views` maps stored view names to their CREATE VIEW text; the bodies of the views the query
     reads, directly or through each other, are held to the same rules. `hidden` tables and views, by
     folded names, may not be read, not even through a view, and are said not to exist. `stop` is
-    called every few milliseconds and may raise. The subclass UnreadableQuery says that the text
+    called every few milliseconds and may raise. In other dialects than SQLite's `readable` are the
+    only tables and views that may be read, by their names in the schema, and `functions` those of
+    the database's own that may be called. The subclass UnreadableQuery says that the text
     looks like a mistake rather than an attack.
     """
     if dialect != "sqlite":
+        del readable, functions
         raise UnsafeQuery(f"queries in the dialect '{dialect}' can't be checked yet")
     bodies = {fold_name(name): create for name, create in (views or {}).items()}
     names = _check_text(sql, hidden, stop)

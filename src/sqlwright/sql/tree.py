@@ -19,13 +19,20 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlwright.errors import UnsafeQuery
-from sqlwright.sql.token_check import begins_like_a_query, tokens_within_limits
+from sqlwright.sql.dialects import dialect_named
+from sqlwright.sql.token_check import (
+    SQL_LENGTH,
+    TOKENS,
+    begins_like_a_query,
+    tokens_within_limits,
+)
 from sqlwright.sql.tokens import SqlToken, UnreadableQuery
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sqlglot import exp
+    from sqlglot.dialects.dialect import Dialect
 
 _KEPT = 128
 """Trees."""
@@ -57,9 +64,14 @@ class _Parser(Protocol):
     def parse(self, raw_tokens: list[Any], sql: str) -> list[exp.Expr | None]: ...
 
 
-def query_tree(sql: str) -> exp.Query | exp.Values | None:
+def query_tree(sql: str, dialect: str = "sqlite") -> exp.Query | exp.Values | None:
     """The tree, or None when the text is no query or one that can't be read within bounds. Not to
     be changed: the check shares it."""
+    if dialect != "sqlite":
+        try:
+            return parse_text(sql, dialect)
+        except UnsafeQuery:
+            return None
     try:
         tokens = tokens_within_limits(sql)
         # Other statements would make the parser fall back to reading anything.
@@ -71,11 +83,24 @@ def query_tree(sql: str) -> exp.Query | exp.Values | None:
 def parse(tokens: Sequence[SqlToken], stop: StopReading | None = None) -> exp.Query | exp.Values:
     """The tree of the one query that tokens within limits make up. Raises UnsafeQuery when they
     don't or the steps run out, and whatever `stop` raises. Not to be changed: it is shared."""
-    text = parsed_text(tokens)
-    tree = _trees.get(text)
+    return _kept(parsed_text(tokens), "sqlite", len(tokens), stop)
+
+
+def parse_text(sql: str, dialect: str, stop: StopReading | None = None) -> exp.Query | exp.Values:
+    """The tree of the one query that a text of another dialect than SQLite's is. Raises UnsafeQuery
+    as `parse` does. Not to be changed: it is shared."""
+    if len(sql) > SQL_LENGTH:
+        raise UnsafeQuery(f"the query is longer than {SQL_LENGTH:,} characters")
+    return _kept(sql, dialect, None, stop)
+
+
+def _kept(
+    text: str, dialect: str, tokens: int | None, stop: StopReading | None
+) -> exp.Query | exp.Values:
+    tree = _trees.get((dialect, text))
     if tree is None:
-        tree = _read(text, len(tokens), stop)
-        _trees.keep(text, tree)
+        tree = _read(text, dialect, tokens, stop)
+        _trees.keep((dialect, text), tree)
     if isinstance(tree, UnsafeQuery):
         raise type(tree)(str(tree))
     return tree
@@ -95,11 +120,11 @@ def parsed_token(token: SqlToken) -> str:
 
 
 def node_text(node: exp.Expr, dialect: str = "sqlite", *, pretty: bool = False) -> str:
-    """A part of a tree as SQL, the whole query included; empty when it is nested too deeply to be
-    written or can't be said in SQL."""
+    """A part of a tree as SQL of a dialect, the whole query included; empty when it is nested too
+    deeply to be written or can't be said in SQL."""
     try:
         with silence():
-            return node.sql(dialect=dialect, pretty=pretty)
+            return node.sql(dialect=dialect_named(dialect).parser, pretty=pretty)
     except (ValueError, RecursionError):
         return ""
 
@@ -130,22 +155,22 @@ class _Trees:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: dict[str, exp.Query | exp.Values | UnsafeQuery] = {}
+        self._kept: dict[tuple[str, str], exp.Query | exp.Values | UnsafeQuery] = {}
 
-    def get(self, text: str) -> exp.Query | exp.Values | UnsafeQuery | None:
+    def get(self, key: tuple[str, str]) -> exp.Query | exp.Values | UnsafeQuery | None:
         with self._lock:
-            tree = self._kept.pop(text, None)
+            tree = self._kept.pop(key, None)
             if tree is not None:
-                self._kept[text] = tree  # now the last that was asked for
+                self._kept[key] = tree  # now the last that was asked for
             return tree
 
-    def keep(self, text: str, tree: exp.Query | exp.Values | UnsafeQuery) -> None:
+    def keep(self, key: tuple[str, str], tree: exp.Query | exp.Values | UnsafeQuery) -> None:
         with self._lock:
-            self._kept[text] = tree
-            length = sum(map(len, self._kept))
+            self._kept[key] = tree
+            length = sum(len(text) for _, text in self._kept)
             while len(self._kept) > _KEPT or length > _KEPT_LENGTH:
                 oldest = next(iter(self._kept))
-                length -= len(oldest)
+                length -= len(oldest[1])
                 del self._kept[oldest]
 
 
@@ -158,7 +183,9 @@ def _install_filter() -> None:
     logging.getLogger("sqlglot").addFilter(lambda _: not _silent.get())
 
 
-def _read(text: str, tokens: int, stop: StopReading | None) -> exp.Query | exp.Values | UnsafeQuery:
+def _read(
+    text: str, dialect: str, tokens: int | None, stop: StopReading | None
+) -> exp.Query | exp.Values | UnsafeQuery:
     """The tree, or why there is none."""
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -167,7 +194,7 @@ def _read(text: str, tokens: int, stop: StopReading | None) -> exp.Query | exp.V
         stop()
     with silence():
         try:
-            found = _parsed(text, tokens, stop)
+            found = _parsed(text, dialect, tokens, stop)
         except _TooManySteps:
             return UnreadableQuery(
                 "the query has too many readings to be checked: give each JOIN its ON, and nest "
@@ -186,21 +213,27 @@ def _read(text: str, tokens: int, stop: StopReading | None) -> exp.Query | exp.V
     return tree
 
 
-def _parsed(text: str, tokens: int, stop: StopReading | None) -> list[exp.Expr | None]:
-    from sqlglot.dialects.sqlite import SQLite
+def _parsed(
+    text: str, dialect: str, tokens: int | None, stop: StopReading | None
+) -> list[exp.Expr | None]:
+    from sqlglot.dialects.dialect import Dialect
 
-    given = SQLite().tokenize(text)
-    counting = _counting_parser()
+    engine = Dialect.get_or_raise(dialect_named(dialect).parser)
+    given = engine.tokenize(text)
+    count = len(given) if tokens is None else tokens
+    if count > TOKENS:
+        raise _TooManySteps
+    counting = _counting_parser(type(engine))
     if counting is not None:
-        return counting(tokens, stop).parse(given, text)
+        return counting(count, stop).parse(given, text)
     # Compiled, the parser lets nobody look on. It counts the nodes it makes itself; the readings
     # that make none are those of types within types.
-    most = _NODES + _NODES_PER_TOKEN * tokens
-    types = SQLite.parser_class.STRUCT_TYPE_TOKENS
+    most = _NODES + _NODES_PER_TOKEN * count
+    types = engine.parser_class.STRUCT_TYPE_TOKENS
     pairs = pairwise(given)
     if sum(a.token_type in types and b.text.upper() not in _AFTER_UNION for a, b in pairs) > _TYPES:
         raise _TooManySteps
-    parser = SQLite().parser(max_nodes=most)
+    parser = engine.parser(max_nodes=most)
     try:
         return parser.parse(given, text)
     finally:
@@ -209,33 +242,31 @@ def _parsed(text: str, tokens: int, stop: StopReading | None) -> list[exp.Expr |
 
 
 @cache
-def _counting_parser() -> Callable[[int, StopReading | None], _Parser] | None:
-    """The parser that counts its steps; None where the library is compiled."""
-    from sqlglot.dialects.sqlite import SQLite
-    from sqlglot.parsers.sqlite import SQLiteParser
+def _counting_parser(
+    engine: type[Dialect],
+) -> Callable[[int, StopReading | None], _Parser] | None:
+    """The dialect's parser that counts its steps; None where the library is compiled."""
+    base: Any = engine.parser_class
 
-    def advance(self: Counting, times: int = 1) -> None:
+    def advance(self: Any, times: int = 1) -> None:
         self.left -= 1
         if self.left < 0:
             raise _TooManySteps
         if not self.left % _ASK_EVERY and self.stop is not None:
             self.stop()
-        SQLiteParser._advance(self, times)
+        base._advance(self, times)
+
+    def begin(self: Any, tokens: int, stop: StopReading | None) -> None:
+        base.__init__(self, dialect=engine())
+        self.left = _STEPS + _STEPS_PER_TOKEN * tokens
+        self.stop = stop
 
     try:
-
-        class Counting(SQLiteParser):
-            def __init__(self, tokens: int, stop: StopReading | None) -> None:
-                super().__init__(dialect=SQLite())
-                self.left = _STEPS + _STEPS_PER_TOKEN * tokens
-                self.stop = stop
-
-            _advance = advance
-
-        Counting(0, None)
+        counting = type("Counting", (base,), {"__init__": begin, "_advance": advance})
+        counting(0, None)
     except TypeError:
         return None
-    return Counting
+    return counting
 
 
 def _first_problem(error: Exception) -> str:

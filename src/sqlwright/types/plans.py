@@ -53,3 +53,21 @@ class EnginePlan:
     """Everything in the database that the query may read."""
     error: ExecutionError | None = None
     """The query doesn't compile, or may not run; the rest is empty then."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryCost:
+    """An engine's estimate of what a query takes. Nothing of the query runs."""
+
+    rows: float | None = None
+    """Rows of the answer."""
+    scanned_rows: float | None = None
+    """Rows that are read for it."""
+    scanned_bytes: float | None = None
+    """Bytes that are read for it, where the engine says, or about."""
+    units: float | None = None
+    """The engine's own cost."""
+    outline: tuple[str, ...] = ()
+    """The engine's plan, a line a step, indented."""
+    error: ExecutionError | None = None
+    """The query doesn't compile, or may not run; the rest is empty then."""

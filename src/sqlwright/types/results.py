@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import uuid
 from dataclasses import dataclass
 from typing import Literal
 
-Cell = None | int | float | str | bytes
-"""One value of a result, as the database stores it."""
+Plain = None | int | float | str | bytes
+"""One value as SQLite stores it."""
+Cell = (
+    Plain
+    | bool
+    | decimal.Decimal
+    | datetime.date
+    | datetime.datetime
+    | datetime.time
+    | datetime.timedelta
+    | uuid.UUID
+    | tuple["Cell", ...]
+)
+"""One value of a result, as the database gives it: an array is a tuple, a JSON document and a value
+of an enumeration are texts, an interval of months is a text."""
 
 ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable"]
 ErrorCause = Literal[

@@ -95,7 +95,7 @@ def cell_text(value: Cell, decimals: int | None = None) -> Text:
         case "":
             return Text("''", style="null")
         case _:
-            return Text(clean(value))
+            return Text(clean(str(value)))
 
 
 def shape(columns: int, rows: int, truncated: bool = False) -> str:

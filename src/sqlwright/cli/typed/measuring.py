@@ -164,10 +164,10 @@ def named_folder(data: str) -> tuple[str, Path]:
 
 def _database(named: str | None) -> Path | None:
     """The database of questions that name none; the usual one, where there is one."""
-    from sqlwright.database.address import parse_address
+    from sqlwright.database.address import file_address
 
     database = named or default_database(os.environ)
-    return None if database is None else parse_address(database)
+    return None if database is None else file_address(database)
 
 
 def note_left_out(screen: Screen, dataset: Dataset) -> None:

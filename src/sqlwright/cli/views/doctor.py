@@ -111,7 +111,7 @@ def _libraries() -> Iterator[Check]:
         )
     yield Check("libraries", "good", ", ".join(versions))
     if not missing:
-        from sqlwright.database.probe import engine_version
+        from sqlwright.database.sqlite.probe import engine_version
 
         yield Check("SQLite", "good", f"{engine_version()}, its own copy within apsw")
 
@@ -249,7 +249,7 @@ def room(home: Path, free: int) -> Check:
 
 def _guard() -> Iterator[Check]:
     """Try forbidden things on a throw-away database, and see that its bytes stay the same."""
-    from sqlwright.database.probe import PROBES, probe_guard
+    from sqlwright.database.sqlite.probe import PROBES, probe_guard
     from sqlwright.errors import DatabaseUnavailable
 
     try:

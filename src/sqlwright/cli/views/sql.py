@@ -18,7 +18,6 @@ from sqlwright.errors import Cancelled, UnsafeQuery
 from sqlwright.types import ErrorCause, ExecutionResult
 
 if TYPE_CHECKING:
-    from sqlwright.database.sqlite import SqliteDatabase
     from sqlwright.protocols import Database, Limits
     from sqlwright.schema import Schema
 
@@ -88,7 +87,7 @@ def raise_failure(result: ExecutionResult, database: Database) -> None:
 
 
 def check_lines(
-    database: SqliteDatabase, sql: str, display: DisplayOptions, *, plan: bool
+    database: Database, sql: str, display: DisplayOptions, *, plan: bool
 ) -> Iterator[Text]:
     """Lines saying that the guard lets `sql` pass, what it reads, and on request how the database
     would go about it. Raises UnsafeQuery, and QueryError when the database can't make sense of
@@ -118,17 +117,12 @@ def check_lines(
         yield from labelled("plan", steps, display.width, hang=2)
 
 
-def _plan(database: SqliteDatabase, sql: str) -> list[Text]:
-    """SQLite's plan as an indented list."""
+def _plan(database: Database, sql: str) -> list[Text]:
+    """The engine's plan as an indented list."""
     from sqlwright.protocols import Run
 
-    plan = database.plan(sql, Run())
+    plan = database.cost(sql, Run())
     if plan.error is not None:
         advice = advice_on(plan.error.cause, plan.error.name, database.schema())
         raise QueryError(plan.error.message, hint=advice)
-    depth: dict[int, int] = {}
-    lines = []
-    for node in plan.outline:
-        depth[node.number] = depth.get(node.parent, -1) + 1
-        lines.append(Text("  " * min(depth[node.number], 10) + clean(node.detail, 300)))
-    return lines
+    return [Text(clean(line, 320)) for line in plan.outline]

@@ -10,9 +10,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.process import (
     POLL_SECONDS,
-    FolderId,
     Reply,
     Stop,
     Worker,
@@ -79,9 +79,9 @@ class Pool:
         finally:
             self._heavy.release()
 
-    def take(self, folder_id: FolderId, stop: Stop) -> Worker:
+    def take(self, place: Place, stop: Stop) -> Worker:
         """A worker for several requests in turn. Raises WorkerDied, WorkerStopped."""
-        return self._workers.borrow(folder_id, stop)
+        return self._workers.borrow(place, stop)
 
     def give_back(self, worker: Worker) -> None:
         """End what `take` began; a worker that was killed is replaced."""
@@ -90,14 +90,14 @@ class Pool:
             self.start_ahead()
 
     def _ask(self, fields: dict[str, Any], stop: Stop) -> Reply:
-        folder_id = fields["folder_id"]
+        place = fields["place"]
         for _ in range(_MOST_WORKERS):
             try:
-                return self._ask_one(self._workers.borrow(folder_id, stop), fields, stop)
+                return self._ask_one(self._workers.borrow(place, stop), fields, stop)
             except WorkerDied as error:
                 if not error.idle:
                     raise
-        return self._ask_one(self._workers.borrow(folder_id, stop), fields, stop)
+        return self._ask_one(self._workers.borrow(place, stop), fields, stop)
 
     def _ask_one(self, worker: Worker, fields: dict[str, Any], stop: Stop) -> Reply:
         late = time.monotonic() + _LONG_SECONDS
@@ -168,7 +168,7 @@ class _Workers:
             self._starting += 1
             return True
 
-    def borrow(self, folder_id: FolderId, stop: Stop) -> Worker:
+    def borrow(self, place: Place, stop: Stop) -> Worker:
         """A free worker, or a new one while there may be more, or wait for one."""
         while True:
             with self._changed:
@@ -177,7 +177,7 @@ class _Workers:
                     raise WorkerDied(None)
                 while self._free:
                     worker = self._free.pop()
-                    if not worker.has_ended() and worker.folder_id == folder_id:
+                    if not worker.has_ended() and worker.place == place:
                         return worker
                     worker.kill()  # closes its pipes
                     self._all.remove(worker)
@@ -188,16 +188,16 @@ class _Workers:
                     self._changed.wait(POLL_SECONDS)
             if start:
                 try:
-                    return self.start(folder_id)
+                    return self.start(place)
                 finally:
                     self.started()
             reason = stop()
             if reason is not None:
                 raise WorkerStopped(reason)
 
-    def start(self, folder_id: FolderId) -> Worker:
+    def start(self, place: Place) -> Worker:
         """A new worker, already borrowed."""
-        worker = Worker(folder_id)
+        worker = Worker(place)
         with self._changed:
             self._all.append(worker)
             closed = self._closed
@@ -247,7 +247,7 @@ def _start_spare(workers: _Workers, warm: Callable[[], dict[str, Any]]) -> None:
         # Without a process, or with one that fails, the next query tries again and reports it.
         with contextlib.suppress(OSError, SqlwrightError):
             request = warm()
-            worker = workers.start(request["folder_id"])
+            worker = workers.start(request["place"])
             with contextlib.suppress(WorkerDied, WorkerStopped):
                 worker.ask(request, lambda: None)
             workers.give_back(worker)

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import importlib.util
 import os
 import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlwright.database.connection import binding_folder
+from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.wire import LENGTH, pack_request, unpack_reply
 from sqlwright.types import Cell
 
 POLL_SECONDS = 0.02
 """Seconds between checks whether a query is to be stopped."""
-_GRACE_SECONDS = 0.06
-"""Seconds an interrupted query may take to stop before its process is killed."""
 _START_SECONDS = 30.0
 """Seconds a worker may take to start on a busy machine."""
 _KEPT = ("TZ", "TZDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
@@ -51,22 +50,20 @@ class WorkerStopped(Exception):
     """The query was stopped; the message is the reason `Stop` gave, or "timeout"."""
 
 
-FolderId = tuple[str, int, int]
-"""A folder's path, device and inode."""
-
-
 class Worker:
     """One process and its pipes. Used by one thread at a time."""
 
-    def __init__(self, folder_id: FolderId) -> None:
-        """Start one that may read files in a folder alone."""
-        self.folder_id = folder_id
+    def __init__(self, place: Place) -> None:
+        """Start one that may read the files of a place alone."""
+        self.place = place
         self.holds: tuple[str, ...] = ()
         control_read, self._control = os.pipe()
         try:
             self._process = subprocess.Popen(
                 command(
-                    "worker.main(int(sys.argv[1]), sys.argv[2])", str(control_read), folder_id[0]
+                    "workers.worker.main(int(sys.argv[1]), sys.argv[2], sys.argv[3])",
+                    *(str(control_read), place.engine, place.folder),
+                    libraries=place.libraries,
                 ),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -168,7 +165,7 @@ class Worker:
                 if reason is None:
                     reason = stop() or ("timeout" if now > deadline else None)
                     if reason is not None:
-                        give_up = now + _GRACE_SECONDS
+                        give_up = now + self.place.grace
                         os.write(self._control, LENGTH.pack(self._number))
                 elif now > give_up:
                     self.kill()
@@ -200,19 +197,30 @@ def start_failure(error: OSError) -> str:
     return f"{what}{why}; it is run by the interpreter, sys.executable: {interpreter}"
 
 
-def command(call: str, *arguments: str) -> list[str]:
-    """The command line that runs a call of one of this package's modules in a process of its own,
-    as an isolated Python without site: it starts in a fraction of the time, and finds exactly the
-    modules this process uses, however they were installed. Its `sys.argv[1:]` are the arguments."""
+def command(call: str, *arguments: str, libraries: Sequence[str]) -> list[str]:
+    """The command line that runs `FOLDER.MODULE.CALL`, below `sqlwright.database`, in a process of
+    its own, as an isolated Python without site: it starts in a fraction of the time, and finds
+    exactly the modules this process uses, however they were installed. Its `sys.argv[1:]` are the
+    arguments."""
     if not sys.executable:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-    module = call.partition(".")[0]
-    places = [str(Path(__file__).parents[3]), binding_folder()]
+    folder, module, _ = call.split(".", 2)
+    places = dict.fromkeys([str(Path(__file__).parents[3]), *map(_library_folder, libraries)])
     code = (
         f"import sys; sys.path[:0] = sys.argv[{len(arguments) + 1}:]; "
-        f"from sqlwright.database.workers import {module}; {call}"
+        f"from sqlwright.database import {folder}; "
+        f"import sqlwright.database.{folder}.{module}; {call}"
     )
     return [sys.executable, "-I", "-S", "-c", code, *arguments, *places]
+
+
+def _library_folder(name: str) -> str:
+    """The folder that a package or module is imported from, without importing it."""
+    found = importlib.util.find_spec(name)
+    if found is None or found.origin is None:
+        raise FileNotFoundError(errno.ENOENT, f"the package {name} isn't installed")
+    module = Path(found.origin)
+    return str(module.parents[1] if found.submodule_search_locations else module.parent)
 
 
 def environment() -> dict[str, str]:

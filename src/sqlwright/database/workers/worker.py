@@ -2,14 +2,15 @@
 
 Started by `pool.py` as `python -I -S -c ...` with three pipes: requests on standard input, replies
 on standard output, and a control pipe. A query's number on the control pipe interrupts it; its
-end means the caller is gone, and the process ends at once, whatever SQLite is doing (the binding
-lets other threads run while SQLite works). Imports are few, because a killed worker's replacement
-should be ready before the next query.
+end means the caller is gone, and the process ends at once, whatever the engine is doing (bindings
+let other threads run while the engine works). Imports are few, because a killed
+worker's replacement should be ready before the next query.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import select
 import sys
@@ -18,17 +19,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sqlwright.database.connection import (
-    GuardedConnection,
-    TrustedConnection,
-    set_memory,
-    warm_up,
-)
-from sqlwright.database.failures import FAILURES, Refused, explain_failure, needs_copy
-from sqlwright.database.workers.confinement import confine, lower, no_more_threads
+from sqlwright.database.failures import Refused
+from sqlwright.database.workers.confinement import lower, no_more_threads
 from sqlwright.database.workers.wire import LENGTH, RECEIVED, pack_reply, unpack_request
 
 if TYPE_CHECKING:
+    from sqlwright.database.workers.engine import Connection, Engine, Guarded, Trusted
     from sqlwright.database.workers.wire import Row
 
 try:
@@ -41,8 +37,6 @@ _PATIENCE_SECONDS = 0.5
 programs may need it gone to remove the log or change the journal's mode."""
 _CODE_BYTES = 16 * 1024 * 1024
 """Memory that holds programs and libraries, not data."""
-_UNTOUCHED_BYTES = 256 * 1024 * 1024
-"""Addresses that are set aside and never used."""
 _LEAST_MEMORY = 64 * 1024 * 1024
 """Bytes without which the process can't work."""
 _LARGE = 96 * 1024 * 1024
@@ -51,14 +45,16 @@ _LARGEST_MEMORY = 2**62
 """Bytes; the system's calls take no larger number."""
 
 
-def main(control: int, folder: str) -> None:
-    """Serve requests about a file in a folder until standard input ends."""
-    warm_up()
+def main(control: int, name: str, folder: str) -> None:
+    """Serve requests by an engine about a file in a folder, or a server's, until standard input
+    ends."""
+    engine: Engine = importlib.import_module(f"sqlwright.database.{name}.engine").ENGINE
     memory = _Memory()
-    holds = confine(folder)
-    worker = _Worker()
+    holds = engine.start(folder)
+    worker = _Worker(engine)
     threading.Thread(target=worker.obey, args=(control,), daemon=True).start()
-    no_more_threads()
+    if not engine.threads:
+        no_more_threads()
     _write(pack_reply({"holds": holds}, ()))
     while True:
         worker.rest()
@@ -67,18 +63,25 @@ def main(control: int, folder: str) -> None:
             os._exit(0)
         _write(RECEIVED)
         head, rows = worker.answer(unpack_request(body))
-        _write(_packed(head | {"large": memory.taken() > _LARGE}, rows))
+        _write(_packed(head | {"large": memory.taken() > _LARGE}, rows, engine))
         del body, rows
 
 
 class _Worker:
-    def __init__(self) -> None:
-        self._connection: GuardedConnection | TrustedConnection | None = None
-        self._opened: Any = None
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._failures: tuple[type[BaseException], ...] = (Refused, *engine.failures)
+        self._guarded: Guarded | None = None
+        self._trusted: Trusted | None = None
+        self._opening: Any = None
         self._reading: Iterator[Row] | None = None
         self._holds_locks = False
         self._lock = threading.Lock()
         self._running = -1
+
+    @property
+    def _connection(self) -> Connection | None:
+        return self._guarded or self._trusted
 
     def obey(self, control: int) -> None:
         """Interrupt the query that the control pipe names; a late word doesn't hit the next one."""
@@ -100,31 +103,33 @@ class _Worker:
     def answer(self, request: dict[str, Any]) -> tuple[dict[str, Any], list[Row]]:
         """A reply's head and rows; whatever goes wrong is in it."""
         try:
-            _set_limits(request)
+            _set_limits(request, self._engine)
             with self._counted(request["id"]):
                 return self._answer(request)
-        except (Refused, *FAILURES) as error:
+        except self._failures as error:
             self._reading = None
-            phase = (
-                self._connection.phase if isinstance(self._connection, GuardedConnection) else "run"
-            )
-            return _failed(error, phase), []
+            phase = "run" if self._guarded is None else self._guarded.phase
+            failed = _failed(error, self._engine, phase)
+            self._finish()
+            return failed, []
 
     def _answer(self, request: dict[str, Any]) -> tuple[dict[str, Any], list[Row]]:
         if "more" in request:
             return self._read_on(request)
         self._reading = None
-        connection = self._open(request)
         self._holds_locks = request["holds_locks"]
-        if isinstance(connection, TrustedConnection):
-            if "shown" in request:
-                return {"shown": connection.shown(request["shown"])}, []
-            self._reading = connection.rows(request["read"], request["parameters"])
+        if "shown" in request:
+            return {"shown": self._trust(request["opening"]).shown(request["shown"])}, []
+        if "read" in request:
+            trusted = self._trust(request["opening"])
+            self._reading = trusted.rows(request["read"], request["parameters"])
             return self._read_on(request)
+        guarded = self._guard(request["opening"])
         if "sql" not in request:
             return {}, []
-        names, rows = connection.execute(request["sql"], request["explain"])
+        names, rows = guarded.execute(request["sql"], request["explain"])
         kept, cuts = _take(rows, request)
+        self._finish()
         return {"names": names, **cuts}, kept
 
     def _read_on(self, request: dict[str, Any]) -> tuple[dict[str, Any], list[Row]]:
@@ -152,26 +157,39 @@ class _Worker:
             with self._lock:
                 self._running = -1
 
-    def _open(self, request: dict[str, Any]) -> GuardedConnection | TrustedConnection:
-        # An immutable file is never looked at again by SQLite, so its connection lasts only as
-        # long as the file stays the same.
-        guarded = "read" not in request and "shown" not in request
-        wanted = (request["uri"], request["token"], request["tables"], guarded)
-        if self._connection is None or wanted != self._opened:
+    def _guard(self, opening: dict[str, Any]) -> Guarded:
+        if self._guarded is None or opening != self._opening:
             self._close()
-            uri, _, tables, _ = wanted
-            opened = GuardedConnection(uri, tables) if guarded else TrustedConnection(uri)
+            opened = self._engine.guarded(opening)
             with self._lock:
-                self._connection = opened
-            self._opened = wanted
-        return self._connection
+                self._guarded, self._opening = opened, opening
+            return opened
+        return self._guarded
+
+    def _trust(self, opening: dict[str, Any]) -> Trusted:
+        if self._trusted is None or opening != self._opening:
+            self._close()
+            opened = self._engine.trusted(opening)
+            with self._lock:
+                self._trusted, self._opening = opened, opening
+            return opened
+        return self._trusted
+
+    def _finish(self) -> None:
+        """End what a query began. A connection that can't is closed: the next query opens one."""
+        if self._guarded is not None:
+            try:
+                self._guarded.finish()
+            except self._failures:
+                self._close()
 
     def _close(self) -> None:
         self._reading = None
         with self._lock:
             if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+                with contextlib.suppress(*self._failures):
+                    self._connection.close()
+            self._guarded = self._trusted = None
         self._holds_locks = False
 
 
@@ -193,17 +211,17 @@ class _Memory:
         return most if sys.platform == "darwin" else most * 1024
 
 
-def _failed(error: BaseException, phase: str = "run") -> dict[str, Any]:
-    failure = asdict(explain_failure(error))
-    return {"failure": failure, "phase": phase, "copy": needs_copy(error)}
+def _failed(error: BaseException, engine: Engine, phase: str = "run") -> dict[str, Any]:
+    failure = asdict(engine.explain(error))
+    return {"failure": failure, "phase": phase, "copy": engine.needs_copy(error)}
 
 
-def _packed(head: dict[str, Any], rows: list[Row]) -> bytes:
+def _packed(head: dict[str, Any], rows: list[Row], engine: Engine) -> bytes:
     try:
         return pack_reply(head, rows)
     except MemoryError as error:
         rows.clear()
-        return pack_reply({**_failed(error), "large": True}, ())
+        return pack_reply({**_failed(error, engine), "large": True}, ())
 
 
 def _take(rows: Iterator[Row], limits: dict[str, Any]) -> tuple[list[Row], dict[str, Any]]:
@@ -246,17 +264,17 @@ def _shorten(cell: Any, most: int) -> Any:
     return cell
 
 
-def _set_limits(request: dict[str, Any]) -> None:
-    """The process takes no more memory than it is allowed: SQLite is told its share, the system
+def _set_limits(request: dict[str, Any], engine: Engine) -> None:
+    """The process takes no more memory than it is allowed: the engine is told its share, the system
     holds it to the whole, where it can."""
     memory = max(min(request["memory_bytes"], _LARGEST_MEMORY), _LEAST_MEMORY)
-    set_memory(memory * 3 // 4)
+    engine.set_memory(memory * 3 // 4)
     if resource is None:
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
     lower("RLIMIT_CPU", int(used.ru_utime + used.ru_stime + min(request["seconds"], 1e6)) + 2)
     lower("RLIMIT_DATA", memory - _CODE_BYTES)
-    lower("RLIMIT_AS", memory + _CODE_BYTES + _UNTOUCHED_BYTES)
+    lower("RLIMIT_AS", memory + _CODE_BYTES + engine.addresses)
 
 
 def _read_frame() -> bytes | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.boundary.feedback import ENDING, Feedback, feedback_on
-from sqlwright.database.address import parse_address
+from sqlwright.database.address import file_address
 from sqlwright.datasets.example import Dataset, Example
 from sqlwright.datasets.reading import digests
 from sqlwright.datasets.selection import Selection
@@ -70,7 +70,7 @@ def _example(trace: Path) -> Example:
         raise _LeftOut("they follow other questions")
     sql = _gold(feedback, answer)
     try:
-        database = parse_address(str(start.get("database", "")))
+        database = file_address(str(start.get("database", "")))
     except DatabaseUnavailable:
         raise _LeftOut("the database's address can't be read") from None
     return Example(

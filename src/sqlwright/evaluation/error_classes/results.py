@@ -66,7 +66,10 @@ def preview(result: ExecutionResult) -> dict[str, Any]:
 def _short(cell: Cell) -> str | int | float | None:
     if isinstance(cell, bytes):
         return f"x'{cell[:16].hex()}'"
-    return f"{cell[:CELL]}…" if isinstance(cell, str) and len(cell) > CELL else cell
+    if cell is None or isinstance(cell, int | float):
+        return cell
+    text = str(cell)
+    return f"{text[:CELL]}…" if len(text) > CELL else text
 
 
 def _rows(result: ExecutionResult) -> list[Row]:

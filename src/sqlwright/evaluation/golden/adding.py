@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.boundary.yaml_text import write_yaml
-from sqlwright.database.address import parse_address
+from sqlwright.database.address import file_address
 from sqlwright.datasets.example import Expected
 from sqlwright.datasets.reading import FORMATS, read_rows
 from sqlwright.errors import DatasetError
@@ -118,7 +118,7 @@ def _writable(cell: Cell) -> bool:
 
 def _place(url: str, folder: Path) -> str:
     """The path of a database from a folder; as it is where there is none."""
-    path = parse_address(url)
+    path = file_address(url)
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # another drive

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sqlwright.database.written.copies import Filled
+from sqlwright.database.sqlite.written.copies import Filled
 from sqlwright.evaluation.perturbing.hints import Hints
 from sqlwright.evaluation.perturbing.stored import StoredDatabase, StoredTable
 from sqlwright.schema import ColumnRef, ForeignKey, Schema

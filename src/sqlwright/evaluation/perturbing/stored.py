@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sqlwright.database.sqlite import SqliteDatabase
+from sqlwright.database.sqlite.database import SqliteDatabase
 from sqlwright.schema import Schema, Table
 from sqlwright.sql.declared_types import type_class
 from sqlwright.sql.tokens import quote_name

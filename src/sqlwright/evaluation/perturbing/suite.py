@@ -19,9 +19,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
-from sqlwright.database import open_database
-from sqlwright.database.sqlite import SqliteDatabase
-from sqlwright.database.written.copies import Opener, write_copy, write_turned
+from sqlwright.database.sqlite.database import SqliteDatabase
+from sqlwright.database.sqlite.written.copies import Opener, write_copy, write_turned
 from sqlwright.evaluation.perturbing.hints import Hints, read_hints
 from sqlwright.evaluation.perturbing.rows import draw_copy
 from sqlwright.evaluation.perturbing.stored import StoredDatabase, read_database
@@ -95,7 +94,7 @@ def open_suite(
     gold_sql = rule.rewrite(gold_sql)
     key = sha256(f"{path.name}\0{gold_sql}\0{seed}".encode()).digest()
     rng = random.Random(key)  # noqa: S311 - to be repeatable, not secret
-    with open_database(str(path)) as database:
+    with SqliteDatabase(path) as database:
         schema = database.schema()
         stored = read_database(database, schema, rng)
     with ExitStack() as stack:

@@ -42,9 +42,9 @@ _OURS = re.compile(
 
 def prepared_folder(url: str) -> Path:
     """The folder in which `prepare` keeps what it makes for a database. Needs neither to exist."""
-    path = parse_address(url).resolve()
-    name = re.sub(r"[^\w.-]+", "_", path.stem)[:40].strip("._") or "database"
-    key = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+    address = parse_address(url)
+    name = re.sub(r"[^\w.-]+", "_", address.name)[:40].strip("._") or "database"
+    key = hashlib.sha256(os.fsencode(address.identity)).hexdigest()[:16]
     return home() / "databases" / f"{name}-{key}"
 
 

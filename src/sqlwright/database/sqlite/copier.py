@@ -19,8 +19,8 @@ import stat
 import sys
 import tempfile
 
-from sqlwright.database.connection import set_memory, settle, warm_up
-from sqlwright.database.failures import FAILURES
+from sqlwright.database.sqlite.connection import set_memory, settle, warm_up
+from sqlwright.database.sqlite.failures import FAILURES
 from sqlwright.database.workers.confinement import confine_copier, lower
 
 try:

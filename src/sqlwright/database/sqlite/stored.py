@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, replace
 
-from sqlwright.database.allowed import TABLE_FUNCTIONS
 from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.sqlite.allowed import TABLE_FUNCTIONS
 from sqlwright.schema import fold_name
 
 

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from sqlwright.database.connection import SQL_BYTES
-from sqlwright.database.failures import FAILURES, explain_failure
-from sqlwright.database.sqlite import SqliteDatabase
+from sqlwright.database.sqlite.connection import SQL_BYTES
+from sqlwright.database.sqlite.database import SqliteDatabase
+from sqlwright.database.sqlite.failures import FAILURES, explain_failure
+from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
-from sqlwright.database.workers.process import FolderId, Reply, Stop, Worker
+from sqlwright.database.workers.process import Reply, Stop, Worker
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.schema import ForeignKey
 from sqlwright.sql.tokens import quote_name
@@ -149,8 +150,8 @@ class _Lent(Pool):
     def ask(self, fields: dict[str, Any], stop: Stop) -> Reply:
         return self._lender.ask(fields, stop)
 
-    def take(self, folder_id: FolderId, stop: Stop) -> Worker:
-        return self._lender.take(folder_id, stop)
+    def take(self, place: Place, stop: Stop) -> Worker:
+        return self._lender.take(place, stop)
 
     def give_back(self, worker: Worker) -> None:
         self._lender.give_back(worker)

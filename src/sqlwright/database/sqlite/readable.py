@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import apsw
 
-from sqlwright.database.allowed import SCHEMA_TABLES, TABLE_FUNCTIONS
-from sqlwright.database.statement import Statement
+from sqlwright.database.sqlite.allowed import SCHEMA_TABLES, TABLE_FUNCTIONS
+from sqlwright.database.sqlite.statement import Statement
 from sqlwright.schema import fold_name
 from sqlwright.sql.tokens import quote_name
 

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from sqlwright.database.failures import FAILURES, explain_failure
 from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.sqlite.failures import FAILURES, explain_failure
 from sqlwright.errors import UnsafeQuery
 from sqlwright.schema import Column, ForeignKey, Schema, Table
 from sqlwright.sql.tokens import view_body

@@ -28,9 +28,12 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
+from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.process import command, environment
 from sqlwright.errors import DatabaseUnavailable
 
+LIBRARIES = ("apsw",)
+"""Packages that the worker processes import."""
 _BESIDE = ("-wal", "-shm", "-journal")
 HEADER = b"SQLite format 3\x00"
 _MAGIC = (
@@ -68,11 +71,11 @@ class FileSource:
         return f"file:{quote(os.fsencode(self.path))}?mode=ro{extra}"
 
     @property
-    def folder_id(self) -> tuple[str, int, int]:
-        """The folder it lies in: path, device and inode."""
+    def place(self) -> Place:
+        """The folder it lies in."""
         folder = os.path.dirname(self.path)  # noqa: PTH120
         found = os.stat(folder)  # noqa: PTH116
-        return folder, found.st_dev, found.st_ino
+        return Place("sqlite", LIBRARIES, folder, found.st_dev, found.st_ino)
 
 
 def _stat_token(path: str) -> Token:
@@ -194,10 +197,10 @@ class Copy:
 
     def __init__(self, real: str) -> None:
         """Raises DatabaseUnavailable."""
-        call = "copier.main(sys.argv[1], sys.argv[2])"
+        call = "sqlite.copier.main(sys.argv[1], sys.argv[2])"
         try:
             self._keeper = subprocess.Popen(
-                command(call, real, tempfile.gettempdir()),
+                command(call, real, tempfile.gettempdir(), libraries=LIBRARIES),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

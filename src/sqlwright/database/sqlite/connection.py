@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterator, Sequence
-from os.path import dirname
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from sqlwright.database.allowed import FUNCTIONS
-from sqlwright.database.failures import NO_TABLE, Refused
-from sqlwright.database.readable import Readable, make_mirror, shown_by, stored_tables
-from sqlwright.database.statement import Statement
+from sqlwright.database.failures import Refused
+from sqlwright.database.sqlite.allowed import FUNCTIONS
+from sqlwright.database.sqlite.failures import NO_TABLE
+from sqlwright.database.sqlite.readable import Readable, make_mirror, shown_by, stored_tables
+from sqlwright.database.sqlite.statement import Statement
 from sqlwright.schema import fold_name
 
 if TYPE_CHECKING:
@@ -152,6 +152,9 @@ class GuardedConnection:
         """Stage that the last query reached: only prepared, or run, if only to its first row."""
         began = self._statement is not None and self._statement.began
         return "run" if began else "prepare"
+
+    def finish(self) -> None:
+        """Nothing: the next statement ends this one."""
 
     def interrupt(self) -> None:
         """Stop the running query soon, from any thread."""
@@ -314,11 +317,6 @@ def settle(path: str) -> None:
         connection.execute("PRAGMA journal_mode=DELETE")
     finally:
         connection.close(True)
-
-
-def binding_folder() -> str:
-    """The folder that the binding was imported from."""
-    return dirname(dirname(apsw.__file__))  # noqa: PTH120  pathlib would slow the worker's start
 
 
 def set_memory(size: int) -> None:

@@ -1,0 +1,298 @@
+"""What all engines share: check a query, run it in a worker process under limits, sort failures."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self, cast
+
+from sqlwright.database.address import Address
+from sqlwright.database.failures import READ_FAILURES, Failure, read_failure
+from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.workers.pool import Pool
+from sqlwright.database.workers.process import Stop, WorkerDied, WorkerStopped, start_failure
+from sqlwright.errors import DatabaseUnavailable, UnsafeQuery
+from sqlwright.protocols import Limits, Run
+from sqlwright.schema import Schema
+from sqlwright.sql.tokens import UnreadableQuery
+from sqlwright.sql.tree import StopReading
+from sqlwright.types import ErrorCause, ErrorKind, ExecutionError, ExecutionResult
+from sqlwright.types.plans import QueryCost
+
+SCHEMA_SECONDS = 10.0
+"""The time that reading a schema may take."""
+_CHECKED_MOST = 4_096
+"""Queries whose check is remembered at most."""
+_LEAST_SECONDS = 0.001
+"""Seconds that a query may take at least, where its check took all the time there was."""
+
+
+class GuardedDatabase(ABC):
+    """`protocols.Database` by an engine in worker processes. All methods may be called from any
+    thread. Subclasses say how to open, check and read the schema of theirs."""
+
+    hints: ClassVar[Mapping[ErrorCause, str]] = {
+        "not_started": "Databases are read by processes of their own, which that keeps from "
+        "starting.",
+    }
+    """What to do about a database that can't be read, by the cause."""
+    hint: ClassVar[str] = "Check that it is there and may be read."
+    """The same for every other cause."""
+
+    def __init__(self, pool: Pool | None = None) -> None:
+        """With `pool` its workers run the queries."""
+        self._lock = threading.Lock()
+        self._closed = False
+        self._checked: set[str] = set()
+        self._tables: tuple[str, ...] | None = None
+        self._pool = pool or Pool(lambda: self._request(Limits()))
+
+    @classmethod
+    @abstractmethod
+    def at(cls, address: Address, tables: Collection[str] | None = None) -> Self:
+        """The database at an address, opened; with `tables` it is as if there were no others.
+        Raises DatabaseUnavailable and ConfigError."""
+
+    @classmethod
+    def check_address(cls, address: Address) -> None:
+        """Raise DatabaseUnavailable when it is plain, without connecting, that nothing is there to
+        be opened."""
+        del address  # a server is asked when it is opened
+
+    @property
+    @abstractmethod
+    def dialect(self) -> str:
+        """A name of `sql.dialects`."""
+
+    @property
+    @abstractmethod
+    def url(self) -> str:
+        """Without secrets."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """Tells databases apart, whoever asks; no secrets."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file or folder that holds it; None on a server."""
+        return None
+
+    @property
+    def tables(self) -> tuple[str, ...] | None:
+        """The only tables and views that may be read, by their stored names; None for all."""
+        return self._tables
+
+    @abstractmethod
+    def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
+        """Tables, views, columns and declared keys, read afresh. Raises DatabaseUnavailable, also
+        when that takes longer than so many seconds."""
+
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Changes when the stored data may have changed; cheap."""
+
+    def size(self) -> int | None:
+        """About how many bytes are stored; None when it can't be told at once."""
+        return None
+
+    def cost(self, sql: str, run: Run) -> QueryCost:
+        """The engine's estimate of a query, nothing of which runs. Every failure is in it."""
+        del sql, run
+        return QueryCost()
+
+    @abstractmethod
+    def _request(self, limits: Limits) -> dict[str, Any]:
+        """What every request to a worker holds. Raises DatabaseUnavailable."""
+
+    @abstractmethod
+    def _check(self, sql: str, stop: StopReading | None) -> None:
+        """Raise UnsafeQuery unless the text is one query that only reads what may be read."""
+
+    @contextmanager
+    def reader(self, *, seconds: float | None = None) -> Iterator[DatabaseReader]:
+        """Reads by SQL that sqlwright itself wrote, in a worker process, with bounded memory and
+        `seconds` for all of it; one thread uses it, any may `interrupt` it. Raises
+        DatabaseUnavailable."""
+        reader = self._connect(seconds)
+        try:
+            yield reader
+        finally:
+            reader.close()
+
+    def execute(self, sql: str, run: Run, *, limits: Limits | None = None) -> ExecutionResult:
+        """Check, then run one query in the worker process. Every failure is in the result."""
+        return self._answer(sql, run, limits or run.limits)
+
+    def check(self, sql: str, stop: StopReading | None = None) -> None:
+        """Raise UnsafeQuery unless the text is one query that only reads, and only what may be
+        read. `execute` does this first."""
+        self._before_check()
+        with self._lock:
+            if sql in self._checked:
+                return
+        self._check(sql, stop)
+        with self._lock:
+            if len(self._checked) >= _CHECKED_MOST:
+                self._checked.clear()
+            self._checked.add(sql)
+
+    @property
+    def worker_pids(self) -> tuple[int, ...]:
+        """Process ids of the workers that live now."""
+        return self._pool.pids
+
+    @property
+    def confinement(self) -> tuple[str, ...]:
+        """Rights that the worker processes have given up, as `confinement.confine` names it; empty
+        before the first has answered."""
+        return self._pool.holds
+
+    def close(self) -> None:
+        """End the worker processes. Safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _before_check(self) -> None:  # noqa: B027 - most engines have nothing to look at
+        """Look whether checks that are remembered still hold."""
+
+    def _connect(self, seconds: float | None) -> DatabaseReader:
+        return DatabaseReader(self._pool, self._request(Limits()), seconds)
+
+    def _limited(self, limits: Limits) -> dict[str, Any]:
+        """The limits of a request to a worker."""
+        return {
+            "holds_locks": False,
+            "seconds": limits.seconds,
+            "rows": limits.rows,
+            "result_bytes": limits.result_bytes,
+            "cell_bytes": limits.cell_bytes,
+            "memory_bytes": limits.memory_bytes,
+        }
+
+    def _answer(self, sql: str, run: Run, allowed: Limits, explain: str = "") -> ExecutionResult:
+        started = time.monotonic()
+        try:
+            if stop_reason(run):
+                raise WorkerStopped("cancelled")
+            self.check(sql, stop_at(started + allowed.seconds, run))
+            left = max(started + allowed.seconds - time.monotonic(), _LEAST_SECONDS)
+            within = replace(allowed, seconds=left)
+            result = self._run({"sql": sql, "explain": explain}, within, lambda: stop_reason(run))
+        except UnsafeQuery as error:
+            result = error_result(_refused(error), "prepare")
+        except DatabaseUnavailable as error:
+            result = failed_result("unavailable", " ".join(filter(None, (str(error), error.hint))))
+        except WorkerStopped as error:
+            result = _stopped(str(error), run, allowed)
+        except WorkerDied as error:
+            result = self._died(error)
+        except OSError as error:
+            result = error_result(Failure("unavailable", start_failure(error), "not_started"))
+        return replace(result, elapsed=time.monotonic() - started)
+
+    def _run(self, what: Mapping[str, str], limits: Limits, stop: Stop) -> ExecutionResult:
+        reply = self._pool.ask(self._request(limits) | dict(what), stop)
+        return result_of(*reply)
+
+    @contextmanager
+    def _reading_errors(self) -> Iterator[None]:
+        """Turn the errors of reading into DatabaseUnavailable."""
+        try:
+            yield
+        except READ_FAILURES as error:
+            raise self._unavailable(read_failure(error)) from error
+
+    def _unavailable(self, failure: Failure) -> DatabaseUnavailable:
+        if failure.kind == "interrupted":
+            failure = Failure("unavailable", "reading its schema takes too long", "slow")
+        hint = self.hints.get(failure.cause, self.hint)
+        return DatabaseUnavailable(f"{self._shown_name}: {failure.message}.", hint=hint)
+
+    @property
+    def _shown_name(self) -> str:
+        """The database in messages."""
+        return self.url if self.path is None else str(self.path)
+
+    def _died(self, error: WorkerDied) -> ExecutionResult:
+        if self._closed:
+            return failed_result("cancelled", "the database was closed")
+        if error.signal == signal.SIGXCPU:
+            return failed_result("timeout", "the query used more processor time than it is allowed")
+        if error.signal == signal.SIGKILL:
+            return failed_result(
+                "memory", "the query's process was killed, most likely to free memory"
+            )
+        return failed_result("unavailable", "the query's process ended unexpectedly")
+
+
+def result_of(head: Mapping[str, Any], rows: tuple[tuple[Any, ...], ...]) -> ExecutionResult:
+    """The result that a worker's reply tells."""
+    if "failure" in head:
+        return error_result(Failure(**head["failure"]), head["phase"])
+    return ExecutionResult(
+        tuple(head["names"]),
+        rows,
+        truncated=head["truncated"],
+        shortened=tuple((row, column) for row, column in head["shortened"]),
+    )
+
+
+def stop_at(until: float, run: Run | None = None) -> StopReading:
+    """A function that raises WorkerStopped when it is called after a time, or the run is to
+    stop."""
+
+    def stop() -> None:
+        reason = stop_reason(run) if run is not None else None
+        if reason is None and time.monotonic() > until:
+            reason = "timeout"
+        if reason is not None:
+            raise WorkerStopped(reason)
+
+    return stop
+
+
+def stop_reason(run: Run) -> str | None:
+    """The reason why nothing more may run for a question; None when it may."""
+    return "cancelled" if run.cancelled.is_set() or run.remaining() <= 0 else None
+
+
+def failed_result(kind: ErrorKind, message: str) -> ExecutionResult:
+    """The result of a query that didn't get to run."""
+    return ExecutionResult(error=ExecutionError(kind, message))
+
+
+def error_result(failure: Failure, phase: Literal["prepare", "run"] = "run") -> ExecutionResult:
+    """The result of a query that failed."""
+    kind = cast("ErrorKind", failure.kind)
+    error = ExecutionError(kind, failure.message, phase, failure.cause, failure.name)
+    return ExecutionResult(error=error)
+
+
+def _stopped(reason: str, run: Run, limits: Limits) -> ExecutionResult:
+    if reason == "timeout":
+        message = f"stopped after {limits.seconds:g} s, the time a query may take"
+        return failed_result("timeout", message)
+    if run.cancelled.is_set():
+        return failed_result("cancelled", "cancelled")
+    return failed_result("cancelled", "the time limit of the whole question has passed")
+
+
+def _refused(error: UnsafeQuery) -> Failure:
+    if isinstance(error, UnreadableQuery):
+        return Failure("sql", str(error), error.cause, error.name)
+    return Failure("unsafe", str(error))

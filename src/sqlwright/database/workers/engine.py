@@ -1,0 +1,113 @@
+"""What a worker process needs of a database engine. Implementations: the module `engine` of each
+engine's folder, whose `ENGINE` is one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from sqlwright.database.failures import Failure
+    from sqlwright.types import Cell
+
+    Row = tuple[Cell, ...]
+
+
+class Place(NamedTuple):
+    """What a worker is started for. It serves no other place."""
+
+    engine: str
+    """Name of the engine's folder below `sqlwright.database`."""
+    libraries: tuple[str, ...]
+    """Top-level names of the packages that the engine imports."""
+    folder: str
+    """The folder whose files it may read; empty for a server."""
+    device: int = 0
+    """The folder's device and inode: another folder of the same path is another place."""
+    inode: int = 0
+    grace: float = 0.06
+    """Seconds that an interrupted query may take to stop before the process is killed."""
+
+
+class Connection(Protocol):
+    """A connection inside a worker. One thread uses it, any may interrupt it."""
+
+    def interrupt(self) -> None:
+        """Stop the running query soon, from any thread."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Guarded(Connection, Protocol):
+    """A connection that answers generated SQL, and nothing that writes."""
+
+    @property
+    def phase(self) -> Literal["prepare", "run"]:
+        """Stage that the last query reached: only prepared, or run, if only to its first row."""
+        ...
+
+    def execute(self, sql: str, explain: str = "") -> tuple[tuple[str, ...], Iterator[Row]]:
+        """Column names and a lazy iterator of rows; with `explain`, words of the engine that ask
+        for a plan, those of the plan. Raises `Refused` or one of the engine's `failures`."""
+        ...
+
+    def finish(self) -> None:
+        """End what the last query began: its cursor, its transaction."""
+        ...
+
+
+class Trusted(Connection, Protocol):
+    """A read-only connection for SQL that sqlwright itself wrote."""
+
+    def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:
+        """Rows one by one. Raises one of the engine's `failures`."""
+        ...
+
+    def shown(self, tables: Collection[str]) -> dict[str, list[str]]:
+        """Listed tables by what they show of tables that aren't listed."""
+        ...
+
+
+class Engine(Protocol):
+    """One database engine, inside a worker process."""
+
+    @property
+    def failures(self) -> tuple[type[BaseException], ...]:
+        """Exceptions of running a query, besides `Refused`."""
+        ...
+
+    @property
+    def threads(self) -> bool:
+        """True if it starts threads of its own once it is connected."""
+        ...
+
+    @property
+    def addresses(self) -> int:
+        """Bytes of addresses that it sets aside and never uses."""
+        ...
+
+    def start(self, folder: str) -> Sequence[str]:
+        """Load what is needed and give up what isn't; the names of what holds now."""
+        ...
+
+    def guarded(self, opening: Mapping[str, Any]) -> Guarded:
+        """A connection for generated SQL. `opening` is what the caller put into the request under
+        that name; a connection is kept as long as it stays the same. Raises one of `failures`."""
+        ...
+
+    def trusted(self, opening: Mapping[str, Any]) -> Trusted:
+        """A connection for SQL that sqlwright itself wrote, likewise."""
+        ...
+
+    def explain(self, error: BaseException) -> Failure:
+        """The failure that one of `failures` or `Refused` stands for."""
+        ...
+
+    def needs_copy(self, error: BaseException) -> bool:
+        """True if the file can only be read as a copy."""
+        ...
+
+    def set_memory(self, size: int) -> None:
+        """Cap what the engine may take in this process, in bytes."""
+        ...

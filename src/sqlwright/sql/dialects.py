@@ -1,0 +1,128 @@
+"""Dialects of SQL: what differs between engines before a query is read, written or run.
+
+`Schema.dialect` and `Database.dialect` name one. What a dialect's functions are called stands in
+`form/write/`, what a query may not do in `sql/guards/`, both by the same names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sqlwright.errors import ConfigError
+
+if TYPE_CHECKING:
+    from sqlwright.schema import Schema, Table
+
+Case = Literal["blind", "lower", "upper"]
+Nulls = Literal["small", "large", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One engine's SQL. Frozen; `dialect_named` gives it."""
+
+    name: str
+    """Name in schemas, traces and JSON."""
+    title: str
+    """Name for people and in prompts."""
+    parser: str
+    """sqlglot's name of it."""
+    quotes: tuple[str, str] = ('"', '"')
+    """Around a name that is quoted. The closing one is written twice within it."""
+    case: Case = "blind"
+    """What becomes of a name without quotes: "lower" and "upper" fold it and then look for exactly
+    that; "blind" looks for it whatever its case, quoted or not."""
+    namespace: str = ""
+    """The namespace that names without one are looked for in, where no server tells it."""
+    catalogs: tuple[str, ...] = ()
+    """Namespaces of the engine's own tables, folded: no query may read them."""
+    strict_groups: bool = True
+    """A column beside aggregates has to be grouped by."""
+    integer_division: bool = True
+    """1 / 2 is 0."""
+    like_ignores_case: bool = False
+    nulls: Nulls = "small"
+    """Place of NULL in an order: as the least value, the greatest one, or always last."""
+    dates_are_typed: bool = True
+    """Columns of dates hold dates, not texts, and compare with dates alone."""
+    plan: str = ""
+    """Words before a query that ask for its plan, nothing of which runs."""
+
+    def quoted(self, name: str) -> str:
+        """A name in quotes."""
+        opening, closing = self.quotes
+        return f"{opening}{name.replace(closing, closing * 2)}{closing}"
+
+    def table(self, table: Table) -> str:
+        """A table as a query names it, quoted, with its namespace where it isn't the usual one."""
+        own = self.quoted(table.own_name)
+        return f"{self.quoted(table.namespace)}.{own}" if table.namespace else own
+
+
+SQLITE = Dialect(
+    "sqlite", "SQLite", "sqlite", namespace="main", strict_groups=False, like_ignores_case=True,
+    dates_are_typed=False, plan="EXPLAIN QUERY PLAN",
+)  # fmt: skip
+POSTGRES = Dialect(
+    "postgres", "PostgreSQL", "postgres", case="lower", namespace="public",
+    catalogs=("pg_catalog", "information_schema", "pg_toast"), nulls="large",
+    plan="EXPLAIN (FORMAT JSON)",
+)  # fmt: skip
+DUCKDB = Dialect(
+    "duckdb", "DuckDB", "duckdb", namespace="main",
+    catalogs=("pg_catalog", "information_schema", "system", "temp"), integer_division=False,
+    nulls="last", plan="EXPLAIN (FORMAT JSON)",
+)  # fmt: skip
+MYSQL = Dialect(
+    "mysql", "MySQL", "mysql", ("`", "`"),
+    catalogs=("mysql", "information_schema", "performance_schema", "sys"), integer_division=False,
+    like_ignores_case=True, plan="EXPLAIN FORMAT=JSON",
+)  # fmt: skip
+MARIADB = Dialect(
+    "mariadb", "MariaDB", "mysql", ("`", "`"),
+    catalogs=MYSQL.catalogs, integer_division=False, like_ignores_case=True,
+    plan="EXPLAIN FORMAT=JSON",
+)  # fmt: skip
+
+DIALECTS = {one.name: one for one in (SQLITE, POSTGRES, DUCKDB, MYSQL, MARIADB)}
+"""Dialects that something is written for, by their names."""
+
+
+def dialect_named(name: str) -> Dialect:
+    """A dialect; for a name that nothing is written for, what its parser says of it. Raises
+    ConfigError when the parser doesn't know it either."""
+    known = DIALECTS.get(name)
+    return _parsers_own(name) if known is None else known
+
+
+def dialect_of(schema: Schema) -> Dialect:
+    """The dialect that queries over a schema are written in."""
+    return dialect_named(schema.dialect)
+
+
+def written_table(schema: Schema, name: str) -> str:
+    """A table of a schema as a query names it, by its stored name."""
+    dialect, table = dialect_of(schema), schema.table(name)
+    return dialect.quoted(name) if table is None else dialect.table(table)
+
+
+def _parsers_own(name: str) -> Dialect:
+    from sqlglot.dialects.dialect import Dialect as Parser
+
+    try:
+        parser = Parser.get_or_raise(name)
+    except ValueError:
+        raise ConfigError(
+            f"queries in the dialect {name!r} can't be read", hint="Known: " + ", ".join(DIALECTS)
+        ) from None
+    tokenizer = parser.tokenizer_class
+    opening, closing = next(iter(tokenizer._IDENTIFIERS.items()), ('"', '"'))
+    folding = parser.NORMALIZATION_STRATEGY.name
+    cases: dict[str, Case] = {"LOWERCASE": "lower", "UPPERCASE": "upper"}
+    orders: dict[str, Nulls] = {"nulls_are_large": "large", "nulls_are_last": "last"}
+    return Dialect(
+        name, name.capitalize(), name, (opening, closing), cases.get(folding, "blind"),
+        catalogs=("information_schema", "system", "sys", "pg_catalog"),
+        integer_division=not parser.TYPED_DIVISION, nulls=orders.get(parser.NULL_ORDERING, "small"),
+    )  # fmt: skip
