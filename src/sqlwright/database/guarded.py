@@ -1,4 +1,5 @@
-"""What all engines share: check a query, run it in a worker process under limits, sort failures."""
+"""The part that all engines share: a query is checked, runs in a worker process under limits, and
+its failures are sorted."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ class GuardedDatabase(ABC):
         "not_started": "Databases are read by processes of their own, which that keeps from "
         "starting.",
     }
-    """What to do about a database that can't be read, by the cause."""
+    """Advice on a database that can't be read, by the cause."""
     hint: ClassVar[str] = "Check that it is there and may be read."
     """The same for every other cause."""
 
@@ -110,7 +111,7 @@ class GuardedDatabase(ABC):
 
     @abstractmethod
     def _request(self, limits: Limits) -> dict[str, Any]:
-        """What every request to a worker holds. Raises DatabaseUnavailable."""
+        """The part of a request that every one to a worker holds. Raises DatabaseUnavailable."""
 
     @abstractmethod
     def _check(self, sql: str, stop: StopReading | None) -> None:

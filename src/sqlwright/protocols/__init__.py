@@ -12,17 +12,16 @@ import random
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar, runtime_checkable
 
 from sqlwright.boundary.arguments import Count, Positive, checked_fields
 from sqlwright.errors import Cancelled, ConfigError
 from sqlwright.events import EventSink, no_events
 from sqlwright.messages import Privacy
+from sqlwright.protocols.databases import Database, RowReader
 from sqlwright.protocols.models import (
     Assessment,
     Critic,
@@ -46,8 +45,7 @@ from sqlwright.protocols.models import (
 from sqlwright.protocols.remembered import Remembered
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.spending import Spending, Worth
-from sqlwright.types import Cell, ExecutionResult, State, ValueMatch
-from sqlwright.types.plans import QueryCost
+from sqlwright.types import State, ValueMatch
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile, TableProfile
@@ -174,82 +172,6 @@ class Run:
     def random(self, purpose: str) -> random.Random:
         """A generator for one purpose, the same in every run with this seed."""
         return random.Random(f"{self.seed}/{purpose}")  # noqa: S311 - to be repeatable, not secret
-
-
-class RowReader(Protocol):
-    """Reads a database by SQL that sqlwright itself wrote. One thread uses it, any may
-    `interrupt` it."""
-
-    def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[tuple[Cell, ...]]:
-        """Rows one by one, as stored. Raises ReadFailed."""
-        ...
-
-    def interrupt(self) -> None:
-        """Make the statement that is running fail. Callable from any thread."""
-        ...
-
-
-@runtime_checkable
-class Database(Protocol):
-    """A database that can't be written through. Implementations: `database.*`."""
-
-    @property
-    def dialect(self) -> str:
-        """A name of `sql.dialects`."""
-        ...
-
-    @property
-    def url(self) -> str:
-        """Without secrets."""
-        ...
-
-    @property
-    def identity(self) -> str:
-        """Tells databases apart, whoever asks and however it was named; no secrets."""
-        ...
-
-    @property
-    def path(self) -> Path | None:
-        """The file or folder that holds it; None on a server."""
-        ...
-
-    @property
-    def tables(self) -> tuple[str, ...] | None:
-        """The only tables and views that may be read, by their stored names; None for all."""
-        ...
-
-    def schema(self, *, seconds: float = ...) -> Schema:
-        """Tables, views, columns and declared keys, read afresh. Raises DatabaseUnavailable, also
-        when that takes longer than so many seconds."""
-        ...
-
-    def reader(self, *, seconds: float | None = None) -> AbstractContextManager[RowReader]:
-        """Reads by SQL that sqlwright itself wrote, `seconds` for all of it. Raises
-        DatabaseUnavailable."""
-        ...
-
-    def execute(self, sql: str, run: Run, *, limits: Limits | None = None) -> ExecutionResult:
-        """Check, then run one query under limits. Every failure is in the result."""
-        ...
-
-    def check(self, sql: str) -> None:
-        """Raise UnsafeQuery unless the text is one query that only reads, and only what may be
-        read. `execute` does this first."""
-        ...
-
-    def cost(self, sql: str, run: Run) -> QueryCost:
-        """The engine's estimate of a query, nothing of which runs. Every failure is in it."""
-        ...
-
-    def fingerprint(self) -> str:
-        """Changes when the stored data may have changed; cheap. Empty where that can't be told."""
-        ...
-
-    def size(self) -> int | None:
-        """About how many bytes are stored; None when it can't be told at once."""
-        ...
-
-    def close(self) -> None: ...
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""Dialects of SQL: what differs between engines before a query is read, written or run.
+"""Dialects of SQL: the differences between engines before a query is read, written or run.
 
 `Schema.dialect` and `Database.dialect` name one. What a dialect's functions are called stands in
 `form/write/`, what a query may not do in `sql/guards/`, both by the same names.
@@ -31,7 +31,7 @@ class Dialect:
     quotes: tuple[str, str] = ('"', '"')
     """Around a name that is quoted. The closing one is written twice within it."""
     case: Case = "blind"
-    """What becomes of a name without quotes: "lower" and "upper" fold it and then look for exactly
+    """Treatment of a name without quotes: "lower" and "upper" fold it and then look for exactly
     that; "blind" looks for it whatever its case, quoted or not."""
     namespace: str = ""
     """The namespace that names without one are looked for in, where no server tells it."""

@@ -1,5 +1,5 @@
-"""What a worker process needs of a database engine. Implementations: the module `engine` of each
-engine's folder, whose `ENGINE` is one."""
+"""Protocols of a database engine inside a worker process. Implementations: the module `engine` of
+each engine's folder, whose `ENGINE` is one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """What a worker is started for. It serves no other place."""
+    """The engine and the files that a worker is started for. It serves no other place."""
 
     engine: str
     """Name of the engine's folder below `sqlwright.database`."""
