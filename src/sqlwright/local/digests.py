@@ -6,8 +6,8 @@ Written by `python -m sqlwright.training.stamp`; never edited by hand.
 from __future__ import annotations
 
 DIGESTS: dict[str, str] = {
-    "confidence.json": "957ee5d38ef3529bc4a6b2fc5ab825875b290081be10c7825fa7e2e8e66197c4",
-    "critic.json": "6055a694fca45270748f75e256040d3b3939962a27617d3eaf373fc318b32efb",
+    "confidence.json": "edb6d4d0ff1a81664a72534efaa7f649c2825c94b3cf55b972d7da26b34e58fe",
+    "critic.json": "348be7eeeef93af3ab63aa4e003f72d6848544fd94d1e8779f67972f2ddb3cbb",
     "embedder.onnx": "e40078353902fcc0bdffddeb94ff0e2e9424664b13cfd8f1a31a1ff517eada53",
     "linker.npz": "282942636e2efbb1227a7b262b14b8b4b190ca5f2bcd09b61b1f534fa40294ba",
     "minilm_lower.onnx": "37556d5aa7089090937f23aebee62fab49f0ea86aba66ae39bcf563c2f8a0e15",
