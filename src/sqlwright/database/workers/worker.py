@@ -20,6 +20,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sqlwright.database.failures import Refused
+from sqlwright.database.workers.cells import cell_size, cut_cell
 from sqlwright.database.workers.confinement import lower, no_more_threads
 from sqlwright.database.workers.engine import KeepsTime
 from sqlwright.database.workers.wire import LENGTH, RECEIVED, pack_reply, unpack_request
@@ -147,7 +148,7 @@ class _Worker:
         assert self._reading is not None
         kept, room = [], request["result_bytes"]
         for row in self._reading:
-            size = sum(map(_size, row))
+            size = sum(map(cell_size, row))
             if size > request["row_bytes"]:
                 raise MemoryError
             kept.append(row)
@@ -245,33 +246,17 @@ def _take(rows: Iterator[Row], limits: dict[str, Any]) -> tuple[list[Row], dict[
         if len(kept) >= most:
             return kept, full
         cut: list[int] = []
-        sizes = [_size(cell) for cell in row]
+        sizes = [cell_size(cell) for cell in row]
         if sizes and max(sizes) > cell_most:
-            row = tuple(_shorten(cell, cell_most) for cell in row)
-            cut = [column for column, cell in enumerate(found) if cell != row[column]]
-            sizes = [_size(cell) for cell in row]
+            row = tuple(cut_cell(cell, cell_most) for cell in row)
+            cut = [column for column, cell in enumerate(found) if cell is not row[column]]
+            sizes = [cell_size(cell) for cell in row]
         room -= sum(sizes)
         if room < 0:
             return kept, full
         shortened += [(len(kept), column) for column in cut]
         kept.append(row)
     return kept, {**full, "truncated": False}
-
-
-def _size(cell: Any) -> int:
-    """A value's bytes; those of a text as it is stored and sent, in UTF-8."""
-    if isinstance(cell, str):
-        return len(cell) if cell.isascii() else len(cell.encode())
-    return len(cell) if isinstance(cell, bytes) else 8
-
-
-def _shorten(cell: Any, most: int) -> Any:
-    if isinstance(cell, bytes):
-        return cell[:most]
-    if isinstance(cell, str):
-        data = cell[: most + 1].encode()
-        return cell if len(data) <= most else data[:most].decode(errors="ignore")
-    return cell
 
 
 def _set_limits(request: dict[str, Any], engine: Engine) -> None:
