@@ -64,10 +64,7 @@ _FIX_PATH = """
     ), ''), 'pg_catalog') || ', pg_temp', false)
 """
 """The namespaces that are there now, and temporary tables last: nothing slips in between later."""
-_BEGIN = (
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = {timeout}; "
-    "SET LOCAL transaction_read_only = on"
-)
+_BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = {timeout}"
 _FINISH = "ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all()"
 _IN_TRANSACTION = {pq.TransactionStatus.INTRANS, pq.TransactionStatus.INERROR}
 _CHUNKS = {pq.ExecStatus.SINGLE_TUPLE, pq.ExecStatus.TUPLES_CHUNK}
@@ -189,7 +186,10 @@ class GuardedConnection:
         the server runs the queries of cursors by one process alone."""
         result = connection.pgconn.prepare(b"", _CHECK + sql.encode())
         if result.status == pq.ExecStatus.FATAL_ERROR:
-            raise self._session.sorted(errors.error_from_result(result, "utf-8"))
+            error = self._session.sorted(errors.error_from_result(result, "utf-8"))
+            if error.sqlstate == "0A000" and "DECLARE CURSOR" in str(error):
+                raise Refused("only a plain query may run")
+            raise error
 
 
 class TrustedConnection:

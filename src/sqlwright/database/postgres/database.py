@@ -94,7 +94,7 @@ class PostgresDatabase(GuardedDatabase):
         self.check_address(address)
         self._address = address
         self._known: tuple[float, Known] | None = None
-        self._opening = _opening(address)
+        self._opening = opening_of(address)
         self._place = Place(
             "postgres",
             tuple(name for name in _LIBRARIES if importlib.util.find_spec(name)),
@@ -241,7 +241,7 @@ class PostgresDatabase(GuardedDatabase):
         return tuple(named)
 
 
-def _opening(address: Address) -> dict[str, Any]:
+def opening_of(address: Address) -> dict[str, Any]:
     """What a worker needs to connect. It may hold a password, and goes through a pipe alone."""
     _, _, rest = address.text.partition("://")
     environment = {
