@@ -197,8 +197,7 @@ class PostgresDatabase(GuardedDatabase):
             self._check_known(sql, stop, self._read_known(SCHEMA_SECONDS))
 
     def _check_known(self, sql: str, stop: StopReading | None, known: Known) -> None:
-        readable = frozenset(table.name for table in known.schema.tables)
-        check_query(sql, self.dialect, readable=readable, stop=stop)
+        check_query(sql, self.dialect, readable=known.readable, stop=stop)
 
     def _known_now(self) -> Known:
         known = self._known

@@ -51,8 +51,7 @@ _FUNCTIONS = """
             p.proname IN (
                 'pg_read_file', 'pg_read_binary_file', 'pg_ls_dir', 'pg_stat_file', 'lo_import',
                 'lo_export', 'pg_reload_conf', 'pg_rotate_logfile', 'pg_switch_wal', 'pg_promote',
-                'pg_stat_reset', 'pg_create_physical_replication_slot',
-                'pg_drop_replication_slot', 'pg_logical_emit_message', 'pg_file_write')
+                'pg_stat_reset', 'pg_file_write')
             OR p.proname LIKE 'dblink%'
             OR (n.nspname <> 'pg_catalog' AND NOT l.lanpltrusted AND l.lanname NOT IN
                 ('c', 'internal')))
