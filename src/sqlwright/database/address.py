@@ -161,11 +161,11 @@ def _file(text: str, engine: str) -> Address:
         real = str(path.resolve())
     except (OSError, RuntimeError):
         real = str(path)
-    name = path.name if path.is_dir() else _stem(path)
+    name = path.name if path.is_dir() else _without_endings(path)
     return Address(engine, str(path), url, real, name, path)
 
 
-def _stem(path: Path) -> str:
+def _without_endings(path: Path) -> str:
     name = path.name
     for ending in _COMPRESSED:
         name = name.removesuffix(ending)

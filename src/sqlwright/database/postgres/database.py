@@ -147,7 +147,7 @@ class PostgresDatabase(GuardedDatabase):
         return self._known_now().rows
 
     def login(self) -> Login:
-        """What the login could do, were it not for sqlwright. Raises DatabaseUnavailable."""
+        """Rights of the login, were it not for sqlwright. Raises DatabaseUnavailable."""
         with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
             return read_login(connection)
 
@@ -241,7 +241,7 @@ class PostgresDatabase(GuardedDatabase):
 
 
 def opening_of(address: Address) -> dict[str, Any]:
-    """What a worker needs to connect. It may hold a password, and goes through a pipe alone."""
+    """All that a worker needs to connect. It may hold a password, and goes through a pipe alone."""
     _, _, rest = address.text.partition("://")
     environment = {
         name: value

@@ -99,7 +99,7 @@ class Known:
         )
 
     def only(self, names: Collection[str]) -> Known:
-        """What is known with these tables alone. A view that reads another is shown without its
+        """The same with these tables alone. A view that reads another is shown without its
         query."""
         schema = self.schema.only(names)
         return Known(

@@ -1,5 +1,5 @@
-"""What a login could do on its server, were it not for sqlwright, and how to make one that can only
-read. It is the answer to "what if everything else failed"."""
+"""Rights of a login on its server, were it not for sqlwright, and the statements that make a login
+which can only read. This is the answer to "what if everything else failed"."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Login:
 
     @property
     def excess(self) -> tuple[str, ...]:
-        """What it could do beside reading, in words."""
+        """Everything it could do beside reading, in words."""
         flags = {
             "it is a superuser: nothing on the server is out of its reach": self.superuser,
             "it may create roles": self.creates_roles,
