@@ -27,6 +27,8 @@ class FailingProxy:
 
     def close(self) -> None:
         self._closed = True
+        with contextlib.suppress(OSError):  # else a thread that accepts keeps it open
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self.reset()
 

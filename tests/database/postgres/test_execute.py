@@ -85,6 +85,15 @@ def test_the_connection_alone_refuses(
     assert database.execute("SELECT count(*) FROM people", Run()).rows == ((3,),)
 
 
+@pytest.mark.parametrize("sql", ["SELECT lo_create(0)", "SELECT lo_from_bytea(0, 'x')"])
+def test_large_objects_are_rolled_back(
+    postgres_server: PostgresServer, writable: tuple[str, PostgresDatabase], sql: str
+) -> None:
+    name, database = writable
+    database.execute(sql, Run())  # refused from version 16 on
+    assert postgres_server.rows("SELECT count(*) FROM pg_largeobject_metadata", name) == [(0,)]
+
+
 @pytest.mark.parametrize(
     ("sql", "left"),
     [
@@ -193,6 +202,11 @@ def test_costs(postgres_server: PostgresServer, own_shop: str, opened: Opener) -
     assert (one.rows, one.scanned_rows, one.scanned_bytes) == (1, 1, 8192)
     assert few.scanned_bytes is not None
     assert few.scanned_bytes < size / 100
+    joined = database.cost(
+        "SELECT count(*) FROM many a, (SELECT id FROM many WHERE id < 11) b", Run()
+    )
+    assert joined.scanned_rows is not None
+    assert 20_000 <= joined.scanned_rows <= 40_000
     assert any("Seq Scan on many" in line for line in whole.outline)
     assert database.cost("SELECT nope FROM many", Run()).error is not None
     assert database.cost("DELETE FROM many", Run()).error is not None

@@ -58,7 +58,7 @@ def test_twenty_cancellations_leave_nothing(
 ) -> None:
     database = opened(shop, checked=False)
     name = shop.rpartition("/")[2]
-    pids = database.worker_pids
+    pids = set(database.worker_pids)
     for number in range(20):
         run = Run()
         threading.Timer(0.02 + 0.01 * (number % 5), run.cancelled.set).start()
@@ -66,11 +66,12 @@ def test_twenty_cancellations_leave_nothing(
         assert error is not None
         assert error.kind == "cancelled"
         assert gone(postgres_server, name)
+        pids.update(database.worker_pids)
     database_of = f"(SELECT oid FROM pg_database WHERE datname = '{name}')"
     locks = f"SELECT * FROM pg_locks WHERE database = {database_of} AND pid <> pg_backend_pid()"
     assert postgres_server.rows(locks) == []
     assert database.execute("SELECT 1", Run()).rows == ((1,),)
-    assert set(pids) & set(database.worker_pids), "workers were killed rather than interrupted"
+    assert len(pids) < 10, "workers were killed rather than interrupted"
 
 
 def test_a_cancel_from_outside_is_told_apart(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib.util
 import os
 import time
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
 
 from sqlwright.database.address import Address
+from sqlwright.database.failures import ReadFailed
 from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase
 from sqlwright.database.postgres.introspect import Known, read_known
 from sqlwright.database.postgres.login import Login, read_login
@@ -23,6 +24,8 @@ from sqlwright.sql.guard import check_query
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause
 from sqlwright.types.plans import QueryCost
+
+T = TypeVar("T")
 
 _HINTS: Mapping[ErrorCause, str] = {
     **GuardedDatabase.hints,
@@ -148,22 +151,19 @@ class PostgresDatabase(GuardedDatabase):
 
     def login(self) -> Login:
         """Rights of the login, were it not for sqlwright. Raises DatabaseUnavailable."""
-        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
-            return read_login(connection)
+        return self._read(read_login, SCHEMA_SECONDS)
 
     def fingerprint(self) -> str:
         """Changes when the stored data may have changed, within seconds; some milliseconds. Empty
         where the server counts nothing. What foreign tables show isn't in it."""
-        with self.reader(seconds=OPEN_SECONDS) as connection, self._reading_errors():
-            ((counts, replayed, *parts),) = connection.rows(_FINGERPRINT)
+        counts, replayed, *parts = self._read(lambda reader: next(reader.rows(_FINGERPRINT)))
         if replayed is not None:
             return f"{replayed!s}-{parts[1]!s}"
         return "-".join(map(str, parts)) if counts == "on" else ""
 
     def size(self) -> int | None:
         """Bytes of all tables, indexes not included."""
-        with self.reader(seconds=OPEN_SECONDS) as connection, self._reading_errors():
-            ((size,),) = connection.rows(_SIZE)
+        (size,) = self._read(lambda reader: next(reader.rows(_SIZE)))
         return size if isinstance(size, int) else None
 
     def cost(self, sql: str, run: Run) -> QueryCost:
@@ -171,8 +171,20 @@ class PostgresDatabase(GuardedDatabase):
         plan = self._answer(sql, run, _EXPLAIN_LIMITS, EXPLAIN)
         if plan.error is not None:
             return QueryCost(error=plan.error)
-        with self.reader(seconds=OPEN_SECONDS) as connection, self._reading_errors():
-            return read_cost(str(plan.rows[0][0]), connection)
+        return self._read(lambda reader: read_cost(str(plan.rows[0][0]), reader))
+
+    def _read(self, read: Callable[[DatabaseReader], T], seconds: float = OPEN_SECONDS) -> T:
+        """The value of `read`, read once more where the connection was lost meanwhile. Raises
+        DatabaseUnavailable."""
+        with self._reading_errors():
+            try:
+                with self.reader(seconds=seconds) as reader:
+                    return read(reader)
+            except ReadFailed as error:
+                if error.failure.cause != "lost":
+                    raise
+            with self.reader(seconds=seconds) as reader:
+                return read(reader)
 
     def _request(self, limits: Limits) -> dict[str, Any]:
         return self._limited(limits) | {"place": self._place, "opening": self._opening}
@@ -204,8 +216,7 @@ class PostgresDatabase(GuardedDatabase):
         return self._read_known(SCHEMA_SECONDS) if known is None else known[1]
 
     def _read_known(self, seconds: float) -> Known:
-        with self.reader(seconds=seconds) as connection, self._reading_errors():
-            known = read_known(connection)
+        known = self._read(read_known, seconds)
         if self._tables is not None:
             known = known.only(self._tables)
         before, self._known = self._known, (time.monotonic(), known)

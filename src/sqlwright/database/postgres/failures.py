@@ -99,7 +99,7 @@ def explain_failure(error: BaseException) -> Failure:
     if state.startswith(("XX", "58")):
         return Failure("unavailable", f"the server failed: {message}")
     if state.startswith(_NOBODY):
-        return Failure("unavailable", f"{_LOST}: {message}")
+        return Failure("unavailable", f"{_LOST}: {message}", "lost")
     if state in _KINDS:
         return Failure(_KINDS[state], message)
     if state.startswith("53"):
@@ -127,7 +127,7 @@ def _without_code(error: psycopg.Error) -> Failure:
         return Failure("memory", "the query needs more memory than it is allowed")
     if isinstance(error, psycopg.DataError | psycopg.ProgrammingError):
         return Failure("sql", text)
-    return Failure("unavailable", f"{_LOST} ({text})" if text else _LOST)
+    return Failure("unavailable", f"{_LOST} ({text})" if text else _LOST, "lost")
 
 
 def _missing(cause: ErrorCause, message: str) -> str:

@@ -23,15 +23,19 @@ _DEEPEST = 10
 """Levels of a plan that are indented."""
 _BLOCKING = frozenset({"Sort", "Hash", "Materialize", "Memoize", "Aggregate", "HashAggregate"})
 """Steps that take all of what is below them before they give anything."""
+_KEEPING = frozenset({"Hash", "Materialize"})
+"""Steps that keep what is below them, and so run it once."""
 _DETAILS = ("Index Cond", "Filter", "Hash Cond", "Merge Cond", "Join Filter")
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """One reading of a table: the rows it gives in all, and the part of the table it reads."""
+    """One reading of a table: how often, and the part of the table."""
 
     table: str
     rows: float
+    """Rows that it gives in all, however often it runs."""
+    times: float
     share: float
     whole: bool
     """True if it goes through the table from its beginning."""
@@ -45,7 +49,7 @@ def read_cost(text: str, connection: DatabaseReader) -> QueryCost:
     rows = size = 0.0
     for scan in scans:
         stored, pages = sizes.get(scan.table, (0.0, 0.0))
-        read = max(stored, scan.rows) * scan.share if scan.whole else scan.rows
+        read = max(stored * scan.times, scan.rows) * scan.share if scan.whole else scan.rows
         rows += read
         if stored > 0 and not scan.whole:
             # An index finds rows one by one: a page for each, and never more than all.
@@ -67,11 +71,12 @@ def _scans(node: Mapping[str, Any], share: float, times: float) -> Iterator[Scan
         share *= _limited(node)
     elif kind in _BLOCKING:
         share = 1.0
+        times = 1.0 if kind in _KEEPING else times
     if "Relation Name" in node:
         table = f"{node.get('Schema', '')}.{node['Relation Name']}"
         whole = kind in {"Seq Scan", "Sample Scan"}
         given = float(node["Plan Rows"]) * times
-        yield Scan(table, given * (1.0 if whole else share), share, whole)
+        yield Scan(table, given * (1.0 if whole else share), times, share, whole)
     below = list(node.get("Plans", ()))
     for number, child in enumerate(below):
         # The second part of a nested loop runs for each row of the first.
