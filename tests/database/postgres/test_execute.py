@@ -85,6 +85,22 @@ def test_the_connection_alone_refuses(
     assert database.execute("SELECT count(*) FROM people", Run()).rows == ((3,),)
 
 
+def test_a_function_of_the_databases_own_is_no_systems(
+    postgres_server: PostgresServer, own_shop: str, opened: Opener
+) -> None:
+    postgres_server.run(
+        "CREATE FUNCTION lower(int) RETURNS text LANGUAGE sql AS 'SELECT ''own''::text'",
+        own_shop.rpartition("/")[2],
+    )
+    database = opened(own_shop)
+    for sql in ("SELECT lower(7)", 'SELECT "lower" (7)', "SELECT LOWER/* a */(name) FROM people"):
+        error = database.execute(sql, Run()).error
+        assert error is not None
+        assert error.kind == "unsafe"
+        assert "the database's own" in error.message
+    assert database.execute("SELECT upper('a')", Run()).rows == (("A",),)
+
+
 @pytest.mark.parametrize("sql", ["SELECT lo_create(0)", "SELECT lo_from_bytea(0, 'x')"])
 def test_large_objects_are_rolled_back(
     postgres_server: PostgresServer, writable: tuple[str, PostgresDatabase], sql: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
@@ -19,7 +20,7 @@ from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Limits, Run
-from sqlwright.schema import Schema
+from sqlwright.schema import Schema, fold_name
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause
@@ -52,6 +53,8 @@ _LIBRARIES = ("psycopg", "psycopg_binary", "psycopg_c", "typing_extensions")
 _KEPT = ("HOME", "USERPROFILE", "APPDATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "KRB5CCNAME",
          "KRB5_CONFIG")  # fmt: skip
 """Variables that say where certificates, tickets and the files of passwords and services are."""
+_CALLED = re.compile(r"([\w$]+)\"?(?:\s|/\*.*?\*/|--[^\n]*\n)*\(", re.DOTALL)
+"""Names before parentheses. Too many are found, which does no harm."""
 _EXPLAIN_LIMITS = Limits(seconds=5.0, cell_bytes=8 * 1024 * 1024)
 _FINGERPRINT = """
     WITH r AS MATERIALIZED (
@@ -210,6 +213,9 @@ class PostgresDatabase(GuardedDatabase):
 
     def _check_known(self, sql: str, stop: StopReading | None, known: Known) -> None:
         check_query(sql, self.dialect, readable=known.readable, stop=stop)
+        for called in _CALLED.findall(sql) if known.functions else ():
+            if fold_name(called) in known.functions:
+                raise UnsafeQuery(f"{called} is a function of the database's own")
 
     def _known_now(self) -> Known:
         known = self._known

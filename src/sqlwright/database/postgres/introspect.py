@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlwright.database.reader import DatabaseReader
-from sqlwright.schema import Column, ForeignKey, Schema, Table
+from sqlwright.schema import Column, ForeignKey, Schema, Table, fold_name
 
 LONGEST_DEFINITION = 4_000
 """Characters of a view's query that is kept; a longer one isn't, since half of one misleads."""
@@ -76,6 +76,16 @@ _VIEWED = """
         AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass
         AND d.refobjid <> r.ev_class
 """
+_FUNCTIONS = """
+    SELECT DISTINCT p.proname FROM pg_catalog.pg_proc p
+    JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+    WHERE n.nspname = ANY (pg_catalog.current_schemas(false)) AND n.nspname <> 'pg_catalog'
+        AND NOT EXISTS (
+            SELECT 1 FROM pg_catalog.pg_depend d
+            WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = p.oid
+                AND d.deptype = 'e'
+        )
+"""
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,9 @@ class Known:
     """The tables that each view reads, by their names in the schema; an empty name for others."""
     usual: str = ""
     """The usual namespace."""
+    functions: frozenset[str] = frozenset()
+    """The database's own functions that a name alone reaches, folded: they may bear the name of one
+    of the system's."""
 
     @property
     def readable(self) -> frozenset[str]:
@@ -112,6 +125,7 @@ class Known:
             {name: count for name, count in self.rows.items() if name in names},
             self.viewed,
             self.usual,
+            self.functions,
         )
 
 
@@ -145,7 +159,9 @@ def read_known(connection: DatabaseReader) -> Known:
     found = tuple(dict.fromkeys(_foreign_keys(keys, tables, columns)))
     usual, name = listed[0][-2:] if listed else ("", "")
     shown = tuple(_without_hidden(table, viewed, names) for table in tables.values())
-    return Known(Schema(str(name), shown, found, "postgres"), rows, viewed, str(usual or ""))
+    own = frozenset(fold_name(str(one)) for (one,) in connection.rows(_FUNCTIONS))
+    schema = Schema(str(name), shown, found, "postgres")
+    return Known(schema, rows, viewed, str(usual or ""), own)
 
 
 Columns = dict[int, Column]
