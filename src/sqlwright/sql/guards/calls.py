@@ -16,10 +16,10 @@ from sqlwright.sql.tokens import SqlToken, UnreadableQuery
 
 _BEFORE_PARENTHESES = words(
     """
-    all and any array as between by case check collate cross cube distinct else end except exists
-    from group grouping having in inner intersect interval is isnull join lateral left like limit
-    materialized natural not notnull null offset on only or order outer right rollup select similar
-    some then to union using values when where with
+    all and any array as between by case check collate cube distinct else end except exists from
+    group grouping having in intersect interval is isnull join lateral left like limit materialized
+    not notnull null offset on only or order right rollup select similar some then to union using
+    values when where with
     """
 )
 """Words that may stand before a parenthesis without calling anything."""
@@ -35,8 +35,9 @@ _BEFORE_TEXT = words(
     """
     all and array as between both by case collate columns date datetime distinct div else end escape
     except for from glob group having ilike in interval is lambda leading like limit mod not of
-    offset on or order over passing path placing regexp return rlike select separator similar then time
-    timestamp timestamptz timetz to trailing uescape union using values when where with xor zone
+    offset on or order over passing path placing regexp return rlike select separator similar then
+    time timestamp timestamptz timetz to trailing uescape union using values when where with xor
+    zone
     """
 )
 """Words that may stand before a text without being the name of its type."""
@@ -51,6 +52,8 @@ _STATEMENTS = words(
     unlock unpivot update use vacuum xa
     """
 )
+_SHOWING = words("desc describe explain pivot show summarize table unpivot")
+"""Statements that some engines read within parentheses."""
 _IN_TYPES = words("array precision unsigned varying with without zone")
 _NAMES = frozenset({"word", "quoted"})
 
@@ -127,13 +130,23 @@ def _check_attributes(tokens: Sequence[SqlToken]) -> None:
 
 
 def _check_clauses(tokens: Sequence[SqlToken]) -> None:
-    """Refuse FOR UPDATE and its like, and LOCK IN SHARE MODE, wherever they stand."""
-    for token, after in pairwise(tokens):
+    """Refuse what is no query within one: locks, sequences, statements in parentheses; and VALUES
+    that could be a name."""
+    for index, (token, after) in enumerate(pairwise(tokens)):
         locks = token.word == "for" and after.word in {"update", "share", "no", "key"}
-        if token.word == "value" and after.word == "for":
-            raise UnsafeQuery("a query may not use a sequence")
         if locks or (token.word == "lock" and after.word == "in"):
             raise UnsafeQuery("a query may not lock what it reads")
+        if token.word == "value" and after.word == "for":
+            raise UnsafeQuery("a query may not use a sequence")
+        if after.word == "join" and (
+            token.word in {"select", "distinct"} or token.text in {",", "("}
+        ):
+            raise UnreadableQuery("JOIN stands between two tables")
+        if token.text == "(" and after.word in _SHOWING:
+            raise UnsafeQuery(f"a query may not contain {after.word.upper()}")
+        named = _follows(tokens, index, ".") or (index > 0 and tokens[index - 1].word == "as")
+        if token.word == "values" and after.text != "(" and after.word != "row" and not named:
+            raise UnreadableQuery("VALUES is a name only in quotes")
 
 
 def _check_calls(tokens: Sequence[SqlToken], rules: Rules, functions: Container[str]) -> None:
@@ -210,17 +223,16 @@ def _alias_lists(tokens: Sequence[SqlToken], pairs: dict[int, int], rules: Rules
             continue
         before = tokens[opening - 2]
         inside = tokens[opening + 1 : closing]
-        if before.word == "as" or (
-            before.text == ")"
-            and not is_distinct_on(tokens, closings.get(opening - 2, 0))
+        named = before.text == ")" and (
+            not _is_distinct_on(tokens, closings.get(opening - 2, 0))
             and all(token.kind in _NAMES or token.text == "," for token in inside)
-        ):
-            if _is_columns(inside, rules):
-                yield opening
+        )
+        if (named or before.word == "as") and _is_columns(inside, rules):
+            yield opening
 
 
-def is_distinct_on(tokens: Sequence[SqlToken], opening: int) -> bool:
-    """True if a parenthesis is that of DISTINCT ON, after which anything is called."""
+def _is_distinct_on(tokens: Sequence[SqlToken], opening: int) -> bool:
+    """True if a parenthesis is that of DISTINCT ON or its like, after which anything is called."""
     return opening > 1 and tokens[opening - 1].word in {"on", "all", "distinct", "top"}
 
 
@@ -235,7 +247,8 @@ def _is_columns(tokens: Sequence[SqlToken], rules: Rules) -> bool:
             first = False
         elif token.text == "," and not depth:
             first = True
-        elif token.word not in rules.types | _IN_TYPES and token.kind != "number":
-            if token.text not in {"(", ")", "[", "]", ","}:
-                return False
+        elif token.word not in rules.types | _IN_TYPES and (
+            token.kind != "number" and token.text not in {"(", ")", "[", "]", ","}
+        ):
+            return False
     return True

@@ -12,28 +12,29 @@ from sqlwright.sql.guards.rules import Names, Rules, words
 
 _FUNCTIONS = words(
     """
-    add_months any_value approx_count_distinct approx_distinct array_agg array_contains array_distinct
-    array_join array_length array_size array_sort arrayjoin avgif bit_and bit_or bit_xor bool_and
-    bool_or btrim cardinality cbrt char charindex choose contains convert count_big count_if countif
-    curdate date_add date_diff date_format date_part date_sub date_trunc dateadd datediff
-    datefromparts datename datepart datetime datetrunc day day_of_month day_of_week day_of_year
-    dayname dayofmonth dayofweek dayofyear days decode editdistance ends_with endswith eomonth
-    every flatten format format_date format_datetime from_unixtime getdate group_concat hour
-    hours_between iff iif initcap instr isnull json_array_length json_extract
-    json_extract_scalar json_extract_string json_query json_value last_day lcase len levenshtein
-    listagg locate make_date max_by maxif mean median min_by minif minute mode month monthname
-    months_between nvl nvl2 parse_date patindex percentile_approx percentile_cont percentile_disc
-    quantile quarter rand random regexp_contains regexp_count regexp_extract regexp_instr
-    regexp_like regexp_substr replicate safe_divide second sha1 sha256 soundex space split
-    split_part square starts_with startswith stdev stdevp str_to_date strftime string_agg strpos
-    substring_index substr sumif time_bucket timestamp timestamp_diff timestamp_trunc timestampadd
-    timestampdiff to_char to_date to_number to_timestamp tostring totypename toyear tomonth
-    todayofmonth tostartofmonth tostartofyear tostartofday tostartofweek tostartofquarter
-    tostartofhour toyyyymm toyyyymmdd todate todatetime toint32 toint64 tofloat64 today translate
-    truncate trunc try_cast try_to_date try_to_number typeof uniq uniqexact unix_timestamp unnest
-    upper utc_timestamp var varp week weekday weekofyear width_bucket year year_of_week yearofweek
-    zeroifnull argmax argmin groupuniqarray grouparray multiif empty notempty length lengthutf8
-    lowerutf8 upperutf8 formatdatetime parsedatetime quantileexact quantiles any anylast
+    add_months any_value approx_count_distinct approx_distinct array_agg array_contains
+    array_distinct array_join array_length array_size array_sort arrayjoin avgif bit_and bit_or
+    bit_xor bool_and bool_or btrim cardinality cbrt char charindex choose contains convert
+    count_big count_if countif curdate date_add date_diff date_format date_part date_sub
+    date_trunc dateadd datediff datefromparts datename datepart datetime datetrunc day
+    day_of_month day_of_week day_of_year dayname dayofmonth dayofweek dayofyear days decode
+    editdistance ends_with endswith eomonth every flatten format format_date format_datetime
+    from_unixtime getdate group_concat hour hours_between iff iif initcap instr isnull
+    json_array_length json_extract json_extract_scalar json_extract_string json_query json_value
+    last_day lcase len levenshtein listagg locate make_date max_by maxif mean median min_by
+    minif minute mode month monthname months_between nvl nvl2 parse_date patindex
+    percentile_approx percentile_cont percentile_disc quantile quarter rand random
+    regexp_contains regexp_count regexp_extract regexp_instr regexp_like regexp_substr replicate
+    safe_divide second sha1 sha256 soundex space split split_part square starts_with startswith
+    stdev stdevp str_to_date strftime string_agg strpos substring_index substr sumif time_bucket
+    timestamp timestamp_diff timestamp_trunc timestampadd timestampdiff to_char to_date
+    to_number to_timestamp tostring totypename toyear tomonth todayofmonth tostartofmonth
+    tostartofyear tostartofday tostartofweek tostartofquarter tostartofhour toyyyymm toyyyymmdd
+    todate todatetime toint32 toint64 tofloat64 today translate truncate trunc try_cast
+    try_to_date try_to_number typeof uniq uniqexact unix_timestamp unnest upper utc_timestamp
+    var varp week weekday weekofyear width_bucket year year_of_week yearofweek zeroifnull argmax
+    argmin groupuniqarray grouparray multiif empty notempty length lengthutf8 lowerutf8
+    upperutf8 formatdatetime parsedatetime quantileexact quantiles any anylast
     """
 )
 _TYPES = words(
