@@ -22,55 +22,56 @@ def check_columns(tree: exp.Expr, rules: Rules, columns: Container[str] | None) 
     In PostgreSQL `t.f` calls f on the row of t where t has no column f, or on t's value where t is
     what a function gives. So after the alias of a function stands a column that the alias names;
     after any other, where the columns of the listed tables are known, one of these or a name that
-    the query gives itself; never the name of a function that is refused."""
+    the query gives itself. Of PostgreSQL's own functions those that take a row are harmless, all
+    but some whose names begin with pg_."""
     from sqlglot import exp
 
-    given = {str(alias.alias) for alias in tree.find_all(exp.Alias) if alias.alias}
-    given |= {name for alias in tree.find_all(exp.TableAlias) for name in _columns(alias)}
-    if rules.own_columns:
-        for column in tree.find_all(exp.Column):
-            if column.name in rules.own_columns and column.name not in given:
-                raise UnreadableQuery(f"no such column: {column.name}", cause="unknown_column",
-                                      name=column.name)  # fmt: skip
-    if not rules.attributes_call:
-        return
-    sources = dict(_sources(tree))
+    given = {_folded(alias.args["alias"], rules) for alias in tree.find_all(exp.Alias)}
+    given |= {name for alias in tree.find_all(exp.TableAlias) for name in _columns(alias, rules)}
+    sources = dict(_sources(tree, rules)) if rules.attributes_call else {}
     for column in tree.find_all(exp.Column):
-        name = column.name
-        if not column.table or isinstance(column.this, exp.Star):
+        if isinstance(column.this, exp.Star):
             continue
-        of_function = sources.get(fold_name(column.table), frozenset[str]())
-        if of_function is not None:
-            known = name in of_function or fold_name(name) in _OF_FUNCTIONS
-        else:
-            known = columns is None or name in given or name in columns
-            known = known and not rules.dangerous.fullmatch(fold_name(name))
+        name = _folded(column.this, rules)
+        known = name not in rules.own_columns or name in given
+        if rules.attributes_call and column.table:
+            of_function = sources.get(_folded(column.args["table"], rules), frozenset[str]())
+            if of_function is not None:
+                known = name in of_function or name in _OF_FUNCTIONS
+            else:
+                known &= columns is None or name in given or name in columns
+                known &= not rules.own_tables.fullmatch(name)
         if not known:
-            written = f"{column.table}.{name}"
+            written = f"{column.table}.{column.name}" if column.table else column.name
             raise UnreadableQuery(
                 f"no such column: {written}", cause="unknown_column", name=written
             )
 
 
-def _sources(tree: exp.Expr) -> Iterator[tuple[str, frozenset[str] | None]]:
-    """The folded names that columns may stand after, each with None where it is a table or query,
-    and with the columns that it names where it is a function. One that is both is a function."""
+def _folded(part: object, rules: Rules) -> str:
+    """A name as the engine looks it up."""
+    quoted = bool(getattr(part, "quoted", False))
+    name = str(getattr(part, "name", part))
+    return name if quoted and rules.names == "lower" else fold_name(name)
+
+
+def _sources(tree: exp.Expr, rules: Rules) -> Iterator[tuple[str, frozenset[str] | None]]:
+    """The names that columns may stand after, each with None where it is a table or query, and with
+    the columns that it names where it is a function. One that is both is a function."""
     from sqlglot import exp
 
-    for kind in (False, True):
-        for node in tree.find_all(
-            exp.Table, exp.Subquery, exp.CTE, exp.Values, exp.Lateral, exp.Unnest
-        ):
-            called = _is_function(node)
-            if called is not kind:
-                continue
-            alias = node.args.get("alias")
-            name = node.alias_or_name
-            if name:
-                named = {name, *(_columns(alias) if alias is not None else ())}
-                offset = node.args.get("offset")
-                named |= {offset.name} if isinstance(offset, exp.Expr) else set()
-                yield fold_name(name), frozenset(named) if called else None
+    kinds = (exp.Table, exp.Subquery, exp.CTE, exp.Values, exp.Lateral, exp.Unnest)
+    found = [(_is_function(node), node) for node in tree.find_all(*kinds)]
+    for called, node in sorted(found, key=lambda one: one[0]):
+        alias = node.args.get("alias")
+        named = node.this if alias is None else alias.this
+        if named is None or isinstance(named, (exp.Query, exp.Func)):
+            continue
+        name = _folded(named, rules)
+        given = {name, *(_columns(alias, rules) if alias is not None else ())}
+        offset = node.args.get("offset")
+        given |= {_folded(offset, rules)} if isinstance(offset, exp.Expr) else set()
+        yield name, frozenset(given) if called else None
 
 
 def _is_function(node: exp.Expr) -> bool:
@@ -83,6 +84,8 @@ def _is_function(node: exp.Expr) -> bool:
     return isinstance(node, exp.Table) and isinstance(node.this, exp.Func)
 
 
-def _columns(alias: exp.Expr) -> Iterator[str]:
+def _columns(alias: exp.Expr, rules: Rules) -> Iterator[str]:
+    from sqlglot import exp
+
     for column in alias.args.get("columns") or ():
-        yield str(column.name)
+        yield _folded(column.this if isinstance(column, exp.ColumnDef) else column, rules)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from itertools import pairwise
 
 from sqlwright.errors import UnsafeQuery
 from sqlwright.sql.guards.rules import Rules, words
@@ -15,21 +16,28 @@ from sqlwright.sql.tokens import SqlToken, UnreadableQuery
 
 _BEFORE_PARENTHESES = words(
     """
-    all and any array as between by case check collate columns cross cube cycle distinct div else
-    end except exclude exists filter first following from group grouping having ilike in inner
-    intersect interval is isnull join lambda last lateral left like limit match materialized mod
-    natural next not notnull null offset on only or order ordinality outer over overlaps partition
-    path preceding qualify range recursive regexp replace right rlike rollup row rows sample select
-    sets similar some then to union unpivot using values when where window with xor zone
+    all and any array as between by case check collate cube distinct else end except exists from
+    group grouping having in intersect interval is isnull join lateral left like limit materialized
+    not notnull null offset on only or order right rollup select similar some then to union using
+    values when where with
     """
 )
 """Words that may stand before a parenthesis without calling anything."""
+_AFTER = {
+    "filter": words(")"),
+    "over": words(") nulls"),
+    "sets": words("grouping"),
+    "within": words(")"),
+    "zone": words("time"),
+}
+"""Words that do so after these."""
 _BEFORE_TEXT = words(
     """
     all and array as between both by case collate columns date datetime distinct div else end escape
     except for from glob group having ilike in interval is lambda leading like limit mod not of
-    offset on or order over passing path regexp return rlike select separator similar then time
-    timestamp timestamptz timetz to trailing uescape union using values when where with xor zone
+    offset on or order over passing path placing regexp return rlike select separator similar then
+    time timestamp timestamptz timetz to trailing uescape union using values when where with xor
+    zone
     """
 )
 """Words that may stand before a text without being the name of its type."""
@@ -44,6 +52,8 @@ _STATEMENTS = words(
     unlock unpivot update use vacuum xa
     """
 )
+_SHOWING = words("desc describe explain pivot show summarize table unpivot")
+"""Statements that some engines read within parentheses."""
 _IN_TYPES = words("array precision unsigned varying with without zone")
 _NAMES = frozenset({"word", "quoted"})
 
@@ -120,11 +130,23 @@ def _check_attributes(tokens: Sequence[SqlToken]) -> None:
 
 
 def _check_clauses(tokens: Sequence[SqlToken]) -> None:
-    """Refuse FOR UPDATE and its like, and LOCK IN SHARE MODE, wherever they stand."""
-    for token, after in zip(tokens, tokens[1:], strict=False):
+    """Refuse what is no query within one: locks, sequences, statements in parentheses; and VALUES
+    that could be a name."""
+    for index, (token, after) in enumerate(pairwise(tokens)):
         locks = token.word == "for" and after.word in {"update", "share", "no", "key"}
         if locks or (token.word == "lock" and after.word == "in"):
             raise UnsafeQuery("a query may not lock what it reads")
+        if token.word == "value" and after.word == "for":
+            raise UnsafeQuery("a query may not use a sequence")
+        if after.word == "join" and (
+            token.word in {"select", "distinct"} or token.text in {",", "("}
+        ):
+            raise UnreadableQuery("JOIN stands between two tables")
+        if token.text == "(" and after.word in _SHOWING:
+            raise UnsafeQuery(f"a query may not contain {after.word.upper()}")
+        named = _follows(tokens, index, ".") or (index > 0 and tokens[index - 1].word == "as")
+        if token.word == "values" and after.text != "(" and after.word != "row" and not named:
+            raise UnreadableQuery("VALUES is a name only in quotes")
 
 
 def _check_calls(tokens: Sequence[SqlToken], rules: Rules, functions: Container[str]) -> None:
@@ -141,9 +163,16 @@ def _check_calls(tokens: Sequence[SqlToken], rules: Rules, functions: Container[
         if before.kind == "text":
             raise UnreadableQuery(f"{before.text[:60]} can't be called")
         name = _called(tokens, index - 1, rules)
-        if "." not in name and (before.word in _BEFORE_PARENTHESES or name in rules.types):
+        earlier = tokens[index - 2] if index > 1 else SqlToken("", "")
+        if "." not in name and (
+            before.word in _BEFORE_PARENTHESES
+            or before.word in rules.keywords
+            or (earlier.word or earlier.text) in _AFTER.get(before.word, ())
+            or name in rules.types
+        ):
             continue
-        if name not in rules.functions and name not in functions:
+        known = name in rules.functions or name in rules.table_functions or name in functions
+        if not known:
             refuse_call(name, rules)
 
 
@@ -194,17 +223,16 @@ def _alias_lists(tokens: Sequence[SqlToken], pairs: dict[int, int], rules: Rules
             continue
         before = tokens[opening - 2]
         inside = tokens[opening + 1 : closing]
-        if before.word == "as" or (
-            before.text == ")"
-            and not is_distinct_on(tokens, closings.get(opening - 2, 0))
+        named = before.text == ")" and (
+            not _is_distinct_on(tokens, closings.get(opening - 2, 0))
             and all(token.kind in _NAMES or token.text == "," for token in inside)
-        ):
-            if _is_columns(inside, rules):
-                yield opening
+        )
+        if (named or before.word == "as") and _is_columns(inside, rules):
+            yield opening
 
 
-def is_distinct_on(tokens: Sequence[SqlToken], opening: int) -> bool:
-    """True if a parenthesis is that of DISTINCT ON, after which anything is called."""
+def _is_distinct_on(tokens: Sequence[SqlToken], opening: int) -> bool:
+    """True if a parenthesis is that of DISTINCT ON or its like, after which anything is called."""
     return opening > 1 and tokens[opening - 1].word in {"on", "all", "distinct", "top"}
 
 
@@ -219,7 +247,8 @@ def _is_columns(tokens: Sequence[SqlToken], rules: Rules) -> bool:
             first = False
         elif token.text == "," and not depth:
             first = True
-        elif token.word not in rules.types | _IN_TYPES and token.kind != "number":
-            if token.text not in {"(", ")", "[", "]", ","}:
-                return False
+        elif token.word not in rules.types | _IN_TYPES and (
+            token.kind != "number" and token.text not in {"(", ")", "[", "]", ","}
+        ):
+            return False
     return True

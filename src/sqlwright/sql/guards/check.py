@@ -12,6 +12,7 @@ from sqlwright.sql.guards.calls import check_tokens
 from sqlwright.sql.guards.lexicon import cut
 from sqlwright.sql.guards.nodes import check_node
 from sqlwright.sql.guards.rules import Rules, rules_of
+from sqlwright.sql.guards.sources import check_sources
 from sqlwright.sql.guards.tables import listed, read_name
 from sqlwright.sql.token_check import SQL_LENGTH, TOKENS
 from sqlwright.sql.tokens import SqlToken, UnreadableQuery
@@ -40,12 +41,15 @@ def check_text(
     tree = parse_text(agreed_text(tokens, dialect), dialect.name, stop)
     tables = listed(readable, rules)
     names: set[str] = set()
+    read: set[tuple[str, ...]] = set()
     for number, node in enumerate(tree.walk()):
         if stop is not None and not number % _ASK_EVERY:
             stop()
         check_node(node, rules, functions)
         if isinstance(node, exp.Table) and not isinstance(node.this, exp.Func):
             names.add(read_name(node, tables, rules))
+            read.add(tuple(part.name for part in node.parts))
+    check_sources(tokens, read)
     check_columns(tree, rules, columns)
     return frozenset(names)
 

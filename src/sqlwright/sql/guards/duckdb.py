@@ -72,10 +72,10 @@ _FUNCTIONS = words(
 _TABLE_FUNCTIONS = words("generate_series json_each json_tree range repeat unnest")
 _TYPES = words(
     """
-    bignum bitstring blob bpchar bytes datetime float4 float8 geometry hugeint int1 int128 int16 int2
-    int32 int4 int64 int8 list long map short signed string struct timestamp_ms timestamp_ns
-    timestamp_s timestamptz timetz ubigint uhugeint uint128 uint16 uint32 uint64 uint8 uinteger
-    usmallint utinyint varbinary variant
+    bignum bitstring blob bpchar bytes datetime float4 float8 geometry hugeint int1 int128 int16
+    int2 int32 int4 int64 int8 list long map short signed string struct timestamp_ms
+    timestamp_ns timestamp_s timestamptz timetz ubigint uhugeint uint128 uint16 uint32 uint64
+    uint8 uinteger usmallint utinyint varbinary variant
     """
 )
 _DANGEROUS = re.compile(
@@ -113,7 +113,7 @@ _SUGGESTIONS = {
 _WORDS = words(
     """
     attach copy current_catalog current_role current_schema current_user describe install pivot
-    pragma session_user summarize unpivot user
+    pragma session_user show summarize unpivot user
     """
 )
 _OPERATORS = """
@@ -131,6 +131,7 @@ def rules(dialect: Dialect) -> Rules:
         table_functions=_TABLE_FUNCTIONS,
         types=common.TYPES | _TYPES,
         dangerous=_DANGEROUS,
+        keywords=words("exclude ilike glob qualify replace row"),
         suggestions=_SUGGESTIONS,
         words=common.WORDS | _WORDS,
         names="blind",

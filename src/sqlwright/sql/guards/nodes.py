@@ -21,7 +21,7 @@ _KINDS = words(
     """
     Alias AtTimeZone CTE ColumnDef Condition Cube DataType DataTypeParam Distinct Fetch Filter From
     FromTimeZone Group GroupingSets Having HavingMax Identifier IgnoreNulls Interval IntervalSpan
-    JSONColumnDef JSONKeyValue JSONPath JSONPathPart JSONSchema Join Lambda Lateral Limit
+    JSONColumnDef JSONKeyValue JSONPath JSONPathPart JSONSchema JSONValue Join Lambda Lateral Limit
     LimitOptions Offset Order Ordered Qualify Query RespectNulls Rollup Slice Star Table TableAlias
     TableSample Tuple Values Var Where WindowSpec With WithinGroup FormatJson OnCondition
     """
@@ -34,38 +34,46 @@ _BANNED = words(
 )
 _CALLED = words(
     """
-    Abs Acos Acosh And AnyValue ApproxDistinct ApproxQuantile ApproxTopK ArgMax ArgMin Array ArrayAgg
-    ArrayAll ArrayAny ArrayAppend ArrayConcat ArrayContainedBy ArrayContains ArrayContainsAll
-    ArrayDistinct ArrayFilter ArrayIntersect ArrayMax ArrayMin ArrayOverlaps ArrayPosition
-    ArrayPrepend ArrayRemove ArrayReverse ArraySize ArraySlice ArraySort ArraySum ArrayToString
-    Ascii Asin Asinh Atan Atan2 Atanh Avg BitLength BitwiseAndAgg BitwiseCount BitwiseOrAgg
-    BitwiseXorAgg Case Cast Cbrt Ceil Chr Coalesce Collate Columns Concat ConcatWs Contains Convert
-    Corr Cos Cosh CosineDistance Cot Count CountIf CovarPop CovarSamp CumeDist CurrentDate
-    CurrentDatetime CurrentTime CurrentTimestamp Date DateAdd DateBin DateDiff DateFromParts
-    DateStrToDate DateSub DateTrunc Datetime Day DayOfMonth DayOfWeek DayOfWeekIso DayOfYear Dayname
-    Decode DecodeCase Degrees DenseRank Elt Encode EndsWith EuclideanDistance Exists Exp Explode
-    ExplodingGenerateSeries Extract Factorial First FirstValue Flatten Floor Format FromBase
-    FromBase64 FromJson GenerateDateArray GenerateSeries GenerateTimestampArray Getbit Greatest
-    GroupConcat Grouping GroupingId Hex Hour If Initcap IsInf IsNan IsNullValue JSONArray
-    JSONArrayAgg JSONArrayAppend JSONArrayContains JSONArrayInsert JSONBContains
-    JSONBContainsAllTopKeys JSONBContainsAnyTopKeys JSONBContainsTopKey JSONBDeleteAtPath JSONBExists
-    JSONBExtract JSONBExtractScalar JSONBObjectAgg JSONBPathExists JSONCast JSONExists JSONExtract
-    JSONExtractArray JSONExtractScalar JSONFormat JSONKeys JSONObject JSONObjectAgg JSONRemove
-    JSONSet JSONStripNulls JSONTable JSONType JSONValueArray JarowinklerSimilarity JustifyDays
-    JustifyHours JustifyInterval Kurtosis Lag Last LastDay LastValue Lead Least Left Length
-    Levenshtein List Ln Localtime Localtimestamp Log LogicalAnd LogicalOr Lower MD5 MakeInterval Map
-    MapFromEntries MapKeys MapSize MatchAgainst Max Median Min Minute Mode Month Monthname Normalize
-    NthValue Ntile Nullif NumberToStr Or Overlay Pad ParseJSON PercentRank PercentileCont
-    PercentileDisc Pi Pow Quantile Quarter Radians Rand Rank Reduce RegexpCount RegexpExtract
-    RegexpExtractAll RegexpFullMatch RegexpILike RegexpInstr RegexpLike RegexpReplace RegexpSplit
-    RegexpSubstr RegrAvgx RegrAvgy RegrCount RegrIntercept RegrR2 RegrSlope RegrSxx RegrSxy RegrSyy
-    Repeat Replace Reverse Right Round RowNumber SHA SHA2 SHA2Digest SafeDivide Second Sign Sin Sinh
-    Skewness Soundex Space Split SplitPart Sqrt StartsWith Stddev StddevPop StddevSamp StrPosition
-    StrToDate StrToTime StringToArray Struct StructExtract Substring SubstringIndex Sum Tan Tanh
-    TimeFromParts TimeToStr TimeToUnix TimestampAdd TimestampDiff TimestampFromParts TimestampSub
-    TimestampTrunc ToBase64 ToBinary ToDays ToMap ToNumber Transform Translate Trim Trunc Try TryCast
-    TsOrDsToDate Typeof Unhex Unicode UnixToTime Unnest Upper UtcDate UtcTime UtcTimestamp Uuid
-    VarMap Variance VariancePop Week WeekOfYear WidthBucket Xor Year YearOfWeek YearOfWeekIso
+    Abs Acos Acosh And AnyValue ApproxDistinct ApproxQuantile ApproxTopK ArgMax ArgMin Array
+    ArrayAgg ArrayAll ArrayAny ArrayAppend ArrayConcat ArrayContainedBy ArrayContains
+    ArrayContainsAll ArrayDistinct ArrayFilter ArrayIntersect ArrayMax ArrayMin ArrayOverlaps
+    ArrayPosition ArrayPrepend ArrayRemove ArrayReverse ArraySize ArraySlice ArraySort ArraySum
+    ArrayToString Ascii Asin Asinh Atan Atan2 Atanh Avg BitLength BitwiseAndAgg BitwiseCount
+    BitwiseOrAgg BitwiseXorAgg Case Cast Cbrt Ceil Chr Coalesce Collate Columns Concat ConcatWs
+    Contains Convert Corr Cos Cosh CosineDistance Cot Count CountIf CovarPop CovarSamp CumeDist
+    CurrentDate CurrentDatetime CurrentTime CurrentTimestamp Date DateAdd DateBin DateDiff
+    DateFromParts DateStrToDate DateSub DateTrunc Datetime Day DayOfMonth DayOfWeek DayOfWeekIso
+    DayOfYear Dayname Decode DecodeCase Degrees DenseRank Elt Encode EndsWith EuclideanDistance
+    Exists Exp Explode ExplodingGenerateSeries Extract Factorial First FirstValue Flatten Floor
+    Format FromBase FromBase64 FromJson GenerateDateArray GenerateSeries GenerateTimestampArray
+    Getbit Greatest GroupConcat Grouping GroupingId Hex Hour If Initcap IsInf IsNan IsNullValue
+    JSONArray JSONArrayAgg JSONArrayAppend JSONArrayContains JSONArrayInsert JSONBContains
+    JSONBContainsAllTopKeys JSONBContainsAnyTopKeys JSONBContainsTopKey JSONBDeleteAtPath
+    JSONBExists JSONBExtract JSONBExtractScalar JSONBObjectAgg JSONBPathExists JSONCast
+    JSONExists JSONExtract JSONExtractArray JSONExtractScalar JSONFormat JSONKeys JSONObject
+    JSONObjectAgg JSONRemove JSONSet JSONStripNulls JSONTable JSONType JSONValueArray
+    JarowinklerSimilarity JustifyDays JustifyHours JustifyInterval Kurtosis Lag Last LastDay
+    LastValue Lead Least Left Length Levenshtein List Ln Localtime Localtimestamp Log LogicalAnd
+    LogicalOr Lower MD5 MakeInterval Map MapFromEntries MapKeys MapSize MatchAgainst Max Median
+    Min Minute Mode Month Monthname Normalize NthValue Ntile Nullif NumberToStr Or Overlay Pad
+    ParseJSON PercentRank PercentileCont PercentileDisc Pi Pow Quantile Quarter Radians Rand
+    Rank Reduce RegexpCount RegexpExtract RegexpExtractAll RegexpFullMatch RegexpILike
+    RegexpInstr RegexpLike RegexpReplace RegexpSplit RegexpSubstr RegrAvgx RegrAvgy RegrCount
+    RegrIntercept RegrR2 RegrSlope RegrSxx RegrSxy RegrSyy Repeat Replace Reverse Right Round
+    RowNumber SHA SHA2 SHA2Digest SafeDivide Second Sign Sin Sinh Skewness Soundex Space Split
+    SplitPart Sqrt StartsWith Stddev StddevPop StddevSamp StrPosition StrToDate StrToTime
+    StringToArray Struct StructExtract Substring SubstringIndex Sum Tan Tanh TimeFromParts
+    TimeToStr TimeToUnix TimestampAdd TimestampDiff TimestampFromParts TimestampSub
+    TimestampTrunc ToBase64 ToBinary ToDays ToMap ToNumber Transform Translate Trim Trunc Try
+    TryCast TsOrDsToDate TsOrDsToTimestamp Typeof Unhex Unicode UnixToTime Unnest Upper UtcDate
+    UtcTime UtcTimestamp Uuid VarMap Variance VariancePop Week WeekOfYear WidthBucket Xor Year
+    YearOfWeek YearOfWeekIso
+    """
+)
+_PARTS = words(
+    """
+    alias catalog db distinct expressions from_ group having joins laterals limit offset only order
+    ordinality qualify sample this where windows with_
     """
 )
 _UNUSUAL_TYPES = words("NAME OBJECT_IDENTIFIER SERIAL BIGSERIAL SMALLSERIAL USERDEFINED")
@@ -88,8 +96,17 @@ def check_node(node: exp.Expr, rules: Rules, functions: Container[str]) -> None:
     elif isinstance(node, exp.Dot) and rules.attributes_call:
         if not isinstance(node.expression, (exp.Star, exp.Anonymous, exp.Func)):
             raise UnsafeQuery("(x).name may call a function")
-    elif isinstance(node, exp.Select) and node.args.get("operation_modifiers"):
-        raise UnsafeQuery("a query may not say how it is run")
+    elif isinstance(node, (exp.Select, exp.Table)):
+        _check_parts(node)
+    elif isinstance(node, exp.In) and node.args.get("field") and rules.dialect.name != "duckdb":
+        raise UnsafeQuery("IN may only be followed by parentheses")  # else it reads a table
+
+
+def _check_parts(node: exp.Expr) -> None:
+    """What a query may consist of, and a table: nothing that says how or when it is read."""
+    for part, value in node.args.items():
+        if value and part not in _PARTS:
+            raise UnsafeQuery(f"a query may not contain {part.strip('_').upper()}")
 
 
 def _check_name(node: exp.Expr, rules: Rules, functions: Container[str]) -> None:

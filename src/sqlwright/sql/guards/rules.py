@@ -35,6 +35,8 @@ class Rules:
     """Words that types begin with, or consist of."""
     dangerous: re.Pattern[str]
     """Functions that are there and refused: an attempt rather than a mistake."""
+    keywords: frozenset[str]
+    """Words of this dialect that may stand before a parenthesis without calling anything."""
     suggestions: Mapping[str, str]
     """What to write in place of functions that other dialects have."""
     words: frozenset[str]
@@ -46,6 +48,8 @@ class Rules:
     """Tables of the engine's own, without a namespace."""
     own_columns: frozenset[str] = field(default=frozenset())
     """Columns that the engine adds to each table, which aren't data."""
+    empty_tables: frozenset[str] = field(default=frozenset())
+    """Names without quotes that stand for no table at all."""
     attributes_call: bool = False
     """x.f may call f(x)."""
 
