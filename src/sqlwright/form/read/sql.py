@@ -278,8 +278,7 @@ class _Reader:
         names = [item.alias_or_name or node_text(item) for item in self._outputs(node)]
         return scope.add_derived(len(derived), names, alias or f" {len(derived)}")
 
-    @staticmethod
-    def _shared(join: exp.Join, entry: Entry, scope: Scope) -> list[f.Join]:
+    def _shared(self, join: exp.Join, entry: Entry, scope: Scope) -> list[f.Join]:
         """The equalities of USING or NATURAL."""
         earlier = scope.entries[:-1]
         names = [self._key(identifier.name) for identifier in join.args.get("using") or ()]

@@ -179,6 +179,12 @@ def shifted_day(node: exp.Expr) -> exp.Expr | None:
     return None
 
 
+def unshifted_day(node: exp.Expr) -> exp.Expr | None:
+    """MySQL's DAYOFWEEK by itself, which stays, of the bare moment."""
+    node.set("this", moment(node.this))
+    return None
+
+
 def day_from_sunday(node: exp.Expr) -> exp.Expr | None:
     """DAYOFWEEK(d) - 1 of MySQL."""
     is_one = isinstance(node.expression, exp.Literal) and node.expression.name == "1"

@@ -29,7 +29,7 @@ def _called(node: exp.Expr) -> exp.Expr | None:
 
 def _called_in_mysql(node: exp.Expr) -> exp.Expr | None:
     """MySQL's WEEKDAY counts from Monday and is told where it is compared."""
-    return moments.now() if moments.call_of_now(node) else None
+    return moments.now() if moments.call_of_now(node) else values.called_piece(node)
 
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
@@ -51,7 +51,7 @@ _ALL: Rules = {
     exp.Left: values.left, exp.Right: values.right,
     exp.GroupConcat: values.listed,
     exp.AnyValue: values.any_value, exp.IgnoreNulls: values.null_aware,
-    exp.CountIf: values.counted_if,
+    exp.Count: values.counted, exp.CountIf: values.counted_if,
     exp.WithinGroup: values.within_group, exp.PercentileCont: values.quantile,
     exp.Fetch: values.fetched, exp.Group: values.grouped,
     exp.Extract: parts.extract,
@@ -90,7 +90,7 @@ _OF: Mapping[str, Rules] = {
         exp.In: first(parts.shifted_day, parts.within),
         exp.Sub: first(parts.day_from_sunday, steps.subtracted),
         exp.Week: parts.week_from_sunday,
-        exp.DayOfWeek: lambda _: None,
+        exp.DayOfWeek: parts.unshifted_day,
         exp.Anonymous: _called_in_mysql,
         exp.Time: lambda node: moments.call("TIME", moments.moment(node.this, "%H")),
     },

@@ -217,6 +217,14 @@ def right(node: exp.Expr) -> exp.Expr | None:
     return exp.Substring(this=node.this, start=exp.Neg(this=count))
 
 
+def called_piece(node: exp.Expr) -> exp.Expr | None:
+    """MID."""
+    if node.name.upper() != "MID" or len(node.expressions) not in {2, 3}:
+        return None
+    whole, start, *length = node.expressions
+    return exp.Substring(this=whole, start=start, length=next(iter(length), None))
+
+
 # ---- aggregates
 
 
@@ -244,6 +252,11 @@ def any_value(node: exp.Expr) -> exp.Expr | None:
 def null_aware(node: exp.Expr) -> exp.Expr | None:
     """What the parser adds to ANY_VALUE."""
     return node.this if isinstance(node.this, exp.Column) else None
+
+
+def counted(node: exp.Expr) -> exp.Expr | None:
+    """COUNT()."""
+    return exp.Count(this=exp.Star()) if node.this is None else None
 
 
 def counted_if(node: exp.Expr) -> exp.Expr | None:
