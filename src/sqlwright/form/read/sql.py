@@ -43,14 +43,13 @@ _Tables = Mapping[str, exp.Expr]
 """Common table expressions by the names that they are looked for by."""
 
 
-def read_sql(sql: str, schema: Schema, dialect: str = "") -> f.Query:
-    """A query over `schema` as a form that the grammar can say, from a dialect, the schema's where
-    none is given.
+def read_sql(sql: str, schema: Schema) -> f.Query:
+    """A query over `schema`, in its dialect, as a form that the grammar can say.
 
     Names are resolved as the schema's dialect does it; in SQLite a double-quoted name that is no
     column is a text. Raises UnsupportedQuery.
     """
-    tree = shaped_tree(sql, dialect or schema.dialect)
+    tree = shaped_tree(sql, schema.dialect)
     if tree is None:
         raise UnsupportedQuery("not a query that can be read")
     try:

@@ -46,10 +46,10 @@ _CLAUSES = frozenset(
 )
 
 
-def query_facts(sql: str, schema: Schema, dialect: str = "") -> QueryFacts | None:
-    """The facts of a query in a dialect, the schema's where none is given; None when the text is no
-    query or is nested too deeply to be read."""
-    tree = shaped_tree(sql, dialect or schema.dialect)
+def query_facts(sql: str, schema: Schema) -> QueryFacts | None:
+    """The facts of a query in the schema's dialect; None when the text is no query or is nested too
+    deeply to be read."""
+    tree = shaped_tree(sql, schema.dialect)
     if tree is None:
         return None
     try:
