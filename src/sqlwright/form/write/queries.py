@@ -14,12 +14,13 @@ from sqlwright.form.write.expressions import ExpressionWriter
 from sqlwright.schema import Schema
 from sqlwright.sql.tokens import quote_name
 
-_SET_WORDS = {
+SET_WORDS = {
     "union": "UNION",
     "union_all": "UNION ALL",
     "intersect": "INTERSECT",
     "except": "EXCEPT",
 }
+"""Set operations as SQL."""
 
 
 class Scope:
@@ -47,7 +48,7 @@ class QueryWriter:
             return self._select(query, outer, named=named)
         left = self._arm(query.left, outer, named=named)
         right = self._arm(query.right, outer, named=False)
-        return f"{left} {_SET_WORDS[query.operator]} {right}"
+        return f"{left} {SET_WORDS[query.operator]} {right}"
 
     def _arm(self, query: f.Query, outer: Scope | None, *, named: bool) -> str:
         text = self.query(query, outer, named=named)
