@@ -48,7 +48,8 @@ def _alike(parsed: str, text: str, token: SqlToken, kinds: set[str], more: int) 
         return kinds == {"text"} and not more and ("\\" in inner or text == inner)
     if parsed == "IDENTIFIER":
         mark = token.text[-1]
-        return kinds == {"quoted"} and not more and text == token.text[1:-1].replace(mark * 2, mark)
+        inner = token.text[1:-1].replace(mark * 2, mark)
+        return kinds == {"quoted"} and not more and text == inner
     if parsed in {"HEX_STRING", "BIT_STRING"}:
         return kinds <= {"blob", "number"} and not more
     if "quoted" in kinds or "text" in kinds or "blob" in kinds or "STRING" in parsed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from itertools import pairwise
 
 from sqlwright.errors import UnsafeQuery
 from sqlwright.sql.guards.rules import Rules, words
@@ -15,15 +16,21 @@ from sqlwright.sql.tokens import SqlToken, UnreadableQuery
 
 _BEFORE_PARENTHESES = words(
     """
-    all and any array as between by case check collate columns cross cube cycle distinct div else
-    end except exclude exists filter first following from group grouping having ilike in inner
-    intersect interval is isnull join lambda last lateral left like limit match materialized mod
-    natural next not notnull null offset on only or order ordinality outer over overlaps partition
-    path preceding qualify range recursive regexp replace right rlike rollup row rows sample select
-    sets similar some then to union unpivot using values when where window with xor zone
+    all and any array as between by case check collate cross cube distinct else end except exists
+    from group grouping having in inner intersect interval is isnull join lateral left like limit
+    materialized natural not notnull null offset on only or order outer right rollup select similar
+    some then to union using values when where with
     """
 )
 """Words that may stand before a parenthesis without calling anything."""
+_AFTER = {
+    "filter": words(")"),
+    "over": words(") nulls"),
+    "sets": words("grouping"),
+    "within": words(")"),
+    "zone": words("time"),
+}
+"""Words that do so after these."""
 _BEFORE_TEXT = words(
     """
     all and array as between both by case collate columns date datetime distinct div else end escape
@@ -121,8 +128,10 @@ def _check_attributes(tokens: Sequence[SqlToken]) -> None:
 
 def _check_clauses(tokens: Sequence[SqlToken]) -> None:
     """Refuse FOR UPDATE and its like, and LOCK IN SHARE MODE, wherever they stand."""
-    for token, after in zip(tokens, tokens[1:], strict=False):
+    for token, after in pairwise(tokens):
         locks = token.word == "for" and after.word in {"update", "share", "no", "key"}
+        if token.word == "value" and after.word == "for":
+            raise UnsafeQuery("a query may not use a sequence")
         if locks or (token.word == "lock" and after.word == "in"):
             raise UnsafeQuery("a query may not lock what it reads")
 
@@ -141,7 +150,13 @@ def _check_calls(tokens: Sequence[SqlToken], rules: Rules, functions: Container[
         if before.kind == "text":
             raise UnreadableQuery(f"{before.text[:60]} can't be called")
         name = _called(tokens, index - 1, rules)
-        if "." not in name and (before.word in _BEFORE_PARENTHESES or name in rules.types):
+        earlier = tokens[index - 2] if index > 1 else SqlToken("", "")
+        if "." not in name and (
+            before.word in _BEFORE_PARENTHESES
+            or before.word in rules.keywords
+            or (earlier.word or earlier.text) in _AFTER.get(before.word, ())
+            or name in rules.types
+        ):
             continue
         if name not in rules.functions and name not in functions:
             refuse_call(name, rules)

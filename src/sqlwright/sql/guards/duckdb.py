@@ -131,6 +131,7 @@ def rules(dialect: Dialect) -> Rules:
         table_functions=_TABLE_FUNCTIONS,
         types=common.TYPES | _TYPES,
         dangerous=_DANGEROUS,
+        keywords=words("exclude ilike glob qualify replace row"),
         suggestions=_SUGGESTIONS,
         words=common.WORDS | _WORDS,
         names="blind",

@@ -75,6 +75,18 @@ def backslashed(operators: str, marks: str) -> Lexicon:
     return Lexicon(pattern, frozenset((operators + " " + marks).split()), runs=False)
 
 
+def plain(operators: str, marks: str, *, brackets: bool) -> Lexicon:
+    """What all dialects cut alike: no comment that one of them takes for none, no backslash in a
+    text or name; names also in brackets."""
+    pattern = _pattern(
+        rf"--(?=[ \t\n\r]|\Z){_LINE_END}",
+        r"'(?:[^'\\]|'')*+'",
+        r'"[^"\\]++"|`[^`\\]++`' + (r"|\[[^\[\]\\]++\]" if brackets else ""),
+        r"\#|@|:=|\\|\{|\}|[bBrRnN]'|\$",
+    )
+    return Lexicon(pattern, frozenset((operators + " " + marks).split()), runs=False)
+
+
 def cut(sql: str, lexicon: Lexicon) -> list[SqlToken]:
     """The tokens without space, comments and final semicolons. Raises UnsafeQuery."""
     tokens: list[SqlToken] = []

@@ -68,6 +68,12 @@ _CALLED = words(
     VarMap Variance VariancePop Week WeekOfYear WidthBucket Xor Year YearOfWeek YearOfWeekIso
     """
 )
+_PARTS = words(
+    """
+    alias catalog db distinct expressions from_ group having joins laterals limit offset only order
+    ordinality qualify sample this where windows with_
+    """
+)
 _UNUSUAL_TYPES = words("NAME OBJECT_IDENTIFIER SERIAL BIGSERIAL SMALLSERIAL USERDEFINED")
 
 
@@ -88,8 +94,17 @@ def check_node(node: exp.Expr, rules: Rules, functions: Container[str]) -> None:
     elif isinstance(node, exp.Dot) and rules.attributes_call:
         if not isinstance(node.expression, (exp.Star, exp.Anonymous, exp.Func)):
             raise UnsafeQuery("(x).name may call a function")
-    elif isinstance(node, exp.Select) and node.args.get("operation_modifiers"):
-        raise UnsafeQuery("a query may not say how it is run")
+    elif isinstance(node, (exp.Select, exp.Table)):
+        _check_parts(node)
+    elif isinstance(node, exp.In) and node.args.get("field") and rules.dialect.name != "duckdb":
+        raise UnsafeQuery("IN may only be followed by parentheses")  # else it reads a table
+
+
+def _check_parts(node: exp.Expr) -> None:
+    """What a query may consist of, and a table: nothing that says how or when it is read."""
+    for part, value in node.args.items():
+        if value and part not in _PARTS:
+            raise UnsafeQuery(f"a query may not contain {part.strip('_').upper()}")
 
 
 def _check_name(node: exp.Expr, rules: Rules, functions: Container[str]) -> None:

@@ -138,6 +138,7 @@ def rules(dialect: Dialect) -> Rules:
         table_functions=_TABLE_FUNCTIONS,
         types=common.TYPES | _TYPES,
         dangerous=_DANGEROUS,
+        keywords=words("columns ilike overlaps row"),
         suggestions=_SUGGESTIONS,
         words=common.WORDS | _WORDS,
         names="lower",

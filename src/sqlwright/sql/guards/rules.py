@@ -35,6 +35,8 @@ class Rules:
     """Words that types begin with, or consist of."""
     dangerous: re.Pattern[str]
     """Functions that are there and refused: an attempt rather than a mistake."""
+    keywords: frozenset[str]
+    """Words of this dialect that may stand before a parenthesis without calling anything."""
     suggestions: Mapping[str, str]
     """What to write in place of functions that other dialects have."""
     words: frozenset[str]
