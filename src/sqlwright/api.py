@@ -90,8 +90,8 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     where a language model is named. `overrides` change its options
     (`generation.embedded.beam=4`). `descriptions` is a folder of description files. With `tables`
     it is as if the database had no others: they are in no prompt, no value of theirs is found, no
-    query can read them. `limits` are those of one query, `seconds` is one question's in all. A query
-    isn't run that would read more than `max_scan` (`"10GB"`, `"5M rows"`) by the engine's estimate.
+    query can read them. `limits` are those of one query, `seconds` is one question's in all. A
+    query isn't run that would read more than `max_scan` (`"10GB"`, `"5M rows"`), by estimate.
     Prepared data and traces are under `home`; `record=False` leaves no trace. `models` takes the
     place of embedded models by role, and of language models by their names or `llm`.
 
