@@ -26,6 +26,8 @@ __all__ = ["ENGINES", "check_address", "open_database"]
 ENGINES = {
     "postgres": "sqlwright.database.postgres.database:PostgresDatabase",
     "sqlite": "sqlwright.database.sqlite.database:SqliteDatabase",
+    "duckdb": "sqlwright.database.duckdb.database:DuckdbDatabase",
+    "files": "sqlwright.database.files.database:FilesDatabase",
 }
 """Classes of databases by the name of their engine, loaded when one is opened."""
 
