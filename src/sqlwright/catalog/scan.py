@@ -8,7 +8,9 @@ time. Profiling before the first question, and what is learnt from it, follow th
 
 from __future__ import annotations
 
+import datetime
 import random
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -357,7 +359,9 @@ def _finished(ref: ColumnRef, tally: ColumnTally, kind: Indexing, *, sampled: bo
                 texts.append((text, count))
             elif text.strip():
                 unusable += 1
-        if not tally.holds_texts:
+        if uuid.UUID in tally.kinds:
+            kind = "identifier"
+        elif tally.kinds.isdisjoint({str, datetime.date}):
             kind = "none"
         elif not texts and not unusable:
             kind = "blank"
