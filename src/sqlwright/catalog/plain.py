@@ -1,4 +1,4 @@
-"""Cells of all engines as SQLite would hold them, which profiles and the value index are written in.
+"""Cells of all engines as SQLite would hold them, as profiles and the value index have them.
 
 A date is its ISO text, so that whatever reads a profile knows one way in which good dates are
 written, whether the column holds dates or texts. Truth stays what it is: True and False are 1 and
@@ -50,9 +50,7 @@ def plain_number(number: decimal.Decimal) -> int | float:
 
 def is_whole(number: decimal.Decimal) -> bool:
     """True if a number is written without a fraction, and not too large to be kept."""
-    return (
-        number.is_finite() and int(number.as_tuple().exponent) >= 0 and abs(number) < _LARGEST
-    )
+    return number.is_finite() and int(number.as_tuple().exponent) >= 0 and abs(number) < _LARGEST
 
 
 def written_cell(cell: Cell) -> str:

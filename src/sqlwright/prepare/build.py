@@ -61,6 +61,7 @@ from sqlwright.prepare.storage.stages import load_stage, save_stage
 from sqlwright.prepare.texts import embed_texts, embed_values
 from sqlwright.protocols import Database, RowReader, Run
 from sqlwright.schema import ColumnRef, ForeignKey, Schema, Table
+from sqlwright.sql.dialects import Dialect, dialect_named
 
 MOST_TEXTS = 5_000_000
 """Texts indexed in all; beyond it the columns with most have to share what is left."""
@@ -215,6 +216,11 @@ class _Build:
     unmatched: Mapping[ForeignKey, str] = field(default_factory=dict)
     catalog: Catalog = field(default_factory=lambda: Catalog(Schema("", ())))
 
+    @property
+    def dialect(self) -> Dialect:
+        """The database's dialect."""
+        return dialect_named(self.database.dialect)
+
     def run_all(self) -> _Build:
         fingerprint = self.database.fingerprint()
         described_digest = descriptions_digest(self.described)
@@ -238,7 +244,7 @@ class _Build:
     ) -> Schema:
         self.progress(Progress("joins", "", 0, schema.column_count))
         with TimedReader(reader, self.run, JOIN_SECONDS) as reading:
-            self.unmatched = unmatched_keys(schema.foreign_keys, reading)
+            self.unmatched = unmatched_keys(schema, schema.foreign_keys, reading)
             return with_joins(schema, infer_joins(schema, profiles, reading))
 
     def _table_keys(self, schema: Schema, fingerprint: str, reading: TimedReader) -> dict[str, str]:
@@ -258,7 +264,7 @@ class _Build:
         """A table from its stages as far as they are there, else from the database."""
         reading.limit(VIEW_SECONDS if table.kind == "view" else None)
         try:
-            rows = estimated_rows(reading, table)
+            rows = estimated_rows(reading, table, self.dialect)
             groups = [
                 self._scan_group(table, f"{key}-{number}", positions, reading)
                 for number, positions in enumerate(column_groups(table, rows))
@@ -283,7 +289,7 @@ class _Build:
         if scan is not None and [column.ref.column for column in scan.columns] == names:
             return scan, False
         if self.sample is None or self.sample.table is not table:
-            self.sample = sample_table(reading, table)
+            self.sample = sample_table(reading, table, self.dialect)
         limits = ScanLimits(rows=VIEW_ROWS) if table.kind == "view" else ScanLimits()
         self._report(table, 0, self.sample)
         count = self._rows_of(table, self.sample)
