@@ -21,9 +21,7 @@ from sqlwright.prompts.cells import literal
 from sqlwright.types import Answer, Cell
 
 CASES = yaml.safe_load((Path(__file__).parent / "cases" / "cells.yaml").read_text("utf-8"))
-NAMES = {
-    kind.__name__: kind for kind in (date, datetime, time, timedelta, timezone, Decimal, UUID)
-}
+NAMES = {kind.__name__: kind for kind in (date, datetime, time, timedelta, timezone, Decimal, UUID)}
 
 
 def _cell(case: dict[str, Any]) -> Cell:
