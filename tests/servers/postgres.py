@@ -56,7 +56,8 @@ class PostgresServer:
 
     def url(self, database: str = "postgres", user: str = OWNER, password: str = PASSWORD) -> str:
         """The URL of a database, password included."""
-        return f"postgresql://{quote(user)}:{quote(password, safe='')}@127.0.0.1:{self.port}/{quote(database)}"
+        secret = quote(password, safe="")
+        return f"postgresql://{quote(user)}:{secret}@127.0.0.1:{self.port}/{quote(database)}"
 
     def connect(self, database: str = "postgres", **options: Any) -> Any:
         """A connection of the owner's, which commits by itself."""

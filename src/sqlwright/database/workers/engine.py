@@ -4,7 +4,7 @@ engine's folder, whose `ENGINE` is one."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from sqlwright.database.failures import Failure
@@ -110,4 +110,13 @@ class Engine(Protocol):
 
     def set_memory(self, size: int) -> None:
         """Cap what the engine may take in this process, in bytes."""
+        ...
+
+
+@runtime_checkable
+class KeepsTime(Protocol):
+    """An engine that stops a statement by itself, too, should nobody interrupt it."""
+
+    def set_seconds(self, seconds: float) -> None:
+        """Tell the time that the next statement may take."""
         ...

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from sqlwright.database.failures import Refused
 from sqlwright.database.workers.cells import cell_size, cut_cell
 from sqlwright.database.workers.confinement import lower, no_more_threads
+from sqlwright.database.workers.engine import KeepsTime
 from sqlwright.database.workers.wire import LENGTH, RECEIVED, pack_reply, unpack_request
 
 if TYPE_CHECKING:
@@ -91,6 +92,15 @@ class _Worker:
                 with self._lock:
                     if self._connection is not None and LENGTH.unpack(data)[0] == self._running:
                         self._connection.interrupt()
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        """End the process at once. What it runs on a server is cancelled there first."""
+        try:
+            held = self._lock.acquire(timeout=_PATIENCE_SECONDS)
+            if held and self._running >= 0 and self._connection is not None:
+                self._connection.interrupt()
         finally:
             os._exit(0)
 
@@ -254,6 +264,8 @@ def _set_limits(request: dict[str, Any], engine: Engine) -> None:
     holds it to the whole, where it can."""
     memory = max(min(request["memory_bytes"], _LARGEST_MEMORY), _LEAST_MEMORY)
     engine.set_memory(memory * 3 // 4)
+    if isinstance(engine, KeepsTime):
+        engine.set_seconds(request["seconds"])
     if resource is None:
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
