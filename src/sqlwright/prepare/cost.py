@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlwright.catalog.reading import TimedReader, Unreadable
 from sqlwright.catalog.scan import estimated_rows
 from sqlwright.catalog.statements.extent import bounded_count
-from sqlwright.prepare.build import VIEW_ROWS
+from sqlwright.prepare.tables import VIEW_ROWS
 from sqlwright.schema import ColumnRef, Schema, Table
 from sqlwright.sql.dialects import Dialect, dialect_of
 

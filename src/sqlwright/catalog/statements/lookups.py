@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
 from sqlwright.catalog.statements.columns import as_text, family_of, said
 from sqlwright.errors import DatabaseUnavailable
-from sqlwright.schema import Column, ColumnRef, Schema
+from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.dialects import SQLITE, dialect_of, written_table
 from sqlwright.sql.tokens import quote_name
 
@@ -20,6 +20,7 @@ _LOOKED, _NEAR = "sqlwright_looked", "sqlwright_near"
 Pair = tuple[ColumnRef, ColumnRef]
 Forms = tuple[str, str]
 """What is done to both sides before they are compared, such as `lower({})`."""
+PLAIN: Forms = ("{}", "{}")
 
 
 def looked_up(
@@ -27,7 +28,7 @@ def looked_up(
     schema: Schema,
     pairs: Sequence[Pair],
     seconds: float,
-    forms: Forms = ("{}", "{}"),
+    forms: Forms = PLAIN,
 ) -> tuple[int, int] | None:
     """Numbers of different values of the near columns, and of those that the far ones have. None
     where it takes longer than `seconds`, fails, or the values can't be compared. Compares as a
@@ -88,14 +89,15 @@ def _typed(schema: Schema, pairs: Sequence[Pair], forms: Forms) -> str | None:
     near, far = (written_table(schema, ref.table) for ref in pairs[0])
     names, picked, matched = [], [], []
     for number, (one, other) in enumerate(pairs):
-        compared = _compared(schema.column(one), schema.column(other), *map(dialect.quoted, (
-            one.column, other.column)), lambda name: as_text(name, dialect), plain=forms == ("{}",
-            "{}"))  # fmt: skip
-        if compared is None:
+        families = {family_of(found.type) for found in map(schema.column, (one, other)) if found}
+        if families & {"blob", "nested"}:
             return None
-        names.append(dialect.quoted(one.column))
-        picked.append(f"{forms[0].format(compared[0])} AS v{number}")
-        matched.append(f"{forms[1].format(compared[1])} = v{number}")
+        left, right = dialect.quoted(one.column), dialect.quoted(other.column)
+        names.append(left)
+        if len(families) > 1 or families == {"other"} or (families != {"text"} and forms != PLAIN):
+            left, right = as_text(left, dialect), as_text(right, dialect)
+        picked.append(f"{forms[0].format(left)} AS v{number}")
+        matched.append(f"{forms[1].format(right)} = v{number}")
     present = " AND ".join(f"{name} IS NOT NULL" for name in names)
     values = ", ".join(f"v{number}" for number in range(len(pairs)))
     once = "MATERIALIZED " if dialect.name in {"postgres", "duckdb"} else ""
@@ -106,24 +108,3 @@ def _typed(schema: Schema, pairs: Sequence[Pair], forms: Forms) -> str | None:
         f" {_NEAR} WHERE EXISTS (SELECT 1 FROM {far} WHERE {' AND '.join(matched)}))",
         dialect,
     )
-
-
-def _compared(
-    near: Column | None,
-    far: Column | None,
-    one: str,
-    other: str,
-    text: Callable[[str], str],
-    *,
-    plain: bool,
-) -> tuple[str, str] | None:
-    """Both sides so that they can be compared; None where they can't. Functions of texts, which
-    forms other than `plain` are, want texts."""
-    if near is None or far is None:
-        return None
-    families = {family_of(near.type), family_of(far.type)}
-    if families & {"blob", "nested"}:
-        return None
-    if families == {"text"} or (len(families) == 1 and plain and "other" not in families):
-        return one, other
-    return text(one), text(other)
