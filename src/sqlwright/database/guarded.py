@@ -105,6 +105,14 @@ class GuardedDatabase(ABC):
         """About how many bytes are stored; None when it can't be told at once."""
         return None
 
+    def table_marks(
+        self, schema: Schema, stop: StopReading | None = None
+    ) -> Mapping[str, str] | None:
+        """A mark of each table by its name, which changes when its rows may have changed; views
+        have none. None when it can't be told. `stop` is called now and then and may raise."""
+        del schema, stop
+        return None
+
     def cost(self, sql: str, run: Run) -> QueryCost:
         """The engine's estimate of a query, nothing of which runs. Every failure is in it."""
         del sql, run
