@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from sqlwright.database import open_database
 from sqlwright.database.address import parse_address
 from sqlwright.database.postgres.database import PostgresDatabase
 from sqlwright.sql.tree import StopReading
@@ -32,10 +31,30 @@ class UncheckedDatabase(PostgresDatabase):
         del sql, stop
 
 
+@pytest.fixture(scope="session")
+def shop(postgres_server: PostgresServer) -> str:
+    """The URL of a small shop that no test changes, with the owner's login."""
+    return postgres_server.url(postgres_server.create(SHOP))
+
+
 @pytest.fixture
-def shop(postgres_server: PostgresServer, postgres_database: Callable[[str], str]) -> str:
-    """The URL of a small shop, with the owner's login."""
+def own_shop(postgres_server: PostgresServer, postgres_database: Callable[[str], str]) -> str:
+    """The same, for one test alone."""
     return postgres_server.url(postgres_database(SHOP))
+
+
+@pytest.fixture(scope="module")
+def database(shop: str) -> Iterator[PostgresDatabase]:
+    """The shop, opened as everybody does."""
+    with PostgresDatabase.at(parse_address(shop)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def unchecked(shop: str) -> Iterator[PostgresDatabase]:
+    """The shop, opened without the check of the query's text."""
+    with UncheckedDatabase.at(parse_address(shop)) as found:
+        yield found
 
 
 Opener = Callable[..., PostgresDatabase]
@@ -47,13 +66,9 @@ def opened() -> Iterator[Opener]:
     databases: list[PostgresDatabase] = []
 
     def open_one(url: str, *, checked: bool = True, **options: Any) -> PostgresDatabase:
-        if checked:
-            database = open_database(url, **options)
-            assert isinstance(database, PostgresDatabase)
-        else:
-            database = UncheckedDatabase.at(parse_address(url), **options)
-        databases.append(database)
-        return database
+        kind = PostgresDatabase if checked else UncheckedDatabase
+        databases.append(kind.at(parse_address(url), **options))
+        return databases[-1]
 
     yield open_one
     for database in databases:

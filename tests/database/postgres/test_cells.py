@@ -45,7 +45,7 @@ def test_a_moment_with_a_zone_keeps_it(
     found = opened(postgres_server.url(name)).execute(
         "SELECT CAST('2024-07-01 12:00+00' AS timestamptz) AS t", Run()
     )
-    assert found.rows[0][0] == datetime.datetime(2024, 7, 1, 12, tzinfo=datetime.timezone.utc)
+    assert found.rows[0][0] == datetime.datetime(2024, 7, 1, 12, tzinfo=datetime.UTC)
     assert found.rows[0][0].utcoffset() == datetime.timedelta(hours=2)  # type: ignore[union-attr]
 
 
@@ -56,7 +56,7 @@ def test_text_that_is_no_utf8_is_read(
     try:
         with postgres_server.connect("bytes") as connection:
             connection.execute("CREATE TABLE t (a text)")
-            connection.pgconn.exec_(b"INSERT INTO t VALUES ('caf\xe9')")
+            connection.execute("INSERT INTO t VALUES (convert_from('\\x636166e9', 'SQL_ASCII'))")
         database = opened(postgres_server.url("bytes"))
         assert database.execute("SELECT a FROM t", Run()).rows == (("caf\ufffd",),)
     finally:

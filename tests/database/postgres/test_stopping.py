@@ -41,9 +41,9 @@ def gone(server: PostgresServer, database: str, seconds: float = GONE_SECONDS) -
 
 @pytest.mark.parametrize("sql", ENDLESS)
 def test_a_query_ends_at_its_limit(
-    postgres_server: PostgresServer, shop: str, opened: Opener, sql: str
+    postgres_server: PostgresServer, shop: str, unchecked: PostgresDatabase, sql: str
 ) -> None:
-    database = opened(shop, checked=False)
+    database = unchecked
     database.execute("SELECT 1", Run())
     began = time.monotonic()
     error = database.execute(sql, Run(), limits=Limits(seconds=0.3)).error
@@ -66,12 +66,9 @@ def test_twenty_cancellations_leave_nothing(
         assert error is not None
         assert error.kind == "cancelled"
         assert gone(postgres_server, name)
-    assert (
-        postgres_server.rows(
-            f"SELECT * FROM pg_locks JOIN pg_database d ON d.oid = database WHERE datname = '{name}'"
-        )
-        == []
-    )
+    database_of = f"(SELECT oid FROM pg_database WHERE datname = '{name}')"
+    locks = f"SELECT * FROM pg_locks WHERE database = {database_of} AND pid <> pg_backend_pid()"
+    assert postgres_server.rows(locks) == []
     assert database.execute("SELECT 1", Run()).rows == ((1,),)
     assert set(pids) & set(database.worker_pids), "workers were killed rather than interrupted"
 
@@ -81,8 +78,10 @@ def test_a_cancel_from_outside_is_told_apart(
 ) -> None:
     name = shop.rpartition("/")[2]
     cancel = f"SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+    database = opened(shop, checked=False)
+    database.execute("SELECT 1", Run())
     threading.Timer(0.3, postgres_server.rows, (cancel,)).start()
-    error = opened(shop, checked=False).execute("SELECT pg_sleep(5)", Run()).error
+    error = database.execute("SELECT pg_sleep(5)", Run()).error
     assert error is not None
     assert (error.kind, error.message) == ("unavailable", "stopped by somebody on the server")
 
@@ -169,8 +168,10 @@ def test_a_query_of_an_ended_session_runs_again_once(
     postgres_server: PostgresServer, shop: str, opened: Opener
 ) -> None:
     name = shop.rpartition("/")[2]
+    database = opened(shop, checked=False)
+    database.execute("SELECT 1", Run())
     threading.Timer(0.2, end_sessions, (postgres_server, name)).start()
-    result = opened(shop, checked=False).execute("SELECT pg_sleep(0.6), 7", Run())
+    result = database.execute("SELECT pg_sleep(0.6), 7", Run())
     assert [row[1] for row in result.rows] == [7]
 
 

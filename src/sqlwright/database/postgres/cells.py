@@ -91,17 +91,20 @@ _MOMENTS: dict[str, type[Loader]] = {
 }
 
 
-def register(connection: Connection[Any]) -> None:
-    """Have a connection give cells."""
+def register(connection: Connection[Any]) -> bool:
+    """Have a connection give cells. True for a database whose texts are bytes of any encoding: the
+    server has to be kept from taking them for UTF-8."""
     adapters = connection.adapters
     for name, loader in _MOMENTS.items():
         adapters.register_loader(name, loader)
     for name in _AS_TEXT:
         adapters.register_loader(name, _Text)
-    if connection.info.parameter_status("server_encoding") == "SQL_ASCII":
-        for name in _TEXTS:
-            adapters.register_loader(name, _Text)
-        adapters.register_loader(0, _Text)
+    if connection.info.parameter_status("server_encoding") != "SQL_ASCII":
+        return False
+    for name in _TEXTS:
+        adapters.register_loader(name, _Text)
+    adapters.register_loader(0, _Text)
+    return True
 
 
 def register_own(connection: Connection[Any], rows: list[tuple[Any, ...]]) -> None:

@@ -14,6 +14,7 @@ import contextlib
 import itertools
 import os
 import re
+import select
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -101,7 +102,7 @@ class Session:
         raw = self._connection.pgconn
         if raw.transaction_status == pq.TransactionStatus.ACTIVE:
             self._connection.cancel_safe(timeout=CANCEL_SECONDS)
-            while raw.get_result() is not None:
+            while _result(raw) is not None:
                 pass
         if raw.transaction_status in _IN_TRANSACTION:
             self._connection.execute(_FINISH)
@@ -263,19 +264,32 @@ class Rows:
             for row in self._transformer.load_rows(0, result.ntuples, tuple):
                 yield tuple(as_cell(cell) if type(cell) is list else cell for cell in row)
             result = self._next()
-        while self._raw.get_result() is not None:
+        while _result(self._raw) is not None:
             pass
 
     def _next(self) -> pq.abc.PGresult:
-        result = self._raw.get_result()
+        result = _result(self._raw)
         if result is None:
             raise psycopg.OperationalError("the statement gave no result")
         if result.status == pq.ExecStatus.FATAL_ERROR:
             error = errors.error_from_result(result, "utf-8")
-            while self._raw.status == pq.ConnStatus.OK and self._raw.get_result() is not None:
+            while self._raw.status == pq.ConnStatus.OK and _result(self._raw) is not None:
                 pass
             raise self._sort(error)
         return result
+
+
+def _result(raw: pq.abc.PGconn) -> pq.abc.PGresult | None:
+    """The next result, waited for so that another thread can interrupt."""
+    # Where reading fails, the last thing that the server said is the result.
+    with contextlib.suppress(psycopg.OperationalError):
+        while raw.flush():
+            select.select([raw.socket], [raw.socket], [])
+            raw.consume_input()
+        while raw.is_busy():
+            select.select([raw.socket], [], [])
+            raw.consume_input()
+    return raw.get_result()
 
 
 class Clock:
@@ -328,5 +342,6 @@ def _set_up(connection: psycopg.Connection[Any]) -> None:
     for name, value in _UNSURE.items():
         with contextlib.suppress(psycopg.Error):
             connection.execute(f"SET {name} = '{value}'")
-    register(connection)
+    if register(connection):
+        connection.execute("SET client_encoding = 'SQL_ASCII'")
     register_own(connection, connection.execute(ARRAYS).fetchall())

@@ -123,7 +123,7 @@ def connect_failure(error: BaseException) -> Failure:
 def _without_code(error: psycopg.Error) -> Failure:
     """What the driver found by itself: the server says nothing then."""
     text = _one_line(error)
-    if "out of memory" in text or "memory exhausted" in text:
+    if "out of memory" in text or "allocate memory" in text:
         return Failure("memory", "the query needs more memory than it is allowed")
     if isinstance(error, psycopg.DataError | psycopg.ProgrammingError):
         return Failure("sql", text)
