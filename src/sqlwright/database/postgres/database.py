@@ -11,14 +11,16 @@ from typing import Any
 from sqlwright.database.address import Address
 from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase
 from sqlwright.database.postgres.introspect import Known, read_known
-from sqlwright.database.postgres.login import Login, read_login
+from sqlwright.database.postgres.login import Login, read_login, reading_login
 from sqlwright.database.postgres.planning import EXPLAIN, read_cost
 from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.rights import LoginRights
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
+from sqlwright.sql.dialects import POSTGRES
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause
@@ -150,6 +152,19 @@ class PostgresDatabase(GuardedDatabase):
         """What the login could do, were it not for sqlwright. Raises DatabaseUnavailable."""
         with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
             return read_login(connection)
+
+    def rights(self) -> LoginRights:
+        """The same in words, and the statements that make a login which can only read."""
+        login, schema = self.login(), self.schema()
+        usual = POSTGRES.namespace
+        namespaces = dict.fromkeys(table.namespace or usual for table in schema.tables) or {usual}
+        listed = (
+            []
+            if self.tables is None
+            else [(table.namespace or usual, table.own_name) for table in schema.tables]
+        )
+        made = reading_login(login.database, tuple(namespaces), tables=listed)
+        return LoginRights(login.name, login.excess, made)
 
     def fingerprint(self) -> str:
         """Changes when the stored data may have changed, within seconds; some milliseconds. Empty

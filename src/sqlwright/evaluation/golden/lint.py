@@ -48,7 +48,7 @@ class Lint:
         for _, asked in groupby(in_order(self.dataset.examples), key=lambda one: one.database):
             listed = list(asked)
             try:
-                session = self.open_session(str(listed[0].database))
+                session = self.open_session(listed[0].address)
                 with session:
                     session.workspace  # noqa: B018  (opened, or told why it can't be)
                     for example in listed:
