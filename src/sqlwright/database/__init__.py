@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ENGINES", "check_address", "open_database"]
 
 ENGINES = {
+    "mysql": "sqlwright.database.mysql.database:MysqlDatabase",
     "sqlite": "sqlwright.database.sqlite.database:SqliteDatabase",
 }
 """Classes of databases by the name of their engine, loaded when one is opened."""
