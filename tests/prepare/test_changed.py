@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +18,8 @@ PETS = """
     CREATE TABLE pets (id INTEGER PRIMARY KEY, owner_id INTEGER REFERENCES owners, name TEXT,
         species TEXT, age INTEGER);
     INSERT INTO owners VALUES (1, 'Ann', 'Rome'), (2, 'Bob', 'Oslo');
-    INSERT INTO pets VALUES (1, 1, 'Rex', 'dog', 3), (2, 2, 'Tom', 'cat', 5), (3, 2, 'Kit', 'cat', 1);
+    INSERT INTO pets VALUES (1, 1, 'Rex', 'dog', 3), (2, 2, 'Tom', 'cat', 5),
+        (3, 2, 'Kit', 'cat', 1);
 """
 Make = Callable[[str], Path]
 

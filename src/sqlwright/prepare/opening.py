@@ -101,9 +101,10 @@ def open_workspace(
 
     Prepared and unchanged: at once. Prepared and changed since: the same, with a fresh schema and a
     note on what is new and gone. Where the engine can't tell, it is held to be unchanged as long as
-    its schema is, with a note after a day. Never prepared, or the prepared folder can't be used: what can be learnt within `seconds`
-    (default 2, for large files 4), held in memory, with notes on what that leaves out. With
-    `prepare` the last two are prepared first where that takes next to no time. Raises
+    its schema is, with a note after a day. Never prepared, or the prepared folder can't be used:
+    what can be learnt within `seconds` (default 2, for large files 4), held in memory, with notes
+    on what that leaves out. With `prepare` the last two are prepared first where that takes next to
+    no time. Raises
     `DatabaseUnavailable` (no tables included), `ConfigError` (tables that aren't there),
     `WorkspaceError` (only for a description folder that was given and isn't there), `Cancelled`.
     """
