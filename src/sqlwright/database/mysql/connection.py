@@ -1,14 +1,14 @@
 """What may be asked of a MySQL session.
 
-`GuardedConnection` is one of the two layers that keep generated SQL harmless: a text runs only if it
-begins as a query and the server itself, preparing it, says that it gives rows; it runs in a
+`GuardedConnection` is one of the two layers that keep generated SQL harmless: a text runs only if
+it begins as a query and the server itself, preparing it, says that it gives rows; it runs in a
 transaction that can't write, under the server's limits, and everything it began ends with it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlwright.database.failures import Refused
@@ -23,21 +23,23 @@ if TYPE_CHECKING:
 
 SQL_BYTES = 1_000_000
 """UTF-8 bytes of a statement at most."""
-OWN_SECONDS = 3_600.0
-"""The server's limit of statements that sqlwright itself wrote; whoever reads has a closer one."""
 EXPLAIN = "EXPLAIN FORMAT=JSON"
-_BLANK = re.compile(r"(?:\s|\(|/\*.*?\*/|--(?=[\s\x00-\x1f])[^\n]*(?:\n|$)|#[^\n]*(?:\n|$))*", re.S)
+_BLANK = re.compile(
+    r"(?:\s|\(|/\*.*?\*/|--(?=[\s\x00-\x1f])[^\n]*(?:\n|$)|#[^\n]*(?:\n|$))*", re.DOTALL
+)
 _FIRST = re.compile(r"(?:SELECT|WITH|VALUES|TABLE)\b", re.IGNORECASE)
 _VERSIONED = re.compile(r"/\*M?!")
-_LITERAL = re.compile(r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\"|`(?:[^`]|``)*`|\?", re.S)
+_LITERAL = re.compile(
+    r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\"|`(?:[^`]|``)*`|\?", re.DOTALL
+)
 
 
 class GuardedConnection:
     """A connection that only answers queries. Not thread-safe, but `interrupt` may come from
     another thread."""
 
-    def __init__(self, opening: Mapping[str, Any]) -> None:
-        self._session = Session(opening, opening["seconds"])
+    def __init__(self, opening: Mapping[str, Any], seconds: Callable[[], float]) -> None:
+        self._session = Session(opening, seconds)
         self._phase: Literal["prepare", "run"] = "prepare"
 
     @property
@@ -74,8 +76,8 @@ class GuardedConnection:
 class TrustedConnection:
     """A read-only connection for SQL that sqlwright itself wrote; a parameter's place is `?`."""
 
-    def __init__(self, opening: Mapping[str, Any]) -> None:
-        self._session = Session(opening, OWN_SECONDS)
+    def __init__(self, opening: Mapping[str, Any], seconds: Callable[[], float]) -> None:
+        self._session = Session(opening, seconds)
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:
         """Rows one by one. Raises PyMySQL's errors."""

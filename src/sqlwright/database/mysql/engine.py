@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlwright.database.mysql.connection import GuardedConnection, TrustedConnection
 from sqlwright.database.mysql.failures import FAILURES, explain_failure
-from sqlwright.database.workers.confinement import lower
+from sqlwright.database.workers.confinement import confine_client
 
 if TYPE_CHECKING:
     from sqlwright.database.failures import Failure
@@ -20,18 +20,19 @@ class _Mysql:
     threads = False
     addresses = 256 * 1024 * 1024
 
+    def __init__(self) -> None:
+        self._seconds = 0.0
+
     def start(self, folder: str) -> list[str]:
-        """Give up writing files; the network is needed."""
+        """Give up everything but the network and reading of files."""
         del folder
-        limits = ("RLIMIT_FSIZE", "RLIMIT_CORE")
-        held = [lower(name, 0, for_good=True) for name in limits]
-        return ["limits"] if all(held) else []
+        return confine_client()
 
     def guarded(self, opening: Mapping[str, Any]) -> GuardedConnection:
-        return GuardedConnection(opening)
+        return GuardedConnection(opening, lambda: self._seconds)
 
     def trusted(self, opening: Mapping[str, Any]) -> TrustedConnection:
-        return TrustedConnection(opening)
+        return TrustedConnection(opening, lambda: self._seconds)
 
     def explain(self, error: BaseException) -> Failure:
         return explain_failure(error)
@@ -44,6 +45,10 @@ class _Mysql:
         """Nothing: the process's own limits hold what comes over; the server has limits of the
         session's."""
         del size
+
+    def set_seconds(self, seconds: float) -> None:
+        """Tell the time that the next statement may take."""
+        self._seconds = seconds
 
 
 ENGINE = _Mysql()

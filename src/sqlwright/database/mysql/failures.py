@@ -1,4 +1,4 @@
-"""Sorts the errors that PyMySQL raises, by the server's numbers; nothing else reads its messages."""
+"""Sorts the errors that PyMySQL raises by the server's numbers; nothing else reads its messages."""
 
 from __future__ import annotations
 

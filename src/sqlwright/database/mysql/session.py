@@ -15,7 +15,7 @@ import math
 import re
 import ssl
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pymysql
@@ -28,6 +28,8 @@ from sqlwright.database.mysql.failures import LOST, error_number
 CONNECT_SECONDS = 5.0
 KILL_SECONDS = 1.0
 """The time that stopping a statement may take; the process is killed soon after."""
+_LATE_SECONDS = 0.25
+"""The server's own limit of time comes after that of the process that asks: it is the net below."""
 _RESET, _PREPARE, _CLOSE_STATEMENT = 0x1F, COMMAND.COM_STMT_PREPARE, COMMAND.COM_STMT_CLOSE
 _NO_TLS = 2026
 _LEAST = {True: (10, 2, 4), False: (5, 7, 8)}
@@ -49,15 +51,15 @@ class Session:
     """A connection that is renewed when it was lost. Not thread-safe, but `stop` may come from
     another thread."""
 
-    def __init__(self, opening: Mapping[str, Any], seconds: float) -> None:
-        """`seconds` is the server's own limit of a statement. Connects; raises PyMySQL's errors."""
+    def __init__(self, opening: Mapping[str, Any], seconds: Callable[[], float]) -> None:
+        """`seconds` tells the time that a statement may take now. Connects; raises PyMySQL's
+        errors."""
         self._opening = opening
         self._seconds = seconds
         self._conversions = make_conversions()
         self._connection: Any = None
         self._who: Row = ()
         self._cursor: Any = None
-        self._ready = False
         self.connect()
 
     @property
@@ -134,7 +136,6 @@ class Session:
         """End everything that statements have begun: transaction, user variables, locks, settings.
         Where that can't be done the connection is closed, which does it too."""
         self.end()
-        self._ready = False
         if self._connection is None:
             return
         try:
@@ -168,7 +169,7 @@ class Session:
     def close(self) -> None:
         """Close at once. Safe to call twice."""
         connection, self._connection = self._connection, None
-        self._cursor, self._ready = None, False
+        self._cursor = None
         if connection is not None:
             result = connection._result
             if result is not None:
@@ -179,23 +180,19 @@ class Session:
     def _begin(self, transaction: bool) -> None:
         if self._connection is None:
             self.connect()
-        if not self._ready:
-            self._command(self._settings())
-            self._ready = True
+        self._connection.query(self._settings())
         if transaction:
-            self._command("START TRANSACTION READ ONLY")
-
-    def _command(self, sql: str) -> None:
-        self._connection.query(sql)
+            self._connection.query("START TRANSACTION READ ONLY")
 
     def _settings(self) -> str:
         mariadb, version = _read_version(str(self._connection.server_version))
         settings = dict(_SETTINGS)
+        seconds = self._seconds() + _LATE_SECONDS
         if mariadb:
-            settings["max_statement_time"] = f"{self._seconds:.3f}"
+            settings["max_statement_time"] = f"{seconds:.3f}"
             settings["max_session_mem_used"] = str(_SESSION_BYTES)
         else:
-            settings["max_execution_time"] = str(math.ceil(self._seconds * 1000))
+            settings["max_execution_time"] = str(math.ceil(seconds * 1000))
         new = not mariadb and version >= (8, 0, 0)
         settings["transaction_read_only" if new else "tx_read_only"] = "1"
         written = ", ".join(f"@@SESSION.{name} = {value}" for name, value in settings.items())

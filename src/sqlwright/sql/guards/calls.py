@@ -35,7 +35,7 @@ _BEFORE_TEXT = words(
     """
     all and array as between both by case collate columns date datetime distinct div else end escape
     except for from glob group having ilike in interval is lambda leading like limit mod not of
-    offset on or order over passing path regexp return rlike select separator similar then time
+    offset on or order over passing path placing regexp return rlike select separator similar then time
     timestamp timestamptz timetz to trailing uescape union using values when where with xor zone
     """
 )
@@ -158,7 +158,8 @@ def _check_calls(tokens: Sequence[SqlToken], rules: Rules, functions: Container[
             or name in rules.types
         ):
             continue
-        if name not in rules.functions and name not in functions:
+        known = name in rules.functions or name in rules.table_functions or name in functions
+        if not known:
             refuse_call(name, rules)
 
 

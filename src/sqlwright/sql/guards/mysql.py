@@ -96,8 +96,9 @@ def rules(dialect: Dialect) -> Rules:
         table_functions=_TABLE_FUNCTIONS,
         types=common.TYPES | _TYPES,
         dangerous=_DANGEROUS,
-        keywords=words("against columns div match mod over regexp rlike row xor"),
+        keywords=words("against columns div match mod regexp rlike row xor"),
         suggestions=_SUGGESTIONS,
         words=common.WORDS | _WORDS,
         names="exact",
+        empty_tables=words("dual"),
     )

@@ -21,7 +21,7 @@ _KINDS = words(
     """
     Alias AtTimeZone CTE ColumnDef Condition Cube DataType DataTypeParam Distinct Fetch Filter From
     FromTimeZone Group GroupingSets Having HavingMax Identifier IgnoreNulls Interval IntervalSpan
-    JSONColumnDef JSONKeyValue JSONPath JSONPathPart JSONSchema Join Lambda Lateral Limit
+    JSONColumnDef JSONKeyValue JSONPath JSONPathPart JSONSchema JSONValue Join Lambda Lateral Limit
     LimitOptions Offset Order Ordered Qualify Query RespectNulls Rollup Slice Star Table TableAlias
     TableSample Tuple Values Var Where WindowSpec With WithinGroup FormatJson OnCondition
     """
@@ -64,7 +64,8 @@ _CALLED = words(
     StrToDate StrToTime StringToArray Struct StructExtract Substring SubstringIndex Sum Tan Tanh
     TimeFromParts TimeToStr TimeToUnix TimestampAdd TimestampDiff TimestampFromParts TimestampSub
     TimestampTrunc ToBase64 ToBinary ToDays ToMap ToNumber Transform Translate Trim Trunc Try TryCast
-    TsOrDsToDate Typeof Unhex Unicode UnixToTime Unnest Upper UtcDate UtcTime UtcTimestamp Uuid
+    TsOrDsToDate TsOrDsToTimestamp
+    Typeof Unhex Unicode UnixToTime Unnest Upper UtcDate UtcTime UtcTimestamp Uuid
     VarMap Variance VariancePop Week WeekOfYear WidthBucket Xor Year YearOfWeek YearOfWeekIso
     """
 )

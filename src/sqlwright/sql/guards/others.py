@@ -80,5 +80,6 @@ def rules(dialect: Dialect) -> Rules:
         suggestions=_SUGGESTIONS,
         words=common.WORDS | _WORDS,
         names="exact" if exact else _FOLDED[dialect.case],
-        own_tables=re.compile(r"(pg|sqlite|duckdb|sys|v\$|all|dba|user|gv|svv|stl|stv)_.*|dual"),
+        empty_tables=words("dual"),
+        own_tables=re.compile(r"(pg|sqlite|duckdb|sys|v\$|all|dba|user|gv|svv|stl|stv)_.*"),
     )

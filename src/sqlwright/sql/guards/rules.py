@@ -48,6 +48,8 @@ class Rules:
     """Tables of the engine's own, without a namespace."""
     own_columns: frozenset[str] = field(default=frozenset())
     """Columns that the engine adds to each table, which aren't data."""
+    empty_tables: frozenset[str] = field(default=frozenset())
+    """Names without quotes that stand for no table at all."""
     attributes_call: bool = False
     """x.f may call f(x)."""
 

@@ -31,6 +31,8 @@ def read_name(node: exp.Expr, readable: frozenset[str], rules: Rules) -> str:
     *places, name = (_folded(part, rules) for part in parts)
     if not places and _is_expression(node, name, rules):
         return name
+    if not places and fold_name(name) in rules.empty_tables and not parts[0].args.get("quoted"):
+        return name
     written = ".".join(part.name for part in parts)
     namespaces = [fold_name(place) for place in places]
     if set(namespaces) & set(rules.dialect.catalogs) or (
@@ -74,9 +76,9 @@ def _is_expression(node: exp.Expr, name: str, rules: Rules) -> bool:
                     return True
             return False
         having = above.args.get("with_")
-        if having is not None and having is not below:
-            if any(_folded_alias(cte, rules) == name for cte in having.expressions):
-                return True
+        beside = having.expressions if having is not None and having is not below else ()
+        if any(_folded_alias(cte, rules) == name for cte in beside):
+            return True
         below, above = above, above.parent
     return False
 
