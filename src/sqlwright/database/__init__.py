@@ -25,6 +25,7 @@ __all__ = ["ENGINES", "check_address", "open_database"]
 
 ENGINES = {
     "mysql": "sqlwright.database.mysql.database:MysqlDatabase",
+    "postgres": "sqlwright.database.postgres.database:PostgresDatabase",
     "sqlite": "sqlwright.database.sqlite.database:SqliteDatabase",
 }
 """Classes of databases by the name of their engine, loaded when one is opened."""

@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlwright.english.words import split_name
@@ -189,7 +190,9 @@ def _usual(profile: ColumnProfile) -> list[Cell]:
 def _is_worth_it(cell: Cell) -> bool:
     if isinstance(cell, str):
         return bool(cell.strip())
-    return isinstance(cell, int | float) and math.isfinite(cell)
+    if isinstance(cell, int | float | Decimal):
+        return math.isfinite(cell)
+    return cell is not None and not isinstance(cell, bytes)
 
 
 def _is_small(profile: ColumnProfile, usual: Sequence[Cell], whole: Sequence[str]) -> bool:

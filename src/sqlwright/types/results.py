@@ -27,7 +27,9 @@ of an enumeration are texts, an interval of months is a text."""
 ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable"]
 ErrorCause = Literal[
     "", "unknown_table", "unknown_column", "unknown_function", "syntax",
-    "locked", "damaged", "not_started", "slow",
+    "locked", "damaged", "not_started", "slow", "forbidden", "refused", "unknown_host",
+    "no_database", "not_admitted", "not_encrypted", "not_connected",
+    "bad_address",
 ]  # fmt: skip
 
 

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from itertools import islice
 
 from sqlwright.evaluation.rules.arranging import choices
 from sqlwright.evaluation.rules.rule import Row, Rule
 from sqlwright.sql.distinct import without_distinct
 from sqlwright.types import Cell, ExecutionResult
+
+Number = int | float | Decimal
 
 
 def orders(gold_sql: str) -> bool:
@@ -48,7 +51,7 @@ def _equal(left: Sequence[Row], right: Sequence[Row], *, ordered: bool) -> bool:
 def _bag(row: Row) -> tuple[tuple[str, Cell], ...]:
     """A row whatever the order of its cells. Equal numbers of different types fall together, as do
     0.0 and -0.0."""
-    keyed = [(f"{float(c) + 0.0!r}" if isinstance(c, int | float) else repr(c), c) for c in row]
+    keyed = [(f"{float(c) + 0.0!r}" if isinstance(c, Number) else repr(c), c) for c in row]
     return tuple(sorted(keyed, key=lambda pair: pair[0]))
 
 
