@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated
@@ -31,7 +31,7 @@ from sqlwright.boundary.arguments import (
 from sqlwright.comparison.records import Comparison
 from sqlwright.confidence.own import CalibrationReport
 from sqlwright.confidence.refitting import GoldenQuestion
-from sqlwright.errors import Cancelled, UserError
+from sqlwright.errors import Cancelled, DatabaseUnavailable, UserError
 from sqlwright.events import ChoiceMade, EventSink, no_events
 from sqlwright.llm.models import Models
 from sqlwright.local.models import embedded_digest
@@ -143,7 +143,7 @@ class Session:
             trace.begin(asked, workspace, self.recipe.source, self.models.default)
             own = self.calibrations.of(self.recipe.name, self._model())
             answer, state = self._pipeline.run(asked, workspace, self.models, trace.run, own)
-            return trace.end(answer), state
+            return trace.end(_with_cost(answer, workspace, run)), state
 
     @checked
     def choose(self, answer: Annotated[Answer, Whole()], number: Natural) -> Answer:
@@ -211,7 +211,9 @@ class Session:
         An SQL error or a refused statement is an answer with status 'failed'.
         """
         with self._running(seconds, cancelled) as run, self._opened.using(run) as workspace:
-            return query_answer(sql, workspace.database.execute(sql, run), workspace.schema)
+            result = workspace.database.execute(sql, run)
+            answer = query_answer(sql, result, workspace.schema)
+            return _with_cost(answer, workspace, run)
 
     sql = run_sql
 
@@ -332,3 +334,14 @@ class Session:
         finally:
             with self._lock:
                 del self._runs[run.id]
+
+
+def _with_cost(answer: Answer, workspace: Workspace, run: Run) -> Answer:
+    """The answer with what its query reads, where the engine tells."""
+    if answer.status != "answered" or not answer.sql or not workspace.database.estimates:
+        return answer
+    try:
+        cost = workspace.database.cost(answer.sql, run)
+    except DatabaseUnavailable:
+        return answer  # it has its rows; a server that is gone now changes nothing of them
+    return replace(answer, cost=cost) if cost.told else answer

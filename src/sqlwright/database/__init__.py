@@ -27,6 +27,8 @@ ENGINES = {
     "mysql": "sqlwright.database.mysql.database:MysqlDatabase",
     "postgres": "sqlwright.database.postgres.database:PostgresDatabase",
     "sqlite": "sqlwright.database.sqlite.database:SqliteDatabase",
+    "duckdb": "sqlwright.database.duckdb.database:DuckdbDatabase",
+    "files": "sqlwright.database.files.database:FilesDatabase",
 }
 """Classes of databases by the name of their engine, loaded when one is opened."""
 

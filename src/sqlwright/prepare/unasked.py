@@ -81,8 +81,8 @@ def _was_late(folder: Path) -> bool:
 def _estimate(url: str, folder: Path, run: Run) -> float:
     """About how many seconds it takes."""
     with open_database(url) as whole:
-        size = whole.size() or 0
-        if size * PER_BYTE > MOST_SECONDS:
+        size = whole.size()
+        if size is not None and size * PER_BYTE > MOST_SECONDS:
             return size * PER_BYTE
         with whole.reader() as reader, TimedReader(reader, run, ESTIMATING) as reading:
             return work_on(reading, whole.schema(), size, _known(folder)).seconds
