@@ -149,7 +149,7 @@ class PostgresDatabase(GuardedDatabase):
         return self._known_now().rows
 
     def login(self) -> Login:
-        """What the login could do, were it not for sqlwright. Raises DatabaseUnavailable."""
+        """Rights of the login, were it not for sqlwright. Raises DatabaseUnavailable."""
         with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
             return read_login(connection)
 
@@ -212,8 +212,7 @@ class PostgresDatabase(GuardedDatabase):
             self._check_known(sql, stop, self._read_known(SCHEMA_SECONDS))
 
     def _check_known(self, sql: str, stop: StopReading | None, known: Known) -> None:
-        readable = frozenset(table.name for table in known.schema.tables)
-        check_query(sql, self.dialect, readable=readable, stop=stop)
+        check_query(sql, self.dialect, readable=known.readable, stop=stop)
 
     def _known_now(self) -> Known:
         known = self._known
@@ -257,7 +256,7 @@ class PostgresDatabase(GuardedDatabase):
 
 
 def opening_of(address: Address) -> dict[str, Any]:
-    """What a worker needs to connect. It may hold a password, and goes through a pipe alone."""
+    """All that a worker needs to connect. It may hold a password, and goes through a pipe alone."""
     _, _, rest = address.text.partition("://")
     environment = {
         name: value
