@@ -47,7 +47,6 @@ from sqlwright.form.read.sql import read_sql
 from sqlwright.form.walking import inside, selects
 from sqlwright.form.write.settled import bare_columns, is_grouped
 from sqlwright.form.write.sql import write_sql
-from sqlwright.schema import Schema
 from sqlwright.sql.tree import node_text, query_tree
 from sqlwright.types import Candidate, ExecutionResult
 
@@ -150,7 +149,9 @@ class Database:
         bare = tuple(dict.fromkeys(bare_columns(select)))
         if not bare:
             return False
-        extremes = {one for one in inside(select.items, f.Aggregate) if one.function in {"min", "max"}}
+        extremes = {
+            one for one in inside(select.items, f.Aggregate) if one.function in {"min", "max"}
+        }
         if len(extremes) == 1:
             return False
         counts = tuple(f.Aggregate("count", column, distinct=True) for column in bare)
@@ -288,7 +289,9 @@ class Measures:
                 print(f"      {example}")
 
 
-def databases(options: argparse.Namespace, folder: Path) -> Iterator[tuple[Database, list[Example]]]:
+def databases(
+    options: argparse.Namespace, folder: Path
+) -> Iterator[tuple[Database, list[Example]]]:
     """Each database of the split, loaded, and its questions."""
     examples = load_spider(options.data, split=options.split).examples
     listed = json.loads((options.data / "tables.json").read_text())

@@ -96,7 +96,10 @@ WORDS = Words(
     backslash=False,
     nulls=True,
     moved={
-        "days": ("CAST({} {} INTERVAL '{} days' AS DATE)", "CAST({} {} {} * INTERVAL '1 day' AS DATE)"),
+        "days": (
+            "CAST({} {} INTERVAL '{} days' AS DATE)",
+            "CAST({} {} {} * INTERVAL '1 day' AS DATE)",
+        ),
         "months": (
             "CAST({} {} INTERVAL '{} months' AS DATE)",
             "CAST({} {} {} * INTERVAL '1 month' AS DATE)",
