@@ -65,8 +65,10 @@ class Words:
     """Two texts as one."""
     days_between: str
     """Days between two dates."""
-    part_text: str
-    """What letters of a pattern that are no part stand in, where parts are put together."""
+    codes: Mapping[str, str]
+    """Codes of parts of dates within a pattern, by the letter of STRFTIME's."""
+    pattern: str
+    """A moment by a pattern."""
     limits_within: bool = True
     """A query after IN may have a limit."""
 

@@ -18,7 +18,7 @@ WORDS: Words = replace(
         "last": "RIGHT({}, {})",
         "instr": "INSTR({}, {})",
         "time": "STRFTIME({}, '%H:%M:%S')",
-        "julianday": "JULIAN({})",
+        "julianday": "(JULIAN({}) - 0.5)",
         "year_month": "STRFTIME({}, '%Y-%m')",
         "month_day": "STRFTIME({}, '%m-%d')",
         "weekday_name": "DAYNAME({})",
@@ -51,4 +51,6 @@ WORDS: Words = replace(
     picked="FIRST({} ORDER BY {})",
     picked_number="FIRST({} ORDER BY {})",
     escapes=False,
+    codes={letter: f"%{letter}" for letter in "YmdHMSjwW"},
+    pattern="STRFTIME({}, '{}')",
 )

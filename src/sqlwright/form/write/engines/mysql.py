@@ -75,6 +75,7 @@ WORDS: Words = replace(
     },
     joined="CONCAT({}, {})",
     days_between="DATEDIFF({}, {})",
-    part_text="CONCAT({}, {})",
+    codes={**{letter: f"%{letter}" for letter in "YmdHSjw"}, "M": "%i"},
+    pattern="DATE_FORMAT({}, '{}')",
     limits_within=False,
 )

@@ -111,5 +111,14 @@ WORDS = Words(
     },
     joined="{} || {}",
     days_between="({} - {})",
-    part_text="{} || {}",
+    codes={
+        "Y": "YYYY",
+        "m": "MM",
+        "d": "DD",
+        "H": "HH24",
+        "M": "MI",
+        "S": "SS",
+        "j": "DDD",
+    },
+    pattern="TO_CHAR({}, '{}')",
 )
