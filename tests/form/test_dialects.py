@@ -1,4 +1,4 @@
-"""Forms in the dialects of other engines: how they are written, and that they find SQLite's rows."""
+"""Forms in the dialects of other engines: what is written, and that it finds the same rows."""
 
 from __future__ import annotations
 
