@@ -215,15 +215,15 @@ class TypedWriter(ExpressionWriter):
             return (self.words.quotient if whole else self.words.whole_quotient).format(
                 left, divisor
             )
-        if not kinds & {"decimal", "real"} and self.words.divides_whole:
+        if not kinds & {"decimal", "real"}:
             left = self._fraction(node.left)
         return f"{left} / {divisor}"
 
     def _fraction(self, node: f.Expression) -> str:
         """A number that divides without being cut to an integer."""
-        if not self.words.divides_whole or self.kinds.of(node) in {"decimal", "real"}:
+        if self.kinds.of(node) in {"decimal", "real"} or self.words.fraction == "{}":
             return self._number_operand(node, 2)
-        return self.words.decimal.format(self.number(node))
+        return self.words.fraction.format(self.number(node))
 
     def _divisor(self, node: f.Expression, text: str) -> str:
         """A divisor; NULL in place of zero, by which SQLite divides to NULL."""
