@@ -7,7 +7,7 @@ that the item passes on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import cast
 
 from sqlwright.errors import UnsupportedQuery
@@ -19,7 +19,6 @@ from sqlwright.form.walking import inside
 from sqlwright.form.write.expressions import like_pattern
 from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.sql.dialects import SQLITE
 from sqlwright.sql.facts import (
     AggregateCall,
     Clause,
@@ -50,9 +49,7 @@ def form_facts(form: f.Query, schema: Schema) -> QueryFacts:
     What stands for several operations of SQL is read from what is written.
     """
     if _is_short_for_more(form):
-        # Facts are the same on every engine: read from SQLite's words, whatever runs.
-        plain = schema if schema.dialect == SQLITE.name else replace(schema, dialect=SQLITE.name)
-        facts = query_facts(write_sql(form, plain), plain)
+        facts = query_facts(write_sql(form, schema.in_sqlite), schema.in_sqlite)
         if facts is None:
             raise UnsupportedQuery("nested too deeply to be read")
         return facts
