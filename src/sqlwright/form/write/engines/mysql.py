@@ -9,7 +9,7 @@ from sqlwright.form.write.words import Words
 
 _PICKED = "SUBSTRING_INDEX(GROUP_CONCAT({} ORDER BY {} SEPARATOR '\\n'), '\\n', 1)"
 _UNITS = {"days": "DAY", "months": "MONTH", "years": "YEAR"}
-_JULIAN = "(TO_DAYS({0}) + TIME_TO_SEC(TIME({0})) / 86400 + 1721059.5)"
+_JULIAN = "(TIMESTAMPDIFF(SECOND, '1970-01-01', {}) / 86400e0 + 2440587.5)"
 
 WORDS: Words = replace(
     POSTGRES,
