@@ -18,7 +18,9 @@ from sqlwright.events import QueryExecuted
 from sqlwright.messages import Span, Text
 from sqlwright.prompts.cells import render_sql, sql_pieces
 from sqlwright.protocols import Context
-from sqlwright.schema import ColumnRef, Detail
+from sqlwright.schema import ColumnRef, Detail, Schema
+from sqlwright.sql.dialects import dialect_of, written_table
+from sqlwright.sql.quoting import written_text
 from sqlwright.sql.reading import ComparedText, compared_texts
 from sqlwright.sql.tokens import quote_name, quote_text
 from sqlwright.types import Candidate, Cell, ExecutionError, Question, State, ValueMatch
@@ -113,17 +115,17 @@ def settled(candidate: Candidate) -> bool:
     was there before. Whoever repeats a query that ran calls it right; one that failed never is."""
     if not candidate.tried:
         return False
-    last = candidate.tried[-1].sql
-    if not last or (candidate.result is not None and not candidate.result.ok):
-        return not last
-    return normalized_sql(last) in seen(replace(candidate, tried=candidate.tried[:-1]))
+    last = candidate.tried[-1]
+    if not last.sql or (candidate.result is not None and not candidate.result.ok):
+        return not last.sql
+    return normalized_sql(last.sql, last.dialect) in seen(replace(candidate, tried=candidate.tried[:-1]))
 
 
 def seen(candidate: Candidate) -> frozenset[str]:
     """Every query its line has come to: itself, what it was made from, what was tried instead."""
     line = list(history(candidate))
-    queries = [one.sql for one in line] + [tried.sql for one in line for tried in one.tried]
-    return frozenset(map(normalized_sql, queries))
+    queries = [*line, *(tried for one in line for tried in one.tried)]
+    return frozenset(normalized_sql(one.sql, one.dialect) for one in queries)
 
 
 def unknown_texts(
@@ -228,15 +230,27 @@ def _visible(match: ValueMatch, state: State) -> bool:
 
 def _stored(compared: ComparedText, context: Context) -> bool:
     """True if some row fulfils the comparison alone; also when that can't be found out quickly."""
-    table, column = map(quote_name, compared.column)
-    operator = "LIKE" if compared.pattern else "="
-    literal = quote_text(compared.text)
-    sql = f"SELECT 1 FROM {table} WHERE {column} {operator} {literal} LIMIT 1"
+    sql = _looking_for(compared, context.workspace.schema)
     run = context.run
     limits = replace(run.limits, seconds=min(run.limits.seconds, _SECONDS))
     result = context.workspace.database.execute(sql, run, limits=limits)
     run.events(QueryExecuted(sql, result))
     return not result.ok or bool(result.rows)
+
+
+def _looking_for(compared: ComparedText, schema: Schema) -> str:
+    """A query that finds a row whose column is the text, or like it whatever its case."""
+    table, column = compared.column
+    if schema.dialect == "sqlite":
+        operator = "LIKE" if compared.pattern else "="
+        condition = f"{quote_name(column)} {operator} {quote_text(compared.text)}"
+        return f"SELECT 1 FROM {quote_name(table)} WHERE {condition} LIMIT 1"
+    named = dialect_of(schema).quoted(column)
+    text = written_text(compared.text, schema.dialect)
+    condition = f"{named} = {text}"
+    if compared.pattern:
+        condition = f"LOWER({named}) LIKE LOWER({text})"
+    return f"SELECT 1 FROM {written_table(schema, table)} WHERE {condition} LIMIT 1"
 
 
 def _unknown_message(unknown: UnknownText, candidate: Candidate, question: Question) -> Text:
