@@ -23,7 +23,7 @@ from sqlwright.sql.dialects import dialect_of, written_table
 from sqlwright.sql.quoting import written_text
 from sqlwright.sql.reading import ComparedText, compared_texts
 from sqlwright.sql.tokens import quote_name, quote_text
-from sqlwright.types import Candidate, Cell, ExecutionError, Question, State, ValueMatch
+from sqlwright.types import Candidate, Cell, ErrorCause, ExecutionError, Question, State, ValueMatch
 
 SIMILAR = 0.6
 """Least similarity, in [0, 1], of a stored value that may have been meant by a text that isn't
@@ -37,6 +37,10 @@ _NUMBER = re.compile(r"\d+")
 _COUNT = 3
 """Most digits of numbers that an engine's message has of its own, such as a count of columns or a
 position; longer ones may be stored values. Chosen."""
+_QUOTES = frozenset({"quoted", "blob"})
+_OF_WORDS: frozenset[ErrorCause] = frozenset(
+    {"unknown_table", "unknown_column", "unknown_function", "syntax"}
+)
 _EXPLAINED = {
     "unsafe": "It was refused, since only one query that reads may run",
     "timeout": "It was stopped because it takes too long; find a way with less work",
@@ -153,7 +157,7 @@ def error_text(error: ExecutionError, candidate: Candidate, question: Question) 
     if error.phase == "run":
         failed = f"It failed with an error: {error.message}"
         return Text((Span(failed, "value", "It failed while it ran."),))
-    quotes = _quotes_others(error.message, candidate.sql) or _quotes_values(
+    quotes = _quotes_others(error, candidate) or _quotes_values(
         error.message, render_sql(candidate, question)
     )
     return _own("It failed with an error: ") + Text.of(
@@ -161,13 +165,20 @@ def error_text(error: ExecutionError, candidate: Candidate, question: Question) 
     )
 
 
-def _quotes_others(message: str, sql: str) -> bool:
-    """True if a message has a quoted name or a long number in it that the query doesn't have."""
-    written = sql.casefold()
+def _quotes_others(error: ExecutionError, candidate: Candidate) -> bool:
+    """True if a message has a quoted name or a long number in it that the query doesn't have.
+
+    Other engines than SQLite suggest names of the schema for one that isn't there, and quote as
+    texts, too: of them, what is known to be about names or words says nothing of the data."""
+    is_sqlite = candidate.dialect == "sqlite"
+    if not is_sqlite and error.cause in _OF_WORDS:
+        return False
+    kinds = _QUOTES if is_sqlite else _QUOTES | {"text"}
+    written = candidate.sql.casefold()
     return any(
-        piece.text.strip('"').casefold() not in written
-        for piece in sql_pieces(message)
-        if piece.kind in {"quoted", "blob"} or (piece.kind == "number" and len(piece.text) > _COUNT)
+        piece.text.strip('"' if is_sqlite else "\"'`").casefold() not in written
+        for piece in sql_pieces(error.message)
+        if piece.kind in kinds or (piece.kind == "number" and len(piece.text) > _COUNT)
     )
 
 
