@@ -156,8 +156,11 @@ def _free_port() -> int:
 def _accepts(server: MariadbServer) -> bool:
     import pymysql
 
+    with socket.socket(socket.AF_UNIX) as tried:
+        if tried.connect_ex(server.socket):
+            return False
     try:
-        server.connect(connect_timeout=2).close()
+        server.connect(connect_timeout=5).close()
     except pymysql.MySQLError:
         return False
     return True

@@ -59,3 +59,13 @@ def test_the_statements_make_a_login_that_only_reads(
         postgres_server.run(f"DROP OWNED BY {role}; ", name)
     postgres_server.drop(name)
     postgres_server.run("DROP ROLE looks; DROP ROLE looks_once")
+
+
+def test_the_statements_are_about_the_namespace_that_is_usual(
+    postgres_server: PostgresServer, postgres_database: Callable[[str], str], opened: Opener
+) -> None:
+    name = postgres_database("CREATE SCHEMA sales; CREATE TABLE sales.orders (id int)")
+    postgres_server.run(f"ALTER DATABASE {name} SET search_path = sales")
+    rights = opened(postgres_server.url(name)).rights()
+    assert any('GRANT USAGE ON SCHEMA "sales"' in text for text in rights.statements)
+    assert not any('"public"' in text for text in rights.statements)

@@ -13,14 +13,16 @@ from sqlwright.database.address import Address
 from sqlwright.database.failures import ReadFailed
 from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase
 from sqlwright.database.postgres.introspect import Known, read_known
-from sqlwright.database.postgres.login import Login, read_login
+from sqlwright.database.postgres.login import Login, read_login, reading_login
 from sqlwright.database.postgres.planning import EXPLAIN, read_cost
 from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.rights import LoginRights
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema, fold_name
+from sqlwright.sql.dialects import POSTGRES
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause
@@ -155,6 +157,19 @@ class PostgresDatabase(GuardedDatabase):
     def login(self) -> Login:
         """Rights of the login, were it not for sqlwright. Raises DatabaseUnavailable."""
         return self._read(read_login, SCHEMA_SECONDS)
+
+    def rights(self) -> LoginRights:
+        """The same in words, and the statements that make a login which can only read."""
+        login, known = self.login(), self._read_known(SCHEMA_SECONDS)
+        schema, usual = known.schema, known.usual or POSTGRES.namespace
+        namespaces = dict.fromkeys(table.namespace or usual for table in schema.tables) or {usual}
+        listed = (
+            []
+            if self.tables is None
+            else [(table.namespace or usual, table.own_name) for table in schema.tables]
+        )
+        made = reading_login(login.database, tuple(namespaces), tables=listed)
+        return LoginRights(login.name, login.excess, made)
 
     def fingerprint(self) -> str:
         """Changes when the stored data may have changed, within seconds; some milliseconds. Empty

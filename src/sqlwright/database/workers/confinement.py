@@ -12,7 +12,7 @@ import contextlib
 import os
 import struct
 import sys
-from collections.abc import Container
+from collections.abc import Collection, Container
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,8 +71,9 @@ _FOREIGN_CALLS = 0x40000000
 """Numbers from here on are those of another calling convention of x86_64."""
 
 
-def confine(folder: str) -> list[str]:
+def confine(folder: str, also: Collection[str] = ()) -> list[str]:
     """Give up what reading below `folder` doesn't need, for good; the names of what holds now.
+    What `also` names, of the system's own, may be read, too, where it is there.
 
     Threads that were started before keep some of it, so there should be none.
     """
@@ -87,7 +88,13 @@ def confine(folder: str) -> list[str]:
         if system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
             return holds
         holds.append("no_new_privs")
-        if _landlock(system, {folder: _READ_FILE}):
+        for place in also:
+            # Left open: the system makes files of /proc anew when nobody holds them, and what was
+            # allowed would be another file.
+            with contextlib.suppress(OSError):
+                os.open(place, os.O_PATH | os.O_CLOEXEC)
+        there = [folder, *filter(os.path.exists, also)]
+        if _landlock(system, dict.fromkeys(there, _READ_FILE)):
             holds.append("landlock")
         if _seccomp(system):
             holds.append("seccomp")

@@ -41,8 +41,6 @@ _CODE_BYTES = 16 * 1024 * 1024
 """Memory that holds programs and libraries, not data."""
 _LEAST_MEMORY = 64 * 1024 * 1024
 """Bytes without which the process can't work."""
-_LARGE = 96 * 1024 * 1024
-"""A process that holds more than this after a query is ended; it would keep most of it."""
 _LARGEST_MEMORY = 2**62
 """Bytes; the system's calls take no larger number."""
 
@@ -65,7 +63,7 @@ def main(control: int, name: str, folder: str) -> None:
             os._exit(0)
         _write(RECEIVED)
         head, rows = worker.answer(unpack_request(body))
-        _write(_packed(head | {"large": memory.taken() > _LARGE}, rows, engine))
+        _write(_packed(head | {"large": memory.taken() > engine.idle_bytes}, rows, engine))
         del body, rows
 
 
@@ -269,7 +267,8 @@ def _set_limits(request: dict[str, Any], engine: Engine) -> None:
     if resource is None:
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
-    lower("RLIMIT_CPU", int(used.ru_utime + used.ru_stime + min(request["seconds"], 1e6)) + 2)
+    allowed = min(request["seconds"], 1e6) * max(engine.threads, 1)
+    lower("RLIMIT_CPU", int(used.ru_utime + used.ru_stime + allowed) + 2)
     lower("RLIMIT_DATA", memory - _CODE_BYTES)
     lower("RLIMIT_AS", memory + _CODE_BYTES + engine.addresses)
 
