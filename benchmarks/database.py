@@ -22,8 +22,8 @@ import yaml
 
 from sqlwright.database import open_database
 from sqlwright.database.sqlite.connection import TrustedConnection
-from sqlwright.database.sqlite.files import DatabaseFile
 from sqlwright.database.sqlite.database import SqliteDatabase
+from sqlwright.database.sqlite.files import DatabaseFile
 from sqlwright.protocols import Limits, Run
 
 DENIAL = Path(__file__).parents[1] / "tests" / "cases" / "denial" / "queries.yaml"

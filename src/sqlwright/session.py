@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated
@@ -31,7 +31,7 @@ from sqlwright.boundary.arguments import (
 from sqlwright.comparison.records import Comparison
 from sqlwright.confidence.own import CalibrationReport
 from sqlwright.confidence.refitting import GoldenQuestion
-from sqlwright.errors import Cancelled, UserError
+from sqlwright.errors import Cancelled, DatabaseUnavailable, UserError
 from sqlwright.events import ChoiceMade, EventSink, no_events
 from sqlwright.llm.models import Models
 from sqlwright.local.models import embedded_digest
@@ -41,7 +41,7 @@ from sqlwright.protocols import ModelsByRole, Run, Workspace
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.answering import chosen_answer, never_begun, query_answer
 from sqlwright.running.calibrating import Asker, Progress, calibrated
-from sqlwright.running.opened import ModelLoading, OpenedWorkspace
+from sqlwright.running.opened import LostNames, ModelLoading, OpenedWorkspace
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.running.trace import Recording
 from sqlwright.settings.defaults import Defaults, Target
@@ -132,18 +132,30 @@ class Session:
     ) -> tuple[Answer, State]:
         """`ask`, and the state the answer was drawn from: every candidate, link and value."""
         asked = Question(question, evidence, tuple(history))
-        with self._running(seconds, cancelled, on_event) as run, ExitStack() as stack:
+        with self._running(seconds, cancelled, on_event) as run:
+            answer, state, outdated = self._answered(asked, run)
+            if outdated and not run.cancelled.is_set() and run.remaining() > 0:
+                answer, state, _ = self._answered(asked, replace(run, id=f"{run.id}-again"))
+            return answer, state
+
+    def _answered(self, asked: Question, run: Run) -> tuple[Answer, State, bool]:
+        """The answer, the state it was drawn from, and True if there is none because tables or
+        columns are gone that were known."""
+        lost = LostNames(run.events)
+        with ExitStack() as stack:
             self._loading.start()  # beside opening the database
             try:
                 workspace = stack.enter_context(self._opened.using(run))
                 self._loading.wait(run)
             except Cancelled as error:
-                return never_begun(asked, error)
-            trace = stack.enter_context(Recording(self._traces, run))
+                return *never_begun(asked, error), False
+            trace = stack.enter_context(Recording(self._traces, replace(run, events=lost)))
             trace.begin(asked, workspace, self.recipe.source, self.models.default)
             own = self.calibrations.of(self.recipe.name, self._model())
             answer, state = self._pipeline.run(asked, workspace, self.models, trace.run, own)
-            return trace.end(answer), state
+            outdated = lost.seen and self._opened.outdated(workspace, run)
+            answer = trace.end(_with_cost(answer, workspace, run))
+            return answer, state, outdated and answer.status != "answered"
 
     @checked
     def choose(self, answer: Annotated[Answer, Whole()], number: Natural) -> Answer:
@@ -211,7 +223,9 @@ class Session:
         An SQL error or a refused statement is an answer with status 'failed'.
         """
         with self._running(seconds, cancelled) as run, self._opened.using(run) as workspace:
-            return query_answer(sql, workspace.database.execute(sql, run), workspace.schema)
+            result = workspace.database.execute(sql, run)
+            answer = query_answer(sql, result, workspace.schema)
+            return _with_cost(answer, workspace, run)
 
     sql = run_sql
 
@@ -332,3 +346,14 @@ class Session:
         finally:
             with self._lock:
                 del self._runs[run.id]
+
+
+def _with_cost(answer: Answer, workspace: Workspace, run: Run) -> Answer:
+    """The answer with what its query reads, where the engine tells."""
+    if answer.status != "answered" or not answer.sql or not workspace.database.estimates:
+        return answer
+    try:
+        cost = workspace.database.cost(answer.sql, run)
+    except DatabaseUnavailable:
+        return answer  # it has its rows; a server that is gone now changes nothing of them
+    return replace(answer, cost=cost) if cost.told else answer

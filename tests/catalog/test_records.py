@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from typing import Any
 
@@ -15,13 +16,22 @@ from sqlwright.errors import WorkspaceError
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, Table
 
 names = st.text(min_size=1, max_size=12)
-cells = (
+zones = st.none() | st.just(datetime.UTC)
+single = (
     st.none()
+    | st.booleans()
     | st.integers(-(2**63), 2**63 - 1)
     | st.floats(allow_nan=False)
     | st.text()
     | st.binary()
+    | st.decimals(allow_nan=False)
+    | st.dates()
+    | st.datetimes(timezones=zones)
+    | st.times()
+    | st.timedeltas()
+    | st.uuids()
 )
+cells = st.recursive(single, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=4)
 counts = st.integers(0, 10**12)
 profiles = st.builds(
     ColumnProfile,

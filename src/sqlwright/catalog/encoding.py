@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, cast
 
@@ -18,7 +21,7 @@ VERSION = 2
 """Version of the JSON form; a catalog of another version is prepared again."""
 _PROFILE = tuple(field.name for field in fields(ColumnProfile))
 _TABLE_PROFILE = tuple(field.name for field in fields(TableProfile))
-_PLAIN_CELLS = frozenset({type(None), int, float, str})
+_PLAIN_CELLS = frozenset({type(None), bool, int, float, str})
 _COLUMN = tuple(field.name for field in fields(Column))
 
 
@@ -103,6 +106,7 @@ def schema_to_data(schema: Schema) -> dict[str, Any]:
             {
                 "name": table.name,
                 "kind": table.kind,
+                **({"namespace": table.namespace} if table.namespace else {}),
                 "primary_key": list(table.primary_key),
                 "label": table.label,
                 "description": table.description,
@@ -128,6 +132,7 @@ def schema_from_data(data: Mapping[str, Any]) -> Schema:
             ),
             primary_key=tuple(map(str, table["primary_key"])),
             kind="view" if table["kind"] == "view" else "table",
+            namespace=str(table.get("namespace", "")),
             description=str(table["description"]),
             label=str(table["label"]),
             definition=str(table["definition"]),
@@ -199,20 +204,53 @@ def profile_from_data(values: Sequence[Any]) -> ColumnProfile:
 
 
 def _cell_to_data(cell: Cell) -> Any:
-    """JSON has no blobs and no infinities: both are written as an object with one entry."""
+    """What JSON has no form of is an object with one entry, named for its kind."""
+    if type(cell) in _PLAIN_CELLS and not (isinstance(cell, float) and not math.isfinite(cell)):
+        return cell
     if isinstance(cell, bytes):
         return {"hex": cell.hex()}
-    if isinstance(cell, float) and not math.isfinite(cell):
+    if isinstance(cell, float):
         return {"float": repr(cell)}
-    return cell
+    if isinstance(cell, tuple):
+        return {"array": [_cell_to_data(part) for part in cell]}
+    if isinstance(cell, datetime.timedelta):
+        return {"interval": [cell.days, cell.seconds, cell.microseconds]}
+    if isinstance(cell, datetime.date | datetime.time):
+        return {type(cell).__name__: cell.isoformat()}
+    return {"uuid" if isinstance(cell, uuid.UUID) else "decimal": str(cell)}
 
 
 def _cell_from_data(data: Any) -> Cell:
     if type(data) in _PLAIN_CELLS:
         return cast("Cell", data)
-    if "hex" in data:
-        return bytes.fromhex(data["hex"])
-    return float(data["float"])
+    ((kind, written),) = data.items()
+    if kind not in _READ_CELLS:
+        raise ValueError(f"a cell is of an unknown kind: {kind}")
+    return _READ_CELLS[kind](written)
+
+
+def _array(parts: Sequence[Any]) -> Cell:
+    return tuple(map(_cell_from_data, parts))
+
+
+def _decimal(written: str) -> Cell:
+    try:
+        return decimal.Decimal(written)
+    except decimal.InvalidOperation as error:
+        raise ValueError(f"{written} is no number") from error
+
+
+_READ_CELLS: Mapping[str, Callable[[Any], Cell]] = {
+    "hex": bytes.fromhex,
+    "float": float,
+    "array": _array,
+    "interval": lambda parts: datetime.timedelta(*map(int, parts)),
+    "date": datetime.date.fromisoformat,
+    "datetime": datetime.datetime.fromisoformat,
+    "time": datetime.time.fromisoformat,
+    "uuid": uuid.UUID,
+    "decimal": _decimal,
+}
 
 
 def _typed(values: Sequence[Any], kinds: tuple[type, ...]) -> tuple[Any, ...]:

@@ -24,16 +24,11 @@ from sqlwright.catalog.join_names import (
     propose,
     propose_composite,
 )
-from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
+from sqlwright.catalog.reading import OutOfTime, TimedReader
 from sqlwright.catalog.records import ColumnProfile
-from sqlwright.errors import DatabaseUnavailable
+from sqlwright.catalog.statements.lookups import Pair, compares_as_text, looked_up
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
-from sqlwright.sql.tokens import quote_name
 
-SAMPLED_VALUES = 1_000
-"""Different values of the near side that are looked up on the far side at most."""
-SAMPLED_ROWS = 50_000
-"""Rows of the near side that are read for them at most."""
 ENOUGH = 0.85
 """Share of the near side's values found on the far side. Chosen: real keys have some rows without a
 partner."""
@@ -63,6 +58,21 @@ class _Overlap:
         return f"{share} % of {self.looked} sampled values found"
 
 
+@dataclass(frozen=True, slots=True)
+class _Lookups:
+    """Looks values up, each time within some seconds."""
+
+    schema: Schema
+    reading: TimedReader
+    seconds: float
+
+    def overlap(self, pairs: Sequence[Pair]) -> _Overlap | None:
+        """Number of the near side's different values that exist on the far side; None when it
+        takes too long to tell."""
+        counted = looked_up(self.reading, self.schema, pairs, self.seconds)
+        return None if counted is None else _Overlap(*counted)
+
+
 def infer_joins(
     schema: Schema,
     profiles: Mapping[ColumnRef, ColumnProfile],
@@ -81,6 +91,7 @@ def infer_joins(
         return profile is not None and (profile.unique or _seems_unique(profile))
 
     groups = Groups(schema)
+    lookups = _Lookups(schema, reading, seconds_each)
     linked = _Linked(schema.foreign_keys)
     inferred: list[ForeignKey] = []
     named = propose(
@@ -88,7 +99,7 @@ def infer_joins(
     )
     proposed = sorted(named, key=lambda proposals: not proposals[0].primary)
     try:
-        for key in _composite(schema, profiles, reading, seconds_each):
+        for key in _composite(profiles, lookups):
             if groups.apart(key.table, key.target_table):
                 continue
             linked.add(key)
@@ -96,7 +107,7 @@ def infer_joins(
         for proposals in proposed:
             reading.check()
             open_ones = [proposal for proposal in proposals if not linked.rules_out(proposal)]
-            best = _best(open_ones, profiles, reading, seconds_each, groups)
+            best = _best(open_ones, profiles, lookups, groups)
             if best is not None:
                 linked.add(best)
                 inferred.append(best)
@@ -136,8 +147,7 @@ def with_joins(schema: Schema, inferred: Iterable[ForeignKey]) -> Schema:
 def _best(
     proposals: list[Proposal],
     profiles: Mapping[ColumnRef, ColumnProfile],
-    reading: TimedReader,
-    seconds: float,
+    lookups: _Lookups,
     groups: Groups,
 ) -> ForeignKey | None:
     """The most telling proposal that holds. Among equals the nearest of kin, then the one that more
@@ -150,7 +160,7 @@ def _best(
         if near is None or far is None:
             continue
         nearness = groups.rank_of_target(proposal.near, proposal.far)
-        held = _held(proposal, near, far, reading, seconds)
+        held = _held(proposal, near, far, lookups)
         if held is None:
             continue
         key, share = held
@@ -164,8 +174,7 @@ def _held(
     proposal: Proposal,
     near: ColumnProfile,
     far: ColumnProfile,
-    reading: TimedReader,
-    seconds: float,
+    lookups: _Lookups,
 ) -> tuple[ForeignKey, float] | None:
     """The join, if it holds, and the share of the near side's values that were found."""
     empty = near.rows == near.nulls
@@ -173,13 +182,7 @@ def _held(
     if not empty or (near.sampled and near.rows):  # a sample may have missed what there is
         if far.rows == 0 or not (empty or _comparable(near, far)):
             return None
-        overlap = _overlap(
-            proposal.near.table,
-            proposal.far.table,
-            [(proposal.near.column, proposal.far.column)],
-            reading,
-            seconds,
-        )
+        overlap = lookups.overlap([(proposal.near, proposal.far)])
         if overlap is None:
             return None
     if empty and (overlap is None or not overlap.looked):
@@ -187,19 +190,19 @@ def _held(
         return None if key is None else (key, 0.0)
     if overlap is None or not _convincing(proposal, overlap, near, far):
         return None
-    return _confirmed(proposal, overlap, far), overlap.share
+    as_text = compares_as_text(lookups.schema, proposal.near, proposal.far)
+    return _confirmed(proposal, overlap, far, as_text=as_text), overlap.share
 
 
 def _composite(
-    schema: Schema,
     profiles: Mapping[ColumnRef, ColumnProfile],
-    reading: TimedReader,
-    seconds: float,
+    lookups: _Lookups,
 ) -> Iterator[ForeignKey]:
     """Joins over several columns of the same names as a composite primary key."""
+    schema = lookups.schema
     declared = {frozenset((key.table, key.target_table)) for key in schema.foreign_keys}
     for near, far, pairs in propose_composite(schema):
-        reading.check()
+        lookups.reading.check()
         refs = [ColumnRef(near.name, column) for column, _ in pairs]
         ends = [profiles.get(ColumnRef(far.name, column)) for _, column in pairs]
         if frozenset((near.name, far.name)) in declared or any(
@@ -207,7 +210,8 @@ def _composite(
             for profile in (*map(profiles.get, refs), *ends)
         ):
             continue
-        overlap = _overlap(near.name, far.name, pairs, reading, seconds)
+        joined = [(ColumnRef(near.name, one), ColumnRef(far.name, other)) for one, other in pairs]
+        overlap = lookups.overlap(joined)
         if overlap is None or not overlap.looked or overlap.share < ENOUGH:
             continue
         key = ForeignKey(
@@ -221,54 +225,6 @@ def _composite(
         )
         declared.add(frozenset((near.name, far.name)))
         yield key
-
-
-def _overlap(
-    near: str,
-    far: str,
-    pairs: Sequence[tuple[str, str]],
-    reading: TimedReader,
-    seconds: float,
-) -> _Overlap | None:
-    """Number of the near side's different values that exist on the far side; None when it takes
-    too long to tell. Compares as a join does, declared affinities included."""
-    names = [quote_name(column) for column, _ in pairs]
-    present = " AND ".join(f"{name} IS NOT NULL" for name in names)
-    matched = " AND ".join(
-        f"far.{quote_name(column)} = near.{name}"
-        for (_, column), name in zip(pairs, names, strict=True)
-    )
-    if len(pairs) == 1:  # IN builds a set where the far column has no index; EXISTS would scan
-        found = f"near.{names[0]} IN (SELECT {quote_name(pairs[0][1])} FROM {quote_name(far)})"
-    else:
-        found = f"EXISTS (SELECT 1 FROM {quote_name(far)} AS far WHERE {matched})"
-    some = f"SELECT {', '.join(names)} FROM {quote_name(near)} WHERE {present} LIMIT {SAMPLED_ROWS}"
-    sql = (
-        f"SELECT count(*), total({found}) FROM"
-        f" (SELECT DISTINCT {', '.join(names)} FROM ({some}) LIMIT {SAMPLED_VALUES}) AS near"
-    )
-    counted = looked_up(reading, sql, seconds)
-    return None if counted is None else _Overlap(*counted)
-
-
-def looked_up(reading: TimedReader, sql: str, seconds: float) -> tuple[int, int] | None:
-    """Numbers of values and of those found, as a query counts them; None where it takes longer than
-    `seconds` or fails. Raises OutOfTime when the reading's own time is up."""
-    reading.limit(seconds)
-    try:
-        counted = reading.single_row(sql)
-    except OutOfTime:
-        reading.limit(None)
-        reading.check()
-        return None
-    except (Unreadable, DatabaseUnavailable):
-        return None
-    finally:
-        reading.limit(None)
-    looked, hits = counted
-    if not isinstance(looked, int) or not isinstance(hits, float):
-        return None
-    return looked, int(hits)
 
 
 def _convincing(
@@ -318,11 +274,14 @@ def _by_names(proposal: Proposal, near: ColumnProfile) -> ForeignKey | None:
     return _key(proposal, f"by name only: {proposal.reason}; {empty}")
 
 
-def _confirmed(proposal: Proposal, overlap: _Overlap, far: ColumnProfile) -> ForeignKey:
+def _confirmed(
+    proposal: Proposal, overlap: _Overlap, far: ColumnProfile, *, as_text: bool
+) -> ForeignKey:
+    types = ", compared as texts, since their types differ" if as_text else ""
     unique = "target unique" if not far.sampled else "target unique among the rows looked at"
     return _key(
         proposal,
-        f"{proposal.reason}; {overlap}, {unique}",
+        f"{proposal.reason}; {overlap}, {unique}{types}",
     )
 
 

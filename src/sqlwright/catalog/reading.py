@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from types import TracebackType
@@ -39,6 +40,9 @@ class TimedReader:
     run: Run
     seconds: float | None = None
     """Time for everything that is read; None is no limit beside the run's own."""
+    pause: float = 0.0
+    """Rest after each chunk of rows, as a share of the time that reading it took: a server has
+    others to serve."""
     _deadline: float = field(init=False)
     _done: threading.Event = field(init=False, default_factory=threading.Event)
     _thread: threading.Thread | None = field(init=False, default=None)
@@ -73,6 +77,16 @@ class TimedReader:
         """Give what follows this many seconds, within the whole; None lifts it."""
         self._slice = float("inf") if seconds is None else self.run.clock() + seconds
 
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Give what is done within the block at most this many seconds of what it has."""
+        before = self._slice
+        self._slice = min(before, self.run.clock() + seconds)
+        try:
+            yield
+        finally:
+            self._slice = before
+
     def check(self) -> None:
         """Raise `Cancelled` or `OutOfTime` when it is time to stop."""
         self.run.check()
@@ -84,10 +98,14 @@ class TimedReader:
     ) -> Iterator[list[tuple[Cell, ...]]]:
         """A statement's rows, some thousands at a time, checking the clock between."""
         self.check()
+        began = self.run.clock()
         rows = self._rows(sql, parameters)
         while chunk := self._stepped(rows, size):
+            if self.pause:
+                self.run.cancelled.wait(self.pause * (self.run.clock() - began))
             yield chunk
             self.check()
+            began = self.run.clock()
 
     def all(self, sql: str, parameters: Sequence[Cell] = ()) -> list[tuple[Cell, ...]]:
         """All rows of a statement that has few."""

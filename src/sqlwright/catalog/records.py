@@ -35,7 +35,8 @@ class ColumnProfile:
     """Measurements of a column's values."""
 
     storage: Mapping[str, int] = field(default_factory=dict)
-    """Cells by how SQLite stores them: integer, real, text, blob. NULLs are in `nulls`."""
+    """Cells by how SQLite stores or would store them: integer, real, text, blob; a truth is an
+    integer, a date a text. NULLs are in `nulls`."""
     rows: int = 0
     """Rows looked at: all of them unless `sampled`."""
     nulls: int = 0
@@ -43,8 +44,8 @@ class ColumnProfile:
     """Different values, NULL apart. An estimate unless `distinct_exact`."""
     distinct_exact: bool = True
     minimum: Cell = None
-    """Least value of the storage class that prevails (numbers or text); texts are cut at 200
-    characters."""
+    """Least value of the storage class that prevails (numbers or text), dates as ISO text; texts
+    are cut at 200 characters."""
     maximum: Cell = None
     formats: tuple[Format, ...] = ()
     frequent: tuple[tuple[Cell, int], ...] = ()
@@ -132,7 +133,7 @@ class Catalog:
     @cached_property
     def dates(self) -> Mapping[ColumnRef, bool]:
         """For columns whose values are written alike: True if SQLite's functions read them as
-        dates, whatever the column is declared as."""
+        dates, whatever the column is declared as. Columns that hold dates are among them."""
         return {
             ref: any(form.name in ISO for form in profile.formats)
             for ref, profile in self.columns.items()

@@ -8,22 +8,28 @@ time. Profiling before the first question, and what is learnt from it, follow th
 
 from __future__ import annotations
 
-import random
+import datetime
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sqlwright.catalog.formats import is_opaque, recognise_formats
 from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
 from sqlwright.catalog.records import ColumnProfile, Indexing, TableProfile
+from sqlwright.catalog.statements.columns import Expression, family_of, light, whole
+from sqlwright.catalog.statements.extent import extent_of
+from sqlwright.catalog.statements.sampling import Source, Statements, some_rows
 from sqlwright.catalog.tally import ColumnTally
 from sqlwright.schema import Column, ColumnRef, Table
-from sqlwright.sql.tokens import quote_name
+from sqlwright.sql.dialects import SQLITE, Dialect
 from sqlwright.types import Cell
 
 SAMPLE_ROWS = 1_000
 """Rows of the sample that is taken of a table before it is scanned."""
 BLOCK_ROWS = 50
 """Neighbouring rows that are read together for the sample: each block costs one seek."""
+MOST_BLOCKS = 100
+"""Blocks that a larger sample is read in at most."""
 COLUMNS_AT_ONCE = 12
 """Columns scanned in one pass over a large table, by memory: each counts up to `ScanLimits.texts`
 values."""
@@ -37,8 +43,6 @@ LONG_TEXT = 120
 """Characters on average beyond which texts are prose. Chosen: names and titles stay below."""
 NEARLY_UNIQUE = 0.8
 """Share of different texts in the sample from which they may be identifiers. Chosen by hand."""
-_HEAVY_CHARACTERS = 2_000
-"""Characters read of a long text or blob: more than a value that is indexed has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +75,10 @@ class TableScan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Span:
-    """A table's row numbers: the unquoted name that reads them and the range they lie in."""
-
-    name: str
-    first: int
-    last: int
-
-    @property
-    def length(self) -> int:
-        return self.last - self.first + 1
-
-
-@dataclass(frozen=True, slots=True)
 class _Plan:
     """Expression that reads one column, and what becomes of its texts."""
 
-    expression: str
+    expression: Expression
     indexing: Indexing
     has_texts: bool
 
@@ -96,28 +87,34 @@ class _Plan:
 class TableSample:
     """Rows from all over a table, and how to read the rest by what they hold."""
 
-    table: Table
-    span: _Span | None
+    source: Source
     cells: tuple[tuple[Cell, ...], ...]
     plans: tuple[_Plan, ...]
 
     @property
+    def table(self) -> Table:
+        """The table that it is of."""
+        return self.source.table
+
+    @property
     def rows(self) -> int | None:
         """About how many rows the table has; None when it can't be told without counting."""
-        return self.span.length if self.span else None
+        return self.source.extent.rows if self.source.extent else None
 
 
-def estimated_rows(reading: TimedReader, table: Table) -> int | None:
-    """About how many rows a table has, at once, from its row numbers; None when it can't be told
-    without counting."""
-    span = _span(reading, table)
-    return None if span is None else span.length
+def estimated_rows(reading: TimedReader, table: Table, dialect: Dialect = SQLITE) -> int | None:
+    """About how many rows a table has, at once; None when it can't be told without counting."""
+    extent = extent_of(reading, table, dialect)
+    return None if extent is None else extent.rows
 
 
-def sample_table(reading: TimedReader, table: Table) -> TableSample:
+def sample_table(reading: TimedReader, table: Table, dialect: Dialect = SQLITE) -> TableSample:
     """Read some rows from all over a table. Raises `Unreadable`, `OutOfTime`, `Cancelled`."""
-    cells, span = _sample(reading, table)
-    return TableSample(table, span, tuple(cells), tuple(map(_plan, cells, table.columns)))
+    source = Source(table, dialect, extent_of(reading, table, dialect))
+    shown = [light(column, dialect) for column in table.columns]
+    cells = _sample(reading, source, shown)
+    plans = (_plan(*pair, dialect) for pair in zip(cells, table.columns, strict=True))
+    return TableSample(source, tuple(cells), tuple(plans))
 
 
 def scan_columns(
@@ -139,16 +136,16 @@ def scan_columns(
         ColumnTally(limits.texts) if plan.has_texts else ColumnTally(limits.others, limits.texts)
         for plan in plans
     ]
-    statements = _statements([plan.expression for plan in plans], sample, limits)
+    statements = _statements([plan.expression.sql for plan in plans], sample, limits)
     note = ""
     try:
-        whole = _stream(reading, statements, tallies, progress)
+        whole = _stream(reading, statements, plans, tallies, progress)
     except Unreadable as error:
         whole, note = False, f"{sample.table.name} could not be read to its end: {error}"
     if not whole and tallies[0].rows == 0:
         _keep_sample(tallies, [sample.cells[at] for at in positions])
     rows = tallies[0].rows
-    if limits.rows is not None and sample.span is None and rows > limits.rows:
+    if limits.rows is not None and not statements.sampled and rows > limits.rows:
         whole = False
     whole = whole and not statements.sampled
     columns = [
@@ -160,7 +157,7 @@ def scan_columns(
         )
         for at, plan, tally in zip(positions, plans, tallies, strict=True)
     ]
-    total = rows if whole else max(rows, sample.span.length if sample.span else 0)
+    total = rows if whole else max(rows, sample.rows or 0)
     return TableScan(TableProfile(total, whole, not whole, note), columns)
 
 
@@ -169,12 +166,13 @@ def scan_table(
     table: Table,
     limits: ScanLimits,
     *,
+    dialect: Dialect = SQLITE,
     progress: Callable[[int], None] | None = None,
 ) -> TableScan:
     """Profile every column of a table. Never fails but for `Cancelled` and `DatabaseUnavailable`:
     a table that can't be read gets empty profiles and a note."""
     try:
-        sample = sample_table(reading, table)
+        sample = sample_table(reading, table, dialect)
     except (Unreadable, OutOfTime) as error:
         return unread(table, error)
     groups = [
@@ -223,72 +221,46 @@ def unread(table: Table, error: Exception) -> TableScan:
     return TableScan(TableProfile(0, False, True, note), columns)
 
 
-def _span(reading: TimedReader, table: Table) -> _Span | None:
-    """Row numbers, for tables that have them under a name no column took."""
-    if table.kind == "view":
-        return None
-    taken = {column.name.casefold() for column in table.columns}
-    name = next((name for name in ("rowid", "_rowid_", "oid") if name not in taken), None)
-    if name is None:
-        return None
-    source = quote_name(table.name)
-    try:
-        found = reading.single_row(
-            f"SELECT (SELECT min({name}) FROM {source}), (SELECT max({name}) FROM {source})"
-        )
-    except Unreadable:  # WITHOUT ROWID, some virtual tables
-        return None
-    first, last = found
-    if not isinstance(first, int) or not isinstance(last, int):
-        return None
-    return _Span(name, first, last)
-
-
-def _sample(reading: TimedReader, table: Table) -> tuple[list[tuple[Cell, ...]], _Span | None]:
+def _sample(
+    reading: TimedReader, source: Source, shown: Sequence[Expression]
+) -> list[tuple[Cell, ...]]:
     """Some rows from all over a table, column by column, texts cut short."""
-    span = _span(reading, table)
-    shown = ", ".join(_light(quote_name(column.name)) for column in table.columns)
-    source = quote_name(table.name)
+    expressions = [one.sql for one in shown]
+    picked = some_rows(source, expressions, SAMPLE_ROWS, BLOCK_ROWS)
     rows: list[tuple[Cell, ...]] = []
-    if span is None or span.length <= SAMPLE_ROWS:
-        rows.extend(reading.all(f"SELECT {shown} FROM {source} LIMIT {SAMPLE_ROWS}"))
-    else:
-        for where in _blocks(span, SAMPLE_ROWS // BLOCK_ROWS, BLOCK_ROWS):
-            rows.extend(reading.all(f"SELECT {shown} FROM {source} {where}"))
+    try:
+        for sql in picked.sql:
+            rows.extend(reading.all(sql))
+    except Unreadable:
+        if not picked.sampled:
+            raise
+        rows = []  # a foreign table, say, can't be sampled
+    if not rows and picked.sampled:
+        rows = reading.all(source.first(expressions, SAMPLE_ROWS))
     if not rows:
-        return [() for _ in table.columns], span
-    return list(zip(*rows, strict=True)), span
+        return [() for _ in shown]
+    columns = zip(*rows, strict=True)
+    return [
+        _blobs(cells) if one.presence else cells for one, cells in zip(shown, columns, strict=True)
+    ]
 
 
-def _blocks(span: _Span, count: int, rows: int) -> Iterator[str]:
-    """Conditions that pick blocks of consecutive rows spread over a table, one from each of
-    `count` equal parts, at positions drawn by a fixed seed."""
-    drawn = random.Random(span.length)  # noqa: S311 - a sample, not a secret
-    step = span.length / count
-    for part in range(count):
-        low = span.first + int(part * step)
-        high = span.first + int((part + 1) * step) - 1
-        start = low + int(drawn.random() * max(high - low - rows, 0))
-        yield f"WHERE {span.name} BETWEEN {start} AND {high} ORDER BY {span.name} LIMIT {rows}"
+def _blobs(cells: Sequence[Cell]) -> tuple[Cell, ...]:
+    """Empty blobs for those of which only the presence was read."""
+    return tuple(None if cell is None else b"" for cell in cells)
 
 
-def _light(name: str) -> str:
-    """A column without the weight of blobs and long texts."""
-    return (
-        f"CASE typeof({name}) WHEN 'blob' THEN x'' WHEN 'text'"
-        f" THEN substr({name}, 1, {_HEAVY_CHARACTERS}) ELSE {name} END"
-    )
-
-
-def _plan(cells: Sequence[Cell], column: Column) -> _Plan:
+def _plan(cells: Sequence[Cell], column: Column, dialect: Dialect) -> _Plan:
     """The plan for a column: how to read it, and whether its texts are for the value index
     ("waiting")."""
     texts = [cell for cell in cells if isinstance(cell, str)]
     heavy = any(isinstance(cell, bytes) for cell in cells)
     heavy = heavy or any(len(text) > LONGEST_INDEXED for text in texts)
-    name = quote_name(column.name)
     kind = _text_kind(texts) if texts else "waiting"
-    return _Plan(_light(name) if heavy else name, kind, bool(texts) and kind == "waiting")
+    if dialect is not SQLITE and family_of(column.type) == "nested":
+        kind = "free_text"
+    expression = light(column, dialect) if heavy else whole(column, dialect)
+    return _Plan(expression, kind, bool(texts) and kind == "waiting")
 
 
 def _text_kind(texts: Sequence[str]) -> Indexing:
@@ -301,30 +273,23 @@ def _text_kind(texts: Sequence[str]) -> Indexing:
     return "identifier" if is_opaque(recognise_formats(sorted(distinct))) else "waiting"
 
 
-@dataclass(frozen=True, slots=True)
-class _Statements:
-    """The statements that read a group of columns, and whether they leave rows out."""
-
-    sql: Sequence[str]
-    sampled: bool
-
-
-def _statements(expressions: Sequence[str], sample: TableSample, limits: ScanLimits) -> _Statements:
-    shown = f"SELECT {', '.join(expressions)} FROM {quote_name(sample.table.name)}"
-    span = sample.span
-    if limits.rows is None or (span is not None and span.length <= limits.rows):
-        return _Statements([shown], sampled=False)
-    if span is None:
+def _statements(expressions: Sequence[str], sample: TableSample, limits: ScanLimits) -> Statements:
+    source, rows = sample.source, sample.rows
+    if limits.rows is None:
+        return Statements([source.select(expressions)], sampled=False)
+    if rows is None:
         # One row more tells whether there were any left.
-        return _Statements([f"{shown} LIMIT {limits.rows + 1}"], sampled=False)
-    rows = BLOCK_ROWS * 4
-    blocks = max(limits.rows // rows, 1)
-    return _Statements([f"{shown} {where}" for where in _blocks(span, blocks, rows)], sampled=True)
+        return Statements([source.first(expressions, limits.rows + 1)], sampled=False)
+    if rows <= limits.rows:
+        return Statements([source.select(expressions)], sampled=False)
+    block = max(BLOCK_ROWS * 4, limits.rows // MOST_BLOCKS)
+    return some_rows(source, expressions, limits.rows, block)
 
 
 def _stream(
     reading: TimedReader,
-    statements: _Statements,
+    statements: Statements,
+    plans: Sequence[_Plan],
     tallies: Sequence[ColumnTally],
     progress: Callable[[int], None] | None,
 ) -> bool:
@@ -332,8 +297,9 @@ def _stream(
     try:
         for sql in statements.sql:
             for chunk in reading.chunks(sql):
-                for tally, cells in zip(tallies, zip(*chunk, strict=True), strict=True):
-                    tally.add(cells)
+                columns = zip(*chunk, strict=True)
+                for plan, tally, cells in zip(plans, tallies, columns, strict=True):
+                    tally.add(_blobs(cells) if plan.expression.presence else cells)
                 if progress is not None:
                     progress(len(chunk))
     except OutOfTime:
@@ -357,7 +323,9 @@ def _finished(ref: ColumnRef, tally: ColumnTally, kind: Indexing, *, sampled: bo
                 texts.append((text, count))
             elif text.strip():
                 unusable += 1
-        if not tally.holds_texts:
+        if uuid.UUID in tally.kinds:
+            kind = "identifier"
+        elif tally.kinds.isdisjoint({str, datetime.date}):
             kind = "none"
         elif not texts and not unusable:
             kind = "blank"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from datetime import date
+from decimal import Decimal
 from heapq import nlargest
 from itertools import islice
 from operator import itemgetter
@@ -14,6 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sqlwright.catalog.formats import Format, recognise_formats, recognise_number_formats
+from sqlwright.catalog.plain import (
+    NUMBERS,
+    ORDERED,
+    STORAGE,
+    indexable_text,
+    is_whole,
+    plain_cell,
+)
 from sqlwright.catalog.records import ColumnProfile, Indexing
 from sqlwright.types import Cell
 
@@ -31,7 +41,8 @@ PLACEHOLDERS = (
 FORMAT_SAMPLE = 1_000
 """Different values by which a column's formats are recognised."""
 T = TypeVar("T")
-_STORAGE = {int: "integer", float: "real", str: "text", bytes: "blob"}
+_DESCRIBED = 50_000
+"""Different values from which formats and lengths are told at most."""
 
 
 class Sketch:
@@ -45,7 +56,7 @@ class Sketch:
     def add(self, values: Collection[Cell], kinds: Set[type]) -> None:
         """Count some more values, of these types."""
         if kinds == {int}:
-            hashes = np.fromiter(cast("Iterable[int]", values), np.int64, len(values))
+            hashes = _whole_numbers(cast("Collection[int]", values))
         else:
             written = map(str.encode, values if kinds == {str} else map(str, values))  # type: ignore[arg-type]
             hashes = np.fromiter(map(zlib.crc32, written), np.int64, len(values))
@@ -61,6 +72,13 @@ class Sketch:
             return len(self._least)
         share = float(self._least[-1]) / float(2**64)
         return round((self._k - 1) / share)
+
+
+def _whole_numbers(values: Collection[int]) -> npt.NDArray[np.int64]:
+    try:
+        return np.fromiter(values, np.int64, len(values))
+    except OverflowError:  # some engines have larger ones
+        return np.fromiter(map(hash, values), np.int64, len(values))
 
 
 def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -86,6 +104,7 @@ class ColumnTally:
         self._sketch: Sketch | None = None
         self._numbers: tuple[Cell, Cell] = (None, None)
         self._texts: tuple[Cell, Cell] = (None, None)
+        self._ordered: dict[type, tuple[Cell, Cell]] = {}
         self.lost_texts = False
 
     def add(self, cells: Sequence[Cell]) -> None:
@@ -107,33 +126,35 @@ class ColumnTally:
         kept: Iterable[Cell] = filter(self.counts.__contains__, cells)
         if str in kinds and len(self.counts) < self._room:
             kept = [cell for cell in cells if isinstance(cell, str) or cell in self.counts]
-        elif str in kinds:
+        elif str in kinds or date in kinds:
             self.lost_texts = True
         self.counts.update(kept)
         self._notice(cells)
 
     @property
-    def holds_texts(self) -> bool:
-        """True if any cell was text."""
-        return self._types[str] > 0
+    def kinds(self) -> Set[type]:
+        """The types of the cells seen, NULL apart."""
+        return {kind for kind, rows in self._types.items() if rows} - {type(None)}
 
     def texts(self) -> Iterator[tuple[str, int]]:
-        """The different texts and the rows of each."""
+        """The different texts to look up and the rows of each."""
         for value, count in self.counts.items():
-            if isinstance(value, str):
-                yield value, count
+            text = indexable_text(value)
+            if text is not None:
+                yield text, count
 
     def profile(self, *, sampled: bool, indexing: Indexing) -> ColumnProfile:
         """The counts as a profile."""
         nulls = self._types.get(type(None), 0)
-        storage = {_STORAGE[kind]: n for kind, n in self._types.items() if kind in _STORAGE}
+        storage = self._storage()
         if self._sketch is None:
             self._notice(self.counts)
             distinct = len(self.counts) - (None in self.counts)
         else:
             distinct = min(self._sketch.estimate(), self.rows - nulls)
-        texts = [value for value in islice(self.counts, 50_000) if isinstance(value, str)]
-        minimum, maximum = self._range(storage)
+        plain = map(plain_cell, islice(self.counts, _DESCRIBED))
+        texts = [value for value in plain if isinstance(value, str)]
+        minimum, maximum = map(plain_cell, self._range(storage))
         return ColumnProfile(
             storage=storage,
             rows=self.rows,
@@ -151,6 +172,21 @@ class ColumnTally:
             odd=self._odd(storage),
         )
 
+    def _storage(self) -> dict[str, int]:
+        """Cells by storage class, in the order in which they were met."""
+        storage: dict[str, int] = {}
+        for kind, rows in self._types.items():
+            if kind in STORAGE:
+                name = STORAGE[kind]
+                if kind is Decimal and self._decimals_are_whole():
+                    name = "integer"
+                storage[name] = storage.get(name, 0) + rows
+        return storage
+
+    def _decimals_are_whole(self) -> bool:
+        seen = islice(self.counts, _DESCRIBED)
+        return all(is_whole(value) for value in seen if isinstance(value, Decimal))
+
     def _missing(self) -> tuple[tuple[str, int], ...]:
         found = [("", self._empty), *((text, self.counts.get(text, 0)) for text in PLACEHOLDERS)]
         return tuple((text, rows) for text, rows in found if rows)
@@ -160,10 +196,10 @@ class ColumnTally:
         numbers, texts = storage.get("integer", 0) + storage.get("real", 0), storage.get("text", 0)
         if not numbers or not texts:
             return ()
-        rarer: type | tuple[type, ...] = str if numbers > texts else (int, float)
+        rarer: type | tuple[type, ...] = str if numbers > texts else NUMBERS
         placeholders = {"", *PLACEHOLDERS}
         found = [
-            (_cut(value), rows)
+            (_cut(plain_cell(value)), rows)
             for value, rows in self.counts.items()
             if isinstance(value, rarer) and value not in placeholders
         ]
@@ -187,8 +223,11 @@ class ColumnTally:
         elif kinds == {str}:
             texts = values
         else:
-            numbers = [value for value in values if isinstance(value, int | float)]
+            numbers = [value for value in values if isinstance(value, NUMBERS)]
             texts = [value for value in values if isinstance(value, str)]
+            for kind in kinds & ORDERED:
+                some = [value for value in values if type(value) is kind]
+                self._ordered[kind] = _widened(self._ordered.get(kind, (None, None)), some)
         if numbers:
             self._numbers = _widened(self._numbers, numbers)
         if texts:
@@ -196,19 +235,26 @@ class ColumnTally:
 
     def _range(self, storage: dict[str, int]) -> tuple[Cell, Cell]:
         numbers = storage.get("integer", 0) + storage.get("real", 0)
-        return self._numbers if numbers > storage.get("text", 0) else self._texts
+        if numbers > storage.get("text", 0):
+            return self._numbers
+        kind = max(self._ordered, key=self._types.__getitem__, default=str)
+        return self._texts if self._types[str] >= self._types[kind] else self._ordered[kind]
 
     def _formats(self, texts: list[str], storage: dict[str, int]) -> tuple[Format, ...]:
         numbers = storage.get("integer", 0) + storage.get("real", 0)
         if storage.get("text", 0) >= numbers:
             return recognise_formats(_spread(texts, FORMAT_SAMPLE))
-        found = [value for value in islice(self.counts, 50_000) if isinstance(value, int | float)]
+        if self.kinds == {bool}:
+            return (Format("boolean", 1.0),)
+        plain = map(plain_cell, islice(self.counts, _DESCRIBED))
+        found = [value for value in plain if isinstance(value, int | float)]
         return recognise_number_formats(_spread(found, FORMAT_SAMPLE))
 
     def _frequent(self) -> tuple[tuple[Cell, int], ...]:
+        counted = self.counts.most_common(FREQUENT + 1)
         return tuple(
             (value, count)
-            for value, count in self.counts.most_common(FREQUENT + 1)
+            for value, count in ((plain_cell(cell), count) for cell, count in counted)
             if value is not None
             and not isinstance(value, bytes)
             and not (isinstance(value, str) and len(value) > FREQUENT_LENGTH)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlwright.catalog.joins import SAMPLED_ROWS, SAMPLED_VALUES, looked_up
 from sqlwright.catalog.reading import OutOfTime, TimedReader
-from sqlwright.schema import ColumnRef, ForeignKey
+from sqlwright.catalog.statements.lookups import looked_up
+from sqlwright.schema import ColumnRef, ForeignKey, Schema
+from sqlwright.sql.dialects import SQLITE, dialect_of, written_table
 from sqlwright.sql.tokens import quote_name
 
 FORMS = (
@@ -25,7 +26,7 @@ without a partner."""
 
 
 def unmatched_keys(
-    keys: Iterable[ForeignKey], reading: TimedReader, *, seconds_each: float = 2.0
+    schema: Schema, keys: Iterable[ForeignKey], reading: TimedReader, *, seconds_each: float = 2.0
 ) -> dict[ForeignKey, str]:
     """Of the declared keys of one column those of which few values are found, and how few.
 
@@ -37,7 +38,7 @@ def unmatched_keys(
         if key.inferred or len(key.columns) != 1:
             continue
         try:
-            said = _told(key, reading, seconds_each)
+            said = _told(schema, key, reading, seconds_each)
         except OutOfTime:
             break
         if said:
@@ -45,9 +46,13 @@ def unmatched_keys(
     return told
 
 
-def _told(key: ForeignKey, reading: TimedReader, seconds: float) -> str:
+def _told(schema: Schema, key: ForeignKey, reading: TimedReader, seconds: float) -> str:
     ((near, far),) = key.pairs
-    counted = _found(near, far, ("{}", "{}"), reading, seconds)
+
+    def found_by(forms: tuple[str, str]) -> tuple[int, int] | None:
+        return looked_up(reading, schema, key.pairs, seconds, forms)
+
+    counted = found_by(("{}", "{}"))
     if counted is None:
         return ""
     looked, found = counted
@@ -55,40 +60,22 @@ def _told(key: ForeignKey, reading: TimedReader, seconds: float) -> str:
         return ""
     values = f"{looked:,} value{'' if looked == 1 else 's'}"
     said = f"{f'{found:,}' if found else 'none'} of {values} {_are(found)} found there"
-    folded = _found(near, far, FORMS[-1], reading, seconds)
+    folded = found_by(FORMS[-1])
     if folded is None or folded[1] <= found:
         return said
-    plainer = (forms for forms in FORMS if _found(near, far, forms, reading, seconds) == folded)
+    plainer = (forms for forms in FORMS if found_by(forms) == folded)
     left, right = next(plainer, FORMS[-1])
     every = f"all {folded[1]:,}" if folded[1] == folded[0] else f"{folded[1]:,}"
-    join = f"{left.format(_named(near))} = {right.format(_named(far))}"
+    join = f"{left.format(_named(schema, near))} = {right.format(_named(schema, far))}"
     return f"{said}; join on {join}, which finds {every}"
 
 
-def _named(ref: ColumnRef) -> str:
-    return f"{quote_name(ref.table)}.{quote_name(ref.column)}"
+def _named(schema: Schema, ref: ColumnRef) -> str:
+    dialect = dialect_of(schema)
+    if dialect is SQLITE:
+        return f"{quote_name(ref.table)}.{quote_name(ref.column)}"
+    return f"{written_table(schema, ref.table)}.{dialect.quoted(ref.column)}"
 
 
 def _are(count: int) -> str:
     return "are" if count > 1 else "is"
-
-
-def _found(
-    near: ColumnRef,
-    far: ColumnRef,
-    forms: tuple[str, str],
-    reading: TimedReader,
-    seconds: float,
-) -> tuple[int, int] | None:
-    """Different values of one side and how many of them the other side has, each in its form; None
-    when it takes too long to tell."""
-    name, other = quote_name(near.column), forms[1].format(quote_name(far.column))
-    some = (
-        f"SELECT {name} FROM {quote_name(near.table)} WHERE {name} IS NOT NULL LIMIT {SAMPLED_ROWS}"
-    )
-    hit = f"{forms[0].format(f'near.{name}')} IN (SELECT {other} FROM {quote_name(far.table)})"
-    sql = (
-        f"SELECT count(*), total({hit}) FROM"
-        f" (SELECT DISTINCT {name} FROM ({some}) LIMIT {SAMPLED_VALUES}) AS near"
-    )
-    return looked_up(reading, sql, seconds)

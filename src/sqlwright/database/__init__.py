@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["ENGINES", "check_address", "open_database"]
 
 ENGINES = {
+    "mysql": "sqlwright.database.mysql.database:MysqlDatabase",
+    "postgres": "sqlwright.database.postgres.database:PostgresDatabase",
     "sqlite": "sqlwright.database.sqlite.database:SqliteDatabase",
+    "duckdb": "sqlwright.database.duckdb.database:DuckdbDatabase",
+    "files": "sqlwright.database.files.database:FilesDatabase",
 }
 """Classes of databases by the name of their engine, loaded when one is opened."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from sqlwright.errors import DatabaseUnavailable
 
@@ -21,9 +22,17 @@ _SERVER_SCHEMES = {
 }
 """Schemes of servers that something is written for, and the engine's folder."""
 _PORTS = {"postgres": 5432, "mysql": 3306}
+_VARIABLES = {
+    "host": "PGHOST",
+    "port": "PGPORT",
+    "user": "PGUSER",
+    "dbname": "PGDATABASE",
+    "service": "PGSERVICE",
+}
+"""Parameters of PostgreSQL's URLs, and the variables that stand in for them."""
 DATA_ENDINGS = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".xlsx")
 """Endings of files that are tables."""
-_COMPRESSED = (".gz", ".zst")
+COMPRESSED = (".gz", ".zst")
 DUCKDB_ENDINGS = (".duckdb", ".ddb")
 _DUCKDB_MAGIC = (8, b"DUCK")
 _HINT = (
@@ -88,6 +97,17 @@ def file_of(address: Address) -> Path:
     return address.path
 
 
+def shown_address(url_or_path: str) -> str:
+    """An address for messages: without the password that its URL may hold, as it is typed else."""
+    scheme = _SCHEME.match(url_or_path.strip())
+    if scheme is None or "://" not in url_or_path or "@" not in url_or_path:
+        return url_or_path
+    try:
+        return without_secrets(url_or_path.strip())
+    except ValueError:
+        return f"{scheme[1]}://..."
+
+
 def without_secrets(url: str) -> str:
     """A URL without password and parameters."""
     parts = urlsplit(url)
@@ -116,12 +136,32 @@ def _server(engine: str, text: str) -> Address:
     scheme = parts.scheme.partition("+")[0]
     if engine == "generic" and not parts.netloc and not parts.path.strip("/"):
         raise DatabaseUnavailable(f"{scheme}:// names no database.", hint=_HINT)
-    port = _port(text) or f":{_PORTS[engine]}" * (engine in _PORTS)
+    port = _port(text) or (f":{_PORTS[engine]}" if engine in _PORTS else "")
     host = (parts.hostname or "localhost").lower()
     name = unquote(parts.path.strip("/")) or parts.username or scheme
+    if engine == "postgres":
+        identity, name = _of_postgres(parts)
+        return Address(engine, text, shown, identity, name)
     kind = engine if engine in _PORTS else scheme
     identity = f"{kind}://{parts.username or ''}@{host}{port}/{name}"
     return Address(engine, text, shown, identity, name.rpartition("/")[2])
+
+
+def _of_postgres(parts: SplitResult) -> tuple[str, str]:
+    """Identity and name of a database; what its URL leaves out is in the environment."""
+    given = dict(parse_qsl(parts.query))
+
+    def told(value: str | None, parameter: str) -> str:
+        return value or given.get(parameter) or os.environ.get(_VARIABLES[parameter], "")
+
+    user = told(unquote(parts.username or ""), "user")
+    host = told(parts.hostname, "host").lower() or "localhost"
+    port = told(_port(parts.geturl()).removeprefix(":"), "port") or "5432"
+    name = told(unquote(parts.path.strip("/")), "dbname") or user or "postgres"
+    service = told("", "service")
+    # A service stands for whatever its file says of it.
+    behind = f"?service={service}" if service else ""
+    return f"postgres://{user}@{host}:{port}/{name}{behind}", name
 
 
 def _file(text: str, engine: str) -> Address:
@@ -138,14 +178,14 @@ def _file(text: str, engine: str) -> Address:
 
 def _without_endings(path: Path) -> str:
     name = path.name
-    for ending in _COMPRESSED:
+    for ending in COMPRESSED:
         name = name.removesuffix(ending)
     return Path(name).stem
 
 
 def _engine_of(path: Path) -> str:
     name = path.name.lower()
-    for ending in _COMPRESSED:
+    for ending in COMPRESSED:
         name = name.removesuffix(ending)
     if name.endswith(DATA_ENDINGS) or _holds_data(path):
         return "files"
@@ -161,7 +201,7 @@ def _holds_data(folder: Path) -> bool:
         return folder.is_dir() and any(
             found.name.lower().removesuffix(ending).endswith(DATA_ENDINGS)
             for found in folder.iterdir()
-            for ending in ("", *_COMPRESSED)
+            for ending in ("", *COMPRESSED)
         )
     except OSError:
         return False

@@ -7,6 +7,7 @@ import json
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 from sqlwright.types import Cell
@@ -32,5 +33,12 @@ def demo_questions() -> tuple[DemoQuestion, ...]:
 def rows_digest(rows: Iterable[tuple[Cell, ...]]) -> str:
     """A checksum of rows whatever their order; floats to nine significant digits, so that
     summing in another order doesn't change it."""
-    plain = [[f"{c:.9g}" if isinstance(c, float) else str(c) for c in row] for row in rows]
+    plain = [[_digest_text(cell) for cell in row] for row in rows]
     return hashlib.sha256(json.dumps(sorted(plain)).encode()).hexdigest()[:12]
+
+
+def _digest_text(cell: Cell) -> str:
+    """The same text on every engine: a whole decimal is an integer, another one a real number."""
+    if isinstance(cell, Decimal):
+        cell = int(cell) if cell == cell.to_integral_value() else float(cell)
+    return f"{cell:.9g}" if isinstance(cell, float) else str(cell)

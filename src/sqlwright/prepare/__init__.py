@@ -12,8 +12,9 @@ Internal: may change without notice.
 
 from __future__ import annotations
 
-from sqlwright.prepare.build import Prepared, Progress, prepare
+from sqlwright.prepare.build import Prepared, prepare
 from sqlwright.prepare.opening import open_workspace
+from sqlwright.prepare.progress import Progress
 from sqlwright.prepare.storage.paths import prepared_folder
 from sqlwright.prepare.storage.removal import purge
 

@@ -13,28 +13,19 @@ from pathlib import Path
 from sqlwright import __version__
 from sqlwright.catalog.encoding import catalog_to_json
 from sqlwright.catalog.joins import infer_joins, with_joins
-from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
+from sqlwright.catalog.reading import TimedReader
 from sqlwright.catalog.records import Catalog, ColumnProfile, TableProfile
-from sqlwright.catalog.scan import (
-    ColumnScan,
-    ScanLimits,
-    TableSample,
-    TableScan,
-    column_groups,
-    estimated_rows,
-    joined,
-    sample_table,
-    scan_columns,
-    unread,
-)
+from sqlwright.catalog.scan import ColumnScan, TableScan
 from sqlwright.catalog.unmatched import unmatched_keys
 from sqlwright.database import open_database
+from sqlwright.database.guarded import GuardedDatabase
 from sqlwright.errors import WorkspaceError
 from sqlwright.indexes.minhash import Library
 from sqlwright.indexes.values.index import ColumnValues, build_value_index, open_value_index
 from sqlwright.prepare.descriptions import embed_descriptions
 from sqlwright.prepare.notes import catalog_notes, pressing_notes
-from sqlwright.prepare.pages import page_digests
+from sqlwright.prepare.progress import Progress, ProgressSink, no_progress
+from sqlwright.prepare.reach import Reach, reach_into
 from sqlwright.prepare.signatures import keep_signatures
 from sqlwright.prepare.sources import (
     described_schema,
@@ -57,39 +48,15 @@ from sqlwright.prepare.storage.paths import (
     write_private,
     written_paths,
 )
-from sqlwright.prepare.storage.stages import load_stage, save_stage
+from sqlwright.prepare.tables import TableReading, attempt, table_keys
 from sqlwright.prepare.texts import embed_texts, embed_values
 from sqlwright.protocols import Database, RowReader, Run
-from sqlwright.schema import ColumnRef, ForeignKey, Schema, Table
+from sqlwright.schema import ColumnRef, ForeignKey, Schema
 
 MOST_TEXTS = 5_000_000
 """Texts indexed in all; beyond it the columns with most have to share what is left."""
-VIEW_ROWS = 100_000
-"""Rows of a view that are read: each of them may cost any amount of work."""
-VIEW_SECONDS = 20.0
-"""Seconds that a view is read at most."""
 JOIN_SECONDS = 120.0
 """Seconds for the inference of all joins."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Progress of `prepare`."""
-
-    stage: str
-    """One of: waiting, tables, joins, texts, index, descriptions, signatures, vectors, done."""
-    detail: str
-    """The table being read, the process waited for, and the like."""
-    done: int
-    total: int | None
-    """Rows, columns, texts or values, as the stage has it; None when it isn't known."""
-
-
-ProgressSink = Callable[[Progress], None]
-
-
-def no_progress(progress: Progress) -> None:
-    """The sink that drops everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +82,8 @@ def prepare(
     descriptions: Path | None = None,
     minhash: Library | None = None,
     vectors: bool = False,
+    rows: int | None = None,
+    seconds: float | None = None,
     progress: ProgressSink = no_progress,
     run: Run | None = None,
 ) -> Prepared:
@@ -124,7 +93,10 @@ def prepare(
     the vectors of stored values that MSc-SQL looks up; once they are there, later calls renew them,
     too.
 
-    Resumes where an earlier call was stopped, and reads only tables that have changed since.
+    Of each table at most `rows` are read, of a larger one as many from all over it (default: all of
+    a SQLite file's, else `MOST_ROWS`); all of them within about `seconds`, in which the rest of the
+    work is not counted. Resumes where an earlier call was stopped or out of time, and reads only
+    tables that have changed since, where the engine tells.
     Raises `DatabaseUnavailable`, `WorkspaceError` (the folder can't be written, the disk is full)
     and `Cancelled`; what was prepared before stays in force then.
     """
@@ -140,7 +112,8 @@ def prepare(
 
         with locked(folder, run, waiting):
             described = description_folder(database, descriptions)
-            found = _still_good(folder, database, described)
+            reach = reach_into(database, rows, seconds)
+            found = _still_good(folder, database, described, reach)
             if found is not None:
                 catalog, values = found
                 # These may be missing, damaged or of an older release's weights all the same.
@@ -149,9 +122,9 @@ def prepare(
                 embed_values(folder, vectors, _embedding_told(progress, "vectors", run))
                 names = tuple(table.name for table in catalog.schema.tables)
                 progress(Progress("done", str(folder), values, values))
-                seconds = time.monotonic() - started
-                return Prepared(folder, catalog, values, seconds, (), names, catalog.notes)
-            result = _Build(database, folder, described, progress, run).run_all()
+                took = time.monotonic() - started
+                return Prepared(folder, catalog, values, took, (), names, catalog.notes)
+            result = _Build(database, folder, described, reach, progress, run).run_all()
             keep_signatures(folder, minhash, run, _told(progress, "signatures"))
             embed_values(folder, vectors, _embedding_told(progress, "vectors", run))
             progress(Progress("done", str(folder), result.values, result.values))
@@ -179,14 +152,17 @@ def _told(progress: ProgressSink, stage: str) -> Callable[[int, int], None]:
 
 
 def _still_good(
-    folder: Path, database: Database, described: Path | None
+    folder: Path, database: Database, described: Path | None, reach: Reach
 ) -> tuple[Catalog, int] | None:
-    """The prepared catalog and number of values, if fresh and whole to the last byte; else None."""
+    """The prepared catalog and number of values, if it is known to be fresh, has as much as may be
+    read, and is whole to the last byte; else None."""
     try:
         manifest = read_manifest(folder)
         if (
             manifest is None
+            or not manifest.fingerprint
             or manifest.fingerprint != database.fingerprint()
+            or manifest.limits != reach.named
             or manifest.descriptions != descriptions_digest(described)
         ):
             return None
@@ -202,15 +178,16 @@ def _still_good(
 class _Build:
     """One preparation under way."""
 
-    database: Database
+    database: GuardedDatabase
     folder: Path
     described: Path | None
+    reach: Reach
     progress: ProgressSink
     run: Run
     read: list[str] = field(default_factory=list)
     reused: list[str] = field(default_factory=list)
     used_stages: list[str] = field(default_factory=list)
-    sample: TableSample | None = None
+    unfinished: bool = False
     values: int = 0
     unmatched: Mapping[ForeignKey, str] = field(default_factory=dict)
     catalog: Catalog = field(default_factory=lambda: Catalog(Schema("", ())))
@@ -218,14 +195,15 @@ class _Build:
     def run_all(self) -> _Build:
         fingerprint = self.database.fingerprint()
         described_digest = descriptions_digest(self.described)
-        make_private(self.folder / STAGES)
+        stages = self.folder / STAGES
+        make_private(stages)
         self._sweep(None)
         schema, notes = described_schema(self.database, self.described)
-        with self.database.reader() as reader, TimedReader(reader, self.run) as reading:
-            keys = self._table_keys(schema, fingerprint, reading)
-            scans = {
-                table.name: self._scan(table, keys[table.name], reading) for table in schema.tables
-            }
+        marks = self.database.table_marks(schema, self.run.check)
+        state = fingerprint or (attempt(stages) if marks is None else "")
+        keys = table_keys(schema, marks, state, self.reach)
+        with self.database.reader() as reader:
+            scans = self._scans(schema, keys, reader)
             columns = {column.ref: column for scan in scans.values() for column in scan.columns}
             profiles = {ref: column.profile for ref, column in columns.items()}
             schema = self._joined(schema, profiles, reader)
@@ -233,76 +211,24 @@ class _Build:
         self._finish(schema, tables, columns, notes, (fingerprint, described_digest))
         return self
 
+    def _scans(
+        self, schema: Schema, keys: Mapping[str, str], reader: RowReader
+    ) -> dict[str, TableScan]:
+        reach = self.reach
+        with TimedReader(reader, self.run, reach.seconds, reach.pause) as reading:
+            tables = TableReading(schema, keys, self.folder / STAGES, reach, reading, self.progress)
+            scans = tables.all()
+        self.read, self.reused = tables.read, tables.reused
+        self.used_stages, self.unfinished = tables.used_stages, tables.unfinished
+        return scans
+
     def _joined(
         self, schema: Schema, profiles: Mapping[ColumnRef, ColumnProfile], reader: RowReader
     ) -> Schema:
         self.progress(Progress("joins", "", 0, schema.column_count))
         with TimedReader(reader, self.run, JOIN_SECONDS) as reading:
-            self.unmatched = unmatched_keys(schema.foreign_keys, reading)
+            self.unmatched = unmatched_keys(schema, schema.foreign_keys, reading)
             return with_joins(schema, infer_joins(schema, profiles, reading))
-
-    def _table_keys(self, schema: Schema, fingerprint: str, reading: TimedReader) -> dict[str, str]:
-        """Names of each table's stages: the same as long as its data and columns are."""
-        digests = page_digests(self.database, schema, reading)
-        everything = fingerprint if digests is None else repr(sorted(digests.items()))
-        keys = {}
-        for table in schema.tables:
-            data = (digests or {}).get(table.name.casefold(), everything)
-            shape = [table.name, table.kind, *((c.name, c.type) for c in table.columns)]
-            keys[table.name] = hashlib.sha256(
-                f"{shape!r}\0{data}".encode("utf-8", "surrogatepass")
-            ).hexdigest()[:32]
-        return keys
-
-    def _scan(self, table: Table, key: str, reading: TimedReader) -> TableScan:
-        """A table from its stages as far as they are there, else from the database."""
-        reading.limit(VIEW_SECONDS if table.kind == "view" else None)
-        try:
-            rows = estimated_rows(reading, table)
-            groups = [
-                self._scan_group(table, f"{key}-{number}", positions, reading)
-                for number, positions in enumerate(column_groups(table, rows))
-            ]
-        except (Unreadable, OutOfTime) as error:
-            self.read.append(table.name)
-            return unread(table, error)
-        finally:
-            reading.limit(None)
-        fresh = any(is_fresh for _, is_fresh in groups)
-        (self.read if fresh else self.reused).append(table.name)
-        return joined([scan for scan, _ in groups])
-
-    def _scan_group(
-        self, table: Table, stage: str, positions: range, reading: TimedReader
-    ) -> tuple[TableScan, bool]:
-        """The scan of some columns of a table, and True if they had to be read."""
-        path = self.folder / STAGES / stage
-        self.used_stages.append(stage)
-        scan = load_stage(path)
-        names = [table.columns[at].name for at in positions]
-        if scan is not None and [column.ref.column for column in scan.columns] == names:
-            return scan, False
-        if self.sample is None or self.sample.table is not table:
-            self.sample = sample_table(reading, table)
-        limits = ScanLimits(rows=VIEW_ROWS) if table.kind == "view" else ScanLimits()
-        self._report(table, 0, self.sample)
-        count = self._rows_of(table, self.sample)
-        scan = scan_columns(reading, self.sample, positions, limits, progress=count)
-        save_stage(path, scan)
-        return scan, True
-
-    def _report(self, table: Table, done: int, sample: TableSample) -> None:
-        self.progress(Progress("tables", table.name, done, sample.rows))
-
-    def _rows_of(self, table: Table, sample: TableSample) -> Callable[[int], None]:
-        done = 0
-
-        def count(rows: int) -> None:
-            nonlocal done
-            done += rows
-            self._report(table, done, sample)
-
-        return count
 
     def _finish(
         self,
@@ -342,6 +268,7 @@ class _Build:
             warnings=pressing_notes(self.catalog),
             program=__version__,
             created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            limits=self.reach.named + " unfinished" * self.unfinished,
         )
         write_private(self.folder / manifest.catalog_file, content)
         write_manifest(self.folder, manifest)

@@ -6,14 +6,16 @@ too high than too low: what takes longer all the same is stopped by a clock.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from sqlwright.catalog.reading import TimedReader, Unreadable
 from sqlwright.catalog.scan import estimated_rows
-from sqlwright.prepare.build import VIEW_ROWS
+from sqlwright.catalog.statements.extent import bounded_count
+from sqlwright.prepare.tables import VIEW_ROWS
 from sqlwright.schema import ColumnRef, Schema, Table
-from sqlwright.sql.tokens import quote_name
+from sqlwright.sql.dialects import Dialect, dialect_of
 
 # Fitted to the processor time of `prepare` on 48 databases of 0.02 to 44 MB, 1 to 60 tables and 3
 # to 1,040 columns: samples, Spider's, and made ones of numbers, names or long texts; on one core of
@@ -59,38 +61,37 @@ class Work:
         )
 
 
-def _rows(reading: TimedReader, table: Table) -> int | None:
+def _rows(reading: TimedReader, table: Table, dialect: Dialect) -> int | None:
     """About how many rows a table has; None for a large one without row numbers."""
     try:
-        rows = estimated_rows(reading, table)
+        rows = estimated_rows(reading, table, dialect)
         if rows is not None:
             return rows
-        (counted,) = reading.single_row(
-            f"SELECT count(*) FROM (SELECT 1 FROM {quote_name(table.name)} LIMIT {COUNTED})"
-        )
+        (counted,) = reading.single_row(bounded_count(table, dialect, COUNTED))
     except Unreadable:
         return 0  # nor can it be read later
     return counted if isinstance(counted, int) and counted < COUNTED else None
 
 
 def work_on(
-    reading: TimedReader, schema: Schema, size: int, known: Collection[ColumnRef] = ()
+    reading: TimedReader, schema: Schema, size: int | None, known: Collection[ColumnRef] = ()
 ) -> Work:
     """The size of the preparation of a database of `size` bytes some columns of which are `known`.
 
     A view is taken to be as long as the longest table, and a table whose rows can't be told to
-    fill the file. Raises `OutOfTime`, `Cancelled` and `DatabaseUnavailable`.
+    fill the file, or to have no end where nobody knows the `size` either. Raises `OutOfTime`,
+    `Cancelled` and `DatabaseUnavailable`.
     """
-    most = size / CELL_BYTES
+    most = math.inf if size is None else size / CELL_BYTES
     longest, stored, shown = 0.0, 0.0, 0
     for table in schema.tables:
         if table.kind == "view":
             shown += len(table.columns)
             continue
-        rows = _rows(reading, table)
+        rows = _rows(reading, table, dialect_of(schema))
         cells = most if rows is None else min(float(rows * len(table.columns)), most)
         longest = max(longest, cells / max(len(table.columns), 1))
         stored += cells
     new = sum(ref not in known for ref in schema.columns)
     cells = min(stored, most) + shown * min(longest, VIEW_ROWS)
-    return Work(size, schema.column_count, new, cells)
+    return Work(size or 0, schema.column_count, new, cells)

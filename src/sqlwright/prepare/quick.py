@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from sqlwright.catalog.joins import infer_joins, with_joins
+from sqlwright.catalog.plain import indexable_text
 from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
 from sqlwright.catalog.records import Catalog, ColumnProfile, TableProfile
 from sqlwright.catalog.scan import (
@@ -23,6 +24,7 @@ from sqlwright.catalog.scan import (
     scan_table,
     unread,
 )
+from sqlwright.catalog.statements.sampling import different_texts
 from sqlwright.catalog.unmatched import unmatched_keys
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
@@ -30,7 +32,7 @@ from sqlwright.prepare.notes import catalog_notes
 from sqlwright.prepare.sources import within_room
 from sqlwright.protocols import Database, Run
 from sqlwright.schema import ColumnRef, Schema, Table
-from sqlwright.sql.tokens import quote_name
+from sqlwright.sql.dialects import dialect_of
 
 SMALL_ROWS = 5_000
 """Rows up to which a table is read whole in the first round."""
@@ -86,7 +88,7 @@ def scan_quickly(database: Database, schema: Schema, run: Run, seconds: float) -
             )
         ]
         with TimedReader(reader, run, seconds * 0.05) as reading:
-            unmatched = unmatched_keys(small, reading)
+            unmatched = unmatched_keys(schema, small, reading)
         with TimedReader(reader, run, seconds * 0.15) as reading:
             schema = with_joins(
                 schema, infer_joins(schema, profiles, reading, seconds_each=seconds * 0.03)
@@ -177,7 +179,7 @@ class _TableScans:
     def _scan(self, table: Table, caps: ScanLimits) -> TableScan:
         """One table; one that is damaged gets a note, since the others may do."""
         try:
-            return scan_table(self.reading, table, caps)
+            return scan_table(self.reading, table, caps, dialect=dialect_of(self.schema))
         except DatabaseUnavailable as error:
             self.failures[table.name] = error
             return unread(table, error)
@@ -185,7 +187,7 @@ class _TableScans:
     def _size(self, table: Table) -> float:
         """About how many rows; unknown ones count as many."""
         try:
-            rows = estimated_rows(self.reading, table)
+            rows = estimated_rows(self.reading, table, dialect_of(self.schema))
         except (OutOfTime, Unreadable, DatabaseUnavailable):
             return math.inf
         return math.inf if rows is None else rows
@@ -211,11 +213,9 @@ class _TableScans:
                 scan.columns[position] = self._distinct(column)
 
     def _distinct(self, column: ColumnScan) -> ColumnScan:
-        name = quote_name(column.ref.column)
-        sql = (
-            f"SELECT DISTINCT {name} FROM {quote_name(column.ref.table)}"
-            f" WHERE typeof({name}) = 'text' LIMIT {DISTINCT_TEXTS + 1}"
-        )
+        sql = different_texts(self.schema, column.ref, DISTINCT_TEXTS + 1)
+        if sql is None:
+            return column
         known = dict(column.texts)
         count, whole = 0, True
         self.reading.limit(DISTINCT_SECONDS)
@@ -223,8 +223,9 @@ class _TableScans:
             for chunk in self.reading.chunks(sql, size=256):
                 count += len(chunk)
                 for (value,) in islice(chunk, None):
-                    if isinstance(value, str) and is_indexable(value):
-                        known.setdefault(value, 1)
+                    text = indexable_text(value)
+                    if text is not None and is_indexable(text):
+                        known.setdefault(text, 1)
         except (OutOfTime, Unreadable, DatabaseUnavailable):
             whole = False
         self.reading.limit(None)

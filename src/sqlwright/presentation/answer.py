@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlwright.presentation.accounting import account_to_dict
 from sqlwright.presentation.asking_back import assumed_words, question_back_to_dict
+from sqlwright.presentation.cells import TYPED, plain_text, typed_to_json
+from sqlwright.presentation.costs import cost_to_dict
 from sqlwright.presentation.numbers import percent
 from sqlwright.presentation.spent import spent_words
 from sqlwright.presentation.sureness import basis_lines, basis_to_dict
@@ -103,6 +105,7 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         },
         "recipe": answer.recipe,
         "trace_id": answer.trace_id,
+        **({} if answer.cost is None else {"cost": cost_to_dict(answer.cost)}),
     }
 
 
@@ -164,7 +167,8 @@ def result_to_dict(result: ExecutionResult, *, rows: int | None = None) -> dict[
 
 
 def cell_to_json(cell: Cell) -> Any:
-    """A stored value as a JSON type: bytes become {"base64": ...}, NaN and infinities strings."""
+    """A stored value as a JSON type: bytes become {"base64": ...}, NaN and infinities strings, and
+    `cells.py` says what becomes of decimals, dates and arrays."""
     if isinstance(cell, bytes):
         return {"base64": base64.b64encode(cell).decode("ascii")}
     if isinstance(cell, str):
@@ -190,7 +194,9 @@ def plain(value: Any) -> Any:
         return {key: plain(item) for key, item in value._asdict().items()}
     if isinstance(value, set | frozenset):
         return sorted(plain(item) for item in value)
-    if isinstance(value, tuple | list):
+    if isinstance(value, TYPED):
+        return typed_to_json(value, plain)
+    if isinstance(value, list):
         return [plain(item) for item in value]
     return readable(str(value))
 
@@ -276,7 +282,7 @@ def cell_to_text(cell: Cell, *, limit: int | None = None) -> str:
     if isinstance(cell, bytes):
         more = "\u2026" if len(cell) > 16 else ""
         return f"{len(cell):,} bytes: {cell[:16].hex(' ')}{more}"
-    return visible(cell if isinstance(cell, str) else str(cell), limit=limit)
+    return visible(plain_text(cell), limit=limit)
 
 
 def result_words(result: ExecutionResult, *, limit: int = 40) -> str:
@@ -377,7 +383,7 @@ def shortened_words(result: ExecutionResult) -> tuple[str, ...]:
 
 def _size(cell: Cell) -> int:
     """Bytes that a text or blob takes in UTF-8."""
-    return len(cell if isinstance(cell, bytes) else str(cell).encode("utf-8", "replace"))
+    return len(cell if isinstance(cell, bytes) else plain_text(cell).encode("utf-8", "replace"))
 
 
 def rows_words(condition: QueryCondition) -> str:

@@ -3,7 +3,7 @@
 The form is RFC 4180's with a line feed after each record, as programs in a pipe expect. Every text
 is as it is stored; line ends, commas, quotes and blanks at an end stand in quotes. NULL is an empty
 field and empty text is `""`, as PostgreSQL writes and reads them. Real numbers have as many digits
-as tell them apart, bytes are `base64:` and base64.
+as tell them apart, decimals all of theirs; bytes are `base64:` and base64, an array is in brackets.
 
 Exact text may hold what a terminal would act on: whoever prints it to one sees to that.
 """
@@ -13,9 +13,11 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from sqlwright.presentation.answer import plain, readable, visible
+from sqlwright.presentation.cells import plain_text
 
 if TYPE_CHECKING:
     from sqlwright.types import Answer, Cell
@@ -40,9 +42,11 @@ def _field(cell: Cell, written: Callable[[str], str]) -> str:
         return ""
     if isinstance(cell, bytes):
         return "base64:" + base64.b64encode(cell).decode("ascii")
-    if not isinstance(cell, str):
+    if isinstance(cell, float):
         return str(plain(cell))
-    text = written(cell)
+    if isinstance(cell, int | Decimal):
+        return plain_text(cell)
+    text = written(plain_text(cell))
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 from sqlwright.messages import HIDDEN, Origin, Span, Text
+from sqlwright.presentation.cells import decimal_text, plain_text
 from sqlwright.presentation.numbers import counted
 from sqlwright.sql.tokens import Piece, pieces, quote_text
 from sqlwright.types import Candidate, Cell, ExecutionResult, Question
@@ -16,6 +18,8 @@ _DATE_FORMAT = re.compile(r"'(?:%[dfFGgHIjJkklmMPpRsSTuUVwWY]|[-/:. T])+'")
 """A format of strftime."""
 WORDS = frozenset({"space", "word", "operator", "end", "other"})
 """Pieces of a query that aren't constants; what is quoted may be a name or a text."""
+ARRAY = 10
+"""Members of an array that are shown."""
 _FAILURES = {
     "sql": "the query failed",
     "unsafe": "the query may not run",
@@ -23,6 +27,7 @@ _FAILURES = {
     "memory": "the query was stopped because it took too much memory",
     "cancelled": "the query was stopped",
     "unavailable": "the database could not be read",
+    "costly": "the query was not run because it would read too much",
 }
 
 
@@ -164,8 +169,17 @@ def literal(cell: Cell, limit: int | None = None) -> str:
         return "NULL"
     if isinstance(cell, bytes):
         return f"a blob of {counted(len(cell), 'byte')}"
-    if not isinstance(cell, str):
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, int | float):
         return repr(cell)
+    if isinstance(cell, Decimal):
+        return decimal_text(cell)
+    if isinstance(cell, tuple):
+        members = [literal(one, limit) for one in cell[:ARRAY]] + ["…"] * (len(cell) > ARRAY)
+        return f"[{', '.join(members)}]"
+    if not isinstance(cell, str):
+        cell = plain_text(cell)
     text = cell if cell.isprintable() else _CONTROL.sub(" ", cell)
     cut = limit is not None and len(text) > limit
     return quote_text(text[:limit]) + "…" if cut else quote_text(text)

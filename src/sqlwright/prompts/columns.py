@@ -7,12 +7,14 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlwright.english.words import split_name
 from sqlwright.messages import HIDDEN
 from sqlwright.prompts.cells import literal
 from sqlwright.prompts.descriptions import essential
+from sqlwright.prompts.dialects.names import Names
 from sqlwright.prompts.measures import NUMERIC, least_and_greatest, newest, number
 from sqlwright.schema import Column, ColumnRef, ForeignKey
 from sqlwright.types import Cell, ColumnExamples, DescriptionMatch, ValueMatch
@@ -76,6 +78,8 @@ class ColumnKnowledge:
     """Columns that refer to others."""
     names: frozenset[str]
     """Names of all tables and columns, folded."""
+    written: Names
+    """Writes names as a query does."""
     drawn: Callable[[ColumnRef], random.Random] | None = None
     """Draws the one example of a column that is shown; None shows frequent ones."""
     given: Mapping[ColumnRef, ColumnExamples] = field(default_factory=dict)
@@ -189,7 +193,9 @@ def _usual(profile: ColumnProfile) -> list[Cell]:
 def _is_worth_it(cell: Cell) -> bool:
     if isinstance(cell, str):
         return bool(cell.strip())
-    return isinstance(cell, int | float) and math.isfinite(cell)
+    if isinstance(cell, int | float | Decimal):
+        return math.isfinite(cell)
+    return cell is not None and not isinstance(cell, bytes)
 
 
 def _is_small(profile: ColumnProfile, usual: Sequence[Cell], whole: Sequence[str]) -> bool:

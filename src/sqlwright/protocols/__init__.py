@@ -46,6 +46,7 @@ from sqlwright.protocols.remembered import Remembered
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.spending import Spending, Worth
 from sqlwright.types import State, ValueMatch
+from sqlwright.types.plans import ScanLimit
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile, TableProfile
@@ -98,6 +99,9 @@ class Limits:
     result_bytes: Count = 16 * 1024 * 1024
     cell_bytes: Count = 1024 * 1024
     memory_bytes: Count = 1024 * 1024 * 1024
+    scan: ScanLimit | None = None
+    """The most that it may read by the engine's estimate, which is asked for before it runs; None
+    asks for none."""
 
 
 R = TypeVar("R")

@@ -76,6 +76,11 @@ class Database(Protocol):
         read. `execute` does this first."""
         ...
 
+    @property
+    def estimates(self) -> bool:
+        """True if `cost` tells how much a query reads."""
+        ...
+
     def cost(self, sql: str, run: Run) -> QueryCost:
         """The engine's estimate of a query, nothing of which runs. Every failure is in it."""
         ...

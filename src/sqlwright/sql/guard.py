@@ -8,12 +8,14 @@ are made of; the bodies of the views it reads are held to the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
 from sqlwright.errors import UnsafeQuery
 from sqlwright.schema import fold_name
+from sqlwright.sql.dialects import dialect_named
+from sqlwright.sql.guards.check import check_text
 from sqlwright.sql.token_check import checked_tokens
 from sqlwright.sql.tokens import UnreadableQuery, view_body
 from sqlwright.sql.tree import StopReading, parse, source_read
@@ -39,8 +41,9 @@ def check_query(
     *,
     views: Mapping[str, str] | None = None,
     hidden: Container[str] = frozenset(),
-    readable: Container[str] | None = None,
+    readable: Collection[str] = (),
     functions: Container[str] = frozenset(),
+    columns: Container[str] | None = None,
     stop: StopReading | None = None,
 ) -> frozenset[str]:
     """Raise UnsafeQuery unless the text is exactly one query that only reads. Returns the folded
@@ -50,14 +53,25 @@ def check_query(
     `views` maps stored view names to their CREATE VIEW text; the bodies of the views the query
     reads, directly or through each other, are held to the same rules. `hidden` tables and views, by
     folded names, may not be read, not even through a view, and are said not to exist. `stop` is
-    called every few milliseconds and may raise. In other dialects than SQLite's `readable` are the
-    only tables and views that may be read, by their names in the schema, and `functions` those of
-    the database's own that may be called. The subclass UnreadableQuery says that the text
+    called every few milliseconds and may raise. The subclass UnreadableQuery says that the text
     looks like a mistake rather than an attack.
+
+    In other dialects than SQLite's, `readable` are the only tables and views that may be read, by
+    their stored names as `Schema.tables` has them: "orders" in the usual namespace, "sales.orders"
+    elsewhere. The check folds: in PostgreSQL a name without quotes is put in lower case and then
+    has to be the stored one, in DuckDB case makes no difference, in MySQL a name is what is
+    written. `Dialect.namespace` may be written out before a name of the usual one; a further name
+    of it (MySQL's database, another schema that is looked in first) is listed by itself, as
+    "shop.orders" beside "orders". `functions` are those of the database's own that may be called,
+    in lower case, as "f" or "schema.f". `columns`, where given, are the names of all columns of the
+    readable tables, as they are stored: in PostgreSQL `t.f` may call a function f of the
+    database's own, so another name after a dot is refused.
     """
     if dialect != "sqlite":
-        del readable, functions
-        raise UnsafeQuery(f"queries in the dialect '{dialect}' can't be checked yet")
+        return check_text(
+            sql, dialect_named(dialect), readable=readable, functions=functions, columns=columns,
+            stop=stop,
+        )  # fmt: skip
     bodies = {fold_name(name): create for name, create in (views or {}).items()}
     names = _check_text(sql, hidden, stop)
     waiting = list(names)

@@ -114,7 +114,7 @@ def tokens_within_limits(sql: str) -> list[SqlToken]:
     tokens = tokenize(sql)
     if len(tokens) > TOKENS:
         raise UnsafeQuery(f"the query has more than {TOKENS:,} words and signs")
-    _check_nesting(tokens)
+    check_nesting(tokens)
     return tokens
 
 
@@ -131,8 +131,8 @@ def _check_start(first: SqlToken) -> None:
     raise UnreadableQuery(f"a query starts with SELECT or WITH, not {first.text[:40]!r}")
 
 
-def _check_nesting(tokens: Sequence[SqlToken]) -> None:
-    """Keep within what a recursive parser can read."""
+def check_nesting(tokens: Sequence[SqlToken]) -> None:
+    """Keep within what a recursive parser can read. Raises UnsafeQuery."""
     depth = row = compound = 0
     for token in tokens:
         depth += (token.text == "(" or token.word == "case") - (
@@ -145,8 +145,8 @@ def _check_nesting(tokens: Sequence[SqlToken]) -> None:
 
 
 def _check_calls(tokens: Sequence[SqlToken]) -> None:
-    pairs = _parentheses(tokens)
-    column_lists = set(_column_lists(tokens, pairs))
+    pairs = parentheses(tokens)
+    lists = set(column_lists(tokens, pairs))
     around: list[int] = []
     for index, token in enumerate(tokens):
         if token.text == ")" and around:
@@ -158,7 +158,7 @@ def _check_calls(tokens: Sequence[SqlToken]) -> None:
         before = tokens[index - 1] if index else SqlToken("", "")
         if before.kind not in {"word", "quoted", "text"}:
             continue
-        if before.word in _WORDS or before.name in FUNCTIONS or index in column_lists:
+        if before.word in _WORDS or before.name in FUNCTIONS or index in lists:
             continue
         if not _is_type(tokens, index, outer):
             _refuse_call(before.name)
@@ -174,7 +174,7 @@ def _refuse_call(name: str) -> None:
     )
 
 
-def _parentheses(tokens: Sequence[SqlToken]) -> dict[int, int]:
+def parentheses(tokens: Sequence[SqlToken]) -> dict[int, int]:
     """Index of the closing parenthesis for that of each opening one."""
     pairs, waiting = {}, []
     for index, token in enumerate(tokens):
@@ -203,7 +203,7 @@ def _is_type(tokens: Sequence[SqlToken], parenthesis: int, outer: int) -> bool:
     return back > outer and tokens[back].word == "as"
 
 
-def _column_lists(tokens: Sequence[SqlToken], pairs: dict[int, int]) -> Iterator[int]:
+def column_lists(tokens: Sequence[SqlToken], pairs: dict[int, int]) -> Iterator[int]:
     """The parentheses in `WITH name (a, b) AS (...), other (c) AS (...)` that hold columns.
 
     WITH is a keyword at the beginning and after a parenthesis; anywhere else SQLite may take it for

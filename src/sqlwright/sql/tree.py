@@ -200,7 +200,8 @@ def _read(
                 "the query has too many readings to be checked: give each JOIN its ON, and nest "
                 "fewer calls and queries within each other"
             )
-        except (SqlglotError, TypeError) as error:  # compiled, it raises TypeError for broken SQL
+        except (SqlglotError, TypeError, ValueError, AttributeError, LookupError) as error:
+            # Broken SQL of some dialects ends in errors of the parser's own.
             return UnreadableQuery(f"the query can't be read: {_first_problem(error)}")
         except RecursionError:
             return UnsafeQuery("the query is nested too deeply")

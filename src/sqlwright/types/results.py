@@ -24,10 +24,12 @@ Cell = (
 """One value of a result, as the database gives it: an array is a tuple of values; JSON documents,
 values of enumerations and intervals of months are texts."""
 
-ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable"]
+ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable", "costly"]
 ErrorCause = Literal[
     "", "unknown_table", "unknown_column", "unknown_function", "syntax",
-    "locked", "damaged", "not_started", "slow",
+    "locked", "damaged", "not_started", "slow", "forbidden", "refused", "unknown_host",
+    "no_database", "not_admitted", "not_encrypted", "not_connected",
+    "bad_address", "lost",
 ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sqlwright.cli.typed import options
-from sqlwright.cli.typed.target import read_database
+from sqlwright.cli.typed.target import accept, read_database
 from sqlwright.presentation.answer import readable
 
 EXAMPLES = """\
@@ -35,12 +35,14 @@ def command(
         typer.Option("--evidence", metavar="TEXT", help="Outside knowledge for every question."),
     ] = "",
     max_rows: options.MaxRows = None,
+    max_scan: options.MaxScan = None,
     timeout: options.Timeout = None,
     no_questions: options.NoQuestions = False,
     descriptions: options.Descriptions = None,
     tables: options.Tables = None,
     no_prepare: options.NoPrepare = False,
     allow_code: options.AllowCode = False,
+    accept_login: options.AcceptLogin = False,
     history: Annotated[
         bool,
         typer.Option(
@@ -56,6 +58,8 @@ def command(
     in, one per line.
     """
     target = read_database(word, database)
+    if accept_login:
+        accept(target)
 
     from sqlwright.cli.opening import note_destinations, opener, settled, warm_session
     from sqlwright.cli.terminal.console import Screen, settle_streams
@@ -72,6 +76,7 @@ def command(
         descriptions=descriptions,
         tables=tables,
         timeout=timeout,
+        max_scan=max_scan,
         max_rows=max_rows,
         prepare=False if no_prepare else None,
         llm=options.llm_flags(

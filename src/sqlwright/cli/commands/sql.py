@@ -11,7 +11,7 @@ import typer
 from sqlwright.cli.failure import INTERRUPTED
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.options import one_form
-from sqlwright.cli.typed.target import read_target
+from sqlwright.cli.typed.target import accept, read_target
 
 EXAMPLES = """\
 sqlwright sql shop.sqlite "SELECT country, count(*) FROM customers GROUP BY 1"
@@ -38,7 +38,9 @@ def command(
     as_csv_safe: options.AsCsvSafe = False,
     tables: options.Tables = None,
     max_rows: options.MaxRows = None,
+    max_scan: options.MaxScan = None,
     timeout: options.Timeout = None,
+    accept_login: options.AcceptLogin = False,
 ) -> int:
     """Check, explain or run a query of your own, under the guard.
 
@@ -47,6 +49,8 @@ def command(
     """
     form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, check=check, explain=explain)
     target = read_target(words or (), database, what="query")
+    if accept_login:
+        accept(target.database)
 
     from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
@@ -63,7 +67,7 @@ def command(
     screen = Screen.open()
     if target.note:
         screen.note(clean(target.note, 400))
-    settings = settled(max_rows=max_rows, tables=tables)
+    settings = settled(max_rows=max_rows, max_scan=max_scan, tables=tables)
     limits = settings.limits
     if timeout is not None:
         limits = replace(limits, seconds=timeout)

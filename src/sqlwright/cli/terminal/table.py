@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -16,6 +17,7 @@ from rich.text import Text
 from sqlwright.cli.terminal.console import UNLIMITED, Glyphs
 from sqlwright.cli.terminal.layout import shorten, wrapped
 from sqlwright.cli.terminal.text import clean
+from sqlwright.presentation.cells import decimal_text, plain_text
 from sqlwright.types import Cell
 
 SHOWN_ROWS = 20
@@ -85,7 +87,9 @@ def cell_text(value: Cell, decimals: int | None = None) -> Text:
         case None:
             return Text("NULL", style="null")
         case bool() | int():
-            return Text(str(value), style="number")
+            return Text(plain_text(value), style="number")
+        case Decimal():
+            return Text(_decimal(value, decimals), style="number")
         case float():
             return Text(_real(value, decimals), style="number")
         case bytes():
@@ -95,7 +99,7 @@ def cell_text(value: Cell, decimals: int | None = None) -> Text:
         case "":
             return Text("''", style="null")
         case _:
-            return Text(clean(str(value)))
+            return Text(clean(plain_text(value)))
 
 
 def shape(columns: int, rows: int, truncated: bool = False) -> str:
@@ -106,13 +110,13 @@ def shape(columns: int, rows: int, truncated: bool = False) -> str:
 
 def _column(columns: Sequence[str], rows: Sequence[Sequence[Cell]], index: int) -> _Column:
     values = [row[index] for row in rows]
-    reals = [value for value in values if isinstance(value, float)]
-    decimals = max((_decimals(value) for value in reals), default=None)
+    reals = [value for value in values if isinstance(value, float | Decimal)]
+    decimals = max(map(_decimals, reals), default=None)
     present = [value for value in values if value is not None]
     return _Column(
         clean(columns[index], 200),
         tuple(cell_text(value, decimals) for value in values),
-        bool(present) and all(isinstance(value, int | float) for value in present),
+        bool(present) and all(isinstance(value, int | float | Decimal) for value in present),
     )
 
 
@@ -173,7 +177,20 @@ def _real(value: float, decimals: int | None) -> str:
     return f"{value:.{_decimals(value) if decimals is None else decimals}f}"
 
 
-def _decimals(value: float) -> int:
-    """Digits after the point that a real number needs, six at most, one at least."""
+def _decimal(value: Decimal, decimals: int | None) -> str:
+    """All digits of a decimal, with zeros that line it up with the others of its column."""
+    places = _decimals(value)
+    text = decimal_text(value)
+    if decimals is None or decimals <= places or not value.is_finite() or "E" in text:
+        return text
+    return text + "." * (places == 0) + "0" * (decimals - places)
+
+
+def _decimals(value: float | Decimal) -> int:
+    """Digits after the point that a number needs: those of a decimal, of a real number six at most
+    and one at least."""
+    if isinstance(value, Decimal):
+        exponent = value.as_tuple().exponent
+        return max(0, -exponent) if isinstance(exponent, int) else 0
     digits = f"{value:.6f}".rstrip("0")
     return max(1, len(digits) - digits.index(".") - 1) if "." in digits else 1

@@ -19,6 +19,7 @@ from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.sqlite.failures import FAILURES, explain_failure, needs_copy
 from sqlwright.database.sqlite.files import DatabaseFile, FileSource, Token, check_file
 from sqlwright.database.sqlite.introspect import read_schema
+from sqlwright.database.sqlite.pages import page_digests
 from sqlwright.database.sqlite.planning import PLAN_LIMITS, PLAN_ROWS, read_stored_orders
 from sqlwright.database.sqlite.stored import Stored, read_stored
 from sqlwright.database.workers.pool import Pool
@@ -56,6 +57,7 @@ class SqliteDatabase(GuardedDatabase):
     file through another SQLite library should do that from another process, or not meanwhile.
     """
 
+    estimates = False
     hints = _HINTS
     hint = "Check that the file and its folder may be read."
 
@@ -152,6 +154,13 @@ class SqliteDatabase(GuardedDatabase):
     def size(self) -> int:
         """Bytes of the file."""
         return self._file.path.stat().st_size
+
+    def table_marks(
+        self, schema: Schema, stop: StopReading | None = None
+    ) -> Mapping[str, str] | None:
+        """Digests of the pages that hold each table."""
+        with self.reader() as connection, self._reading_errors():
+            return page_digests(self._file.path, schema, connection, stop or (lambda: None))
 
     def close(self) -> None:
         """End the worker processes and remove temporary copies. Safe to call twice."""

@@ -22,8 +22,9 @@ class _Sqlite:
     """`workers.engine.Engine` for SQLite files."""
 
     failures = FAILURES
-    threads = False
+    threads = 0
     addresses = 256 * 1024 * 1024
+    idle_bytes = 96 * 1024 * 1024
 
     def start(self, folder: str) -> list[str]:
         """Load the binding and give up everything but reading below the folder."""

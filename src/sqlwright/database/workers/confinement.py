@@ -12,6 +12,7 @@ import contextlib
 import os
 import struct
 import sys
+from collections.abc import Collection, Container
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ FILES_OPEN = 64
 """File descriptors of a worker at most (RLIMIT_NOFILE); SQLite needs about ten."""
 _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
-_READ_FILE, _REMOVE_FOLDER, _ALL = 1 << 2, 1 << 4, -1
+_READ_FILE, _READ_FOLDER, _REMOVE_FOLDER, _ALL = 1 << 2, 1 << 3, 1 << 4, -1
 _RIGHTS_BY_VERSION = (0, 13, 14, 15, 15, 16)
 """Number of rights on files that each version of Landlock knows; later ones know as many as the
 last."""
@@ -57,6 +58,8 @@ _FORBIDDEN: dict[str, tuple[int, int]] = {
     "setns": (308, 268), "bpf": (321, 280), "perf_event_open": (298, 241), "keyctl": (250, 219),
     "io_uring_setup": (425, 425), "userfaultfd": (323, 282), "memfd_create": (319, 279),
 }  # fmt: skip
+_CLIENT_CALLS = frozenset({"socket", "connect", "bind"})
+"""A client connects; the C library binds a socket of its own to see which networks there are."""
 _OPEN, _OPENAT, _CLONE, _CLONE3 = (2, -1), (257, 56), (56, 220), (435, 435)
 _WRITES = 0o3 | 0o100 | 0o1000
 """Flags of opening: to write, to create, to cut short."""
@@ -68,8 +71,9 @@ _FOREIGN_CALLS = 0x40000000
 """Numbers from here on are those of another calling convention of x86_64."""
 
 
-def confine(folder: str) -> list[str]:
+def confine(folder: str, also: Collection[str] = ()) -> list[str]:
     """Give up what reading below `folder` doesn't need, for good; the names of what holds now.
+    What `also` names, of the system's own, may be read, too, where it is there.
 
     Threads that were started before keep some of it, so there should be none.
     """
@@ -84,9 +88,35 @@ def confine(folder: str) -> list[str]:
         if system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
             return holds
         holds.append("no_new_privs")
-        if _landlock(system, {folder: _READ_FILE}):
+        for place in also:
+            # Left open: the system makes files of /proc anew when nobody holds them, and what was
+            # allowed would be another file.
+            with contextlib.suppress(OSError):
+                os.open(place, os.O_PATH | os.O_CLOEXEC)
+        there = [folder, *filter(os.path.exists, also)]
+        if _landlock(system, dict.fromkeys(there, _READ_FILE)):
             holds.append("landlock")
         if _seccomp(system):
+            holds.append("seccomp")
+    return holds
+
+
+def confine_client() -> list[str]:
+    """Give up what asking a server doesn't need, for good: only the network and reading of files
+    (certificates, names of hosts, time zones) are left. The names of what holds now."""
+    holds = ["limits"] if _lower_limits() else []
+    if sys.platform != "linux":
+        return holds
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        system = ctypes.CDLL(None, use_errno=True)
+        if system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
+            return holds
+        holds.append("no_new_privs")
+        if _landlock(system, {"/": _READ_FILE | _READ_FOLDER}, network=True):
+            holds.append("landlock")
+        if _seccomp(system, allowed=_CLIENT_CALLS):
             holds.append("seccomp")
     return holds
 
@@ -131,17 +161,18 @@ def _lower_limits() -> bool:
     )
 
 
-def _landlock(system: ctypes.CDLL, folders: dict[str, int]) -> bool:
-    """Allow the rights named for what lies below some folders, and no others, nor the network."""
+def _landlock(system: ctypes.CDLL, folders: dict[str, int], *, network: bool = False) -> bool:
+    """Allow the rights named for what lies below some folders, and no others, nor the network
+    unless it is asked for."""
     version = system.syscall(_LANDLOCK_CREATE, None, 0, 1)
     if version < 1:
         return False
     rights = (1 << _RIGHTS_BY_VERSION[min(version, len(_RIGHTS_BY_VERSION) - 1)]) - 1
     handled = struct.pack("=Q", rights)
     if version >= 4:
-        handled += struct.pack("=Q", _NETWORK)
+        handled += struct.pack("=Q", 0 if network else _NETWORK)
     if version >= 6:
-        handled += struct.pack("=Q", _SCOPES)
+        handled += struct.pack("=Q", 0 if network else _SCOPES)
     rules = system.syscall(_LANDLOCK_CREATE, handled, len(handled), 0)
     if rules < 0:
         return False
@@ -159,20 +190,20 @@ def _landlock(system: ctypes.CDLL, folders: dict[str, int]) -> bool:
         os.close(rules)
 
 
-def _seccomp(system: ctypes.CDLL) -> bool:
-    """Have the system refuse the calls that reading doesn't need."""
+def _seccomp(system: ctypes.CDLL, *, allowed: Container[str] = ()) -> bool:
+    """Have the system refuse the calls that reading doesn't need, but for those allowed."""
     import ctypes
 
     machine = _MACHINES.get(os.uname().machine)
     if machine is None or struct.calcsize("P") != 8:
         return False
-    program = _program(*machine)
+    program = _program(*machine, allowed)
     code = ctypes.create_string_buffer(program, len(program))
     head = struct.pack("@HP", len(program) // 8, ctypes.addressof(code))
     return bool(system.prctl(_SET_SECCOMP, _FILTER, head, 0, 0) == 0)
 
 
-def _program(machine: int, column: int) -> bytes:
+def _program(machine: int, column: int, allowed: Container[str] = ()) -> bytes:
     """The filter: instructions of the classic Berkeley packet filter over a call's number, machine
     and arguments."""
     load, equal, at_least, any_of, give = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -186,8 +217,8 @@ def _program(machine: int, column: int) -> bytes:
     refuse = instruction(give, _REFUSE | _EACCES)
     steps = [instruction(load, 4), instruction(equal, machine, 1), refuse, instruction(load, 0)]
     steps += [instruction(at_least, _FOREIGN_CALLS, 0, 1), refuse]
-    for numbers in _FORBIDDEN.values():
-        if numbers[column] >= 0:
+    for name, numbers in _FORBIDDEN.items():
+        if numbers[column] >= 0 and name not in allowed:
             steps += [instruction(equal, numbers[column], 0, 1), refuse]
     # Without it, the C library starts threads by the older call, whose flags can be looked at.
     steps += [instruction(equal, _CLONE3[column], 0, 1), instruction(give, _REFUSE | _ENOSYS)]

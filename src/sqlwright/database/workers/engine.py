@@ -4,7 +4,7 @@ each engine's folder, whose `ENGINE` is one."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from sqlwright.database.failures import Failure
@@ -27,6 +27,10 @@ class Place(NamedTuple):
     inode: int = 0
     grace: float = 0.06
     """Seconds that an interrupted query may take to stop before the process is killed."""
+    light_bytes: int = 128 * 1024 * 1024
+    """Memory that every query may take. One that needs more runs again, and only one does at a
+    time, so that all workers together take no more than the limit of one query and three times
+    this."""
 
 
 class Connection(Protocol):
@@ -78,13 +82,19 @@ class Engine(Protocol):
         ...
 
     @property
-    def threads(self) -> bool:
-        """True if it starts threads of its own once it is connected."""
+    def threads(self) -> int:
+        """Threads of its own that work at once; 0 if it starts none."""
         ...
 
     @property
     def addresses(self) -> int:
         """Bytes of addresses that it sets aside and never uses."""
+        ...
+
+    @property
+    def idle_bytes(self) -> int:
+        """Memory that a process may hold after a query; it would keep most of it, so one that holds
+        more is ended."""
         ...
 
     def start(self, folder: str) -> Sequence[str]:
@@ -110,4 +120,13 @@ class Engine(Protocol):
 
     def set_memory(self, size: int) -> None:
         """Cap what the engine may take in this process, in bytes."""
+        ...
+
+
+@runtime_checkable
+class KeepsTime(Protocol):
+    """An engine that stops a statement by itself, too, should nobody interrupt it."""
+
+    def set_seconds(self, seconds: float) -> None:
+        """Tell the time that the next statement may take."""
         ...

@@ -26,9 +26,6 @@ _LONG_SECONDS = 0.1
 started. a busy worker before another worker is started."""
 _MOST_WORKERS = 4
 """Worker processes of one database at most."""
-LIGHT_BYTES = 128 * 1024 * 1024
-"""Memory that every query may take. One that needs more runs again, and only one does at a time, so
-that all workers together take no more than the limit of one query and three times this."""
 
 
 class Pool:
@@ -62,11 +59,11 @@ class Pool:
         """Have a worker answer; wait while all are busy. Raises WorkerDied, WorkerStopped.
 
         Workers that were killed while they had nothing to do are replaced, and lose no query."""
-        most = fields["memory_bytes"]
-        if most <= LIGHT_BYTES:
+        light = fields["place"].light_bytes
+        if fields["memory_bytes"] <= light:
             return self._ask(fields, stop)
         until = time.monotonic() + fields["seconds"]
-        reply = self._ask(fields | {"memory_bytes": LIGHT_BYTES}, stop)
+        reply = self._ask(fields | {"memory_bytes": light}, stop)
         if reply[0].get("failure", {}).get("kind") != "memory":
             return reply
         while not self._heavy.acquire(timeout=POLL_SECONDS):

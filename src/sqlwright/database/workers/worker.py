@@ -20,7 +20,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sqlwright.database.failures import Refused
+from sqlwright.database.workers.cells import cell_size, cut_cell
 from sqlwright.database.workers.confinement import lower, no_more_threads
+from sqlwright.database.workers.engine import KeepsTime
 from sqlwright.database.workers.wire import LENGTH, RECEIVED, pack_reply, unpack_request
 
 if TYPE_CHECKING:
@@ -39,8 +41,6 @@ _CODE_BYTES = 16 * 1024 * 1024
 """Memory that holds programs and libraries, not data."""
 _LEAST_MEMORY = 64 * 1024 * 1024
 """Bytes without which the process can't work."""
-_LARGE = 96 * 1024 * 1024
-"""A process that holds more than this after a query is ended; it would keep most of it."""
 _LARGEST_MEMORY = 2**62
 """Bytes; the system's calls take no larger number."""
 
@@ -63,7 +63,7 @@ def main(control: int, name: str, folder: str) -> None:
             os._exit(0)
         _write(RECEIVED)
         head, rows = worker.answer(unpack_request(body))
-        _write(_packed(head | {"large": memory.taken() > _LARGE}, rows, engine))
+        _write(_packed(head | {"large": memory.taken() > engine.idle_bytes}, rows, engine))
         del body, rows
 
 
@@ -90,6 +90,15 @@ class _Worker:
                 with self._lock:
                     if self._connection is not None and LENGTH.unpack(data)[0] == self._running:
                         self._connection.interrupt()
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        """End the process at once. What it runs on a server is cancelled there first."""
+        try:
+            held = self._lock.acquire(timeout=_PATIENCE_SECONDS)
+            if held and self._running >= 0 and self._connection is not None:
+                self._connection.interrupt()
         finally:
             os._exit(0)
 
@@ -137,7 +146,7 @@ class _Worker:
         assert self._reading is not None
         kept, room = [], request["result_bytes"]
         for row in self._reading:
-            size = sum(map(_size, row))
+            size = sum(map(cell_size, row))
             if size > request["row_bytes"]:
                 raise MemoryError
             kept.append(row)
@@ -235,11 +244,11 @@ def _take(rows: Iterator[Row], limits: dict[str, Any]) -> tuple[list[Row], dict[
         if len(kept) >= most:
             return kept, full
         cut: list[int] = []
-        sizes = [_size(cell) for cell in row]
+        sizes = [cell_size(cell) for cell in row]
         if sizes and max(sizes) > cell_most:
-            row = tuple(_shorten(cell, cell_most) for cell in row)
-            cut = [column for column, cell in enumerate(found) if cell != row[column]]
-            sizes = [_size(cell) for cell in row]
+            row = tuple(cut_cell(cell, cell_most) for cell in row)
+            cut = [column for column, cell in enumerate(found) if cell is not row[column]]
+            sizes = [cell_size(cell) for cell in row]
         room -= sum(sizes)
         if room < 0:
             return kept, full
@@ -248,31 +257,18 @@ def _take(rows: Iterator[Row], limits: dict[str, Any]) -> tuple[list[Row], dict[
     return kept, {**full, "truncated": False}
 
 
-def _size(cell: Any) -> int:
-    """A value's bytes; those of a text as it is stored and sent, in UTF-8."""
-    if isinstance(cell, str):
-        return len(cell) if cell.isascii() else len(cell.encode())
-    return len(cell) if isinstance(cell, bytes) else 8
-
-
-def _shorten(cell: Any, most: int) -> Any:
-    if isinstance(cell, bytes):
-        return cell[:most]
-    if isinstance(cell, str):
-        data = cell[: most + 1].encode()
-        return cell if len(data) <= most else data[:most].decode(errors="ignore")
-    return cell
-
-
 def _set_limits(request: dict[str, Any], engine: Engine) -> None:
     """The process takes no more memory than it is allowed: the engine is told its share, the system
     holds it to the whole, where it can."""
     memory = max(min(request["memory_bytes"], _LARGEST_MEMORY), _LEAST_MEMORY)
     engine.set_memory(memory * 3 // 4)
+    if isinstance(engine, KeepsTime):
+        engine.set_seconds(request["seconds"])
     if resource is None:
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
-    lower("RLIMIT_CPU", int(used.ru_utime + used.ru_stime + min(request["seconds"], 1e6)) + 2)
+    allowed = min(request["seconds"], 1e6) * max(engine.threads, 1)
+    lower("RLIMIT_CPU", int(used.ru_utime + used.ru_stime + allowed) + 2)
     lower("RLIMIT_DATA", memory - _CODE_BYTES)
     lower("RLIMIT_AS", memory + _CODE_BYTES + engine.addresses)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from sqlwright.candidates import cell_key
@@ -106,6 +107,6 @@ def _loose(cell: object) -> object:
             cell = float(cell)
         except ValueError:
             return cell
-    if isinstance(cell, int | float):
+    if isinstance(cell, int | float | Decimal):
         return round(float(cell), LOOSE) + 0.0
     return cell

@@ -152,6 +152,10 @@ def rounded_alike(one: Cell, other: Cell) -> bool:
     """
     if one == other:
         return True
+    if isinstance(one, Decimal):
+        one = float(one)
+    if isinstance(other, Decimal):
+        other = float(other)
     if not isinstance(one, float | int) or not isinstance(other, float | int):
         return False
     if math.isclose(one, other, rel_tol=_NOISE):

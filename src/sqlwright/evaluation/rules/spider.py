@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from itertools import islice
 
 from sqlwright.evaluation.rules.arranging import choices
@@ -18,10 +19,13 @@ from sqlwright.evaluation.rules.rule import Row, Rule
 from sqlwright.sql.distinct import without_distinct
 from sqlwright.types import Cell, ExecutionResult
 
+Number = int | float | Decimal
 
-def orders(gold_sql: str) -> bool:
+
+def orders(gold_sql: str, dialect: str = "sqlite") -> bool:
     """True if Spider's official rule compares rows in order: the gold query's text says ORDER BY
     anywhere, within a query or a literal too. A search in text, since theirs is one."""
+    del dialect
     return "order by" in " ".join(gold_sql.casefold().split())
 
 
@@ -48,7 +52,7 @@ def _equal(left: Sequence[Row], right: Sequence[Row], *, ordered: bool) -> bool:
 def _bag(row: Row) -> tuple[tuple[str, Cell], ...]:
     """A row whatever the order of its cells. Equal numbers of different types fall together, as do
     0.0 and -0.0."""
-    keyed = [(f"{float(c) + 0.0!r}" if isinstance(c, int | float) else repr(c), c) for c in row]
+    keyed = [(f"{float(c) + 0.0!r}" if isinstance(c, Number) else repr(c), c) for c in row]
     return tuple(sorted(keyed, key=lambda pair: pair[0]))
 
 
@@ -76,8 +80,10 @@ def _arrangements(
     return choices(options)
 
 
-def _agrees(predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str) -> bool:
-    return spider_match(predicted.rows, gold.rows, ordered=orders(gold_sql))
+def _agrees(
+    predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str, dialect: str = "sqlite"
+) -> bool:
+    return spider_match(predicted.rows, gold.rows, ordered=orders(gold_sql, dialect))
 
 
 RULE = Rule("spider", "Spider's rule, DISTINCT kept", _agrees, ordered=True, orders=orders)

@@ -39,6 +39,9 @@ class Manifest:
     program: str
     created: str
     """UTC, ISO 8601."""
+    limits: str = ""
+    """The limits of what was read, and "unfinished" where the time was up before; empty without
+    any."""
 
     @property
     def catalog_file(self) -> str:
@@ -52,6 +55,8 @@ class Manifest:
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Make `manifest` the one in force. Raises `WorkspaceError`."""
     data = {"kind": KIND, "version": VERSION, **asdict(manifest)}
+    if not manifest.limits:
+        del data["limits"]
     write_private(folder / MANIFEST, json.dumps(data, indent=1).encode())
 
 
@@ -92,7 +97,7 @@ def _unreadable(path: Path, error: OSError) -> WorkspaceError:
 def _from_data(data: dict[str, Any]) -> Manifest:
     values = {}
     for field in fields(Manifest):
-        value = data[field.name]
+        value = data.get("limits", "") if field.name == "limits" else data[field.name]
         if field.name in {"stages", "warnings"}:
             value = tuple(map(str, value))
         elif not isinstance(value, str):

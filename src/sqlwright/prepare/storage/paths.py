@@ -43,6 +43,8 @@ _OURS = re.compile(
 def prepared_folder(url: str) -> Path:
     """The folder in which `prepare` keeps what it makes for a database. Needs neither to exist."""
     address = parse_address(url)
+    if address.path is not None:  # by whatever link
+        address = parse_address(address.identity)
     name = re.sub(r"[^\w.-]+", "_", address.name)[:40].strip("._") or "database"
     key = hashlib.sha256(os.fsencode(address.identity)).hexdigest()[:16]
     return home() / "databases" / f"{name}-{key}"

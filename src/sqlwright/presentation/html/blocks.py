@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
 
 from sqlwright.presentation.answer import cell_to_text, hidden_rows, visible
@@ -181,7 +182,7 @@ def _scrolling(content: Content, label: str) -> Html:
 
 
 def _cell(cell: Cell, width: int, look: Look) -> Html:
-    kind = "number" if isinstance(cell, int | float) else "cell"
+    kind = "number" if isinstance(cell, int | float | Decimal) else "cell"
     if cell is None or isinstance(cell, bytes):
         kind = "absent"
     return element("td", foreign(cell_to_text(cell, limit=width), look, limit=None), **look(kind))

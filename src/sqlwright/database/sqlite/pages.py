@@ -14,38 +14,45 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sqlwright.catalog.reading import TimedReader, Unreadable
-from sqlwright.protocols import Database
-from sqlwright.schema import Schema
+from sqlwright.database.failures import READ_FAILURES, read_failure
+
+if TYPE_CHECKING:
+    from sqlwright.database.reader import DatabaseReader
+    from sqlwright.schema import Schema
+    from sqlwright.sql.tree import StopReading
 
 _RUN_PAGES = 256
 """Neighbouring pages read at once at most."""
 
 
-def page_digests(database: Database, schema: Schema, reading: TimedReader) -> dict[str, str] | None:
-    """A digest of the pages of every table by its name in lower case; tables without pages of
-    their own (views, virtual tables) have none. None when it can't be told. Raises `Cancelled`."""
-    if database.dialect != "sqlite" or database.path is None:
-        return None
-    real = database.path.resolve()
+def page_digests(
+    path: Path, schema: Schema, reader: DatabaseReader, stop: StopReading
+) -> dict[str, str] | None:
+    """A digest of the pages of every table by its name; tables without pages of their own (views,
+    virtual tables) have none. None when it can't be told. Raises `ReadFailed` when the file can't
+    be read, and whatever `stop` raises."""
+    real = path.resolve()
     if any(_has_content(real, suffix) for suffix in ("-wal", "-journal")):
         return None
-    names = {table.name.casefold() for table in schema.tables}
+    names = {table.name.casefold(): table.name for table in schema.tables}
     try:
-        (size,) = reading.single_row("PRAGMA page_size")
+        (size,) = next(iter(reader.rows("PRAGMA page_size")))
         pages: dict[str, list[int]] = {}
-        for chunk in reading.chunks("SELECT name, pageno FROM dbstat"):
-            for name, number in chunk:
-                key = str(name).casefold()
-                if key in names and isinstance(number, int):
-                    pages.setdefault(key, []).append(number)
-    except Unreadable:
+        for name, number in reader.rows("SELECT name, pageno FROM dbstat"):
+            stop()
+            stored = names.get(str(name).casefold())
+            if stored is not None and isinstance(number, int):
+                pages.setdefault(stored, []).append(number)
+    except READ_FAILURES as error:
+        if read_failure(error).kind in {"interrupted", "unavailable"}:
+            raise
         return None
     if not isinstance(size, int):
         return None
     try:
-        return _hashed(real, size, pages, reading)
+        return _hashed(real, size, pages, stop)
     except OSError:
         return None
 
@@ -58,7 +65,7 @@ def _has_content(path: Path, suffix: str) -> bool:
 
 
 def _hashed(
-    path: Path, size: int, pages: Mapping[str, list[int]], reading: TimedReader
+    path: Path, size: int, pages: Mapping[str, list[int]], stop: StopReading
 ) -> dict[str, str]:
     digests: dict[str, str] = {}
     # Closing a descriptor drops this process's POSIX locks on the file, so this must not run
@@ -68,7 +75,7 @@ def _hashed(
         for name, numbers in pages.items():
             digest = hashlib.blake2b(digest_size=16)
             for first, count in _runs(sorted(numbers)):
-                reading.check()
+                stop()
                 digest.update(first.to_bytes(8, "little"))
                 digest.update(os.pread(descriptor, count * size, (first - 1) * size))
             digests[name] = digest.hexdigest()

@@ -1,0 +1,281 @@
+"""The only module that opens DuckDB's connections.
+
+A guarded connection holds generated SQL twice: `statement_check` refuses what a query may not name,
+and the configuration, locked before the first query, lets the engine reach no file but its own,
+load nothing and change nothing. Most of what is set here is named by
+https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview, which says that SQL is
+like code all the same: the process around it (`workers/confinement.py`) is the boundary.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from sqlwright.database.duckdb import values
+from sqlwright.database.duckdb.readable import readable, showing
+from sqlwright.database.duckdb.statement_check import check_tree
+from sqlwright.database.failures import Refused
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from sqlwright.types import Cell
+
+    Row = tuple[Cell, ...]
+
+SQL_BYTES = 1_000_000
+"""UTF-8 bytes of a statement at most."""
+CATALOG = "sqlwright_stored"
+"""The name by which a file is known to its connection; a name that no namespace in it has, since
+DuckDB takes `a.b` for either."""
+EXPLAINS = frozenset({"", "EXPLAIN (FORMAT JSON)"})
+"""Words before a query that has to be explained."""
+_CHUNK_ROWS = 256
+_SETTINGS = {
+    "enable_external_access": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "allow_unsigned_extensions": False,
+    "allow_persistent_secrets": False,
+    "allow_unredacted_secrets": False,
+    "allow_extension_repositories": "forbidden",
+    "python_enable_replacements": False,
+    "python_scan_all_frames": False,
+    "enable_external_file_cache": False,
+    "catalog_error_max_schemas": 0,
+    "lock_configuration": True,
+}
+"""Set in this order once what is to be read is attached; those that a version lacks are left out."""
+
+
+class Session:
+    """One DuckDB instance, configured and locked. Not thread-safe, but `interrupt` may come from
+    another thread."""
+
+    def __init__(self, opening: Mapping[str, Any], machine: Machine) -> None:
+        """`opening` names a file to attach, or files that views over them may read. Raises the
+        library's errors."""
+        self.memory = machine.memory
+        self._connection = duckdb.connect(":memory:", config=machine.config)
+        try:
+            self._set_up(opening, machine)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _set_up(self, opening: Mapping[str, Any], machine: Machine) -> None:
+        run = self._connection.execute
+        settings = dict(_SETTINGS)
+        if "file" in opening:
+            run(f"ATTACH {text(opening['file'])} AS {CATALOG} (READ_ONLY)")
+            run(f"USE {CATALOG}")
+            run("DETACH memory")
+        else:
+            # Without a list, external access off would keep the views from their files, too.
+            paths = ", ".join(map(text, opening["paths"]))
+            run(f"SET allowed_paths = [{paths}]")
+            if settings.pop("enable_external_access") is False:
+                run("SET enable_external_access = false")
+            for made in opening["views"]:
+                run(made)
+        if machine.zone:
+            run(f"SET TimeZone = {text(machine.zone)}")
+        for name, value in settings.items():
+            if name in machine.settings:
+                run(f"SET {name} = {text(value) if isinstance(value, str) else value}")
+
+    def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> tuple[tuple[str, ...], list[str]]:
+        """Begin a query; its columns' names and types. `fetch` gives the rows."""
+        described = self._connection.execute(f"DESCRIBE {sql}", list(parameters)).fetchall()
+        kinds = [str(row[1]) for row in described]
+        if not all(map(values.is_plain, kinds)):
+            names = ", ".join(f"c{number}" for number in range(len(kinds)))
+            body = _without_end(sql)
+            sql = f"SELECT {values.written(kinds)} FROM ({body}\n) AS t({names})"
+        self._connection.execute(sql, list(parameters))
+        return tuple(str(row[0]) for row in described), kinds
+
+    def fetch(self, kinds: Sequence[str]) -> Iterator[Row]:
+        """The rows of the query that `rows` began."""
+        readings = [(at, read) for at, kind in enumerate(kinds) if (read := values.reading(kind))]
+        while found := self._connection.fetchmany(_CHUNK_ROWS):
+            for row in found:
+                if not readings:
+                    yield row
+                    continue
+                cells = list(row)
+                for at, read in readings:
+                    cells[at] = read(cells[at])
+                yield tuple(cells)
+
+    def all(self, sql: str, parameters: Sequence[Cell] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a statement of our own, as the library gives them."""
+        return self._connection.execute(sql, list(parameters)).fetchall()
+
+    def tree(self, sql: str) -> dict[str, Any]:
+        """The one query of a text as the library's parser reads it. Raises Refused and the
+        library's errors."""
+        statements = self._connection.extract_statements(sql)
+        if len(statements) != 1:
+            raise Refused("only one statement may run" if statements else "there is no statement")
+        if not _is_query(statements[0]):
+            raise Refused("only a plain query may run")
+        try:
+            tree: dict[str, Any] = json.loads(self.all("SELECT json_serialize_sql(?)", [sql])[0][0])
+        except RecursionError:
+            raise Refused("the query is nested too deeply") from None
+        if tree.get("error") or len(tree["statements"]) != 1:
+            raise Refused("only a plain query may run")
+        return tree
+
+    def view_tree(self, create: str) -> dict[str, Any] | None:
+        """The query of a CREATE VIEW as the library's parser reads it; None where it can't be
+        told."""
+        data = create.encode()
+        with contextlib.suppress(Refused, duckdb.Error):
+            for place, kind in duckdb.tokenize(create):
+                if kind == duckdb.token_type.keyword and data[place : place + 2].upper() == b"AS":
+                    return self.tree(data[place + 2 :].decode())
+        return None
+
+    def drop_result(self) -> None:
+        """Let go of what a query that wasn't read to its end holds."""
+        self._connection.execute("SELECT 1").fetchall()
+
+    def interrupt(self) -> None:
+        """Stop the running query soon, from any thread."""
+        self._connection.interrupt()
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class Machine:
+    """What every connection of a process has in common."""
+
+    def __init__(self, threads: int) -> None:
+        """Read once, before no other file can be opened: the time zone and what can be set."""
+        connection = duckdb.connect(":memory:", config={"threads": threads})
+        settings = connection.execute("SELECT name, value FROM duckdb_settings()").fetchall()
+        connection.close()
+        known = {str(name): value for name, value in settings}
+        self.settings = frozenset(known)
+        self.zone = str(known.get("TimeZone") or "")
+        self.memory = ""
+        self.config: dict[str, str | bool | int | float | list[str]] = {
+            "threads": threads,
+            "temp_directory": "",
+        }
+        if "async_threads" in known:
+            self.config["async_threads"] = 0
+
+    def set_memory(self, size: int) -> None:
+        """The most that the next connection's buffers may take, in bytes."""
+        self.memory = self.config["memory_limit"] = f"{size // 1_000_000}MB"
+
+
+class GuardedConnection:
+    """A connection that only answers queries over some tables."""
+
+    def __init__(self, opening: Mapping[str, Any], machine: Machine) -> None:
+        """With a list of tables among `opening`, nothing else can be read."""
+        self._opening, self._machine = opening, machine
+        self._session = Session(opening, machine)
+        self._phase: Literal["prepare", "run"] = "prepare"
+        try:
+            self._names = readable(self._session, opening.get("tables"))
+        except BaseException:
+            self._session.close()
+            raise
+
+    def execute(self, sql: str, explain: str = "") -> tuple[tuple[str, ...], Iterator[Row]]:
+        """Column names and a lazy iterator of rows; with `explain` those of the query's plan, and
+        nothing of it runs. Raises Refused, ReadFailed or the library's errors."""
+        self._phase = "prepare"
+        if explain not in EXPLAINS:
+            raise Refused("only a plan may be asked for")
+        if "\0" in sql:
+            raise Refused("the text contains a NUL character")
+        if len(sql.encode()) > SQL_BYTES:
+            raise Refused("the query is too long")
+        if self._session.memory != self._machine.memory:  # its configuration is locked
+            self._session.close()
+            self._session = Session(self._opening, self._machine)
+        check_tree(self._session.tree(sql), self._names)
+        if explain:
+            rows = self._session.all(f"{explain} {sql}")
+            return ("kind", "plan"), iter(rows)
+        names, kinds = self._session.rows(sql)
+        return names, self._fetched(kinds)
+
+    @property
+    def phase(self) -> Literal["prepare", "run"]:
+        """Stage that the last query reached: only prepared, or run, if only to its first row."""
+        return self._phase
+
+    def finish(self) -> None:
+        """Let go of the last query's result."""
+        self._session.drop_result()
+
+    def interrupt(self) -> None:
+        """Stop the running query soon, from any thread."""
+        self._session.interrupt()
+
+    def close(self) -> None:
+        self._session.close()
+
+    def _fetched(self, kinds: Sequence[str]) -> Iterator[Row]:
+        self._phase = "run"
+        yield from self._session.fetch(kinds)
+
+
+class TrustedConnection:
+    """A read-only connection for SQL that sqlwright itself wrote; what it reads may still come from
+    anybody."""
+
+    def __init__(self, opening: Mapping[str, Any], machine: Machine) -> None:
+        self._session = Session(opening, machine)
+
+    def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:
+        """Rows one by one. Raises the library's errors."""
+        _, kinds = self._session.rows(sql, parameters)
+        return self._session.fetch(kinds)
+
+    def shown(self, tables: Sequence[str]) -> dict[str, list[str]]:
+        """Listed views by what they read of tables that aren't listed, or call of functions that
+        the database defines and that might."""
+        return showing(self._session, tables)
+
+    def interrupt(self) -> None:
+        """Stop the running query soon, from any thread."""
+        self._session.interrupt()
+
+    def close(self) -> None:
+        self._session.close()
+
+
+def text(value: str) -> str:
+    """A text as SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _is_query(statement: duckdb.Statement) -> bool:
+    try:
+        return bool(statement.type == duckdb.StatementType.SELECT)
+    except ValueError:  # a kind that the binding has no name for
+        return False
+
+
+def _without_end(sql: str) -> str:
+    """The one statement of a text without the semicolon that ends it."""
+    data = sql.encode()
+    for place, _ in duckdb.tokenize(sql):
+        if data[place : place + 1] == b";":
+            return data[:place].decode()
+    return sql

@@ -1,0 +1,228 @@
+"""A DuckDB file that can't be written through: schema, guarded queries, trusted reading."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlwright.database.address import Address, file_of
+from sqlwright.database.duckdb.cost import read_cost
+from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
+from sqlwright.database.duckdb.introspect import read_schema
+from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase
+from sqlwright.database.workers.engine import Place
+from sqlwright.errors import ConfigError, DatabaseUnavailable
+from sqlwright.protocols import Limits, Run
+from sqlwright.schema import Schema, fold_name
+from sqlwright.sql.dialects import DUCKDB
+from sqlwright.sql.guard import check_query
+from sqlwright.sql.tree import StopReading
+from sqlwright.types import ErrorCause
+from sqlwright.types.plans import QueryCost
+
+PLAN_LIMITS = Limits(seconds=5.0, rows=10, cell_bytes=4 * 1024 * 1024)
+"""Limits of asking for a plan, one text in JSON."""
+LIGHT_BYTES = 256 * 1024 * 1024
+"""Memory that every query may take; DuckDB's buffers are larger than SQLite's."""
+GRACE_SECONDS = 0.2
+"""Seconds that an interrupted query may take to stop: DuckDB looks between chunks of rows."""
+_MAGIC = (8, b"DUCK")
+_HINTS: Mapping[ErrorCause, str] = {
+    "not_started": "Files are read by processes of their own, which that keeps from starting.",
+    "locked": "DuckDB lets nobody read a file that is open for writing: close the program that "
+    "holds it, or give a copy.",
+    "damaged": "If it is encrypted, give a copy that isn't; if a newer DuckDB wrote it, upgrade the "
+    "package duckdb; else restore a backup.",
+    "slow": "It may have views of views that multiply: drop those in a copy.",
+}
+
+
+class DuckdbBased(GuardedDatabase):
+    """What DuckDB files and other files that DuckDB reads have in common."""
+
+    hints = _HINTS
+    hint = "Check that the file and its folder may be read."
+
+    @property
+    def dialect(self) -> str:
+        return DUCKDB.name
+
+    def cost(self, sql: str, run: Run) -> QueryCost:
+        """The engine's estimate of a query, nothing of which runs. Every failure is in it."""
+        result = self._answer(sql, run, PLAN_LIMITS, DUCKDB.plan)
+        if result.error is not None:
+            return QueryCost(error=result.error)
+        return read_cost(str(result.rows[0][-1]))
+
+    def _check(self, sql: str, stop: StopReading | None) -> None:
+        check_query(sql, self.dialect, readable=self._readable(), stop=stop)
+
+    def _readable(self) -> Collection[str]:
+        """Folded names of the tables and views that a query may read."""
+        raise NotImplementedError
+
+
+class DuckdbDatabase(DuckdbBased):
+    """`protocols.Database` over one file. All methods may be called from any thread.
+
+    While a query runs, and for half a second after, other programs can't open the file for writing.
+    """
+
+    def __init__(self, path: Path, tables: Collection[str] | None = None) -> None:
+        """With `tables` nothing but these tables and views is known of or can be read. Raises
+        DatabaseUnavailable, and ConfigError for a table that isn't there and for a view that reads
+        one that may not be read."""
+        check_file(path)
+        self._path = path
+        self._file = path.resolve()
+        folder = self._file.parent
+        found = folder.stat()
+        self._place = Place(
+            "duckdb", LIBRARIES, str(folder), found.st_dev, found.st_ino,
+            GRACE_SECONDS, LIGHT_BYTES,
+        )  # fmt: skip
+        self._known: tuple[str, frozenset[str]] | None = None
+        super().__init__()
+        try:
+            if tables is not None:
+                self._tables = self._named(tables)
+            else:
+                self._readable()
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def at(cls, address: Address, tables: Collection[str] | None = None) -> DuckdbDatabase:
+        return cls(file_of(address), tables)
+
+    @classmethod
+    def check_address(cls, address: Address) -> None:
+        """Raise DatabaseUnavailable when the file can't be a readable DuckDB database."""
+        check_file(file_of(address))
+
+    @property
+    def path(self) -> Path:
+        """The file, absolute."""
+        return self._path
+
+    @property
+    def url(self) -> str:
+        return f"duckdb:///{self._path}"
+
+    @property
+    def identity(self) -> str:
+        return str(self._file)
+
+    def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
+        """Tables, views, columns and declared keys, read afresh. Raises DatabaseUnavailable, also
+        when that takes longer than so many seconds."""
+        with (
+            self.reader(seconds=min(seconds, SCHEMA_SECONDS)) as connection,
+            self._reading_errors(),
+        ):
+            schema = read_schema(connection, self._path.stem)
+        return schema if self._tables is None else schema.only(self._tables)
+
+    def fingerprint(self) -> str:
+        """Changes when the stored data may have changed; some microseconds."""
+        return file_token(self._file) + "".join(
+            f"/{file_token(log)}" for log in (self._log(),) if log.exists()
+        )
+
+    def size(self) -> int:
+        """Bytes of the file and its log."""
+        try:
+            log = self._log().stat().st_size
+        except OSError:
+            log = 0
+        return self._file.stat().st_size + log
+
+    def _log(self) -> Path:
+        return self._file.with_name(f"{self._file.name}.wal")
+
+    def _request(self, limits: Limits) -> dict[str, Any]:
+        try:
+            token = self.fingerprint()
+        except OSError as error:
+            raise DatabaseUnavailable(f"{self._path}: {error.strerror}.") from None
+        return self._limited(limits) | {
+            "place": self._place,
+            "opening": {
+                "file": str(self._file),
+                "token": token,
+                "tables": None if self._tables is None else list(self._tables),
+            },
+            "holds_locks": True,
+        }
+
+    def _before_check(self) -> None:
+        self._readable()
+
+    def _readable(self) -> Collection[str]:
+        """As stored when the file last changed; with a list, what is on it."""
+        token = self.fingerprint()
+        with self._lock:
+            known = self._known
+        if known is not None and known[0] == token:
+            return known[1]
+        names = frozenset(fold_name(table.name) for table in self.schema().tables)
+        with self._lock:
+            if known is None or known[1] != names:
+                self._checked.clear()
+            self._known = (token, names)
+        return names
+
+    def _named(self, tables: Collection[str]) -> tuple[str, ...]:
+        """Tables by their stored names. Raises ConfigError."""
+        schema = self.schema()
+        named = []
+        for name in tables:
+            found = schema.table(name)
+            if found is None:
+                known = ", ".join(sorted(table.name for table in schema.tables)[:40])
+                raise ConfigError(
+                    f"{self._path} has no table {name!r}, which tables lists",
+                    hint=f"There are: {known}.",
+                )
+            named.append(found.name)
+        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
+            shown = connection.shown(named)
+        for view, others in shown.items():
+            raise ConfigError(
+                f"the view {view} can't be among the tables: it reads {others[0]}",
+                hint=f"List {others[0]}, too, or leave {view} out.",
+            )
+        return tuple(dict.fromkeys(named))
+
+
+def check_file(path: Path) -> None:
+    """Raise DatabaseUnavailable unless the file looks like a DuckDB database and can be read."""
+    require_driver(str(path))
+    offset, magic = _MAGIC
+    try:
+        if path.is_dir():
+            raise DatabaseUnavailable(f"{path} is a folder, not a DuckDB database.")
+        if not path.exists():
+            raise DatabaseUnavailable(f"{path}: there is no such file.", hint="Check the path.")
+        if not path.is_file():
+            raise DatabaseUnavailable(f"{path} is not a regular file.")
+        with path.open("rb") as file:
+            head = file.read(offset + len(magic))
+    except OSError as error:
+        raise DatabaseUnavailable(
+            f"{path} can't be read: {error.strerror}.", hint=DuckdbBased.hint
+        ) from None
+    if head[offset:] != magic:
+        raise DatabaseUnavailable(
+            f"{path} is not a DuckDB database.",
+            hint="Check the path; `sqlite:///PATH` opens a SQLite file.",
+        )
+
+
+def file_token(path: Path) -> str:
+    """Changes when the file was replaced or written."""
+    found = path.stat()
+    parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    return "-".join(f"{part:x}" for part in parts)

@@ -1,0 +1,197 @@
+"""Files as a database that can't be written through."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sqlwright.database.address import Address, file_of
+from sqlwright.database.duckdb.database import (
+    GRACE_SECONDS,
+    LIGHT_BYTES,
+    DuckdbBased,
+    file_token,
+)
+from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
+from sqlwright.database.duckdb.introspect import read_schema
+from sqlwright.database.files.corrections import NAME, read_corrections
+from sqlwright.database.files.guessing import guess
+from sqlwright.database.files.sources import Found, find
+from sqlwright.database.files.table import TableFile
+from sqlwright.database.guarded import SCHEMA_SECONDS
+from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.workers.engine import Place
+from sqlwright.errors import ConfigError, DatabaseUnavailable
+from sqlwright.protocols import Limits
+from sqlwright.schema import Schema, fold_name
+
+GUESS_SECONDS = 60.0
+"""The time that guessing how files are read may take."""
+LOADED_BYTES = 16 * 1024 * 1024
+"""Bytes of all CSV and JSON files that workers load instead of reading them for every query."""
+
+
+class FilesDatabase(DuckdbBased):
+    """`protocols.Database` over files. All methods may be called from any thread.
+
+    Files that change, come or go are noticed by the next query.
+    """
+
+    hint = "Check that the files may be read and are what their names say."
+
+    def __init__(
+        self, text: str, *, name: str, path: Path, tables: Collection[str] | None = None
+    ) -> None:
+        """The files that a path or a pattern means. With `tables` the others aren't opened. Raises
+        DatabaseUnavailable and ConfigError."""
+        require_driver(text)
+        self._text, self._name, self._path = text, name, path
+        self._listed = tables
+        self._found = find(text)
+        self._sources: tuple[TableFile, ...] = ()
+        self._token = ""
+        super().__init__()
+        try:
+            self._look()
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def at(cls, address: Address, tables: Collection[str] | None = None) -> FilesDatabase:
+        return cls(address.text, name=address.name, path=file_of(address), tables=tables)
+
+    @classmethod
+    def check_address(cls, address: Address) -> None:
+        """Raise DatabaseUnavailable when there is plainly no file to read."""
+        require_driver(address.text)
+        find(address.text)
+
+    @property
+    def path(self) -> Path:
+        """The file or folder, absolute; of a pattern, the folder below which it looks."""
+        return self._path if self._path.exists() else self._found.folder
+
+    @property
+    def url(self) -> str:
+        return self._text
+
+    @property
+    def identity(self) -> str:
+        return str(Path(self._text).resolve())
+
+    @property
+    def sources(self) -> tuple[TableFile, ...]:
+        """The tables, how their files are read, and what was noticed."""
+        self._look()
+        return self._sources
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out or taken another way than the files say it, for people."""
+        own = tuple(f"{one.name}: {note}" for one in self.sources for note in one.notes)
+        return (*self._found.notes, *own)
+
+    def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
+        """The tables and their columns. Raises DatabaseUnavailable, also when that takes longer
+        than so many seconds."""
+        self._look()
+        told = {one.name: one for one in self._sources}
+        with self.reader(seconds=seconds) as connection, self._reading_errors():
+            schema = read_schema(connection, self._name)
+        by_name = {table.name: table for table in schema.tables}
+        tables = tuple(
+            replace(
+                by_name[name], kind="table", definition="",
+                description=" ".join((one.told, *one.notes)),
+            )
+            for name, one in told.items() if name in by_name
+        )  # fmt: skip
+        return Schema(schema.name, tables, dialect=schema.dialect)
+
+    def fingerprint(self) -> str:
+        """Changes when a file was written, came or went, or how they are read was corrected."""
+        try:
+            found = find(self._text)
+            files = [f"{path}:{file_token(path)}" for path in found.paths]
+            correction = found.folder / NAME
+            if correction.exists():
+                files.append(file_token(correction))
+        except OSError as error:
+            raise DatabaseUnavailable(f"{self._text}: {error.strerror}.") from None
+        return hashlib.sha256("\n".join(files).encode()).hexdigest()[:32]
+
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(path.stat().st_size for path in self._found.paths)
+
+    def _look(self) -> None:
+        """Guess anew how the files are read if any has changed."""
+        token = self.fingerprint()
+        with self._lock:
+            if token == self._token:
+                return
+        found = find(self._text)
+        corrections = read_corrections(found.folder)
+        reader = self._reader_of(found)
+        try:
+            with self._reading_errors():
+                sources = guess(reader, found.sources, corrections)
+        finally:
+            reader.close()
+        if not sources:
+            raise DatabaseUnavailable(f"{self._text}: all files are left out by {NAME}.")
+        sources = self._only_listed(sources)
+        with self._lock:
+            self._found, self._sources, self._token = found, sources, token
+            self._checked.clear()
+            if self._listed is not None:
+                self._tables = tuple(one.name for one in sources)
+
+    def _only_listed(self, sources: tuple[TableFile, ...]) -> tuple[TableFile, ...]:
+        if self._listed is None:
+            return sources
+        wanted = {fold_name(name) for name in self._listed}
+        known = {fold_name(one.name) for one in sources}
+        for name in self._listed:
+            if fold_name(name) not in known:
+                there = ", ".join(sorted(one.name for one in sources)[:40])
+                raise ConfigError(
+                    f"{self._text} has no table {name!r}, which tables lists",
+                    hint=f"There are: {there}.",
+                )
+        return tuple(one for one in sources if fold_name(one.name) in wanted)
+
+    def _reader_of(self, found: Found) -> DatabaseReader:
+        """Reads files of which no table was made yet."""
+        opening = {"paths": [str(path) for path in found.paths], "views": [], "token": "guessing"}
+        return DatabaseReader(self._pool, self._base(found, opening, Limits()), GUESS_SECONDS)
+
+    def _request(self, limits: Limits) -> dict[str, Any]:
+        with self._lock:
+            found, sources, token = self._found, self._sources, self._token
+        texts = sum(one.size for one in sources if one.kind != "parquet")
+        loaded = texts <= LOADED_BYTES
+        opening = {
+            "paths": [str(path) for one in sources for path in one.paths],
+            "views": [one.created(loaded=loaded and one.kind != "parquet") for one in sources],
+            "token": token,
+        }
+        return self._base(found, opening, limits)
+
+    def _base(self, found: Found, opening: dict[str, Any], limits: Limits) -> dict[str, Any]:
+        folder = found.folder.stat()
+        place = Place(
+            "files", LIBRARIES, str(found.folder), folder.st_dev, folder.st_ino,
+            GRACE_SECONDS, LIGHT_BYTES,
+        )  # fmt: skip
+        return self._limited(limits) | {"place": place, "opening": opening}
+
+    def _before_check(self) -> None:
+        self._look()
+
+    def _readable(self) -> Collection[str]:
+        return frozenset(fold_name(one.name) for one in self._sources)

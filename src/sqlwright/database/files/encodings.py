@@ -1,0 +1,48 @@
+"""The encoding of a text file, by its bytes: DuckDB guesses everything but that."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import zlib
+from pathlib import Path
+from typing import BinaryIO, cast
+
+_MOST_BYTES = 256 * 1024 * 1024
+_MOST_UNPACKED = 16 * 1024 * 1024
+"""Bytes of a file, and of one that has to be unpacked, that are looked at."""
+_CHUNK = 1 << 20
+_WINDOWS = bytes(range(0x80, 0xA0))
+
+
+def encoding_of(path: Path) -> str:
+    """UTF-8 unless the bytes say otherwise: then UTF-16 by its mark, else Latin-1, to which every
+    byte is a character; "windows-1252" where bytes are used that are none in Latin-1."""
+    if path.suffix.lower() == ".zst":
+        return "utf-8"
+    packed = path.suffix.lower() == ".gz"
+    try:
+        with cast("BinaryIO", gzip.open(path) if packed else path.open("rb")) as file:
+            return _of(file, _MOST_UNPACKED if packed else _MOST_BYTES)
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        return "utf-8"  # DuckDB says what is wrong with it
+
+
+def _of(file: BinaryIO, left: int) -> str:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    valid, windows = True, False
+    chunk = file.read(_CHUNK)
+    if chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    while chunk and left > 0:
+        left -= len(chunk)
+        if valid:
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError:
+                valid = False
+        windows = windows or any(byte in chunk for byte in _WINDOWS)
+        chunk = file.read(_CHUNK)
+    if valid:
+        return "utf-8"
+    return "windows-1252" if windows else "latin-1"

@@ -1,0 +1,114 @@
+"""The options of a MySQL URL: where the server is, who asks, and how the way there is protected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from sqlwright.database.address import Address
+from sqlwright.errors import DatabaseUnavailable
+
+_FILES = ("ssl_ca", "ssl_cert", "ssl_key")
+_SWITCHES = ("ssl_disabled", "ssl_verify_cert", "ssl_verify_identity")
+_MODES = ("disabled", "preferred", "required", "verify_ca", "verify_identity")
+_OTHER_NAMES = {"socket": "unix_socket", "sslmode": "ssl_mode", "database": "databases"}
+_IGNORED = {"charset"}
+"""Texts come in utf8mb4, whatever the URL says."""
+_KNOWN = (*_FILES, *_SWITCHES, "ssl_mode", "unix_socket", "databases")
+_TRUE = {"1", "true", "yes", "on"}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Options:
+    """A URL taken apart. Holds the password."""
+
+    host: str
+    port: int
+    user: str
+    password: str
+    database: str
+    """The database that names without one are looked for in; empty where the URL names none."""
+    databases: tuple[str, ...]
+    """Other databases that are asked for."""
+    unix_socket: str
+    tls: Mapping[str, str]
+    """The mode, and files of certificates; empty for encryption where the server has it."""
+
+    @property
+    def opening(self) -> dict[str, Any]:
+        """What a worker needs to connect."""
+        return {
+            "host": self.host,
+            "port": self.port,
+            "user": self.user,
+            "password": self.password,
+            "database": self.database,
+            "unix_socket": self.unix_socket,
+            "tls": dict(self.tls),
+        }
+
+
+def options_of(address: Address) -> Options:
+    """The options that a URL gives. Raises DatabaseUnavailable, without repeating a value."""
+    try:
+        parts = urlsplit(address.text)
+        port = parts.port or 3306
+    except ValueError:
+        raise DatabaseUnavailable("The database's URL can't be read: its port isn't one.") from None
+    given = _parameters(parts.query)
+    path = unquote(parts.path.strip("/"))
+    return Options(
+        host=parts.hostname or "localhost",
+        port=port,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        database=path,
+        databases=_listed(given.get("databases", ""), path),
+        unix_socket=given.get("unix_socket", ""),
+        tls=_tls(given),
+    )
+
+
+def _parameters(query: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for written, value in parse_qsl(query, keep_blank_values=True):
+        name = written.lower().replace("-", "_")
+        name = _OTHER_NAMES.get(name, name)
+        if name in _IGNORED:
+            continue
+        if name not in _KNOWN:
+            known = ", ".join(_KNOWN)
+            raise DatabaseUnavailable(
+                f"The database's URL has an option that isn't known: {written}.",
+                hint=f"There are: {known}.",
+            )
+        found[name] = value
+    return found
+
+
+def _listed(text: str, usual: str) -> tuple[str, ...]:
+    names = dict.fromkeys(name.strip() for name in text.split(","))
+    return tuple(name for name in names if name and name != usual)
+
+
+def _tls(given: Mapping[str, str]) -> dict[str, str]:
+    mode = given.get("ssl_mode", "").lower().replace("-", "_")
+    if mode and mode not in _MODES:
+        raise DatabaseUnavailable(
+            "The database's URL has an ssl_mode that isn't known.",
+            hint=f"There are: {', '.join(_MODES)}.",
+        )
+    on = {name for name in _SWITCHES if given.get(name, "").lower() in _TRUE}
+    files = {name: str(Path(given[name]).expanduser()) for name in _FILES if given.get(name)}
+    if "ssl_disabled" in on:
+        mode = "disabled"
+    elif "ssl_verify_identity" in on:
+        mode = "verify_identity"
+    elif not mode and ("ssl_verify_cert" in on or "ssl_ca" in files):
+        mode = "verify_ca"
+    elif not mode and files:
+        mode = "required"
+    return {"mode": mode or "preferred", **files}

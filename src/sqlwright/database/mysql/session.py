@@ -1,0 +1,268 @@
+"""One connection to a MySQL or MariaDB server, with settings of ours: the only module that talks
+to it.
+
+Whatever the server's own settings are, a session has these: text in utf8mb4; a backslash in quotes
+escapes and double quotes hold text, as MySQL has it from the start (no NO_BACKSLASH_ESCAPES, no
+ANSI_QUOTES, no PIPES_AS_CONCAT), so that the tree check and the server read one text alike;
+ONLY_FULL_GROUP_BY; read-only transactions; limits of time and of waiting for locks. One text is one
+statement, and no file of this machine is ever sent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import ssl
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pymysql
+from pymysql.constants import COMMAND
+from pymysql.cursors import SSCursor
+
+from sqlwright.database.mysql.cells import make_conversions
+from sqlwright.database.mysql.failures import LOST, error_number
+
+CONNECT_SECONDS = 5.0
+KILL_SECONDS = 1.0
+"""The time that stopping a statement may take; the process is killed soon after."""
+_LATE_SECONDS = 0.25
+"""The server's own limit of time comes after that of the process that asks: it is the net below."""
+_RESET, _PREPARE, _CLOSE_STATEMENT = 0x1F, COMMAND.COM_STMT_PREPARE, COMMAND.COM_STMT_CLOSE
+_NO_TLS = 2026
+_LEAST = {True: (10, 2, 4), False: (5, 7, 8)}
+"""Versions of MariaDB and of MySQL that have all that is set here."""
+_MODE = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+_SETTINGS = {
+    "sql_mode": f"'{_MODE}'",
+    "autocommit": "1",
+    "lock_wait_timeout": "1",
+    "innodb_lock_wait_timeout": "1",
+    "group_concat_max_len": "1048576",
+}
+_SESSION_BYTES = 512 * 1024 * 1024
+"""Memory of a session on the server, where that can be limited."""
+Row = tuple[Any, ...]
+
+
+class Session:
+    """A connection that is renewed when it was lost. Not thread-safe, but `stop` may come from
+    another thread."""
+
+    def __init__(self, opening: Mapping[str, Any], seconds: Callable[[], float]) -> None:
+        """`seconds` tells the time that a statement may take now. Connects; raises PyMySQL's
+        errors."""
+        self._opening = opening
+        self._seconds = seconds
+        self._conversions = make_conversions()
+        self._connection: Any = None
+        self._who: Row = ()
+        self._cursor: Any = None
+        self.connect()
+
+    @property
+    def version(self) -> str:
+        """The server's, as it says."""
+        return str(self._connection.server_version)
+
+    def connect(self) -> None:
+        """Connect anew."""
+        self.close()
+        connection = self._open(CONNECT_SECONDS, None)
+        try:
+            _require_version(str(connection.server_version))
+            self._who = _identity(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+
+    def begin(self, *, transaction: bool) -> None:
+        """Make the session ready for a statement; `transaction`: in one of its own that can't
+        write. A connection that was lost meanwhile is renewed."""
+        try:
+            self._begin(transaction)
+        except pymysql.MySQLError as error:
+            if error_number(error) not in LOST:
+                raise
+            self.connect()
+            self._begin(transaction)
+
+    def columns(self, sql: str) -> int:
+        """The number of columns that a statement gives, as the server prepares it; nothing of it
+        runs. Statements that aren't queries give none, queries that write what they find (INTO)
+        neither. A second statement is a syntax error."""
+        connection = self._connection
+        connection._execute_command(_PREPARE, sql)
+        number, columns, parameters = struct.unpack(
+            "<IHH", connection._read_packet().get_all_data()[1:9]
+        )
+        for following in (parameters, columns):
+            for _ in range(following + 1 if following else 0):  # one more ends the list
+                connection._read_packet()
+        connection._execute_command(_CLOSE_STATEMENT, struct.pack("<I", number))
+        return int(columns)
+
+    def stream(self, sql: str) -> tuple[tuple[str, ...], Iterator[Row]]:
+        """Run a statement: names of columns, and rows as they come from the server."""
+        cursor = self._cursor = self._connection.cursor(SSCursor)
+        cursor.execute(sql)
+        names = tuple(str(column[0]) for column in cursor.description or ())
+        return names, _rows(cursor)
+
+    def escaped(self, value: object) -> str:
+        """A value as a literal."""
+        return str(self._connection.escape(value))
+
+    def end(self) -> None:
+        """End the running statement, if one does, and read what is left of it."""
+        cursor, self._cursor = self._cursor, None
+        connection = self._connection
+        if cursor is None or connection is None:
+            return
+        result = connection._result
+        if result is not None and result.unbuffered_active and not self.stop():
+            self.close()
+            return
+        try:
+            cursor.close()  # reads to the end, which comes soon once it is stopped
+        except pymysql.MySQLError as error:
+            if error_number(error) in LOST:
+                self.close()
+
+    def reset(self) -> None:
+        """End everything that statements have begun: transaction, user variables, locks, settings.
+        Where that can't be done the connection is closed, which does it too."""
+        self.end()
+        if self._connection is None:
+            return
+        try:
+            self._connection._execute_command(_RESET, b"")
+            self._connection._read_ok_packet()
+        except pymysql.MySQLError:
+            self.close()
+
+    def stop(self) -> bool:
+        """Stop the running statement by another connection, from any thread; True if the server
+        has done so, or there is none."""
+        if self._connection is None:
+            return True
+        mine = self._who
+        try:
+            other = self._open(KILL_SECONDS, KILL_SECONDS)
+        except (pymysql.MySQLError, OSError):
+            return False
+        try:
+            # A balancer may have led elsewhere, where the number is another's.
+            if _identity(other)[1:] != mine[1:]:
+                return False
+            other.query(f"KILL QUERY {int(mine[0])}")
+        except (pymysql.MySQLError, OSError):
+            return False
+        finally:
+            with contextlib.suppress(pymysql.MySQLError, OSError):
+                other.close()
+        return True
+
+    def close(self) -> None:
+        """Close at once. Safe to call twice."""
+        connection, self._connection = self._connection, None
+        self._cursor = None
+        if connection is not None:
+            result = connection._result
+            if result is not None:
+                result.unbuffered_active = False  # else it would read on
+            with contextlib.suppress(pymysql.MySQLError):
+                connection.close()
+
+    def _begin(self, transaction: bool) -> None:
+        if self._connection is None:
+            self.connect()
+        self._connection.query(self._settings())
+        if transaction:
+            self._connection.query("START TRANSACTION READ ONLY")
+
+    def _settings(self) -> str:
+        mariadb, version = _read_version(str(self._connection.server_version))
+        settings = dict(_SETTINGS)
+        seconds = self._seconds() + _LATE_SECONDS
+        if mariadb:
+            settings["max_statement_time"] = f"{seconds:.3f}"
+            settings["max_session_mem_used"] = str(_SESSION_BYTES)
+        else:
+            settings["max_execution_time"] = str(math.ceil(seconds * 1000))
+        new = not mariadb and version >= (8, 0, 0)
+        settings["transaction_read_only" if new else "tx_read_only"] = "1"
+        written = ", ".join(f"@@SESSION.{name} = {value}" for name, value in settings.items())
+        return f"SET NAMES utf8mb4, {written}"
+
+    def _open(self, connecting: float, reading: float | None) -> Any:
+        opening = self._opening
+        return pymysql.connect(
+            host=opening["host"],
+            port=opening["port"],
+            user=opening["user"] or None,
+            password=opening["password"].encode(),
+            database=opening["database"] or None,
+            unix_socket=opening["unix_socket"] or None,
+            connect_timeout=connecting,
+            read_timeout=reading,
+            write_timeout=reading,
+            conv=self._conversions,
+            autocommit=None,
+            local_infile=False,
+            program_name="sqlwright",
+            **_protection(opening["tls"]),
+        )
+
+
+def _rows(cursor: SSCursor) -> Iterator[Row]:
+    while (row := cursor.fetchone()) is not None:
+        yield row
+
+
+def _identity(connection: Any) -> Row:
+    """The number of a connection, and what tells its server from others."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT CONNECTION_ID(), @@hostname, @@port, @@server_id")
+        found: Row = cursor.fetchone()
+        return found
+
+
+def _read_version(text: str) -> tuple[bool, tuple[int, ...]]:
+    """True for MariaDB, and the version's numbers."""
+    text = text.removeprefix("5.5.5-")  # MariaDB says so in front, for old clients
+    return "mariadb" in text.lower(), tuple(int(n) for n in re.findall(r"\d+", text)[:3])
+
+
+def _require_version(text: str) -> None:
+    mariadb, version = _read_version(text)
+    least = _LEAST[mariadb]
+    if version < least:
+        name = "MariaDB" if mariadb else "MySQL"
+        needed = ".".join(map(str, least))
+        raise pymysql.OperationalError(2002, f"{name} {needed} is the oldest that can be asked")
+
+
+def _protection(tls: Mapping[str, str]) -> dict[str, Any]:
+    """PyMySQL's arguments for the encryption that is asked for."""
+    mode = tls["mode"]
+    if mode == "disabled":
+        return {"ssl_disabled": True}
+    if mode == "preferred":
+        return {}
+    try:
+        context = ssl.create_default_context(cafile=tls.get("ssl_ca"))
+        # Certificates that MySQL and MariaDB make for themselves don't hold to the strict rules.
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+        context.check_hostname = mode == "verify_identity"
+        if mode == "required":
+            context.verify_mode = ssl.CERT_NONE
+        if "ssl_cert" in tls:
+            context.load_cert_chain(tls["ssl_cert"], keyfile=tls.get("ssl_key"))
+    except (OSError, ValueError) as error:
+        message = f"the certificates that the URL names can't be read ({error})"
+        raise pymysql.OperationalError(_NO_TLS, message) from None
+    return {"ssl": context}

@@ -1,0 +1,288 @@
+"""A PostgreSQL database that can't be written through: schema, guarded queries, trusted reading."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import time
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
+
+from sqlwright.database.address import Address
+from sqlwright.database.failures import ReadFailed
+from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase
+from sqlwright.database.postgres.introspect import Known, read_known
+from sqlwright.database.postgres.login import Login, read_login, reading_login
+from sqlwright.database.postgres.planning import EXPLAIN, read_cost
+from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.rights import LoginRights
+from sqlwright.database.workers.engine import Place
+from sqlwright.database.workers.pool import Pool
+from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
+from sqlwright.protocols import Limits, Run
+from sqlwright.schema import Schema, fold_name
+from sqlwright.sql.dialects import POSTGRES
+from sqlwright.sql.guard import check_query
+from sqlwright.sql.tree import StopReading
+from sqlwright.types import ErrorCause
+from sqlwright.types.plans import QueryCost
+
+T = TypeVar("T")
+
+_HINTS: Mapping[ErrorCause, str] = {
+    **GuardedDatabase.hints,
+    "bad_address": "Write postgresql://user@host:5432/database?sslmode=require, and %40 for an @ "
+    "in a password.",
+    "refused": "Is the server running there, and is the port right? "
+    "Write postgresql://user@host:5432/database.",
+    "unknown_host": "Is the host's name right, and does the network reach it?",
+    "not_admitted": "Give user and password in the URL, or in PGUSER and PGPASSWORD or the file "
+    "~/.pgpass, and check that the server admits this user from here.",
+    "no_database": "`psql -l` lists the server's databases.",
+    "not_encrypted": "Check sslmode and sslrootcert in the URL: "
+    "postgresql://user@host/database?sslmode=require.",
+    "slow": "The server or the network is slow, or a firewall drops what is sent: try again, or "
+    "check host and port.",
+}
+OPEN_SECONDS = 15.0
+"""The time that connecting may take."""
+GRACE_SECONDS = 0.4
+"""Seconds that the server may take to stop a query before the worker is killed."""
+_LOOK_SECONDS = 5.0
+"""Seconds after which a query that is refused is reason to read the schema again."""
+_LIBRARIES = ("psycopg", "psycopg_binary", "psycopg_c", "typing_extensions")
+_KEPT = ("HOME", "USERPROFILE", "APPDATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "KRB5CCNAME",
+         "KRB5_CONFIG")  # fmt: skip
+"""Variables that say where certificates, tickets and the files of passwords and services are."""
+_CALLED = re.compile(r"([\w$]+)\"?(?:\s|/\*.*?\*/|--[^\n]*\n)*\(", re.DOTALL)
+"""Names before parentheses. Too many are found, which does no harm."""
+_EXPLAIN_LIMITS = Limits(seconds=5.0, cell_bytes=8 * 1024 * 1024)
+_FINGERPRINT = """
+    WITH r AS MATERIALIZED (
+        SELECT c.oid, c.xmin FROM pg_catalog.pg_class c
+        JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+            AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+            AND n.nspname !~ '^pg_t(oast|emp)'
+    )
+    SELECT pg_catalog.current_setting('track_counts'), pg_catalog.pg_last_wal_replay_lsn()::text,
+        (SELECT count(*) || '.' || coalesce(sum(oid::int8 * 31 + xmin::text::int8), 0) || '.'
+            || coalesce(sum(pg_catalog.pg_stat_get_tuples_inserted(oid)
+                + 3 * pg_catalog.pg_stat_get_tuples_updated(oid)
+                + 7 * pg_catalog.pg_stat_get_tuples_deleted(oid)), 0) FROM r),
+        (SELECT coalesce(sum(a.xmin::text::int8), 0)::text FROM pg_catalog.pg_attribute a
+            WHERE a.attrelid >= 16384),
+        (SELECT coalesce(sum(d.xmin::text::int8), 0)::text FROM pg_catalog.pg_description d
+            WHERE d.objoid >= 16384)
+"""
+"""Everything that changes with data or definitions. The counts come from the server's statistics,
+which lag behind by a second, or by ten after a burst of small transactions; on a standby, what it
+has replayed."""
+_SIZE = """
+    SELECT coalesce(sum(pg_catalog.pg_table_size(c.oid)), 0)::int8 FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'm') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+        AND n.nspname !~ '^pg_t(oast|emp)'
+"""
+
+
+class PostgresDatabase(GuardedDatabase):
+    """`protocols.Database` on a server. All methods may be called from any thread."""
+
+    hints = _HINTS
+    hint = "Check that the server is running and admits this login."
+
+    def __init__(
+        self, address: Address, tables: Collection[str] | None = None, pool: Pool | None = None
+    ) -> None:
+        """With `tables` nothing but these tables and views is known of or can be asked about; with
+        `pool` its workers run the queries. Raises DatabaseUnavailable, and ConfigError for a table
+        that isn't there and for a view that reads one that may not be read."""
+        self.check_address(address)
+        self._address = address
+        self._known: tuple[float, Known] | None = None
+        self._opening = opening_of(address)
+        self._place = Place(
+            "postgres",
+            tuple(name for name in _LIBRARIES if importlib.util.find_spec(name)),
+            "",
+            grace=GRACE_SECONDS,
+        )
+        super().__init__(pool)
+        try:
+            if tables is None:
+                with self.reader(seconds=OPEN_SECONDS):
+                    pass
+            else:
+                self._tables = self._named(tables)
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def at(cls, address: Address, tables: Collection[str] | None = None) -> PostgresDatabase:
+        return cls(address, tables)
+
+    @classmethod
+    def check_address(cls, address: Address) -> None:
+        """Raise DatabaseUnavailable when the driver isn't installed."""
+        if importlib.util.find_spec("psycopg") is None:
+            raise DatabaseUnavailable(
+                f"{address.url}: PostgreSQL needs a driver that isn't installed.",
+                hint="Run: pip install 'sqlwright[postgres]'",
+            )
+
+    @property
+    def dialect(self) -> str:
+        return "postgres"
+
+    @property
+    def url(self) -> str:
+        return self._address.url
+
+    @property
+    def identity(self) -> str:
+        return self._address.identity
+
+    def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
+        """Tables, views, columns and declared keys that the login may read, read afresh. Raises
+        DatabaseUnavailable, also when that takes longer than so many seconds."""
+        return self._read_known(min(seconds, SCHEMA_SECONDS)).schema
+
+    def row_counts(self) -> Mapping[str, int]:
+        """About how many rows each table has, where the server has counted."""
+        return self._known_now().rows
+
+    def login(self) -> Login:
+        """Rights of the login, were it not for sqlwright. Raises DatabaseUnavailable."""
+        return self._read(read_login, SCHEMA_SECONDS)
+
+    def rights(self) -> LoginRights:
+        """The same in words, and the statements that make a login which can only read."""
+        login, known = self.login(), self._read_known(SCHEMA_SECONDS)
+        schema, usual = known.schema, known.usual or POSTGRES.namespace
+        namespaces = dict.fromkeys(table.namespace or usual for table in schema.tables) or {usual}
+        listed = (
+            []
+            if self.tables is None
+            else [(table.namespace or usual, table.own_name) for table in schema.tables]
+        )
+        made = reading_login(login.database, tuple(namespaces), tables=listed)
+        return LoginRights(login.name, login.excess, made)
+
+    def fingerprint(self) -> str:
+        """Changes when the stored data may have changed, within seconds; some milliseconds. Empty
+        where the server counts nothing. What foreign tables show isn't in it."""
+        counts, replayed, *parts = self._read(lambda reader: next(reader.rows(_FINGERPRINT)))
+        if replayed is not None:
+            return f"{replayed!s}-{parts[1]!s}"
+        return "-".join(map(str, parts)) if counts == "on" else ""
+
+    def size(self) -> int | None:
+        """Bytes of all tables, indexes not included."""
+        (size,) = self._read(lambda reader: next(reader.rows(_SIZE)))
+        return size if isinstance(size, int) else None
+
+    def cost(self, sql: str, run: Run) -> QueryCost:
+        """The server's estimate of a query, nothing of which runs. Every failure is in it."""
+        plan = self._answer(sql, run, _EXPLAIN_LIMITS, EXPLAIN)
+        if plan.error is not None:
+            return QueryCost(error=plan.error)
+        return self._read(lambda reader: read_cost(str(plan.rows[0][0]), reader))
+
+    def _read(self, read: Callable[[DatabaseReader], T], seconds: float = OPEN_SECONDS) -> T:
+        """The value of `read`, read once more where the connection was lost meanwhile. Raises
+        DatabaseUnavailable."""
+        with self._reading_errors():
+            try:
+                with self.reader(seconds=seconds) as reader:
+                    return read(reader)
+            except ReadFailed as error:
+                if error.failure.cause != "lost":
+                    raise
+            with self.reader(seconds=seconds) as reader:
+                return read(reader)
+
+    def _request(self, limits: Limits) -> dict[str, Any]:
+        return self._limited(limits) | {"place": self._place, "opening": self._opening}
+
+    def _connect(self, seconds: float | None) -> DatabaseReader:
+        reader = super()._connect(seconds)
+        try:
+            with self._reading_errors(), reader.within(OPEN_SECONDS):
+                list(reader.rows("SELECT 1"))
+        except BaseException:
+            reader.close()
+            raise
+        return reader
+
+    def _check(self, sql: str, stop: StopReading | None) -> None:
+        looked = self._known is None or time.monotonic() - self._known[0] < _LOOK_SECONDS
+        try:
+            self._check_known(sql, stop, self._known_now())
+        except UnsafeQuery:
+            if looked:
+                raise
+            self._check_known(sql, stop, self._read_known(SCHEMA_SECONDS))
+
+    def _check_known(self, sql: str, stop: StopReading | None, known: Known) -> None:
+        check_query(sql, self.dialect, readable=known.readable, stop=stop)
+        for called in _CALLED.findall(sql) if known.functions else ():
+            if fold_name(called) in known.functions:
+                raise UnsafeQuery(f"{called} is a function of the database's own")
+
+    def _known_now(self) -> Known:
+        known = self._known
+        return self._read_known(SCHEMA_SECONDS) if known is None else known[1]
+
+    def _read_known(self, seconds: float) -> Known:
+        known = self._read(read_known, seconds)
+        if self._tables is not None:
+            known = known.only(self._tables)
+        before, self._known = self._known, (time.monotonic(), known)
+        if before is not None and before[1].schema != known.schema:
+            with self._lock:
+                self._checked.clear()
+        return known
+
+    def _named(self, tables: Collection[str]) -> tuple[str, ...]:
+        """Tables by their names in the schema. Raises ConfigError."""
+        known = self._read_known(SCHEMA_SECONDS)
+        named: dict[str, None] = {}
+        for name in tables:
+            table = known.schema.table(name)
+            if table is None:
+                listed = ", ".join(sorted(one.name for one in known.schema.tables)[:40])
+                raise ConfigError(
+                    f"{self.url} has no table {name!r}, which tables lists",
+                    hint=f"There are: {listed}.",
+                )
+            named[table.name] = None
+        readable = {table.name for table in known.schema.tables}
+        for view in named:
+            # What only the view may read, its owner has chosen to show by it.
+            hidden = sorted((known.viewed.get(view, frozenset()) & readable) - named.keys())
+            if hidden:
+                raise ConfigError(
+                    f"the view {view} can't be among the tables: it reads {hidden[0]}",
+                    hint=f"List {hidden[0]}, too, or leave the view out.",
+                )
+        self._known = (time.monotonic(), known.only(named))
+        return tuple(named)
+
+
+def opening_of(address: Address) -> dict[str, Any]:
+    """All that a worker needs to connect. It may hold a password, and goes through a pipe alone."""
+    _, _, rest = address.text.partition("://")
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _KEPT or (name.startswith("PG") and name.isupper())
+    }
+    defaults = {"client_encoding": "UTF8", "application_name": "sqlwright"}
+    if "PGAPPNAME" in environment:
+        del defaults["application_name"]
+    if "PGCONNECT_TIMEOUT" not in environment:
+        defaults["connect_timeout"] = "10"
+    return {"text": f"postgresql://{rest}", "environment": environment, "defaults": defaults}

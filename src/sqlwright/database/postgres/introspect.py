@@ -1,0 +1,248 @@
+"""Tables, views, columns and keys that the login may read, in a handful of statements.
+
+Partitions are hidden behind their table, and what belongs to extensions or to the system is left
+out. The usual namespace is the first one of the search path that is there; a table that a name
+alone doesn't reach (another of the same name comes before it) counts as one of a namespace.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlwright.database.reader import DatabaseReader
+from sqlwright.schema import Column, ForeignKey, Schema, Table, fold_name
+
+LONGEST_DEFINITION = 4_000
+"""Characters of a view's query that is kept; a longer one isn't, since half of one misleads."""
+MOST_LABELS = 100
+"""Values of an enumeration that are listed."""
+_READABLE = """
+    SELECT c.oid, c.relname, c.relkind, c.reltuples, n.nspname, c.whole,
+        n.nspname = pg_catalog.current_schema() AND pg_catalog.pg_table_is_visible(c.oid) AS usual
+    FROM (
+        SELECT oid, relname, relkind, reltuples, relnamespace,
+            pg_catalog.has_table_privilege(oid, 'SELECT') AS whole
+        FROM pg_catalog.pg_class
+        WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT relispartition
+            AND relpersistence <> 't'
+    ) AS c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_t(oast|emp)'
+        AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')
+        AND (c.whole OR pg_catalog.has_any_column_privilege(c.oid, 'SELECT'))
+        AND NOT EXISTS (
+            SELECT 1 FROM pg_catalog.pg_depend d
+            WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid
+                AND d.deptype = 'e'
+        )
+"""
+_TABLES = f"""
+    WITH r AS MATERIALIZED ({_READABLE})
+    SELECT r.oid::int8, r.nspname, r.relname, r.relkind, r.usual, r.reltuples, d.description,
+        CASE WHEN r.relkind IN ('v', 'm') THEN pg_catalog.pg_get_viewdef(r.oid, true) END,
+        pg_catalog.current_schema(), pg_catalog.current_database()
+    FROM r LEFT JOIN pg_catalog.pg_description d ON d.objoid = r.oid AND d.objsubid = 0
+        AND d.classoid = 'pg_catalog.pg_class'::regclass
+    ORDER BY r.usual DESC, r.nspname, r.oid
+"""
+_COLUMNS = f"""
+    WITH r AS MATERIALIZED ({_READABLE})
+    SELECT a.attrelid::int8, a.attnum, a.attname,
+        CASE WHEN t.typtype = 'd' THEN pg_catalog.format_type(t.typbasetype, t.typtypmod)
+            ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END,
+        a.attnotnull OR t.typnotnull, a.attgenerated <> '' OR a.attidentity = 'a', d.description,
+        CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END::int8
+    FROM r JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid
+    JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+    LEFT JOIN pg_catalog.pg_description d ON d.objoid = r.oid AND d.objsubid = a.attnum
+        AND d.classoid = 'pg_catalog.pg_class'::regclass
+    WHERE a.attnum > 0 AND NOT a.attisdropped
+        AND (r.whole OR pg_catalog.has_column_privilege(r.oid, a.attnum, 'SELECT'))
+    ORDER BY a.attrelid, a.attnum
+"""
+_KEYS = """
+    SELECT contype, conrelid::int8, confrelid::int8, conkey, confkey FROM pg_catalog.pg_constraint
+    WHERE contype IN ('p', 'f') ORDER BY conrelid, oid
+"""
+_LABELS = """
+    SELECT enumtypid::int8, enumlabel FROM pg_catalog.pg_enum ORDER BY enumtypid, enumsortorder
+"""
+_VIEWED = """
+    SELECT DISTINCT r.ev_class::int8, d.refobjid::int8 FROM pg_catalog.pg_rewrite r
+    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass
+        AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass
+        AND d.refobjid <> r.ev_class
+"""
+_FUNCTIONS = """
+    SELECT DISTINCT p.proname FROM pg_catalog.pg_proc p
+    JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+    WHERE n.nspname = ANY (pg_catalog.current_schemas(false)) AND n.nspname <> 'pg_catalog'
+        AND NOT EXISTS (
+            SELECT 1 FROM pg_catalog.pg_depend d
+            WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = p.oid
+                AND d.deptype = 'e'
+        )
+"""
+
+
+@dataclass(frozen=True)
+class Known:
+    """The schema, and what the server tells beside it."""
+
+    schema: Schema
+    rows: Mapping[str, int]
+    """About how many rows each table has, where the server knows."""
+    viewed: Mapping[str, frozenset[str]]
+    """The tables that each view reads, by their names in the schema; an empty name for others."""
+    usual: str = ""
+    """The usual namespace."""
+    functions: frozenset[str] = frozenset()
+    """The database's own functions that a name alone reaches, folded: they may bear the name of one
+    of the system's."""
+
+    @property
+    def readable(self) -> frozenset[str]:
+        """Every table as queries may name it: one of the usual namespace also with that."""
+        plain = {table.name for table in self.schema.tables}
+        return frozenset(
+            plain | {f"{self.usual}.{one.name}" for one in self.schema.tables if not one.namespace}
+        )
+
+    def only(self, names: Collection[str]) -> Known:
+        """The same with these tables alone. A view that reads another is shown without its
+        query."""
+        schema = self.schema.only(names)
+        return Known(
+            Schema(
+                schema.name,
+                tuple(_without_hidden(table, self.viewed, names) for table in schema.tables),
+                schema.foreign_keys,
+                schema.dialect,
+            ),
+            {name: count for name, count in self.rows.items() if name in names},
+            self.viewed,
+            self.usual,
+            self.functions,
+        )
+
+
+def read_known(connection: DatabaseReader) -> Known:
+    """Read everything. Raises ReadFailed."""
+    listed = _rows(connection, _TABLES)
+    columns = _columns(connection)
+    keys = _rows(connection, _KEYS)
+    primary = {relation: numbers for kind, relation, _, numbers, _ in keys if kind == "p"}
+    tables: dict[int, Table] = {}
+    rows: dict[str, int] = {}
+    names: set[str] = set()
+    for oid, namespace, own, kind, usual, count, description, definition, *_ in listed:
+        name = str(own) if usual else f"{namespace!s}.{own!s}"
+        if name in names or not columns[oid]:  # "a.b" may be one table's name and two
+            continue
+        names.add(name)
+        if isinstance(count, float) and count >= 0 and kind != "v":
+            rows[name] = int(count)
+        text = str(definition or "").strip().removesuffix(";")
+        tables[oid] = Table(
+            name=name,
+            columns=tuple(columns[oid].values()),
+            primary_key=_names(columns[oid], primary.get(oid, ())) or (),
+            kind="view" if kind in {"v", "m"} else "table",
+            namespace="" if usual else str(namespace),
+            description=str(description or ""),
+            definition=text if len(text) <= LONGEST_DEFINITION else "",
+        )
+    viewed = _viewed(connection, tables)
+    found = tuple(dict.fromkeys(_foreign_keys(keys, tables, columns)))
+    usual, name = listed[0][-2:] if listed else ("", "")
+    shown = tuple(_without_hidden(table, viewed, names) for table in tables.values())
+    own = frozenset(fold_name(str(one)) for (one,) in connection.rows(_FUNCTIONS))
+    schema = Schema(str(name), shown, found, "postgres")
+    return Known(schema, rows, viewed, str(usual or ""), own)
+
+
+Columns = dict[int, Column]
+"""The columns of one table by their numbers, which may have gaps."""
+_UNREADABLE = ""
+"""Stands for a table that a view reads and the login may not."""
+
+
+def _rows(connection: DatabaseReader, sql: str) -> list[tuple[Any, ...]]:
+    return list(connection.rows(sql))
+
+
+def _columns(connection: DatabaseReader) -> defaultdict[Any, Columns]:
+    labels = _labels(connection)
+    columns: defaultdict[Any, Columns] = defaultdict(dict)
+    for oid, number, name, kind, required, generated, description, type_oid in _rows(
+        connection, _COLUMNS
+    ):
+        columns[oid][number] = Column(
+            name=str(name),
+            type=str(kind),
+            nullable=not required,
+            generated=bool(generated),
+            description=str(description or ""),
+            value_description=labels.get(type_oid, ""),
+        )
+    return columns
+
+
+def _labels(connection: DatabaseReader) -> dict[Any, str]:
+    """The values of each enumeration, as a sentence's part."""
+    found: defaultdict[Any, list[str]] = defaultdict(list)
+    for oid, label in _rows(connection, _LABELS):
+        found[oid].append(str(label))
+    return {
+        oid: "one of: " + ", ".join(labels[:MOST_LABELS]) + " ..." * (len(labels) > MOST_LABELS)
+        for oid, labels in found.items()
+    }
+
+
+def _viewed(connection: DatabaseReader, tables: Mapping[int, Table]) -> dict[str, frozenset[str]]:
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    if any(table.kind == "view" for table in tables.values()):
+        for view, read in _rows(connection, _VIEWED):
+            if view in tables:
+                known = tables.get(read)
+                found[tables[view].name].add(known.name if known else _UNREADABLE)
+    return {view: frozenset(read) for view, read in found.items()}
+
+
+def _without_hidden(
+    table: Table, viewed: Mapping[str, frozenset[str]], names: Collection[str]
+) -> Table:
+    """The table; a view that reads what isn't among the names without its query."""
+    if not table.definition or viewed.get(table.name, frozenset()) <= set(names):
+        return table
+    return Table(
+        table.name,
+        table.columns,
+        table.primary_key,
+        table.kind,
+        table.namespace,
+        table.description,
+        table.label,
+    )
+
+
+def _foreign_keys(
+    keys: Iterable[tuple[Any, ...]],
+    tables: Mapping[int, Table],
+    columns: Mapping[Any, Columns],
+) -> Iterator[ForeignKey]:
+    for kind, near, far, near_numbers, far_numbers in keys:
+        if kind == "f" and near in tables and far in tables:
+            near_names = _names(columns[near], near_numbers)
+            far_names = _names(columns[far], far_numbers)
+            if near_names and far_names:
+                yield ForeignKey(tables[near].name, near_names, tables[far].name, far_names)
+
+
+def _names(columns: Columns, numbers: Iterable[int]) -> tuple[str, ...]:
+    """The names of numbered columns; none where one of them may not be read."""
+    found = [columns.get(number) for number in numbers]
+    return () if None in found else tuple(column.name for column in found if column is not None)

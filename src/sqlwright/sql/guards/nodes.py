@@ -1,0 +1,157 @@
+"""Kinds of nodes that make up queries in other dialects than SQLite's.
+
+`calls.py` has checked every written name before; here a function may only be one that the parser
+reads such names as, so that nothing is called without parentheses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sqlwright.errors import UnsafeQuery
+from sqlwright.schema import fold_name
+from sqlwright.sql.guards.rules import Rules, words
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_KINDS = words(
+    """
+    Alias AtTimeZone CTE ColumnDef Condition Cube DataType DataTypeParam Distinct Fetch Filter From
+    FromTimeZone Group GroupingSets Having HavingMax Identifier IgnoreNulls Interval IntervalSpan
+    JSONColumnDef JSONKeyValue JSONPath JSONPathPart JSONSchema JSONValue Join Lambda Lateral Limit
+    LimitOptions Offset Order Ordered Qualify Query RespectNulls Rollup Slice Star Table TableAlias
+    TableSample Tuple Values Var Where WindowSpec With WithinGroup FormatJson OnCondition
+    """
+)
+_BANNED = words(
+    """
+    Command DDL DML Into Lock NextValueFor Operator Parameter Placeholder Pseudocolumn
+    SessionParameter
+    """
+)
+_CALLED = words(
+    """
+    Abs Acos Acosh And AnyValue ApproxDistinct ApproxQuantile ApproxTopK ArgMax ArgMin Array
+    ArrayAgg ArrayAll ArrayAny ArrayAppend ArrayConcat ArrayContainedBy ArrayContains
+    ArrayContainsAll ArrayDistinct ArrayFilter ArrayIntersect ArrayMax ArrayMin ArrayOverlaps
+    ArrayPosition ArrayPrepend ArrayRemove ArrayReverse ArraySize ArraySlice ArraySort ArraySum
+    ArrayToString Ascii Asin Asinh Atan Atan2 Atanh Avg BitLength BitwiseAndAgg BitwiseCount
+    BitwiseOrAgg BitwiseXorAgg Case Cast Cbrt Ceil Chr Coalesce Collate Columns Concat ConcatWs
+    Contains Convert Corr Cos Cosh CosineDistance Cot Count CountIf CovarPop CovarSamp CumeDist
+    CurrentDate CurrentDatetime CurrentTime CurrentTimestamp Date DateAdd DateBin DateDiff
+    DateFromParts DateStrToDate DateSub DateTrunc Datetime Day DayOfMonth DayOfWeek DayOfWeekIso
+    DayOfYear Dayname Decode DecodeCase Degrees DenseRank Elt Encode EndsWith EuclideanDistance
+    Exists Exp Explode ExplodingGenerateSeries Extract Factorial First FirstValue Flatten Floor
+    Format FromBase FromBase64 FromJson GenerateDateArray GenerateSeries GenerateTimestampArray
+    Getbit Greatest GroupConcat Grouping GroupingId Hex Hour If Initcap IsInf IsNan IsNullValue
+    JSONArray JSONArrayAgg JSONArrayAppend JSONArrayContains JSONArrayInsert JSONBContains
+    JSONBContainsAllTopKeys JSONBContainsAnyTopKeys JSONBContainsTopKey JSONBDeleteAtPath
+    JSONBExists JSONBExtract JSONBExtractScalar JSONBObjectAgg JSONBPathExists JSONCast
+    JSONExists JSONExtract JSONExtractArray JSONExtractScalar JSONFormat JSONKeys JSONObject
+    JSONObjectAgg JSONRemove JSONSet JSONStripNulls JSONTable JSONType JSONValueArray
+    JarowinklerSimilarity JustifyDays JustifyHours JustifyInterval Kurtosis Lag Last LastDay
+    LastValue Lead Least Left Length Levenshtein List Ln Localtime Localtimestamp Log LogicalAnd
+    LogicalOr Lower MD5 MakeInterval Map MapFromEntries MapKeys MapSize MatchAgainst Max Median
+    Min Minute Mode Month Monthname Normalize NthValue Ntile Nullif NumberToStr Or Overlay Pad
+    ParseJSON PercentRank PercentileCont PercentileDisc Pi Pow Quantile Quarter Radians Rand
+    Rank Reduce RegexpCount RegexpExtract RegexpExtractAll RegexpFullMatch RegexpILike
+    RegexpInstr RegexpLike RegexpReplace RegexpSplit RegexpSubstr RegrAvgx RegrAvgy RegrCount
+    RegrIntercept RegrR2 RegrSlope RegrSxx RegrSxy RegrSyy Repeat Replace Reverse Right Round
+    RowNumber SHA SHA2 SHA2Digest SafeDivide Second Sign Sin Sinh Skewness Soundex Space Split
+    SplitPart Sqrt StartsWith Stddev StddevPop StddevSamp StrPosition StrToDate StrToTime
+    StringToArray Struct StructExtract Substring SubstringIndex Sum Tan Tanh TimeFromParts
+    TimeToStr TimeToUnix TimestampAdd TimestampDiff TimestampFromParts TimestampSub
+    TimestampTrunc ToBase64 ToBinary ToDays ToMap ToNumber Transform Translate Trim Trunc Try
+    TryCast TsOrDsToDate TsOrDsToTimestamp Typeof Unhex Unicode UnixToTime Unnest Upper UtcDate
+    UtcTime UtcTimestamp Uuid VarMap Variance VariancePop Week WeekOfYear WidthBucket Xor Year
+    YearOfWeek YearOfWeekIso
+    """
+)
+_PARTS = words(
+    """
+    alias catalog db distinct expressions from_ group having joins laterals limit offset only order
+    ordinality qualify sample this where windows with_
+    """
+)
+_UNUSUAL_TYPES = words("NAME OBJECT_IDENTIFIER SERIAL BIGSERIAL SMALLSERIAL USERDEFINED")
+
+
+def check_node(node: exp.Expr, rules: Rules, functions: Container[str]) -> None:
+    """Raise UnsafeQuery unless a node is of a kind that queries are made of."""
+    from sqlglot import exp
+
+    allowed, banned, called = _kinds()
+    kind = type(node).__name__
+    if not isinstance(node, allowed) or isinstance(node, banned):
+        raise UnsafeQuery(f"a query may not contain {kind.upper()}")
+    if isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc)):
+        _check_name(node, rules, functions)
+    elif isinstance(node, exp.Func) and not isinstance(node, called):
+        raise UnsafeQuery(f"a query may not contain {kind.upper()}")
+    elif isinstance(node, exp.DataType):
+        _check_type(node, rules)
+    elif isinstance(node, exp.Dot) and rules.attributes_call:
+        if not isinstance(node.expression, (exp.Star, exp.Anonymous, exp.Func)):
+            raise UnsafeQuery("(x).name may call a function")
+    elif isinstance(node, (exp.Select, exp.Table)):
+        _check_parts(node)
+    elif isinstance(node, exp.In) and node.args.get("field") and rules.dialect.name != "duckdb":
+        raise UnsafeQuery("IN may only be followed by parentheses")  # else it reads a table
+
+
+def _check_parts(node: exp.Expr) -> None:
+    """What a query may consist of, and a table: nothing that says how or when it is read."""
+    for part, value in node.args.items():
+        if value and part not in _PARTS:
+            raise UnsafeQuery(f"a query may not contain {part.strip('_').upper()}")
+
+
+def _check_name(node: exp.Expr, rules: Rules, functions: Container[str]) -> None:
+    name = fold_name(str(node.name or node.this))
+    allowed = rules.functions
+    if isinstance(node.parent, _table()):
+        allowed = rules.table_functions
+    place = node.parent.this if isinstance(node.parent, _dot()) else None
+    dotted = name if place is None else f"{fold_name(str(place.name))}.{name}"
+    if name not in allowed and name not in functions and dotted not in functions:
+        raise UnsafeQuery(f"the function {name[:60]} is not allowed")
+
+
+def _check_type(node: exp.DataType, rules: Rules) -> None:
+    from sqlglot import exp
+
+    kind = node.args.get("kind")
+    if getattr(node.this, "name", "") in _UNUSUAL_TYPES or isinstance(node, exp.PseudoType):
+        named = str(getattr(kind, "name", "") or node.this)
+        if fold_name(named) not in rules.types or isinstance(kind, exp.Dot):
+            raise UnsafeQuery(f"casting to {named[:60]} is not allowed")
+
+
+@cache
+def _kinds() -> tuple[
+    tuple[type[exp.Expr], ...], tuple[type[exp.Expr], ...], tuple[type[exp.Expr], ...]
+]:
+    """Kinds that are allowed, exceptions among them, and the functions."""
+    from sqlglot import exp
+
+    def named(names: frozenset[str]) -> tuple[type[exp.Expr], ...]:
+        return tuple(getattr(exp, name) for name in sorted(names))
+
+    return named(_KINDS), named(_BANNED), named(_CALLED)
+
+
+@cache
+def _table() -> type[exp.Expr]:
+    from sqlglot import exp
+
+    return exp.Table
+
+
+@cache
+def _dot() -> type[exp.Expr]:
+    from sqlglot import exp
+
+    return exp.Dot

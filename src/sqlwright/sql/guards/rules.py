@@ -1,0 +1,65 @@
+"""What a query may say in one dialect, as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Literal
+
+from sqlwright.sql.dialects import Dialect
+from sqlwright.sql.guards.lexicon import Lexicon
+
+Names = Literal["lower", "upper", "blind", "exact"]
+NOTHING = re.compile(r"(?!)")
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a list."""
+    return frozenset(text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """One dialect's lists. Every name in them is in lower case."""
+
+    dialect: Dialect
+    lexicon: Lexicon
+    functions: frozenset[str]
+    """Functions that a query may call."""
+    table_functions: frozenset[str]
+    """Those that may be read like tables."""
+    types: frozenset[str]
+    """Words that types begin with, or consist of."""
+    dangerous: re.Pattern[str]
+    """Functions that are there and refused: an attempt rather than a mistake."""
+    keywords: frozenset[str]
+    """Words of this dialect that may stand before a parenthesis without calling anything."""
+    suggestions: Mapping[str, str]
+    """What to write in place of functions that other dialects have."""
+    words: frozenset[str]
+    """Words that may not stand unquoted anywhere but after a dot."""
+    names: Names
+    """How two names are compared: after folding one without quotes, whatever their case, or as they
+    are written."""
+    own_tables: re.Pattern[str] = NOTHING
+    """Tables of the engine's own, without a namespace."""
+    own_columns: frozenset[str] = field(default=frozenset())
+    """Columns that the engine adds to each table, which aren't data."""
+    empty_tables: frozenset[str] = field(default=frozenset())
+    """Names without quotes that stand for no table at all."""
+    attributes_call: bool = False
+    """x.f may call f(x)."""
+
+
+_MODULES = {"postgres": "postgres", "duckdb": "duckdb", "mysql": "mysql", "mariadb": "mysql"}
+
+
+@cache
+def rules_of(dialect: Dialect) -> Rules:
+    """The rules of a dialect."""
+    module = import_module(f"sqlwright.sql.guards.{_MODULES.get(dialect.name, 'others')}")
+    found: Rules = module.rules(dialect)
+    return found

@@ -1,0 +1,106 @@
+"""The tables that a query reads: those that are listed and its own common table expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from sqlwright.errors import UnsafeQuery
+from sqlwright.schema import fold_name
+from sqlwright.sql.guards.rules import Rules
+from sqlwright.sql.tokens import UnreadableQuery
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def listed(readable: Collection[str], rules: Rules) -> frozenset[str]:
+    """Names of tables as they are compared with those of a query."""
+    blind = rules.names in {"blind", "upper"}
+    return frozenset(fold_name(name) for name in readable) if blind else frozenset(readable)
+
+
+def read_name(node: exp.Expr, readable: frozenset[str], rules: Rules) -> str:
+    """The folded name of the table that a node reads. Raises UnsafeQuery for one that is neither
+    listed nor an expression of the query's own."""
+    from sqlglot import exp
+
+    parts = node.parts if isinstance(node, exp.Table) else ()
+    if not parts or not all(isinstance(part, exp.Identifier) for part in parts):
+        raise UnsafeQuery("a query may only read what an identifier names")
+    *places, name = (_folded(part, rules) for part in parts)
+    if not places and _is_expression(node, name, rules):
+        return name
+    if not places and fold_name(name) in rules.empty_tables and not parts[0].args.get("quoted"):
+        return name
+    written = ".".join(part.name for part in parts)
+    namespaces = [fold_name(place) for place in places]
+    if set(namespaces) & set(rules.dialect.catalogs) or (
+        rules.own_tables.fullmatch(fold_name(name))
+    ):
+        raise UnsafeQuery(f"reading {written[:60]} is not allowed")
+    if places and places == [rules.dialect.namespace]:
+        places = []
+    found = ".".join((*places, name))
+    if found not in readable or any("." in part.name for part in parts):
+        raise UnreadableQuery(f"no such table: {written}", cause="unknown_table", name=written)
+    return found
+
+
+def _folded(part: exp.Expr, rules: Rules) -> str:
+    name = str(part.name)
+    if rules.names == "exact" or (rules.names == "lower" and part.args.get("quoted")):
+        return name
+    return fold_name(name)
+
+
+def _is_expression(node: exp.Expr, name: str, rules: Rules) -> bool:
+    """True if a common table expression of that name is in scope: one of a query around the node,
+    before the one that the node is in; that one itself in the recursive part of a union."""
+    from sqlglot import exp
+
+    below: exp.Expr = node
+    above = node.parent
+    path: list[exp.Expr] = [node]
+    while above is not None:
+        path.append(above)
+        if isinstance(above, exp.With):
+            for expression in above.expressions:
+                if expression is below:
+                    return (
+                        _folded_alias(expression, rules) == name
+                        and bool(above.args.get("recursive"))
+                        and _is_recursive_part(expression, path)
+                    ) or _of_outer_query(above, name, rules)
+                if _folded_alias(expression, rules) == name:
+                    return True
+            return False
+        having = above.args.get("with_")
+        beside = having.expressions if having is not None and having is not below else ()
+        if any(_folded_alias(cte, rules) == name for cte in beside):
+            return True
+        below, above = above, above.parent
+    return False
+
+
+def _of_outer_query(having: exp.Expr, name: str, rules: Rules) -> bool:
+    """The same question for the query that has a WITH list."""
+    query = having.parent
+    return query is not None and _is_expression(query, name, rules)
+
+
+def _is_recursive_part(expression: exp.Expr, path: list[exp.Expr]) -> bool:
+    """True if the path up from a node to its expression is through the right side of the union
+    that the expression is."""
+    from sqlglot import exp
+
+    body = expression.this
+    while isinstance(body, (exp.Subquery, exp.Paren)):
+        body = body.this
+    return isinstance(body, exp.Union) and any(body.expression is step for step in path)
+
+
+def _folded_alias(cte: exp.Expr, rules: Rules) -> str:
+    alias = cte.args.get("alias")
+    identifier = alias.this if alias is not None else None
+    return "" if identifier is None else _folded(identifier, rules)

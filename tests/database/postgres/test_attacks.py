@@ -1,0 +1,90 @@
+"""The attack corpus against the connection alone, with a login that may only read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sqlwright.database.address import parse_address
+from sqlwright.database.postgres.login import reading_login
+from sqlwright.protocols import Limits, Run
+from tests.database.postgres.conftest import UncheckedDatabase
+from tests.servers.postgres import PostgresServer
+
+CASES = Path(__file__).parents[2] / "cases"
+ATTACKS = [
+    sql
+    for group in yaml.safe_load((CASES / "attacks/postgres/attacks.yaml").read_text("utf-8"))
+    for sql in group["sql"]
+]
+SETUP = yaml.safe_load((CASES / "guard" / "setup.yaml").read_text("utf-8"))
+MORE = """
+INSERT INTO secrets VALUES (1, 'canary-4711');
+INSERT INTO orders (id, total) VALUES (1, 10), (2, 20);
+INSERT INTO customers (id, name) VALUES (1, 'Ann');
+CREATE SEQUENCE orders_id_seq;
+"""
+STATE = """
+SELECT pg_catalog.md5(pg_catalog.string_agg(one, '|' ORDER BY one)) FROM (
+    SELECT 'o' || o::text FROM orders o UNION ALL SELECT 's' || s::text FROM secrets s
+    UNION ALL SELECT 'c' || c::text FROM customers c
+    UNION ALL SELECT 'r' || relname || relkind::text FROM pg_class WHERE oid >= 16384
+    UNION ALL SELECT 'f' || proname FROM pg_proc WHERE oid >= 16384
+    UNION ALL SELECT 'q' || last_value || is_called::text FROM orders_id_seq
+    UNION ALL SELECT 'l' || oid::text FROM pg_largeobject_metadata
+    UNION ALL SELECT 'p' || slot_name FROM pg_replication_slots
+    UNION ALL SELECT 'g' || setdatabase::text || setconfig::text FROM pg_db_role_setting
+) AS everything (one)
+"""
+SECONDS = 0.4
+
+
+@pytest.fixture(scope="module")
+def attacked(postgres_server: PostgresServer) -> Iterator[tuple[str, UncheckedDatabase]]:
+    """The shop with a hidden table: its name, and opened by a login that may read the rest."""
+    script = "; ".join(SETUP["postgres"]["statements"])
+    name = postgres_server.create(f"{script}; {MORE}")
+    listed = [*SETUP["readable"], *SETUP["postgres"]["readable"]]
+    tables = [tuple(t.split(".")) if "." in t else ("public", t) for t in listed]
+    made = " ".join(reading_login(name, (), "attacker", tables))  # type: ignore[arg-type]
+    postgres_server.run(made.replace("'...'", "'pw'"), name)
+    url = postgres_server.url(name, "attacker", "pw")
+    with UncheckedDatabase.at(parse_address(url)) as found:
+        yield name, found
+    postgres_server.drop(name)
+    postgres_server.run("DROP ROLE attacker")
+
+
+def left_open(server: PostgresServer, name: str) -> list[tuple[Any, ...]]:
+    return [
+        *server.activity(name),
+        *server.rows("SELECT * FROM pg_locks WHERE locktype = 'advisory'"),
+    ]
+
+
+def test_no_attack_harms_with_a_login_that_only_reads(
+    postgres_server: PostgresServer, attacked: tuple[str, UncheckedDatabase]
+) -> None:
+    name, database = attacked
+    assert len(ATTACKS) >= 150
+    before = postgres_server.rows(STATE, name)
+    harmed = []
+    for sql in ATTACKS:
+        began = time.monotonic()
+        result = database.execute(sql, Run(), limits=Limits(seconds=SECONDS))
+        late = time.monotonic() - began - SECONDS
+        if late > 0.5:
+            harmed.append(f"{late:.1f} s late: {sql}")
+        if "canary-4711" in str(result.rows):
+            harmed.append(f"reads a hidden table: {sql}")
+        if result.ok and (left_open(postgres_server, name)):
+            harmed.append(f"leaves something open: {sql}")
+    assert harmed == []
+    assert postgres_server.rows(STATE, name) == before
+    assert left_open(postgres_server, name) == []
+    assert database.execute("SELECT count(*) FROM orders", Run()).rows == ((2,),)

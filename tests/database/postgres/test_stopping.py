@@ -1,0 +1,191 @@
+"""Queries that are stopped: seen gone on the server, nothing left open; lost connections."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sqlwright.database.failures import ReadFailed
+from sqlwright.database.postgres.database import PostgresDatabase
+from sqlwright.protocols import Limits, Run
+from tests.servers.postgres import PostgresServer
+
+Opener = Callable[..., PostgresDatabase]
+ENDLESS = (
+    "SELECT pg_sleep(100)",
+    "SELECT count(*) FROM generate_series(1, 1000000000000) g",
+    "SELECT count(*) FROM pg_class a, pg_class b, pg_class c, pg_class d",
+    "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r",
+    "SELECT g FROM generate_series(1, 100000000) g ORDER BY md5(g::text)",
+)
+GONE_SECONDS = 1.0
+
+
+def gone(server: PostgresServer, database: str, seconds: float = GONE_SECONDS) -> bool:
+    """True when nothing runs or waits in a transaction there, or soon."""
+    until = time.monotonic() + seconds
+    while server.activity(database):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.mark.parametrize("sql", ENDLESS)
+def test_a_query_ends_at_its_limit(
+    postgres_server: PostgresServer, shop: str, unchecked: PostgresDatabase, sql: str
+) -> None:
+    database = unchecked
+    database.execute("SELECT 1", Run())
+    began = time.monotonic()
+    error = database.execute(sql, Run(), limits=Limits(seconds=0.3)).error
+    assert error is not None
+    assert error.kind == "timeout"
+    assert time.monotonic() - began < 0.8
+    assert gone(postgres_server, shop.rpartition("/")[2], 0.5)
+
+
+def test_twenty_cancellations_leave_nothing(
+    postgres_server: PostgresServer, shop: str, opened: Opener
+) -> None:
+    database = opened(shop, checked=False)
+    name = shop.rpartition("/")[2]
+    pids = set(database.worker_pids)
+    for number in range(20):
+        run = Run()
+        threading.Timer(0.02 + 0.01 * (number % 5), run.cancelled.set).start()
+        error = database.execute(ENDLESS[number % len(ENDLESS)], run).error
+        assert error is not None
+        assert error.kind == "cancelled"
+        assert gone(postgres_server, name)
+        pids.update(database.worker_pids)
+    database_of = f"(SELECT oid FROM pg_database WHERE datname = '{name}')"
+    locks = f"SELECT * FROM pg_locks WHERE database = {database_of} AND pid <> pg_backend_pid()"
+    assert postgres_server.rows(locks) == []
+    assert database.execute("SELECT 1", Run()).rows == ((1,),)
+    assert len(pids) < 10, "workers were killed rather than interrupted"
+
+
+def test_a_cancel_from_outside_is_told_apart(
+    postgres_server: PostgresServer, shop: str, opened: Opener
+) -> None:
+    name = shop.rpartition("/")[2]
+    cancel = f"SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+    database = opened(shop, checked=False)
+    database.execute("SELECT 1", Run())
+    threading.Timer(0.3, postgres_server.rows, (cancel,)).start()
+    error = database.execute("SELECT pg_sleep(5)", Run()).error
+    assert error is not None
+    assert (error.kind, error.message) == ("unavailable", "stopped by somebody on the server")
+
+
+def test_a_closed_database_stops_its_queries(
+    postgres_server: PostgresServer, shop: str, opened: Opener
+) -> None:
+    database = opened(shop, checked=False)
+    name = shop.rpartition("/")[2]
+    running = threading.Thread(target=database.execute, args=("SELECT pg_sleep(100)", Run()))
+    running.start()
+    while not postgres_server.activity(name):
+        time.sleep(0.02)
+    database.close()
+    running.join(5)
+    assert not running.is_alive()
+    assert gone(postgres_server, name, 3.0)
+
+
+ASKED = """
+import sys
+from sqlwright.database.address import parse_address
+from sqlwright.protocols import Run
+from tests.database.postgres.conftest import UncheckedDatabase
+UncheckedDatabase.at(parse_address(sys.stdin.readline().strip())).execute(
+    "SELECT pg_sleep(100)", Run()
+)
+"""
+
+
+def test_a_killed_caller_stops_its_queries(postgres_server: PostgresServer, shop: str) -> None:
+    name = shop.rpartition("/")[2]
+    caller = subprocess.Popen(
+        [sys.executable, "-c", ASKED], stdin=subprocess.PIPE, cwd=Path(__file__).parents[3]
+    )
+    assert caller.stdin is not None
+    caller.stdin.write(f"{shop}\n".encode())
+    caller.stdin.close()
+    until = time.monotonic() + 30
+    while not any("pg_sleep" in sql for _, sql in postgres_server.activity(name)):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    caller.send_signal(signal.SIGKILL)
+    caller.wait()
+    assert gone(postgres_server, name, 3.0)
+
+
+def test_a_killed_worker_stops_its_query(
+    postgres_server: PostgresServer, shop: str, opened: Opener
+) -> None:
+    database = opened(shop, checked=False)
+    name = shop.rpartition("/")[2]
+    errors: list[object] = []
+    running = threading.Thread(
+        target=lambda: errors.append(database.execute("SELECT pg_sleep(100)", Run()).error)
+    )
+    running.start()
+    while not postgres_server.activity(name):
+        time.sleep(0.02)
+    for pid in database.worker_pids:
+        os.kill(pid, signal.SIGKILL)
+    running.join(5)
+    assert errors
+    assert gone(postgres_server, name, 3.0)
+    assert database.execute("SELECT 1", Run()).rows == ((1,),)
+
+
+def end_sessions(server: PostgresServer, name: str) -> None:
+    server.rows(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+
+
+def test_a_connection_lost_meanwhile_is_opened_again(
+    postgres_server: PostgresServer, shop: str, opened: Opener
+) -> None:
+    database = opened(shop)
+    for _ in range(3):
+        assert database.execute("SELECT count(*) FROM people", Run()).rows == ((3,),)
+        end_sessions(postgres_server, shop.rpartition("/")[2])
+    assert database.fingerprint()
+    assert database.schema().tables
+
+
+def test_a_query_of_an_ended_session_runs_again_once(
+    postgres_server: PostgresServer, shop: str, opened: Opener
+) -> None:
+    name = shop.rpartition("/")[2]
+    database = opened(shop, checked=False)
+    database.execute("SELECT 1", Run())
+    threading.Timer(0.2, end_sessions, (postgres_server, name)).start()
+    result = database.execute("SELECT pg_sleep(0.6), 7", Run())
+    assert [row[1] for row in result.rows] == [7]
+
+
+def test_a_lost_reading_is_an_error_and_the_next_works(
+    postgres_server: PostgresServer, shop: str, opened: Opener
+) -> None:
+    database = opened(shop)
+    with database.reader() as reader:
+        rows = reader.rows("SELECT repeat('x', 10000) FROM generate_series(1, 100000)")
+        next(iter(rows))
+        end_sessions(postgres_server, shop.rpartition("/")[2])
+        with pytest.raises(ReadFailed) as caught:
+            list(rows)
+        assert caught.value.failure.kind == "unavailable"
+    with database.reader() as reader:
+        assert list(reader.rows("SELECT count(*) FROM people WHERE age > ?", (18,))) == [(2,)]

@@ -1,0 +1,1 @@
+"""Real servers on loopback, started for the tests and ended with them."""

@@ -1,0 +1,181 @@
+"""The rules about names: tables, their namespaces and case, functions and columns."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from sqlwright.errors import UnsafeQuery
+from sqlwright.sql.guard import check_query
+from sqlwright.sql.tokens import UnreadableQuery
+from tests.database.shapes import all_shapes
+from tests.sql.guards import WRITTEN, harmless, readable
+
+READ = [
+    # dialect, readable, query, what it reads
+    ("postgres", ["orders"], "SELECT * FROM Orders", {"orders"}),
+    ("postgres", ["orders"], 'SELECT * FROM "orders"', {"orders"}),
+    ("postgres", ["Orders"], 'SELECT * FROM "Orders"', {"Orders"}),
+    ("postgres", ["orders"], "SELECT * FROM public.orders", {"orders"}),
+    ("postgres", ["sales.orders"], "SELECT * FROM Sales.ORDERS", {"sales.orders"}),
+    ("duckdb", ["Orders"], 'SELECT * FROM "oRDERS"', {"orders"}),
+    ("duckdb", ["Sales.Orders"], "FROM sales.orders", {"sales.orders"}),
+    ("mysql", ["orders", "shop.orders"], "SELECT * FROM shop.orders", {"shop.orders"}),
+    ("mysql", ["Orders"], "SELECT * FROM `Orders`", {"Orders"}),
+    ("snowflake", ["orders"], "SELECT * FROM ORDERS", {"orders"}),
+    ("clickhouse", ["Orders"], "SELECT * FROM Orders", {"Orders"}),
+    ("postgres", ["a"], "WITH b AS (SELECT * FROM a) SELECT * FROM B", {"a", "b"}),
+    ("postgres", [], "WITH x AS (SELECT 1), y AS (SELECT * FROM x) SELECT * FROM y", {"x", "y"}),
+    ("postgres", [], "WITH x AS (SELECT 1) SELECT (SELECT count(*) FROM x)", {"x"}),
+]
+UNKNOWN = [
+    ("postgres", ["orders"], 'SELECT * FROM "Orders"', "Orders"),
+    ("postgres", ["Orders"], "SELECT * FROM Orders", "Orders"),
+    ("postgres", ["orders"], "SELECT * FROM sales.orders", "sales.orders"),
+    ("postgres", ["sales.orders"], "SELECT * FROM orders", "orders"),
+    ("postgres", ["sales.orders"], 'SELECT * FROM "sales.orders"', "sales.orders"),
+    ("postgres", ["orders"], "SELECT * FROM shop.public.orders", "shop.public.orders"),
+    ("mysql", ["orders"], "SELECT * FROM Orders", "Orders"),
+    ("mysql", ["orders"], "SELECT * FROM shop.orders", "shop.orders"),
+    ("clickhouse", ["orders"], "SELECT * FROM Orders", "Orders"),
+    ("duckdb", ["orders"], 'SELECT * FROM "orders.csv"', "orders.csv"),
+    ("postgres", [], "SELECT * FROM (WITH x AS (SELECT 1) SELECT * FROM x) AS y, x", "x"),
+    ("postgres", [], "WITH x AS (SELECT * FROM y), y AS (SELECT 1) SELECT * FROM x", "y"),
+]
+OTHERS_REFUSED = [
+    ("clickhouse", "SELECT 1 IN secrets"),
+    ("clickhouse", "SELECT * FROM file('/etc/passwd')"),
+    ("clickhouse", "SELECT * FROM url('https://evil.example', CSV, 'a Int8')"),
+    ("clickhouse", "SELECT * FROM remote('evil', system.users)"),
+    ("clickhouse", "SELECT * FROM system.users"),
+    ("clickhouse", "SELECT dictGet('d', 'a', 1)"),
+    ("clickhouse", "SELECT 1 SETTINGS max_execution_time = 0"),
+    ("clickhouse", "SELECT * FROM orders INTO OUTFILE '/tmp/x'"),
+    ("clickhouse", "SELECT sleep(3)"),
+    ("clickhouse", "SELECT * FROM numbers(10)"),
+    ("tsql", "SELECT * FROM OPENROWSET(BULK '/etc/passwd', SINGLE_CLOB) AS x"),
+    ("tsql", "SELECT * INTO copied FROM orders"),
+    ("tsql", "EXEC xp_cmdshell 'id'"),
+    ("tsql", "SELECT * FROM orders WITH (TABLOCKX)"),
+    ("tsql", "SELECT @@VERSION"),
+    ("tsql", "SELECT * FROM [secrets]"),
+    ("bigquery", "SELECT * FROM EXTERNAL_QUERY('c', 'SELECT 1')"),
+    ("bigquery", "SELECT * FROM `project.other.secrets`"),
+    ("snowflake", "SELECT $1 FROM @stage"),
+    ("snowflake", "SELECT SYSTEM$CANCEL_QUERY('x')"),
+    ("snowflake", "SELECT * FROM TABLE(RESULT_SCAN('x'))"),
+    ("oracle", "SELECT utl_http.request('http://evil.example') FROM dual"),
+    ("oracle", "SELECT * FROM orders@evil"),
+    ("trino", "SELECT * FROM TABLE(system.query('SELECT 1'))"),
+    ("spark", "SELECT reflect('java.lang.System', 'exit', 0)"),
+    ("spark", "SELECT * FROM csv.`/etc/passwd`"),
+    ("hive", "SELECT TRANSFORM (id) USING '/bin/sh' FROM orders"),
+]
+OTHERS_READ = [
+    ("clickhouse", "SELECT toStartOfMonth(d) AS m, uniq(id) FROM orders GROUP BY m ORDER BY m"),
+    ("tsql", "SELECT TOP 5 [id], count(*) FROM [orders] GROUP BY [id] ORDER BY 2 DESC"),
+    ("tsql", "SELECT id FROM orders WHERE d > dateadd(day, -7, getdate())"),
+    ("bigquery", "SELECT date_trunc(d, MONTH) AS m, sum(x) FROM `orders` GROUP BY 1"),
+    ("snowflake", "SELECT id FROM orders QUALIFY row_number() OVER (ORDER BY x) = 1"),
+    ("oracle", "SELECT nvl(x, 0), to_char(d, 'YYYY') FROM orders FETCH FIRST 5 ROWS ONLY"),
+    ("trino", "SELECT date_trunc('month', d), approx_distinct(id) FROM orders GROUP BY 1"),
+    ("redshift", "SELECT date_trunc('month', d), listagg(x, ',') FROM orders GROUP BY 1"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "tables", "sql", "read"), READ)
+def test_what_a_query_reads(dialect: str, tables: list[str], sql: str, read: set[str]) -> None:
+    assert check_query(sql, dialect, readable=tables) == read
+
+
+@pytest.mark.parametrize(("dialect", "tables", "sql", "name"), UNKNOWN)
+def test_what_is_not_listed_is_unknown(
+    dialect: str, tables: list[str], sql: str, name: str
+) -> None:
+    with pytest.raises(UnreadableQuery) as caught:
+        check_query(sql, dialect, readable=tables)
+    assert (caught.value.cause, caught.value.name) == ("unknown_table", name)
+
+
+@pytest.mark.parametrize(("dialect", "sql"), OTHERS_REFUSED)
+def test_dialects_that_nothing_is_written_for(dialect: str, sql: str) -> None:
+    with pytest.raises(UnsafeQuery):
+        check_query(sql, dialect, readable=["orders"])
+
+
+@pytest.mark.parametrize(("dialect", "sql"), OTHERS_READ)
+def test_their_ordinary_queries_pass(dialect: str, sql: str) -> None:
+    assert check_query(sql, dialect, readable=["orders"]) == {"orders"}
+
+
+@pytest.mark.parametrize("dialect", WRITTEN)
+def test_functions_of_the_database_pass_where_they_are_named(dialect: str) -> None:
+    for sql, name in (("SELECT tax(1)", "tax"), ("SELECT shop.tax(1)", "shop.tax")):
+        with pytest.raises(UnreadableQuery, match="no function"):
+            check_query(sql, dialect)
+        check_query(sql, dialect, functions={name})
+
+
+def test_functions_of_others_have_suggestions() -> None:
+    for dialect, call, written in (
+        ("postgres", "strftime('%Y', x)", "to_char"),
+        ("duckdb", "to_char(x, 'YYYY')", "strftime"),
+        ("mysql", "string_agg(x, ',')", "group_concat"),
+    ):
+        with pytest.raises(UnreadableQuery, match=f"write {written}") as caught:
+            check_query(f"SELECT {call}", dialect)
+        assert caught.value.cause == "unknown_function"
+
+
+def test_a_name_after_a_dot_is_a_column_in_postgres() -> None:
+    sql = "SELECT o.discounted FROM orders o"
+    check_query(sql, "postgres", readable=["orders"])
+    check_query(sql, "postgres", readable=["orders"], columns={"discounted"})
+    with pytest.raises(UnreadableQuery, match="no such column"):
+        check_query(sql, "postgres", readable=["orders"], columns={"id"})
+    given = "SELECT o.n FROM (SELECT count(*) AS n FROM orders) AS o"
+    check_query(given, "postgres", readable=["orders"], columns={"id"})
+
+
+class StoppedError(Exception):
+    """What a caller raises to end the check."""
+
+
+@pytest.mark.parametrize("dialect", WRITTEN)
+def test_the_check_stops_when_it_is_told_to(dialect: str) -> None:
+    def stop() -> None:
+        raise StoppedError
+
+    with pytest.raises(StoppedError):
+        check_query("SELECT 1 AS never_read_before", dialect, stop=stop)
+
+
+@pytest.mark.parametrize("dialect", (*WRITTEN, "clickhouse", "tsql", "snowflake"))
+def test_every_shape_is_read_in_few_steps(dialect: str) -> None:
+    """A stop is asked for every 256 steps and 512 nodes: that tells how many there were."""
+    shapes = random.Random(dialect).sample(list(all_shapes()), 60)
+    for text in [shape.text(times) for shape in shapes for times in (15, 60)]:
+        asked = 0
+
+        def count() -> None:
+            nonlocal asked
+            asked += 1
+
+        try:
+            check_query(text, dialect, readable=["a", "p", "t"], stop=count)
+        except UnsafeQuery:
+            continue
+        assert asked <= 4 + (2_000 + 8 * len(text)) // 256, text
+
+
+@pytest.mark.parametrize("dialect", WRITTEN)
+def test_queries_of_the_cases_are_far_from_the_limit_of_steps(dialect: str) -> None:
+    """Two of them in one: each has room for another as long."""
+    for sql in harmless(dialect):
+        if sql.startswith("SELECT") and "--" not in sql:
+            twice = f"SELECT ({sql.rstrip(';')}), ({sql.rstrip(';')})"
+            try:
+                check_query(twice, dialect, readable=readable(dialect))
+            except UnsafeQuery as error:
+                assert "too many readings" not in str(error), sql
