@@ -96,9 +96,7 @@ def test_most_questions_are_asked_in_all_four() -> None:
     assert sum(form(case["sqlite"], "sqlite") is not None for case in asked) >= 60
 
 
-@pytest.mark.parametrize(
-    "case", cases("names"), ids=lambda case: f"{case['dialect']}-{case['sql']}"
-)
+@pytest.mark.parametrize("case", cases("names"), ids=lambda case: f"{case['dialect']}-{case['sql']}")
 def test_names_mean_what_the_dialects_rule_says(case: dict[str, Any]) -> None:
     facts = read_facts(case["sql"], shop(case["dialect"]))
     assert facts is not None
@@ -155,16 +153,8 @@ def test_the_shared_tree_stays_as_it_was() -> None:
 
 
 TEXTS = [
-    (
-        "postgres",
-        "SELECT id FROM orders WHERE note ILIKE 'a%' AND note <> E'it\\'s'",
-        ["a%", "it's"],
-    ),
-    (
-        "postgres",
-        "SELECT id FROM orders WHERE note = $$x$$ OR note IN ('p', 'q''r')",
-        ["x", "p", "q'r"],
-    ),
+    ("postgres", "SELECT id FROM orders WHERE note ILIKE 'a%' AND note <> E'it\\'s'", ["a%", "it's"]),
+    ("postgres", "SELECT id FROM orders WHERE note = $$x$$ OR note IN ('p', 'q''r')", ["x", "p", "q'r"]),
     ("mysql", 'SELECT id FROM orders WHERE note = "a\\"b" AND note LIKE \'%c\'', ['a"b', "%c"]),
     ("duckdb", "SELECT id /* 'no' */ FROM orders WHERE note = 'x' -- 'no'", ["x"]),
 ]
@@ -199,11 +189,7 @@ def test_what_varies_by_itself(dialect: str) -> None:
 
 
 WRITTEN = [
-    (
-        "postgres",
-        "SELECT name FROM customers WHERE name ILIKE 'a%' ORDER BY joined LIMIT 2",
-        "ILIKE",
-    ),
+    ("postgres", "SELECT name FROM customers WHERE name ILIKE 'a%' ORDER BY joined LIMIT 2", "ILIKE"),
     ("mysql", "SELECT `name` FROM `customers` ORDER BY `joined` LIMIT 2", "`name`"),
 ]
 

@@ -50,7 +50,8 @@ def opened(shop: Shop) -> Iterator[Callable[[str], MysqlDatabase]]:
 
 def test_checked_and_run(database: MysqlDatabase) -> None:
     result = database.execute(
-        "SELECT p.name, SUM(o.total) AS spent FROM people p JOIN `order lines` o ON o.person = p.id "
+        "SELECT p.name, SUM(o.total) AS spent FROM people p "
+        "JOIN `order lines` o ON o.person = p.id "
         "GROUP BY p.name ORDER BY spent DESC",
         Run(),
     )
