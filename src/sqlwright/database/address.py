@@ -127,7 +127,7 @@ def _server(engine: str, text: str) -> Address:
     scheme = parts.scheme.partition("+")[0]
     if engine == "generic" and not parts.netloc and not parts.path.strip("/"):
         raise DatabaseUnavailable(f"{scheme}:// names no database.", hint=_HINT)
-    port = _port(text) or f":{_PORTS[engine]}" * (engine in _PORTS)
+    port = _port(text) or (f":{_PORTS[engine]}" if engine in _PORTS else "")
     host = (parts.hostname or "localhost").lower()
     name = unquote(parts.path.strip("/")) or parts.username or scheme
     kind = engine if engine in _PORTS else scheme

@@ -69,6 +69,7 @@ class SqlalchemyDatabase(GuardedDatabase):
             )
         self._address = address
         self._dialect = _dialect_of(address)
+        self._libraries = ("sqlalchemy", *_packages(address))
         self._known: tuple[float, Schema] | None = None
         super().__init__(_Singly(lambda: self._request(Limits())))
         try:
@@ -91,9 +92,7 @@ class SqlalchemyDatabase(GuardedDatabase):
                 hint="pip install 'sqlwright[sqlalchemy]', and the dialect's own package",
             )
         scheme = urlsplit(address.text).scheme
-        wanted = {scheme, scheme.partition("+")[0], scheme.replace("+", ".")}
-        there = {found.name for found in entry_points(group="sqlalchemy.dialects")} | _OWN
-        if wanted.isdisjoint(there):
+        if scheme.partition("+")[0] not in _OWN and not _packages(address):
             raise DatabaseUnavailable(
                 f"No installed package brings a SQLAlchemy dialect for {scheme}://.",
                 hint=f"pip install the package that does, such as sqlalchemy-{scheme}; "
@@ -149,9 +148,17 @@ class SqlalchemyDatabase(GuardedDatabase):
         memory = request["memory_bytes"] + DRIVER_BYTES
         return request | {
             "memory_bytes": memory,
-            "place": Place("generic", ("sqlalchemy",), "", light=memory),
+            "place": Place("generic", self._libraries, "", light_bytes=memory),
             "opening": {"url": self._address.text, "introspects": True},
         }
+
+
+def _packages(address: Address) -> tuple[str, ...]:
+    """The packages that bring a dialect for a URL's scheme."""
+    scheme = urlsplit(address.text).scheme
+    wanted = {scheme, scheme.partition("+")[0], scheme.replace("+", ".")}
+    found = entry_points(group="sqlalchemy.dialects")
+    return tuple(dict.fromkeys(one.module.partition(".")[0] for one in found if one.name in wanted))
 
 
 def _dialect_of(address: Address) -> str:
