@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -33,7 +33,8 @@ class Engine(Protocol):
 
     def run(self, sql: str) -> Rows: ...
 
-    def fill(self, table: str, types: Sequence[str], rows: Rows) -> None: ...
+    def fill(self, table: str, columns: Mapping[str, str], rows: Rows) -> None:
+        """Add rows to a table; its columns are quoted names and types."""
 
     def close(self) -> None: ...
 
@@ -71,13 +72,15 @@ FITS = (
     ),
 )
 """In the order they are tried. What fits none is text."""
-TEXT = Fit("", "TEXT", lambda _: True, lambda value: _as_text(value))
 
 
 def _as_text(value: Value) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace").replace("\0", "")
     return str(value).replace("\0", "")
+
+
+TEXT = Fit("", "TEXT", lambda _: True, _as_text)
 
 
 def fitting(declared: str, values: Sequence[Value]) -> Fit:
@@ -126,7 +129,8 @@ def _loaded(table: Table, rows: Rows, engine: Engine) -> Table:
     if primary:
         lines.append(f"PRIMARY KEY ({', '.join(map(quoted, primary))})")
     engine.run(f"CREATE TABLE {quoted(table.name)} ({', '.join(lines)})")
-    engine.fill(table.name, [fit.type for fit in fits], made)
+    named = zip(table.columns, fits, strict=True)
+    engine.fill(table.name, {quoted(column.name): fit.type for column, fit in named}, made)
     columns = tuple(
         Column(column.name, fit.type.lower(), column.name not in primary)
         for column, fit in zip(table.columns, fits, strict=True)
@@ -169,7 +173,7 @@ class Postgres:
         with psycopg.connect(url, autocommit=True) as server:
             server.execute(f'DROP DATABASE IF EXISTS "{self._name}" WITH (FORCE)')
             server.execute(
-                f'CREATE DATABASE "{self._name}" TEMPLATE template0 LOCALE \'C\' ENCODING \'UTF8\''
+                f"CREATE DATABASE \"{self._name}\" TEMPLATE template0 LOCALE 'C' ENCODING 'UTF8'"
             )
         start, _, _ = url.rpartition("/")
         self.url = f"{start}/{self._name}"
@@ -180,11 +184,11 @@ class Postgres:
         cursor = self._connection.execute(sql.encode())
         return cursor.fetchall() if cursor.description else []
 
-    def fill(self, table: str, types: Sequence[str], rows: Rows) -> None:
-        with self._connection.cursor() as cursor:
-            with cursor.copy(f"COPY {self.dialect.quoted(table)} FROM STDIN") as copy:
-                for row in rows:
-                    copy.write_row(row)
+    def fill(self, table: str, columns: Mapping[str, str], rows: Rows) -> None:
+        into = f"COPY {self.dialect.quoted(table)} ({', '.join(columns)}) FROM STDIN"
+        with self._connection.cursor() as cursor, cursor.copy(into) as copy:
+            for row in rows:
+                copy.write_row(row)
 
     def close(self) -> None:
         self._connection.close()
@@ -206,15 +210,16 @@ class DuckDB:
     def run(self, sql: str) -> Rows:
         return self._connection.execute(sql).fetchall()
 
-    def fill(self, table: str, types: Sequence[str], rows: Rows) -> None:
+    def fill(self, table: str, columns: Mapping[str, str], rows: Rows) -> None:
         if not rows:
             return
-        columns = ", ".join(f"unnest(${n}::{kind}[]) AS c{n}" for n, kind in enumerate(types, 1))
+        types = enumerate(columns.values(), 1)
+        values = ", ".join(f"unnest(${number}::{kind}[])" for number, kind in types)
         for start in range(0, len(rows), BATCH):
             part = rows[start : start + BATCH]
             self._connection.execute(
-                f"INSERT INTO {self.dialect.quoted(table)} SELECT {columns}",
-                [list(values) for values in zip(*part, strict=True)],
+                f"INSERT INTO {self.dialect.quoted(table)} SELECT {values}",
+                [list(column) for column in zip(*part, strict=True)],
             )
 
     def close(self) -> None:

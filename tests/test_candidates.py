@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import threading
+import uuid
 from dataclasses import replace
+from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlwright.candidates import (
+    cell_key,
     deduplicate,
     execute,
     facts_of,
@@ -21,6 +26,7 @@ from sqlwright.candidates import (
     group_by_result,
     history,
     is_empty_answer,
+    normalized_sql,
     rank,
     result_places,
     same_result,
@@ -271,3 +277,61 @@ def test_an_authors_form_is_read_in_the_place_of_the_text(shop_workspace: Worksp
     assert by_text is not None
     assert by_text.tables == ("customers",)
     assert facts_of(candidate("DELETE FROM customers"), schema) is None
+
+
+DAY = datetime.date(2024, 3, 1)
+NOON = datetime.datetime(2024, 3, 1, 12, 30)
+ZONE = datetime.timezone(datetime.timedelta(hours=2))
+EQUAL_CELLS: list[tuple[Cell, ...]] = [
+    (True, 1, 1.0, Decimal(1), Decimal("1.00")),
+    (False, 0, -0.0, Decimal(0)),
+    (Decimal("0.3"), 0.1 + 0.2),
+    (Decimal("12345678901234567890"), 12345678901234567890),
+    (DAY, "2024-03-01", datetime.datetime(2024, 3, 1)),
+    (NOON, "2024-03-01 12:30:00", NOON.replace(hour=14, tzinfo=ZONE)),
+    (NOON.replace(microsecond=250_000), "2024-03-01 12:30:00.25"),
+    (datetime.time(9, 5), "09:05:00"),
+    (datetime.timedelta(days=1), datetime.timedelta(hours=24)),
+    (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+    ((1, True, DAY), (1.0, 1, "2024-03-01")),
+]
+"""Cells that count as equal, and differ from those of all other lines."""
+
+
+def test_cells_of_several_types_are_equal_where_they_say_the_same() -> None:
+    for cells in EQUAL_CELLS:
+        for other in EQUAL_CELLS:
+            for one, another in product(cells, other):
+                same = same_result(candidate(rows=[(one,)]), candidate(rows=[(another,)]))
+                assert same is (cells is other), (one, another)
+
+
+def test_what_has_no_value_has_a_key() -> None:
+    assert cell_key(Decimal("NaN")) == cell_key(Decimal("nan"))
+    assert cell_key(Decimal("Infinity")) != cell_key(Decimal("-Infinity"))
+    assert cell_key(b"1") != cell_key("1") != cell_key(1)
+
+
+BLANKS = [
+    ("sqlite", "SELECT  1 ;", "SELECT 1"),
+    ("sqlite", "SELECT 'a  b'\n FROM  t", "SELECT 'a  b' FROM t"),
+    ("postgres", "SELECT  $$a  'b$$,  $x$  '$x$", "SELECT $$a  'b$$, $x$  '$x$"),
+    ("postgres", "SELECT  E'a\\'  b',  'c'", "SELECT E'a\\'  b', 'c'"),
+    ("postgres", "SELECT 1 -- it's\nFROM  t", "SELECT 1 -- it's\nFROM t"),
+    ("mysql", "SELECT  'it\\'s  a',  \"b\\\"  c\"", "SELECT 'it\\'s  a', \"b\\\"  c\""),
+    ("mysql", "SELECT 1 # it's\nFROM  `a  b`", "SELECT 1 # it's\nFROM `a  b`"),
+    ("duckdb", "SELECT  $$  $$ ", "SELECT $$  $$"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "sql", "text"), BLANKS)
+def test_blanks_within_quotes_stay_in_each_dialect(dialect: str, sql: str, text: str) -> None:
+    assert normalized_sql(sql, dialect) == text
+
+
+def test_executing_says_the_dialect(shop_workspace: Workspace) -> None:
+    written = Candidate("SELECT 1", "test", dialect="duckdb")
+    (done,) = execute([written], shop_workspace.database, Run())
+    assert done.dialect == "sqlite"
+    assert done.id == written.id
+    assert replace(done, result=None) == written

@@ -34,6 +34,8 @@ OPENINGS = {
     "WIRES": "WIRES: dict[str, str] = {\n",
     "METRICS": "METRICS: Mapping[str, str] = {\n",
     "DATASETS": "DATASETS: Mapping[str, str] = {\n",
+    "ENGINES": "ENGINES = {\n",
+    "_SERVER_SCHEMES": "_SERVER_SCHEMES = {\n",
 }
 
 
@@ -126,6 +128,7 @@ def test_every_file_is_written_and_every_program_runs(tmp_path: Path, server: st
                 announced.write("\n".join(lines) + "\n")
         elif fence.file:
             place = tmp_path if fence.file.startswith("src/") else folder
+            (place / fence.file).parent.mkdir(exist_ok=True)
             (place / fence.file).write_text(fence.text, "utf-8")
     for fence in FENCES:
         if fence.table:

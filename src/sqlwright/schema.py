@@ -129,6 +129,16 @@ class Schema:
         return iter(self._references)
 
     @cached_property
+    def day_columns(self) -> frozenset[str]:
+        """The folded names that only columns declared as DATE have: in engines that hold to what
+        is declared, days and nothing else."""
+        kinds: dict[str, set[str]] = {}
+        for table in self.tables:
+            for column in table.columns:
+                kinds.setdefault(fold_name(column.name), set()).add(column.type.casefold())
+        return frozenset(name for name, declared in kinds.items() if declared == {"date"})
+
+    @cached_property
     def in_sqlite(self) -> Schema:
         """The same tables for queries in SQLite's dialect: what is written over it is read, too,
         and never run."""

@@ -41,7 +41,7 @@ from sqlwright.protocols import ModelsByRole, Run, Workspace
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.answering import chosen_answer, never_begun, query_answer
 from sqlwright.running.calibrating import Asker, Progress, calibrated
-from sqlwright.running.opened import ModelLoading, OpenedWorkspace
+from sqlwright.running.opened import LostNames, ModelLoading, OpenedWorkspace
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.running.trace import Recording
 from sqlwright.settings.defaults import Defaults, Target
@@ -132,18 +132,30 @@ class Session:
     ) -> tuple[Answer, State]:
         """`ask`, and the state the answer was drawn from: every candidate, link and value."""
         asked = Question(question, evidence, tuple(history))
-        with self._running(seconds, cancelled, on_event) as run, ExitStack() as stack:
+        with self._running(seconds, cancelled, on_event) as run:
+            answer, state, outdated = self._answered(asked, run)
+            if outdated and not run.cancelled.is_set() and run.remaining() > 0:
+                answer, state, _ = self._answered(asked, replace(run, id=f"{run.id}-again"))
+            return answer, state
+
+    def _answered(self, asked: Question, run: Run) -> tuple[Answer, State, bool]:
+        """The answer, the state it was drawn from, and True if there is none because tables or
+        columns are gone that were known."""
+        lost = LostNames(run.events)
+        with ExitStack() as stack:
             self._loading.start()  # beside opening the database
             try:
                 workspace = stack.enter_context(self._opened.using(run))
                 self._loading.wait(run)
             except Cancelled as error:
-                return never_begun(asked, error)
-            trace = stack.enter_context(Recording(self._traces, run))
+                return *never_begun(asked, error), False
+            trace = stack.enter_context(Recording(self._traces, replace(run, events=lost)))
             trace.begin(asked, workspace, self.recipe.source, self.models.default)
             own = self.calibrations.of(self.recipe.name, self._model())
             answer, state = self._pipeline.run(asked, workspace, self.models, trace.run, own)
-            return trace.end(_with_cost(answer, workspace, run)), state
+            outdated = lost.seen and self._opened.outdated(workspace, run)
+            answer = trace.end(_with_cost(answer, workspace, run))
+            return answer, state, outdated and answer.status != "answered"
 
     @checked
     def choose(self, answer: Annotated[Answer, Whole()], number: Natural) -> Answer:

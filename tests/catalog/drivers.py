@@ -26,8 +26,8 @@ _WORDS = {
 _KEYS = {
     "duckdb": "SELECT table_name, constraint_column_names[1] FROM duckdb_constraints()"
     " WHERE constraint_type = 'PRIMARY KEY' AND len(constraint_column_names) = 1",
-    "postgres": "SELECT relname::text, attname::text FROM pg_index JOIN pg_class c ON c.oid = indrelid"
-    " JOIN pg_attribute a ON a.attrelid = indrelid AND attnum = indkey[0]"
+    "postgres": "SELECT relname::text, attname::text FROM pg_index JOIN pg_class c"
+    " ON c.oid = indrelid JOIN pg_attribute a ON a.attrelid = indrelid AND attnum = indkey[0]"
     " WHERE indisprimary AND indnatts = 1 AND relnamespace = 'public'::regnamespace",
     "mariadb": "SELECT table_name, min(column_name) FROM information_schema.statistics"
     " WHERE index_name = 'PRIMARY' AND table_schema = database() GROUP BY 1 HAVING count(*) = 1",

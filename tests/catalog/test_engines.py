@@ -25,11 +25,12 @@ Open = Callable[[str], Opened]
 KINDS = {
     "duckdb": """
         CREATE TYPE mood AS ENUM ('calm', 'cross');
-        CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR, price DECIMAL(10, 2), count DECIMAL(9, 0),
-            big HUGEINT, ok BOOLEAN, day DATE, moment TIMESTAMP, clock TIME, gap INTERVAL, key UUID,
+        CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR, price DECIMAL(10, 2),
+            count DECIMAL(9, 0), big HUGEINT, ok BOOLEAN, day DATE, moment TIMESTAMP, clock TIME, gap INTERVAL, key UUID,
             tags VARCHAR[], doc JSON, how mood, picture BLOB, "odd ""name" VARCHAR);
         INSERT INTO t SELECT i, 'n' || i % 3, i / 4.0, i, 170141183460469231731687303715884105727,
-            i % 2 = 0, DATE '2024-01-01' + i::INTEGER, TIMESTAMP '2024-01-01 10:00:00' + to_hours(i),
+            i % 2 = 0, DATE '2024-01-01' + i::INTEGER,
+            TIMESTAMP '2024-01-01 10:00:00' + to_hours(i),
             TIME '10:00:00' + to_minutes(i), to_days(i::INTEGER), uuid(), ['a', 'b' || i],
             '{"a": ' || i || '}', CASE WHEN i % 3 = 0 THEN 'cross' ELSE 'calm' END::mood,
             repeat('x', 10000)::BLOB, i || repeat(' long', 1000)
@@ -42,7 +43,8 @@ KINDS = {
             gap INTERVAL, key UUID, tags TEXT[], doc JSONB, how mood, picture BYTEA,
             "odd ""name" TEXT);
         INSERT INTO t SELECT i, 'n' || i % 3, i / 4.0, i, 170141183460469231731687303715884105727,
-            i % 2 = 0, DATE '2024-01-01' + i, TIMESTAMPTZ '2024-01-01 10:00:00Z' + i * INTERVAL '1h',
+            i % 2 = 0, DATE '2024-01-01' + i,
+            TIMESTAMPTZ '2024-01-01 10:00:00Z' + i * INTERVAL '1h',
             TIME '10:00:00' + i * INTERVAL '1min', i * INTERVAL '1 day', gen_random_uuid(),
             ARRAY['a', 'b' || i], jsonb_build_object('a', i),
             CASE WHEN i % 3 = 0 THEN 'cross' ELSE 'calm' END::mood,
@@ -56,7 +58,8 @@ KINDS = {
             picture BLOB, `odd "name` TEXT);
         INSERT INTO t SELECT seq, concat('n', seq % 3), seq / 4.0, seq,
             170141183460469231731687303715884105727, seq % 2 = 0,
-            DATE '2024-01-01' + INTERVAL seq DAY, TIMESTAMP '2024-01-01 10:00:00' + INTERVAL seq HOUR,
+            DATE '2024-01-01' + INTERVAL seq DAY,
+            TIMESTAMP '2024-01-01 10:00:00' + INTERVAL seq HOUR,
             TIME '10:00:00' + INTERVAL seq MINUTE, NULL, uuid(), '["a", "b"]',
             json_object('a', seq), CASE WHEN seq % 3 = 0 THEN 'cross' ELSE 'calm' END,
             repeat('x', 10000), concat(seq, repeat(' long', 1000)) FROM seq_0_to_39;
@@ -206,7 +209,8 @@ def test_rows_are_estimated_not_counted(opened: Open, engine: str) -> None:
 
 CUSTOMERS = """
     CREATE TABLE customers (id INTEGER PRIMARY KEY, code VARCHAR(20), name VARCHAR(20));
-    CREATE TABLE orders (order_id INTEGER PRIMARY KEY, customer_id VARCHAR(20), customer_code CHAR(4));
+    CREATE TABLE orders (order_id INTEGER PRIMARY KEY, customer_id VARCHAR(20),
+        customer_code CHAR(4));
     INSERT INTO customers VALUES (1, 'A001', 'ann'), (2, 'A002', 'bob'), (3, 'A003', 'cy'),
         (4, 'A004', 'dee'), (5, 'A005', 'eve'), (6, 'A006', 'flo');
     INSERT INTO orders VALUES (10, '1', 'a001'), (11, '2', 'a002'), (12, '3', 'a003'),

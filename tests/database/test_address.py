@@ -38,25 +38,48 @@ def test_paths(text: str, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "name"),
+    ("url", "engine", "identity"),
     [
-        ("postgresql://ann:s3cret@db.example/shop", "PostgreSQL"),
-        ("postgres://ann:s3cret@db.example/shop", "PostgreSQL"),
-        ("postgresql+psycopg://ann:s3cret@db.example/shop", "PostgreSQL"),
-        ("mysql://ann:s3cret@db.example/shop", "MySQL"),
-        ("mysql+pymysql://ann:s3cret@db.example/shop", "MySQL"),
-        ("mariadb://ann:s3cret@db.example/shop", "MariaDB"),
-        ("duckdb:///shop.duckdb?password=s3cret", "DuckDB"),
-        ("oracle://ann:s3cret@db.example/shop", "oracle"),
-        ("https://ann:s3cret@example.org/shop.db", "https"),
+        (
+            "postgresql://ann:s3cret@db.example/shop",
+            "postgres",
+            "postgres://ann@db.example:5432/shop",
+        ),
+        (
+            "postgres://ann:s3cret@db.example/shop",
+            "postgres",
+            "postgres://ann@db.example:5432/shop",
+        ),
+        (
+            "postgresql+psycopg://ann:s3cret@DB.example:5432/shop",
+            "postgres",
+            "postgres://ann@db.example:5432/shop",
+        ),
+        (
+            "postgresql:///?host=/run/pg&dbname=shop&user=ann&password=s3cret",
+            "postgres",
+            "postgres://ann@/run/pg:5432/shop",
+        ),
+        ("mysql://ann:s3cret@db.example/shop", "mysql", "mysql://ann@db.example:3306/shop"),
+        ("mysql+pymysql://ann:s3cret@db.example/shop", "mysql", "mysql://ann@db.example:3306/shop"),
+        ("mariadb://ann:s3cret@db.example/shop", "mysql", "mysql://ann@db.example:3306/shop"),
+        ("oracle://ann:s3cret@db.example/shop", "generic", "oracle://ann@db.example/shop"),
     ],
 )
-def test_other_databases_are_refused_without_their_secrets(url: str, name: str) -> None:
-    with pytest.raises(DatabaseUnavailable, match="not supported yet; SQLite files are") as caught:
+def test_servers_by_their_urls(
+    url: str, engine: str, identity: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PGSERVICE", raising=False)
+    address = parse_address(url)
+    assert (address.engine, address.identity) == (engine, identity)
+    assert "s3cret" not in f"{address.url} {address.identity} {address.name} {address!r}"
+
+
+@pytest.mark.parametrize("url", ["postgresql://ann:s3cret@[::1/shop", "oracle://"])
+def test_urls_of_nothing(url: str) -> None:
+    with pytest.raises(DatabaseUnavailable) as caught:
         parse_address(url)
-    assert name in str(caught.value)
     assert "s3cret" not in f"{caught.value} {caught.value.hint}"
-    assert "SQLite" in caught.value.hint
 
 
 @pytest.mark.parametrize(

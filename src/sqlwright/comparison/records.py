@@ -76,7 +76,7 @@ class Cluster:
         """The candidates by the text of their queries."""
         by_text: dict[str, list[Candidate]] = {}
         for one in self.candidates:
-            by_text.setdefault(normalized_sql(one.sql), []).append(one)
+            by_text.setdefault(normalized_sql(one.sql, one.dialect), []).append(one)
         return tuple(map(tuple, by_text.values()))
 
 

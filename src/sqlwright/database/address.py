@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from sqlwright.errors import DatabaseUnavailable
 
@@ -21,6 +22,14 @@ _SERVER_SCHEMES = {
 }
 """Schemes of servers that something is written for, and the engine's folder."""
 _PORTS = {"postgres": 5432, "mysql": 3306}
+_VARIABLES = {
+    "host": "PGHOST",
+    "port": "PGPORT",
+    "user": "PGUSER",
+    "dbname": "PGDATABASE",
+    "service": "PGSERVICE",
+}
+"""Parameters of PostgreSQL's URLs, and the variables that stand in for them."""
 DATA_ENDINGS = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".xlsx")
 """Endings of files that are tables."""
 COMPRESSED = (".gz", ".zst")
@@ -130,9 +139,29 @@ def _server(engine: str, text: str) -> Address:
     port = _port(text) or (f":{_PORTS[engine]}" if engine in _PORTS else "")
     host = (parts.hostname or "localhost").lower()
     name = unquote(parts.path.strip("/")) or parts.username or scheme
+    if engine == "postgres":
+        identity, name = _of_postgres(parts)
+        return Address(engine, text, shown, identity, name)
     kind = engine if engine in _PORTS else scheme
     identity = f"{kind}://{parts.username or ''}@{host}{port}/{name}"
     return Address(engine, text, shown, identity, name.rpartition("/")[2])
+
+
+def _of_postgres(parts: SplitResult) -> tuple[str, str]:
+    """Identity and name of a database; what its URL leaves out is in the environment."""
+    given = dict(parse_qsl(parts.query))
+
+    def told(value: str | None, parameter: str) -> str:
+        return value or given.get(parameter) or os.environ.get(_VARIABLES[parameter], "")
+
+    user = told(unquote(parts.username or ""), "user")
+    host = told(parts.hostname, "host").lower() or "localhost"
+    port = told(_port(parts.geturl()).removeprefix(":"), "port") or "5432"
+    name = told(unquote(parts.path.strip("/")), "dbname") or user or "postgres"
+    service = told("", "service")
+    # A service stands for whatever its file says of it.
+    behind = f"?service={service}" if service else ""
+    return f"postgres://{user}@{host}:{port}/{name}{behind}", name
 
 
 def _file(text: str, engine: str) -> Address:
@@ -143,11 +172,11 @@ def _file(text: str, engine: str) -> Address:
         real = str(path.resolve())
     except (OSError, RuntimeError):
         real = str(path)
-    name = path.name if path.is_dir() else _stem(path)
+    name = path.name if path.is_dir() else _without_endings(path)
     return Address(engine, str(path), url, real, name, path)
 
 
-def _stem(path: Path) -> str:
+def _without_endings(path: Path) -> str:
     name = path.name
     for ending in COMPRESSED:
         name = name.removesuffix(ending)

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, Self, cast
 from sqlwright.database.address import Address
 from sqlwright.database.failures import READ_FAILURES, Failure, read_failure
 from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.rights import LoginRights
 from sqlwright.database.workers.pool import Pool
 from sqlwright.database.workers.process import Stop, WorkerDied, WorkerStopped, start_failure
 from sqlwright.errors import DatabaseUnavailable, UnsafeQuery
@@ -111,6 +112,11 @@ class GuardedDatabase(ABC):
         """A mark of each table by its name, which changes when its rows may have changed; views
         have none. None when it can't be told. `stop` is called now and then and may raise."""
         del schema, stop
+        return None
+
+    def rights(self) -> LoginRights | None:
+        """What the login could do, were it not for sqlwright; None where there is no login. Raises
+        DatabaseUnavailable."""
         return None
 
     def cost(self, sql: str, run: Run) -> QueryCost:

@@ -43,6 +43,14 @@ class Example:
     engine: str = "sqlite"
     also_expected: tuple[Expected, ...] = ()
     """Further results; an answer is right that agrees with any."""
+    url: str = field(default="", repr=False)
+    """The address of a database on a server, which may hold a password; `database` is its identity
+    then. Never written anywhere."""
+
+    @property
+    def address(self) -> str:
+        """The database as it is opened."""
+        return self.url or str(self.database)
 
     @property
     def results(self) -> tuple[Expected, ...]:

@@ -37,8 +37,8 @@ class Selection:
     seed: int = 0
     databases: tuple[str, ...] = ()
     """The databases whose questions are asked; all where empty."""
-    database: Path | None = None
-    """The database of questions that name none, for a golden set."""
+    database: str | Path | None = None
+    """The database of questions that name none, for a golden set: a file, or a server's URL."""
 
 
 def chosen(dataset: Dataset, selection: Selection) -> Dataset:

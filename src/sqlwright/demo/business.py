@@ -33,8 +33,8 @@ def write_business(path: Path, seed: int = SEED) -> None:
     try:
         os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         with closing(sqlite3.connect(aside)) as connection:
-            connection.executescript((Path(__file__).parent / "business.sql").read_text("utf-8"))
-            for table, rows in _business(random.Random(seed)):
+            connection.executescript(business_script())
+            for table, rows in business_rows(random.Random(seed)):
                 marks = ", ".join("?" * len(rows[0]))
                 connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
             connection.commit()
@@ -50,7 +50,13 @@ def write_business(path: Path, seed: int = SEED) -> None:
         raise
 
 
-def _business(rng: random.Random) -> Iterable[tuple[str, Rows]]:
+def business_script() -> str:
+    """The statements that make its tables, for SQLite."""
+    return (Path(__file__).parent / "business.sql").read_text("utf-8")
+
+
+def business_rows(rng: random.Random) -> Iterable[tuple[str, Rows]]:
+    """Its tables by name, each after those that it refers to, with their rows."""
     employees = _employees(rng)
     customers = _customers(rng)
     products = _products(rng)

@@ -79,7 +79,7 @@ class Scorer:
             usage={step: asdict(usage) for step, usage in answer.usage_by_step.items()},
             message=answer.message,
             difficulty=example.difficulty or hardness(facts),
-            features=features(gold_sql),
+            features=features(gold_sql, self.schema.dialect),
             evidence=example.evidence,
             tags=dict(example.tags),
         )
@@ -164,7 +164,7 @@ class Scorer:
                 result,
                 evidence=record.evidence,
                 reason=record.message or record.status,
-                ordered=self.rule.counts_order(asked.gold_sql),
+                ordered=self.rule.counts_order(asked.gold_sql, self.schema.dialect),
                 columns_in_order=self.rule.columns_in_order,
                 repeats_count=self.rule.repeats_count,
             ),
@@ -188,7 +188,7 @@ class Scorer:
         return self.database.execute(sql, Run(), limits=GENEROUS)
 
     def _needed(self, gold_sql: str, facts: QueryFacts | None) -> Needed:
-        tables = (self._stored(name) for name in tables_used(gold_sql))
+        tables = (self._stored(name) for name in tables_used(gold_sql, self.schema.dialect))
         return Needed(
             frozenset(() if facts is None else facts.columns),
             frozenset(name for name in tables if name is not None),
@@ -263,7 +263,8 @@ class Verdicts:
         found = result if run == sql else self._scorer.execute(run)
         for gold in self._golds if found.whole else ():
             right = self._right(rule, gold)
-            if right.whole and rule.agrees(found, right, gold.sql):
+            dialect = self._scorer.schema.dialect
+            if right.whole and rule.agrees(found, right, gold.sql, dialect):
                 yield gold
 
     def _right(self, rule: Rule, gold: _Gold) -> ExecutionResult:

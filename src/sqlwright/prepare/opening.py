@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlwright.catalog.joins import with_joins
@@ -14,7 +15,7 @@ from sqlwright.database import open_database
 from sqlwright.errors import WorkspaceError
 from sqlwright.indexes.values.index import ColumnValues, open_value_index
 from sqlwright.prepare.descriptions import stored_vectors
-from sqlwright.prepare.notes import pressing_notes, unreadable
+from sqlwright.prepare.notes import listed, pressing_notes, unreadable
 from sqlwright.prepare.quick import scan_quickly
 from sqlwright.prepare.sources import (
     described_schema,
@@ -27,7 +28,7 @@ from sqlwright.prepare.storage.paths import is_trustworthy, prepared_folder
 from sqlwright.prepare.texts import prepared_texts
 from sqlwright.prepare.unasked import prepare_unasked
 from sqlwright.protocols import Database, Run, ValueIndex, Workspace
-from sqlwright.schema import ColumnRef
+from sqlwright.schema import ColumnRef, Schema
 from sqlwright.types import ValueMatch
 
 SMALL_FILE = 20_000_000
@@ -99,9 +100,11 @@ def open_workspace(
     """Open a database with what is known about it, or about some `tables` of it.
 
     Prepared and unchanged: at once. Prepared and changed since: the same, with a fresh schema and a
-    note. Never prepared, or the prepared folder can't be used: what can be learnt within `seconds`
-    (default 2, for large files 4), held in memory, with notes on what that leaves out. With
-    `prepare` the last two are prepared first where that takes next to no time. Raises
+    note on what is new and gone. Where the engine can't tell, it is held to be unchanged as long as
+    its schema is, with a note after a day. Never prepared, or the prepared folder can't be used:
+    what can be learnt within `seconds` (default 2, for large files 4), held in memory, with notes
+    on what that leaves out. With `prepare` the last two are prepared first where that takes next to
+    no time. Raises
     `DatabaseUnavailable` (no tables included), `ConfigError` (tables that aren't there),
     `WorkspaceError` (only for a description folder that was given and isn't there), `Cancelled`.
     """
@@ -146,10 +149,16 @@ def _prepared(
             problem = f"What was prepared can't be used: {error}"
             continue
         fresh = _fresh(database, manifest, described)
-        if fresh:
+        if fresh and manifest.fingerprint:
             opened = _whole(database, catalog, index, manifest.warnings)
         else:
-            opened = _stale(database, catalog, index, described, run)
+            schema, notes = described_schema(database, described, run.remaining())
+            if fresh := fresh and same_shape(schema, _seen(database, catalog.schema)):
+                known = replace(catalog, schema=_joined_as(schema, catalog.schema))
+                warnings = (*manifest.warnings, *_aged(database, manifest.created))
+                opened = _whole(database, known, index, warnings)
+            else:
+                opened = _stale(database, catalog, index, schema, notes)
         described_by = stored_vectors(folder, opened.schema)
         return replace(opened, descriptions=described_by, texts=prepared_texts(folder)), "", fresh
     return None, problem, False
@@ -173,31 +182,77 @@ def _whole(
     )
 
 
+def _seen(database: Database, schema: Schema) -> Schema:
+    """What may be known of a schema."""
+    return schema if database.tables is None else schema.only(database.tables)
+
+
+def same_shape(schema: Schema, other: Schema) -> bool:
+    """True if two schemas have the same tables, columns and declared keys, whatever describes
+    them."""
+    return _shape(schema) == _shape(other)
+
+
+def _shape(schema: Schema) -> tuple[object, ...]:
+    tables = {
+        table.name: (table.kind, table.primary_key, [(c.name, c.type) for c in table.columns])
+        for table in schema.tables
+    }
+    return tables, {key.pairs for key in schema.foreign_keys if not key.inferred}
+
+
+def _aged(database: Database, created: str) -> tuple[str, ...]:
+    """How long ago it was prepared, where nobody can tell whether it has changed since."""
+    try:
+        days = (datetime.now(UTC) - datetime.fromisoformat(created)).days
+    except (ValueError, TypeError):
+        return ()
+    if days < 1:
+        return ()
+    return (
+        f"The database was prepared {days} day{'' if days == 1 else 's'} ago; whether it has "
+        f"changed since can't be told. To find new values: {_command(database)}",
+    )
+
+
 def _fresh(database: Database, manifest: Manifest, described: Path | None) -> bool:
+    """True if nothing tells that the database or what describes it has changed."""
     return (
         manifest.fingerprint == database.fingerprint()
         and manifest.descriptions == descriptions_digest(described)
     )
 
 
-def _stale(
-    database: Database,
-    catalog: Catalog,
-    index: ValueIndex,
-    described: Path | None,
-    run: Run,
-) -> Workspace:
-    """The prepared workspace, as far as it still fits the schema of today."""
-    schema, notes = described_schema(database, described, run.remaining())
+def _joined_as(schema: Schema, known: Schema) -> Schema:
+    """Today's schema with the joins that were inferred, as far as they still fit."""
     exists = frozenset(schema.columns)
     inferred = [
         key
-        for key in catalog.schema.foreign_keys
+        for key in known.foreign_keys
         if key.inferred
         and all(ref in exists for pair in key.pairs for ref in pair)
         and schema.foreign_key_columns.isdisjoint(near for near, _ in key.pairs)
     ]
-    schema = with_joins(schema, inferred)
+    return with_joins(schema, inferred)
+
+
+def _gone(known: Schema, schema: Schema) -> list[str]:
+    """Tables, and columns of those that are left, that were known and aren't there any more."""
+    tables = [table.name for table in known.tables if schema.table(table.name) is None]
+    columns = [str(ref) for ref in known.columns if ref.table not in tables]
+    return tables + [ref for ref in columns if ref not in set(map(str, schema.columns))]
+
+
+def _stale(
+    database: Database,
+    catalog: Catalog,
+    index: ValueIndex,
+    schema: Schema,
+    notes: tuple[str, ...],
+) -> Workspace:
+    """The prepared workspace, as far as it still fits the schema of today."""
+    schema = _joined_as(schema, catalog.schema)
+    exists = frozenset(schema.columns)
     current = Catalog(
         schema,
         {name: profile for name, profile in catalog.tables.items() if schema.table(name)},
@@ -207,6 +262,8 @@ def _stale(
     )  # which keys don't match may have changed
     added = [ref for ref in schema.columns if ref not in catalog.columns]
     more = f", {len(added)} column{' is' if len(added) == 1 else 's are'} new" if added else ""
+    gone = _gone(_seen(database, catalog.schema), schema)
+    more += f", {listed(gone)} {'is' if len(gone) == 1 else 'are'} gone" if gone else ""
     changed = (
         f"The database has changed since it was prepared{more}. "
         f"To find new values, too: {_command(database)}"

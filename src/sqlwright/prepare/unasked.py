@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sqlwright.catalog.reading import OutOfTime, TimedReader
 from sqlwright.database import open_database
+from sqlwright.database.address import shown_address
 from sqlwright.errors import Cancelled, DatabaseUnavailable, WorkspaceError
 from sqlwright.events import PreparationEnded, PreparationStarted, no_events
 from sqlwright.prepare.build import Prepared, prepare
@@ -49,7 +50,7 @@ def prepare_unasked(url: str, folder: Path, descriptions: Path | None, run: Run)
         if _estimate(url, folder, run) > min(MOST_SECONDS, seconds):
             return None
         first = not (folder / MANIFEST).exists()
-        run.events(PreparationStarted(url))
+        run.events(PreparationStarted(shown_address(url)))
         made = prepare(
             url, folder=folder, descriptions=descriptions, run=run.fork(no_events, seconds=seconds)
         )
@@ -62,10 +63,12 @@ def prepare_unasked(url: str, folder: Path, descriptions: Path | None, run: Run)
     except (OutOfTime, WorkspaceError, DatabaseUnavailable):
         return None
     logging.getLogger("sqlwright").info(
-        "prepared %s in %.1f s, kept in %s", url, made.seconds, made.folder
+        "prepared %s in %.1f s, kept in %s", shown_address(url), made.seconds, made.folder
     )
     run.events(
-        PreparationEnded(url, made.folder, made.seconds, made.values, first and bool(made.read))
+        PreparationEnded(
+            shown_address(url), made.folder, made.seconds, made.values, first and bool(made.read)
+        )
     )
     return made
 

@@ -191,7 +191,7 @@ def query_answer(sql: str, result: ExecutionResult, schema: Schema) -> Answer:
     return replace(
         answer,
         reading=read_query(sql, schema),
-        used_tables=tables_used(sql),
+        used_tables=tables_used(sql, schema.dialect),
         used_columns=columns_used(sql, schema),
     )
 
@@ -375,7 +375,7 @@ def _nothing(result: ExecutionResult) -> tuple[Note, ...]:
 
 def _tables(sql: str, columns: tuple[ColumnRef, ...], schema: Schema) -> tuple[str, ...]:
     """Tables the query reads, by their stored names."""
-    names = tables_used(sql) or tuple(ref.table for ref in columns)
+    names = tables_used(sql, schema.dialect) or tuple(ref.table for ref in columns)
     stored = (schema.table(name) for name in names)
     return tuple(dict.fromkeys(table.name for table in stored if table is not None))
 

@@ -12,11 +12,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlwright.errors import Cancelled, ConfigError, ModelUnavailable
+from sqlwright.errors import Cancelled, ConfigError, DatabaseUnavailable, ModelUnavailable
+from sqlwright.events import Event, EventSink, QueryExecuted
 from sqlwright.protocols import Run, Workspace
 
 POLL = 0.02
 """Seconds between checks for cancellation while models load; chosen."""
+UNTOLD_SECONDS = 3_600.0
+"""Seconds, an hour, after which a database that can't tell whether it has changed is opened
+afresh."""
 
 
 class _Shared:
@@ -25,14 +29,22 @@ class _Shared:
     def __init__(self, workspace: Workspace, rest: float) -> None:
         self.workspace = workspace
         self.fingerprint = workspace.database.fingerprint()
-        self.again = time.monotonic() + rest
+        self.opened = time.monotonic()
+        self.again = self.opened + rest
         self.users = 0
         self.old = False
+        self.outdated = False
+        """True once its schema is known to be another one."""
 
     def changed(self) -> bool:
-        """True if the data has changed; checked only once enough time has passed to reopen."""
+        """True if the data has changed; checked only once enough time has passed to reopen, unless
+        what is known leads to queries that fail."""
+        if self.outdated:
+            return True
         if time.monotonic() < self.again:
             return False
+        if not self.fingerprint:
+            return time.monotonic() > self.opened + UNTOLD_SECONDS
         return self.workspace.database.fingerprint() != self.fingerprint
 
 
@@ -73,6 +85,20 @@ class OpenedWorkspace:
             if unused:
                 shared.workspace.database.close()
 
+    def outdated(self, workspace: Workspace, run: Run) -> bool:
+        """True if tables or columns that a workspace knows of are gone; the next use opens it
+        afresh then. Reads the schema."""
+        try:
+            schema = workspace.database.schema(seconds=max(run.remaining(), 0.0))
+        except DatabaseUnavailable:
+            return False
+        if set(workspace.schema.columns) <= set(schema.columns):
+            return False
+        with self._opening:
+            if self._shared is not None and self._shared.workspace is workspace:
+                self._shared.outdated = True
+        return True
+
     def close(self) -> None:
         """Close the workspace once nothing uses it; safe to call twice."""
         with self._opening:
@@ -103,6 +129,20 @@ class OpenedWorkspace:
             unused = not shared.users
         if unused:
             shared.workspace.database.close()
+
+
+class LostNames:
+    """An event sink that notices queries which name what isn't there, then passes events on."""
+
+    def __init__(self, sink: EventSink) -> None:
+        self.seen = False
+        self._sink = sink
+
+    def __call__(self, event: Event) -> None:
+        error = event.result.error if isinstance(event, QueryExecuted) else None
+        if error is not None and error.cause in {"unknown_table", "unknown_column"}:
+            self.seen = True
+        self._sink(event)
 
 
 class ModelLoading:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,7 +19,8 @@ from sqlwright.spending import Spending, Worth
 class Target:
     """The database a session opens, and how."""
 
-    url: str
+    url: str = field(repr=False)
+    """It may hold a password."""
     folder: Path | None
     descriptions: Path | None
     tables: tuple[str, ...] | None = None

@@ -17,7 +17,8 @@ from sqlwright.types.plans import ScanLimit
 class Settings:
     """Values for arguments that a caller leaves out, and the origin of each."""
 
-    database: str | None = None
+    database: str | None = field(default=None, repr=False)
+    """It may hold a password."""
     recipe: str = "local"
     overrides: tuple[str, ...] = ()
     descriptions: Path | None = None

@@ -9,7 +9,7 @@ import typer
 
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.options import one_form
-from sqlwright.cli.typed.target import TypedQuestion, read_target
+from sqlwright.cli.typed.target import TypedQuestion, accept, read_target
 
 if TYPE_CHECKING:
     from sqlwright.cli.terminal.console import Screen
@@ -56,6 +56,7 @@ def command(
     record: options.Record = None,
     replay: options.Replay = None,
     allow_code: options.AllowCode = False,
+    accept_login: options.AcceptLogin = False,
 ) -> int:
     """Ask a question; see the query, its rows and how sure it is.
 
@@ -66,6 +67,8 @@ def command(
     """
     form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, sql=sql_only)
     target = read_target(words or (), database)
+    if accept_login:
+        accept(target.database)
 
     from sqlwright.cli.opening import Asking, models_ahead, note_destinations, opener, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sqlwright.cli.typed import options
-from sqlwright.cli.typed.target import read_database
+from sqlwright.cli.typed.target import accept, read_database
 from sqlwright.presentation.answer import readable
 
 EXAMPLES = """\
@@ -42,6 +42,7 @@ def command(
     tables: options.Tables = None,
     no_prepare: options.NoPrepare = False,
     allow_code: options.AllowCode = False,
+    accept_login: options.AcceptLogin = False,
     history: Annotated[
         bool,
         typer.Option(
@@ -57,6 +58,8 @@ def command(
     in, one per line.
     """
     target = read_database(word, database)
+    if accept_login:
+        accept(target)
 
     from sqlwright.cli.opening import note_destinations, opener, settled, warm_session
     from sqlwright.cli.terminal.console import Screen, settle_streams

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from sqlwright.cli.failure import UsageError
 from sqlwright.cli.typed import options
 
 EXAMPLES = """\
 sqlwright demo
 sqlwright demo --all
 sqlwright demo --save shop.sqlite
+sqlwright demo --engine duckdb
+sqlwright demo --engine postgres
+sqlwright demo --engine postgres --url postgresql://me@localhost/harbor_and_pine
 """
 
 
@@ -29,6 +33,18 @@ def command(
             help="Only write the business's database to a file, for questions of your own.",
         ),
     ] = None,
+    engine: Annotated[
+        Literal["sqlite", "duckdb", "postgres"],
+        typer.Option("--engine", help="The engine that the business is loaded into."),
+    ] = "sqlite",
+    url: Annotated[
+        str | None,
+        typer.Option(
+            "--url",
+            metavar="URL",
+            help="An empty PostgreSQL database of your own; else a server is started for it.",
+        ),
+    ] = None,
     recipe: options.Recipe = None,
 ) -> int:
     """See it answer thirty questions about a made-up business.
@@ -39,6 +55,8 @@ def command(
     from sqlwright.cli.views.demo import run_demo, save_business
 
     settle_streams()
+    if url is not None and engine != "postgres":
+        raise UsageError("--url goes with --engine postgres")
     if save is not None:
-        return save_business(Screen.open(), save)
-    return run_demo(Screen.open(), recipe=recipe, everything=everything)
+        return save_business(Screen.open(), save, engine)
+    return run_demo(Screen.open(), recipe=recipe, everything=everything, engine=engine, url=url)

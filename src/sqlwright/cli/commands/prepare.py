@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from typing import Annotated
+
+import typer
 
 from sqlwright.cli.failure import INTERRUPTED
 from sqlwright.cli.typed import options
-from sqlwright.cli.typed.target import read_database
+from sqlwright.cli.typed.target import accept, read_database
 from sqlwright.errors import Cancelled
 
 EXAMPLES = """\
@@ -22,6 +25,25 @@ def command(
     descriptions: options.Descriptions = None,
     minhash: options.MinHash = None,
     vectors: options.Vectors = False,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            "--rows",
+            metavar="N",
+            parser=options.count,
+            help="Rows read of each table at most; of a larger one a sample from all over it.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--seconds",
+            metavar="S",
+            parser=options.seconds,
+            help="About how long the database may be read; the same command goes on later.",
+        ),
+    ] = None,
+    accept_login: options.AcceptLogin = False,
 ) -> int:
     """Read a database once, so that questions find every value.
 
@@ -29,6 +51,8 @@ def command(
     result lies in a private folder of yours, which 'sqlwright purge' removes.
     """
     target = read_database(word, database)
+    if accept_login:
+        accept(target)
 
     from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
@@ -52,6 +76,8 @@ def command(
                     descriptions=settings.descriptions_for(target),
                     minhash=minhash,
                     vectors=vectors,
+                    rows=rows,
+                    seconds=seconds,
                     progress=headway,
                     run=Run(cancelled=cancelled),
                 ),

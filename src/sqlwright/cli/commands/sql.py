@@ -11,7 +11,7 @@ import typer
 from sqlwright.cli.failure import INTERRUPTED
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.options import one_form
-from sqlwright.cli.typed.target import read_target
+from sqlwright.cli.typed.target import accept, read_target
 
 EXAMPLES = """\
 sqlwright sql shop.sqlite "SELECT country, count(*) FROM customers GROUP BY 1"
@@ -40,6 +40,7 @@ def command(
     max_rows: options.MaxRows = None,
     max_scan: options.MaxScan = None,
     timeout: options.Timeout = None,
+    accept_login: options.AcceptLogin = False,
 ) -> int:
     """Check, explain or run a query of your own, under the guard.
 
@@ -48,6 +49,8 @@ def command(
     """
     form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, check=check, explain=explain)
     target = read_target(words or (), database, what="query")
+    if accept_login:
+        accept(target.database)
 
     from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams

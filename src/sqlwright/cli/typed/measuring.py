@@ -162,12 +162,15 @@ def named_folder(data: str) -> tuple[str, Path]:
     return name.strip(), Path(folder.strip()).expanduser()
 
 
-def _database(named: str | None) -> Path | None:
-    """The database of questions that name none; the usual one, where there is one."""
-    from sqlwright.database.address import file_address
+def _database(named: str | None) -> str | None:
+    """The database of questions that name none; the usual one, where there is one. Raises
+    DatabaseUnavailable for an address that can't be read."""
+    from sqlwright.database.address import parse_address
 
     database = named or default_database(os.environ)
-    return None if database is None else file_address(database)
+    if database is not None:
+        parse_address(database)
+    return database
 
 
 def note_left_out(screen: Screen, dataset: Dataset) -> None:

@@ -200,6 +200,13 @@ MaxRows = Annotated[
         help="Rows to show or print; without it 20 on a terminal, all that were fetched otherwise.",
     ),
 ]
+AcceptLogin = Annotated[
+    bool,
+    typer.Option(
+        "--accept-login",
+        help="Accept, once and for all, a login whose own rights alone keep queries from writing.",
+    ),
+]
 MaxScan = Annotated[
     str | None,
     typer.Option(

@@ -97,6 +97,14 @@ def read_database(word: str | None, option: str | None = None) -> str:
     return database
 
 
+def accept(database: str) -> None:
+    """Remember that the login of a database is accepted as it is."""
+    from sqlwright.boundary.accepted import accept_login
+    from sqlwright.database.address import parse_address
+
+    accept_login(parse_address(database).identity)
+
+
 def default_database(environment: Mapping[str, str]) -> str | None:
     """The database to use when none is named: SQLWRIGHT_DATABASE, project file, DATABASE_URL."""
     return (

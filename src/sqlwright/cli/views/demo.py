@@ -7,7 +7,8 @@ import os
 import shlex
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,50 +52,82 @@ class _Scored:
     seconds: float
 
 
-def run_demo(screen: Screen, *, recipe: str | None, everything: bool) -> int:
+def run_demo(
+    screen: Screen,
+    *,
+    recipe: str | None,
+    everything: bool,
+    engine: str = "sqlite",
+    url: str | None = None,
+) -> int:
     """Make the database, ask, show, score."""
+    settings = replace(settled(recipe=recipe), database=None, descriptions=None)
+    with ExitStack() as stack:
+        with Spinner(screen, "making the demo database"):
+            address = stack.enter_context(_loaded(engine, url, settings.home_folder / "demo"))
+        if engine == "postgres":
+            # What is prepared of a server that is gone is of no use.
+            settings = replace(settings, prepare=False)
+        with Spinner(screen, "opening the database and loading the models") as spinner:
+            session = warm_session(opener(address, settings), spinner)
+        stack.enter_context(session)
+        return _demonstrated(screen, session, everything=everything)
+
+
+@contextmanager
+def _loaded(engine: str, url: str | None, folder: Path) -> Iterator[str]:
+    """The address of the business on an engine."""
+    if engine != "postgres":
+        yield str(demo_database(folder, engine))
+        return
+    from sqlwright.demo.engines import fill_postgres_business
+    from sqlwright.demo.server import demo_server
+
+    with ExitStack() as stack:
+        address = stack.enter_context(demo_server()) if url is None else url
+        fill_postgres_business(address)
+        yield address
+
+
+def _demonstrated(screen: Screen, session: Session, *, everything: bool) -> int:
     from sqlwright.demo.questions import demo_questions
 
-    settings = replace(settled(recipe=recipe), database=None, descriptions=None)
     questions = demo_questions()
-    with Spinner(screen, "making the demo database"):
-        path = demo_database(settings.home_folder / "demo")
-    with Spinner(screen, "opening the database and loading the models") as spinner:
-        session = warm_session(opener(str(path), settings), spinner)
-    with session:
-        _introduce(screen, session, path)
-        display = DisplayOptions.of(screen, ROWS, more="")
-        scored: list[_Scored] = []
-        in_full = [q for text in SHOWN for q in questions if q.text == text]
-        for question in () if everything else in_full:
+    database = session.workspace.database
+    path = str(database.path or database.url)
+    _introduce(screen, session, path)
+    display = DisplayOptions.of(screen, ROWS, more="")
+    scored: list[_Scored] = []
+    in_full = [q for text in SHOWN for q in questions if q.text == text]
+    for question in () if everything else in_full:
+        outcome = _ask(screen, session, question)
+        scored.append(outcome)
+        screen.show([Text.assemble((f"> {question.text}", "strong")), Text()])
+        screen.show(answer_lines(outcome.finding.answer, display))
+        screen.show([_verdict(outcome, display), Text()])
+    done = {outcome.question.text for outcome in scored}
+    for question in questions:
+        if question.text not in done:
             outcome = _ask(screen, session, question)
             scored.append(outcome)
-            screen.show([Text.assemble((f"> {question.text}", "strong")), Text()])
-            screen.show(answer_lines(outcome.finding.answer, display))
-            screen.show([_verdict(outcome, display), Text()])
-        done = {outcome.question.text for outcome in scored}
-        for question in questions:
-            if question.text not in done:
-                outcome = _ask(screen, session, question)
-                scored.append(outcome)
-                if everything:
-                    screen.show([_line(outcome, display)])
+            if everything:
+                screen.show([_line(outcome, display)])
     screen.show(_closing(scored, path, display))
     return 0
 
 
-def save_business(screen: Screen, path: Path) -> int:
+def save_business(screen: Screen, path: Path, engine: str = "sqlite") -> int:
     """Write the demo's database to `path` and say what can be done with it. Raises UsageError where
     something is there already, or no folder is, and WorkspaceError when it can't be written."""
-    from sqlwright.demo.business import write_business
-
+    if engine == "postgres":
+        raise UsageError("--save writes a file", hint="Name sqlite or duckdb with --engine.")
     named = readable(str(path))
     if path.exists():
         raise UsageError(f"{named} is there already", hint="Name another file, or remove it.")
     if not path.parent.is_dir():
         raise UsageError(f"there is no folder {readable(str(path.parent))}", hint="Make it first.")
     with Spinner(screen, "making the demo database"):
-        write_business(path)
+        _write(path, engine)
     shown = clean(shlex.quote(named), 400)
     lines = [Text.assemble((clean(named, 400), "strong"), ": Harbor & Pine, a made-up wholesaler")]
     commands = [f'sqlwright ask {shown} "{SHOWN[0]}"', f"sqlwright chat {shown}"]
@@ -103,31 +136,41 @@ def save_business(screen: Screen, path: Path) -> int:
     return 0
 
 
-def demo_database(folder: Path, *, room: int = ROOM) -> Path:
+def demo_database(folder: Path, engine: str = "sqlite", *, room: int = ROOM) -> Path:
     """The demo's file in `folder`, made when it isn't there yet. Raises WorkspaceError, also when
     the disk has less than `room` bytes left for it."""
     from sqlwright import __version__
-    from sqlwright.demo.business import write_business
     from sqlwright.prepare.storage.paths import disk_errors, make_private
 
     make_private(folder)
-    path = folder / f"harbor-and-pine-{__version__}.sqlite"
+    path = folder / f"harbor-and-pine-{__version__}.{engine}"
     if not path.exists():
         with disk_errors(folder):
             if shutil.disk_usage(folder).free < room:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            write_business(path)
+            _write(path, engine)
     return path
 
 
-def _introduce(screen: Screen, session: Session, path: Path) -> None:
+def _write(path: Path, engine: str) -> None:
+    if engine == "duckdb":
+        from sqlwright.demo.engines import write_duckdb_business
+
+        write_duckdb_business(path)
+        return
+    from sqlwright.demo.business import write_business
+
+    write_business(path)
+
+
+def _introduce(screen: Screen, session: Session, path: str) -> None:
     schema = session.workspace.schema
     names = ", ".join(table.name for table in schema.tables)
     screen.show(
         [
             Text.assemble(("Harbor & Pine", "strong"), ", a wholesaler made up for this demo"),
             Text.assemble((f"{len(schema.tables)} tables: {names}", "quiet")),
-            Text.assemble((clean(str(path), 400), "quiet")),
+            Text.assemble((clean(path, 400), "quiet")),
             Text(),
         ]
     )
@@ -171,7 +214,7 @@ def _sign(right: bool, glyphs: Glyphs) -> str:
     return glyphs.tick if right else glyphs.cross
 
 
-def _closing(scored: Sequence[_Scored], path: Path, display: DisplayOptions) -> list[Text]:
+def _closing(scored: Sequence[_Scored], path: str, display: DisplayOptions) -> list[Text]:
     right = sum(outcome.right for outcome in scored)
     typical = sorted(outcome.seconds for outcome in scored)[len(scored) // 2]
     lines = [
@@ -186,7 +229,7 @@ def _closing(scored: Sequence[_Scored], path: Path, display: DisplayOptions) -> 
         [
             Text('sqlwright ask your.sqlite "a question"'),
             Text("sqlwright chat your.sqlite"),
-            Text(f"sqlwright chat {clean(str(path), 400)}"),
+            Text(f"sqlwright chat {clean(path, 400)}"),
         ],
         display.width,
     )

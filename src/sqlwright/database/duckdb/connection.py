@@ -1,10 +1,10 @@
 """The only module that opens DuckDB's connections.
 
 A guarded connection holds generated SQL twice: `statement_check` refuses what a query may not name,
-and the configuration, locked before the first query, lets the engine reach no file but its own, load
-nothing and change nothing: https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview
-names most of what is set here. Its makers say that SQL is like code all the same: the process around
-it (`workers/confinement.py`) is the boundary.
+and the configuration, locked before the first query, lets the engine reach no file but its own,
+load nothing and change nothing. Most of what is set here is named by
+https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview, which says that SQL is
+like code all the same: the process around it (`workers/confinement.py`) is the boundary.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Session:
         statements = self._connection.extract_statements(sql)
         if len(statements) != 1:
             raise Refused("only one statement may run" if statements else "there is no statement")
-        if statements[0].type != duckdb.StatementType.SELECT:
+        if not _is_query(statements[0]):
             raise Refused("only a plain query may run")
         try:
             tree: dict[str, Any] = json.loads(self.all("SELECT json_serialize_sql(?)", [sql])[0][0])
@@ -263,6 +263,13 @@ class TrustedConnection:
 def text(value: str) -> str:
     """A text as SQL."""
     return "'" + value.replace("'", "''") + "'"
+
+
+def _is_query(statement: duckdb.Statement) -> bool:
+    try:
+        return bool(statement.type == duckdb.StatementType.SELECT)
+    except ValueError:  # a kind that the binding has no name for
+        return False
 
 
 def _without_end(sql: str) -> str:

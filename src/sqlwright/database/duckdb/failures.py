@@ -46,7 +46,7 @@ def explain_failure(error: BaseException) -> Failure:
         return Failure("memory", "the query needs more memory than it is allowed")
     if isinstance(error, duckdb.PermissionException):
         return Failure("unsafe", _shown(error))
-    if isinstance(error, _DAMAGED):
+    if isinstance(error, _DAMAGED) or type(error) is duckdb.Error:
         return _of_file(error)
     if isinstance(error, duckdb.Error):
         return _of_query(error)

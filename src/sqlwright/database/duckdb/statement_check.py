@@ -113,10 +113,15 @@ def _parts(
     seen = known
     waiting: list[tuple[Any, frozenset[str]]] = []
     for entry in expressions.get("map") or []:
-        own = str(entry.get("key", "")).lower()
-        waiting.append((entry.get("value"), seen | {own} if _recurs(entry) else seen))
-        seen |= {own}
-    return waiting + [(value, seen) for key, value in part.items() if key != "cte_map"]
+        waiting.append((entry.get("value"), seen))
+        seen |= {str(entry.get("key", "")).lower()}
+    for key, value in part.items():
+        if key == "right" and kind == "RECURSIVE_CTE_NODE":
+            # Only what is repeated sees itself; what it begins with sees a stored table.
+            waiting.append((value, seen | {_folded(part, "cte_name")}))
+        elif key != "cte_map":
+            waiting.append((value, seen))
+    return waiting
 
 
 def _is_plain(part: Mapping[str, Any]) -> bool:
@@ -125,13 +130,6 @@ def _is_plain(part: Mapping[str, Any]) -> bool:
     if kind in _OTHERS or kind.endswith(("_NODE", "_MODIFIER", "_REF")):
         return False
     return kind.endswith("_TYPE_INFO") or not {"query_location", "modifiers", "alias"} & part.keys()
-
-
-def _recurs(entry: Mapping[str, Any]) -> bool:
-    value = entry.get("value") or {}
-    query = value.get("query") or {}
-    node = query.get("node") or query
-    return bool(node.get("type") == "RECURSIVE_CTE_NODE")
 
 
 def _require(kind: str, allowed: Collection[str]) -> None:

@@ -14,6 +14,7 @@ from sqlwright.database.mysql.introspect import Server, places, read_schema, rea
 from sqlwright.database.mysql.login import Login, read_login
 from sqlwright.database.mysql.options import options_of
 from sqlwright.database.mysql.planning import PLAN_LIMITS, read_cost
+from sqlwright.database.rights import LoginRights
 from sqlwright.database.workers.engine import Place
 from sqlwright.errors import ConfigError, DatabaseUnavailable
 from sqlwright.protocols import Limits, Run
@@ -158,6 +159,11 @@ class MysqlDatabase(GuardedDatabase):
         with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
             listed = self._tables is not None
             return read_login(connection, schema, self._server.databases, listed)
+
+    def rights(self) -> LoginRights:
+        """The same, as all engines tell it."""
+        login = self.login()
+        return LoginRights(login.name, login.may, login.statements)
 
     def cost(self, sql: str, run: Run) -> QueryCost:
         """The server's estimate of a query, nothing of which runs. Every failure is in it."""

@@ -44,6 +44,7 @@ CANCEL_SECONDS = 2.0
 _LATE_SECONDS = 0.25
 """Seconds by which the server's own time limit is longer: the caller stops a query at its limit."""
 _MOST_MILLISECONDS = 2**31 - 1
+"""The server takes no larger number."""
 _SETTINGS = {
     "default_transaction_read_only": "on",
     "standard_conforming_strings": "on",

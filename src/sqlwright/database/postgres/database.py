@@ -11,14 +11,16 @@ from typing import Any
 from sqlwright.database.address import Address
 from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase
 from sqlwright.database.postgres.introspect import Known, read_known
-from sqlwright.database.postgres.login import Login, read_login
+from sqlwright.database.postgres.login import Login, read_login, reading_login
 from sqlwright.database.postgres.planning import EXPLAIN, read_cost
 from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.rights import LoginRights
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
+from sqlwright.sql.dialects import POSTGRES
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause
@@ -147,9 +149,22 @@ class PostgresDatabase(GuardedDatabase):
         return self._known_now().rows
 
     def login(self) -> Login:
-        """What the login could do, were it not for sqlwright. Raises DatabaseUnavailable."""
+        """Rights of the login, were it not for sqlwright. Raises DatabaseUnavailable."""
         with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
             return read_login(connection)
+
+    def rights(self) -> LoginRights:
+        """The same in words, and the statements that make a login which can only read."""
+        login, schema = self.login(), self.schema()
+        usual = POSTGRES.namespace
+        namespaces = dict.fromkeys(table.namespace or usual for table in schema.tables) or {usual}
+        listed = (
+            []
+            if self.tables is None
+            else [(table.namespace or usual, table.own_name) for table in schema.tables]
+        )
+        made = reading_login(login.database, tuple(namespaces), tables=listed)
+        return LoginRights(login.name, login.excess, made)
 
     def fingerprint(self) -> str:
         """Changes when the stored data may have changed, within seconds; some milliseconds. Empty
@@ -197,8 +212,7 @@ class PostgresDatabase(GuardedDatabase):
             self._check_known(sql, stop, self._read_known(SCHEMA_SECONDS))
 
     def _check_known(self, sql: str, stop: StopReading | None, known: Known) -> None:
-        readable = frozenset(table.name for table in known.schema.tables)
-        check_query(sql, self.dialect, readable=readable, stop=stop)
+        check_query(sql, self.dialect, readable=known.readable, stop=stop)
 
     def _known_now(self) -> Known:
         known = self._known
@@ -242,7 +256,7 @@ class PostgresDatabase(GuardedDatabase):
 
 
 def opening_of(address: Address) -> dict[str, Any]:
-    """What a worker needs to connect. It may hold a password, and goes through a pipe alone."""
+    """All that a worker needs to connect. It may hold a password, and goes through a pipe alone."""
     _, _, rest = address.text.partition("://")
     environment = {
         name: value

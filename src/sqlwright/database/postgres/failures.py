@@ -50,7 +50,7 @@ _CONNECTING: dict[ErrorCause, tuple[str, ...]] = {
     ),
     "slow": ("timeout expired", "timed out"),
 }  # fmt: skip
-"""What the messages of connecting hold, by the cause; the first one counts."""
+"""Parts of the messages of connecting, by the cause; the first one counts."""
 
 
 class Sorted(psycopg.OperationalError):
@@ -121,7 +121,7 @@ def connect_failure(error: BaseException) -> Failure:
 
 
 def _without_code(error: psycopg.Error) -> Failure:
-    """What the driver found by itself: the server says nothing then."""
+    """An error that the driver found by itself: the server says nothing then."""
     text = _one_line(error)
     if "out of memory" in text or "allocate memory" in text:
         return Failure("memory", "the query needs more memory than it is allowed")

@@ -43,7 +43,7 @@ _TABLES = f"""
     WITH r AS MATERIALIZED ({_READABLE})
     SELECT r.oid::int8, r.nspname, r.relname, r.relkind, r.usual, r.reltuples, d.description,
         CASE WHEN r.relkind IN ('v', 'm') THEN pg_catalog.pg_get_viewdef(r.oid, true) END,
-        pg_catalog.current_database()
+        pg_catalog.current_schema(), pg_catalog.current_database()
     FROM r LEFT JOIN pg_catalog.pg_description d ON d.objoid = r.oid AND d.objsubid = 0
         AND d.classoid = 'pg_catalog.pg_class'::regclass
     ORDER BY r.usual DESC, r.nspname, r.oid
@@ -86,10 +86,20 @@ class Known:
     rows: Mapping[str, int]
     """About how many rows each table has, where the server knows."""
     viewed: Mapping[str, frozenset[str]]
-    """The tables that each view reads, by their names in the schema; others not."""
+    """The tables that each view reads, by their names in the schema; an empty name for others."""
+    usual: str = ""
+    """The usual namespace."""
+
+    @property
+    def readable(self) -> frozenset[str]:
+        """Every table as queries may name it: one of the usual namespace also with that."""
+        plain = {table.name for table in self.schema.tables}
+        return frozenset(
+            plain | {f"{self.usual}.{one.name}" for one in self.schema.tables if not one.namespace}
+        )
 
     def only(self, names: Collection[str]) -> Known:
-        """What is known with these tables alone. A view that reads another is shown without its
+        """The same with these tables alone. A view that reads another is shown without its
         query."""
         schema = self.schema.only(names)
         return Known(
@@ -101,6 +111,7 @@ class Known:
             ),
             {name: count for name, count in self.rows.items() if name in names},
             self.viewed,
+            self.usual,
         )
 
 
@@ -113,7 +124,7 @@ def read_known(connection: DatabaseReader) -> Known:
     tables: dict[int, Table] = {}
     rows: dict[str, int] = {}
     names: set[str] = set()
-    for oid, namespace, own, kind, usual, count, description, definition, _ in listed:
+    for oid, namespace, own, kind, usual, count, description, definition, *_ in listed:
         name = str(own) if usual else f"{namespace!s}.{own!s}"
         if name in names or not columns[oid]:  # "a.b" may be one table's name and two
             continue
@@ -132,9 +143,9 @@ def read_known(connection: DatabaseReader) -> Known:
         )
     viewed = _viewed(connection, tables)
     found = tuple(dict.fromkeys(_foreign_keys(keys, tables, columns)))
-    name = str(listed[0][-1]) if listed else ""
+    usual, name = listed[0][-2:] if listed else ("", "")
     shown = tuple(_without_hidden(table, viewed, names) for table in tables.values())
-    return Known(Schema(name, shown, found, "postgres"), rows, viewed)
+    return Known(Schema(str(name), shown, found, "postgres"), rows, viewed, str(usual or ""))
 
 
 Columns = dict[int, Column]

@@ -1,5 +1,5 @@
-"""What a login could do on its server, were it not for sqlwright, and how to make one that can only
-read. It is the answer to "what if everything else failed"."""
+"""Rights of a login on its server, were it not for sqlwright, and the statements that make a login
+which can only read. This is the answer to "what if everything else failed"."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ _FUNCTIONS = """
             p.proname IN (
                 'pg_read_file', 'pg_read_binary_file', 'pg_ls_dir', 'pg_stat_file', 'lo_import',
                 'lo_export', 'pg_reload_conf', 'pg_rotate_logfile', 'pg_switch_wal', 'pg_promote',
-                'pg_stat_reset', 'pg_create_physical_replication_slot',
-                'pg_drop_replication_slot', 'pg_logical_emit_message', 'pg_file_write')
+                'pg_stat_reset', 'pg_file_write')
             OR p.proname LIKE 'dblink%'
             OR (n.nspname <> 'pg_catalog' AND NOT l.lanpltrusted AND l.lanname NOT IN
                 ('c', 'internal')))
@@ -93,7 +92,7 @@ class Login:
 
     @property
     def excess(self) -> tuple[str, ...]:
-        """What it could do beside reading, in words."""
+        """Everything it could do beside reading, in words."""
         flags = {
             "it is a superuser: nothing on the server is out of its reach": self.superuser,
             "it may create roles": self.creates_roles,

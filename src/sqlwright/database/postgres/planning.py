@@ -1,4 +1,4 @@
-"""What a query would take, from the server's plan for it."""
+"""The cost of a query, from the server's plan for it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ PAGES = """
 """
 """Rows and pages of some tables, as they were counted last."""
 _PAGE_BYTES = 8192
+"""Bytes of a page, unless the server was built otherwise."""
 _DEEPEST = 10
 """Levels of a plan that are indented."""
 _BLOCKING = frozenset({"Sort", "Hash", "Materialize", "Memoize", "Aggregate", "HashAggregate"})

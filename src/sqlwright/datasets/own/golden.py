@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.confidence.refitting import GoldenQuestion
+from sqlwright.database.address import Address, parse_address
 from sqlwright.datasets.example import Dataset, Example, Expected
 from sqlwright.datasets.reading import digests, read_rows, text_field
 from sqlwright.datasets.selection import Selection
@@ -28,8 +29,8 @@ from sqlwright.types import Cell
 QUERIES = ("sql", "sqls", "SQL", "query", "gold")
 """The field of the reference query, then its other names."""
 FIELDS = (*QUERIES, "question", "evidence", "expected", "database", "engine", "id", "tags")
-ENGINE = "sqlite"
-"""The engine of a question that names none."""
+ENGINES = {"postgresql": "postgres", "mariadb": "mysql"}
+"""Names of engines that `Address.engine` calls otherwise."""
 
 
 def load_golden(path: Path) -> tuple[GoldenQuestion, ...]:
@@ -37,7 +38,7 @@ def load_golden(path: Path) -> tuple[GoldenQuestion, ...]:
     question that has none."""
     found = []
     for where, row in _rows(path):
-        example = _example(row, where, Path())
+        example = _example(row, where, None)
         if not example.gold_sql:
             raise DatasetError(f"{where} has no sql", hint="An expected result isn't enough here.")
         found.append(GoldenQuestion(example.question, example.gold_sql, example.evidence))
@@ -51,28 +52,34 @@ def load_golden_file(path: Path, selection: Selection) -> Dataset:
     return load_golden_set(path, database=selection.database)
 
 
-def load_golden_set(path: Path, *, database: Path | None = None) -> Dataset:
-    """The questions of a golden set; `database` is asked where a question names none.
+def load_golden_set(path: Path, *, database: str | Path | None = None) -> Dataset:
+    """The questions of a golden set; `database`, a file or a server's URL, is asked where a
+    question names none. Gold queries are in the dialect of their database.
 
-    Those over an engine other than SQLite are left out. Raises DatasetError.
+    Those that name an engine other than their database's are left out. Raises DatasetError, and
+    DatabaseUnavailable for an address that can't be read.
     """
     examples, elsewhere, seen = [], Counter[str](), Counter[str]()
     for where, row in _rows(path):
         named = str(row.get("database") or "").strip()
-        place = path.parent / named if named else database
+        place: str | Path | None = database
+        if named:
+            place = named if parse_address(named).path is None else path.parent / named
         if place is None:
             raise DatasetError(
                 f"{where} names no database", hint="Add a field database, or give --database."
             )
-        example = _example(row, where, place, seen)
-        if example.engine != ENGINE:
-            elsewhere[example.engine] += 1
+        address = parse_address(str(place))
+        example = _example(row, where, address, seen)
+        wanted = str(row.get("engine") or address.engine).strip().lower()
+        if ENGINES.get(wanted, wanted) != address.engine:
+            elsewhere[wanted] += 1
         else:
             examples.append(example)
     if not examples and not elsewhere:
         raise DatasetError(f"{path} has no questions", hint="Each takes question and sql.")
     left_out = [
-        f"{counted(count, 'question')} over {engine} left out: only {ENGINE} can be asked"
+        f"{counted(count, 'question')} over {engine} left out: the database is another engine's"
         for engine, count in elsewhere.items()
     ]
     return Dataset(
@@ -122,7 +129,7 @@ def _csv_row(row: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def _example(
-    row: Mapping[str, Any], where: str, database: Path, seen: Counter[str] | None = None
+    row: Mapping[str, Any], where: str, address: Address | None, seen: Counter[str] | None = None
 ) -> Example:
     question = text_field(row, ["question"], where).strip()
     expected = _expected(row["expected"], where) if "expected" in row else None
@@ -134,16 +141,17 @@ def _example(
     tags = _tags(row.get("tags"), where)
     return Example(
         id=_id(row, question, where, Counter() if seen is None else seen),
-        db_id=database.stem,
+        db_id="" if address is None else address.name,
         question=question,
         gold_sql=queries[0] if queries else "",
-        database=database,
+        database=Path() if address is None else address.path or Path(address.identity),
+        url=address.text if address is not None and address.path is None else "",
         evidence=str(row.get("evidence") or ""),
         difficulty=tags.get("difficulty", ""),
         also=tuple(queries[1:]),
         expected=expected,
         tags=tags,
-        engine=str(row.get("engine") or ENGINE).strip().lower(),
+        engine="sqlite" if address is None else address.engine,
     )
 
 

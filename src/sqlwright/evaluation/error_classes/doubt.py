@@ -26,7 +26,8 @@ def gold_doubts(gold: Said, result: ExecutionResult, execute: Execute) -> Iterat
     elif not result.rows:
         yield Finding("gold", "gold gives no rows", weak=True)
     limit = gold.facts.limit
-    wider = tied_rows(gold.sql) if limit is not None and 0 < limit <= len(result.rows) else None
+    full = limit is not None and 0 < limit <= len(result.rows)
+    wider = tied_rows(gold.sql, gold.schema.dialect) if full else None
     if wider is None or limit is None:
         return
     found, count = execute(wider), len(gold.facts.order)

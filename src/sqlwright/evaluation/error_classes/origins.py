@@ -94,7 +94,7 @@ def _hidden_column(asked: Asked) -> Origin | None:
     if asked.views is None:
         return None
     read = set(columns_used(asked.sql, asked.schema)) if asked.sql else set[ColumnRef]()
-    tables = {ref.table for ref in read} | set(tables_used(asked.sql or ""))
+    tables = {ref.table for ref in read} | set(tables_used(asked.sql or "", asked.schema.dialect))
     for step, shown in asked.views.shown():
         lost = [ref for ref in sorted(asked.needed.columns - shown) if ref not in read]
         if lost:

@@ -40,8 +40,8 @@ class Plan:
 
     def address(self, example: Example) -> str:
         """The path or URL of the question's database."""
-        if not self.settings.databases:
-            return str(example.database)
+        if example.url or not self.settings.databases:
+            return example.address
         name, folder = example.database.name, example.database.parent.name
         inside = f"{folder}/{name}" if folder == example.db_id else name
         return f"{self.settings.databases.rstrip('/')}/{inside}"

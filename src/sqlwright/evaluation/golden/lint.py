@@ -48,7 +48,7 @@ class Lint:
         for _, asked in groupby(in_order(self.dataset.examples), key=lambda one: one.database):
             listed = list(asked)
             try:
-                session = self.open_session(str(listed[0].database))
+                session = self.open_session(listed[0].address)
                 with session:
                     session.workspace  # noqa: B018  (opened, or told why it can't be)
                     for example in listed:
@@ -72,7 +72,7 @@ class Lint:
             results = [self.results.get(one.id) for one in (earlier, example)]
             sql = [one.gold_sql for one in (earlier, example)]
             one, other = results
-            if one is None or other is None or rule.agrees(other, one, sql[0]):
+            if one is None or other is None or rule.agrees(other, one, sql[0], example.engine):
                 yield _fault("repeated", example, f"it stands there as {earlier.id}, too")
             else:
                 yield _fault("contradicts", example, f"as {earlier.id} it has another result")
@@ -91,7 +91,10 @@ class _Examined:
         example = self.example
         if not any(letter.isalpha() for letter in example.question):
             yield _fault("blank", example, example.question or "it is empty")
-        golds = [Candidate(sql, "gold", result=self._run(sql)) for sql in example.golds]
+        dialect = self.session.workspace.database.dialect
+        golds = [
+            Candidate(sql, "gold", result=self._run(sql), dialect=dialect) for sql in example.golds
+        ]
         for gold in golds:
             yield from self._unusable(gold)
         usable = [gold for gold in golds if not _problem(gold)]
@@ -129,7 +132,7 @@ class _Examined:
         for doubt in doubts:
             if gold.result.rows:
                 yield _fault("chance", self.example, doubt.evidence)
-        if varies_by_itself(gold.sql):
+        if varies_by_itself(gold.sql, self.session.workspace.schema.dialect):
             told = "it gives other rows another day, or each time"
             yield _fault("chance", self.example, f"{told}: {gold.sql}")
 
@@ -145,7 +148,7 @@ class _Examined:
         elif (
             stored.ordered
             and self.rule.ordered
-            and not any(has_order_by(gold.sql) for gold in golds)
+            and not any(has_order_by(gold.sql, gold.dialect) for gold in golds)
         ):
             told = "the stored rows are ordered, and no gold query orders"
             yield _fault("chance", self.example, told)
@@ -154,7 +157,7 @@ class _Examined:
         for one, other in combinations(golds, 2):
             assert one.result is not None
             assert other.result is not None
-            if not self.rule.agrees(other.result, one.result, one.sql):
+            if not self.rule.agrees(other.result, one.result, one.sql, one.dialect):
                 told = _difference(one.result, other.result)
                 yield _fault("disagree", self.example, f"{told}: {one.sql} and {other.sql}")
                 return

@@ -25,7 +25,8 @@ def components(sql: str, schema: Schema) -> Component | None:
     if facts is None:
         return None
     # Operators and functions aren't told per expression: those of the whole query are compared.
-    return (_Parts(facts, schema).whole(), tuple(sorted(calculations(sql).functions)))
+    functions = calculations(sql, schema.dialect).functions
+    return (_Parts(facts, schema).whole(), tuple(sorted(functions)))
 
 
 class _Parts:

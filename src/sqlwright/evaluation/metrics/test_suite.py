@@ -23,7 +23,8 @@ def _measure(judged: Judged) -> float | None:
 
 def _agrees(judged: Judged, sql: str, gold: Reference) -> bool | None:
     """True if the query agrees with one gold query everywhere; None where that has no copies."""
-    if not judged.rule.agrees(judged.result, gold.result, gold.sql):
+    dialect = judged.schema.dialect
+    if not judged.rule.agrees(judged.result, gold.result, gold.sql, dialect):
         return False
     try:
         with open_suite(judged.example.database, gold.sql, judged.rule) as suite:

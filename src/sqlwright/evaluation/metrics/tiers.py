@@ -22,7 +22,6 @@ from dataclasses import replace
 from sqlwright.english.cues import asks_for_order
 from sqlwright.evaluation.metrics.alike import Leave, alike
 from sqlwright.evaluation.metrics.metric import Judged, Metric
-from sqlwright.evaluation.rules.rule import Rule
 from sqlwright.schema import Schema
 from sqlwright.sql.declared_types import type_class
 from sqlwright.sql.facts import SelectFacts, Term
@@ -38,7 +37,7 @@ def _measure(
     width = len(judged.result.rows[0]) if judged.result.rows else 0
     extra = labels(judged.sql, judged.schema, width) if columns else frozenset()
     for one in judged.references:
-        leave = replace(_strict(judged.rule, one.sql), extra=extra, rounding=rounding)
+        leave = replace(_strict(judged, one.sql), extra=extra, rounding=rounding)
         if order:
             asked = asks_for_order(judged.example.question)
             leave = replace(leave, columns_in_order=False, ordered=leave.ordered and asked)
@@ -47,8 +46,9 @@ def _measure(
     return 0.0
 
 
-def _strict(rule: Rule, gold_sql: str) -> Leave:
-    return Leave(rule.counts_order(gold_sql), rule.columns_in_order, rule.repeats_count)
+def _strict(judged: Judged, gold_sql: str) -> Leave:
+    rule, dialect = judged.rule, judged.schema.dialect
+    return Leave(rule.counts_order(gold_sql, dialect), rule.columns_in_order, rule.repeats_count)
 
 
 def labels(sql: str, schema: Schema, width: int) -> frozenset[int]:

@@ -14,8 +14,10 @@ def bird_match(predicted: Sequence[Row], gold: Sequence[Row]) -> bool:
     return set(predicted) == set(gold)
 
 
-def _agrees(predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str) -> bool:
-    del gold_sql
+def _agrees(
+    predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str, dialect: str = "sqlite"
+) -> bool:
+    del gold_sql, dialect
     return bird_match(predicted.rows, gold.rows)
 
 

@@ -75,8 +75,10 @@ def _near(one: Sequence[Cell], other: Sequence[Cell]) -> bool:
     return column_near(one, other, relative=RELATIVE, absolute=ABSOLUTE)
 
 
-def _agrees(predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str) -> bool:
-    return defog_match(predicted, gold, ordered=has_order_by(gold_sql))
+def _agrees(
+    predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str, dialect: str = "sqlite"
+) -> bool:
+    return defog_match(predicted, gold, ordered=has_order_by(gold_sql, dialect))
 
 
 RULE = Rule(

@@ -18,8 +18,10 @@ def multiset_match(predicted: Sequence[Row], gold: Sequence[Row], *, ordered: bo
     return Counter(predicted) == Counter(gold)
 
 
-def _agrees(predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str) -> bool:
-    return multiset_match(predicted.rows, gold.rows, ordered=has_order_by(gold_sql))
+def _agrees(
+    predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str, dialect: str = "sqlite"
+) -> bool:
+    return multiset_match(predicted.rows, gold.rows, ordered=has_order_by(gold_sql, dialect))
 
 
 RULE = Rule(

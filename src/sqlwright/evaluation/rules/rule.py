@@ -10,14 +10,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from sqlwright.sql.reading import has_order_by
 from sqlwright.types import Cell, ExecutionResult
 
 Row = tuple[Cell, ...]
 
-Agrees = Callable[[ExecutionResult, ExecutionResult, str], bool]
-"""True if the first result, whole and without an error, is the second, given the gold query."""
+
+class Agrees(Protocol):
+    """True if the first result, whole and without an error, is the second, given the gold query and
+    its dialect."""
+
+    def __call__(
+        self,
+        predicted: ExecutionResult,
+        gold: ExecutionResult,
+        gold_sql: str,
+        dialect: str = "sqlite",
+        /,
+    ) -> bool: ...
+
+
+class Orders(Protocol):
+    """True if a gold query orders."""
+
+    def __call__(self, gold_sql: str, dialect: str = "sqlite", /) -> bool: ...
+
 
 
 def as_written(sql: str) -> str:
@@ -38,11 +57,11 @@ class Rule:
     columns_in_order: bool = False
     repeats_count: bool = True
     """True if how often a row comes counts."""
-    orders: Callable[[str], bool] = has_order_by
+    orders: Orders = has_order_by
     """True of the gold queries that order, by this rule."""
     rewrite: Callable[[str], str] = as_written
     """The query that is run in the place of one: of gold and prediction alike."""
 
-    def counts_order(self, gold_sql: str) -> bool:
+    def counts_order(self, gold_sql: str, dialect: str = "sqlite") -> bool:
         """True if the order of rows counts against this gold query."""
-        return self.ordered and self.orders(gold_sql)
+        return self.ordered and self.orders(gold_sql, dialect)

@@ -22,9 +22,10 @@ from sqlwright.types import Cell, ExecutionResult
 Number = int | float | Decimal
 
 
-def orders(gold_sql: str) -> bool:
+def orders(gold_sql: str, dialect: str = "sqlite") -> bool:
     """True if Spider's official rule compares rows in order: the gold query's text says ORDER BY
     anywhere, within a query or a literal too. A search in text, since theirs is one."""
+    del dialect
     return "order by" in " ".join(gold_sql.casefold().split())
 
 
@@ -79,8 +80,10 @@ def _arrangements(
     return choices(options)
 
 
-def _agrees(predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str) -> bool:
-    return spider_match(predicted.rows, gold.rows, ordered=orders(gold_sql))
+def _agrees(
+    predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str, dialect: str = "sqlite"
+) -> bool:
+    return spider_match(predicted.rows, gold.rows, ordered=orders(gold_sql, dialect))
 
 
 RULE = Rule("spider", "Spider's rule, DISTINCT kept", _agrees, ordered=True, orders=orders)

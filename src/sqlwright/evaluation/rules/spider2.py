@@ -41,8 +41,10 @@ def _near(one: Sequence[Cell], other: Sequence[Cell]) -> bool:
     return column_near(one, other, relative=0.0, absolute=TOLERANCE)
 
 
-def _agrees(predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str) -> bool:
-    return spider2_match(predicted.rows, gold.rows, ordered=has_order_by(gold_sql))
+def _agrees(
+    predicted: ExecutionResult, gold: ExecutionResult, gold_sql: str, dialect: str = "sqlite"
+) -> bool:
+    return spider2_match(predicted.rows, gold.rows, ordered=has_order_by(gold_sql, dialect))
 
 
 RULE = Rule(

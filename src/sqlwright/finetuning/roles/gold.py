@@ -11,7 +11,7 @@ from sqlwright.sql.reading import columns_used, tables_used
 def gold_tables(sql: str, schema: Schema) -> tuple[str, ...]:
     """The tables and views that a query reads, in the schema's order; none where it reads one that
     the schema doesn't have, or is no query."""
-    found = [schema.table(name) for name in tables_used(sql)]
+    found = [schema.table(name) for name in tables_used(sql, schema.dialect)]
     if not all(found):
         return ()
     return ordered({table.name for table in found if table is not None}, schema)

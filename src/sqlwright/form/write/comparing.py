@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sqlwright.form import nodes as f
 from sqlwright.form.write.expressions import like_pattern
@@ -79,10 +78,10 @@ class ConditionWriter(TypedWriter):
         self, operand: f.Expression, others: Sequence[f.Expression], *, equal: bool
     ) -> tuple[str, list[str]]:
         """An expression and what it is compared with, of one kind."""
-        if isinstance(operand, f.Literal) and len(others) == 1:
-            if not isinstance(others[0], f.Literal):
-                text, found = self._compared(others[0], [operand], equal=equal)
-                return found[0], [text]
+        first = others[0]
+        if isinstance(operand, f.Literal) and not isinstance(first, f.Literal) and len(others) == 1:
+            text, found = self._compared(first, [operand], equal=equal)
+            return found[0], [text]
         constants = [one for one in others if isinstance(one, f.Literal)]
         if len(constants) == len(others) and not isinstance(operand, f.Literal):
             return self._with_constants(operand, constants, equal=equal)
@@ -120,7 +119,7 @@ class ConditionWriter(TypedWriter):
                 texts = [self.number(node) for node in nodes]
                 return texts[0], texts[1:]
         elif kinds <= MOMENTS or len(kinds) == 1:
-            kind = "timestamp" if "timestamp" in kinds else next(iter(kinds), "text")
+            kind: Kind = "timestamp" if "timestamp" in kinds else next(iter(kinds), "text")
             if kind == "text" or all(fits_as_moment(value, kind) for value in constants):
                 texts = [self._plain(node, kind) for node in nodes]
                 return texts[0], texts[1:]

@@ -174,16 +174,22 @@ def arms(query: f.Query) -> list[f.Select]:
 def is_moment(node: f.Expression, kinds: Kinds) -> bool:
     """True of dates and times by their type, and of a constant that is a whole date."""
     if isinstance(node, f.Literal):
-        return isinstance(node.value, str) and is_date(node.value) or is_timestamp(str(node.value))
+        return (isinstance(node.value, str) and is_date(node.value)) or is_timestamp(
+            str(node.value)
+        )
     return kinds.of(node) in MOMENTS
 
 
 def is_date(text: str) -> bool:
     """True of a day as every engine reads it."""
     match = re.fullmatch(r"\d{4}-(\d\d)-(\d\d)", text)
-    return match is not None and 1 <= int(match[1]) <= 12 and 1 <= int(match[2]) <= 28 + 3 * (
-        match[1] != "02"
-    ) - (match[1] in {"04", "06", "09", "11"})
+    return (
+        match is not None
+        and 1 <= int(match[1]) <= 12
+        and 1
+        <= int(match[2])
+        <= 28 + 3 * (match[1] != "02") - (match[1] in {"04", "06", "09", "11"})
+    )
 
 
 def is_timestamp(text: str) -> bool:

@@ -7,7 +7,7 @@ parts stand, or read as a date where that isn't enough.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
@@ -25,8 +25,18 @@ LETTERS = {
     "week": "W",
 }
 """Letters of STRFTIME's patterns by the form's names."""
-_CUTS = {"Y": (1, 4), "m": (6, 2), "d": (9, 2), "H": (12, 2), "M": (15, 2), "S": (18, 2)}
+_PART_CUTS = {"Y": (1, 4), "m": (6, 2), "d": (9, 2), "H": (12, 2), "M": (15, 2), "S": (18, 2)}
 _WHOLE_CUTS = {"year_month": (1, 7), "month_day": (6, 5), "date": (1, 10), "time": (12, 8)}
+_PATTERN_CUTS = {
+    "%Y-%m": (1, 7),
+    "%Y-%m-%d": (1, 10),
+    "%m-%d": (6, 5),
+    "%H:%M": (12, 5),
+    "%H:%M:%S": (12, 8),
+}
+"""Where a text that holds a date has its parts."""
+_BEFORE_TIME = 11
+"""Characters that stand before a time of day, where a day does."""
 _CALLS = frozenset(
     {"weekday_name", "month_name", "quarter", "start_of_month", "start_of_year", "julianday"}
 )
@@ -86,7 +96,7 @@ class MomentWriter:
                     letter = pattern[1]
         if letter is None or inner is None or letter not in self._words.numbers:
             return None
-        if not is_moment(inner, self._kinds) and letter in _CUTS:
+        if not is_moment(inner, self._kinds) and letter in _PART_CUTS:
             return None
         return self._words.numbers[letter].format(self.moment(inner))
 
@@ -116,12 +126,18 @@ class MomentWriter:
     def _part(self, letter: str, node: f.Expression) -> str:
         if letter not in self._words.parts:
             raise UnsupportedQuery(f"%{letter} of a date has no equal in this dialect")
-        if letter in _CUTS and not is_moment(node, self._kinds):
-            return self._cut(node, *_CUTS[letter])
+        if letter in _PART_CUTS and not is_moment(node, self._kinds):
+            return self._cut(node, *_PART_CUTS[letter])
         return self._words.parts[letter].format(self.moment(node))
 
     def _cut(self, node: f.Expression, start: int, length: int) -> str:
-        return self._words.calls["substr_to"].format(self._as_text(node), start, length)
+        text = self._as_text(node)
+        if self._kinds.of(node) == "time":
+            start -= _BEFORE_TIME
+        elif start > _BEFORE_TIME:
+            # A day without a time is its beginning.
+            text = self._words.joined.format(text, "' 00:00:00'")
+        return self._words.calls["substr_to"].format(text, start, length)
 
     def _cut_whole(self, name: str, node: f.Expression) -> str:
         if name == "date" and node == NOW:
@@ -138,21 +154,29 @@ class MomentWriter:
     def _pattern(self, pattern: f.Expression, node: f.Expression) -> str:
         if not (isinstance(pattern, f.Literal) and isinstance(pattern.value, str)):
             raise UnsupportedQuery("a pattern of a date has to be a constant")
-        parts: list[str] = []
-        for letter, plain in re.findall(r"%(.)|([^%]+)", pattern.value):
-            if letter == "%" or plain:
-                parts.append(self._text(f.Literal(plain or "%")))
-            elif letter in "FT":
-                name = "date" if letter == "F" else "time"
-                parts.append(self._text(f.Function("text", (f.Function(name, (node,)),))))
-            else:
-                parts.append(self._part(letter, node))
-        if not parts:
-            return self._text(f.Literal(""))
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = self._words.joined.format(whole, part)
-        return f"({whole})" if len(parts) > 1 else whole
+        text = pattern.value.replace("%F", "%Y-%m-%d").replace("%T", "%H:%M:%S")
+        if text in _PATTERN_CUTS and not is_moment(node, self._kinds):
+            return self._cut(node, *_PATTERN_CUTS[text])
+        parts: list[tuple[str, str]] = re.findall(r"%(.)|([^%]+)", text)
+        if all(
+            letter in self._words.codes or re.fullmatch(r"[-/:., ]+", plain)
+            for letter, plain in parts
+        ):
+            codes = "".join(plain or self._words.codes[letter] for letter, plain in parts)
+            return self._words.pattern.format(self.moment(node), codes)
+        return self._put_together(parts, node)
+
+    def _put_together(self, parts: Sequence[tuple[str, str]], node: f.Expression) -> str:
+        texts = [
+            self._text(f.Literal(plain or "%"))
+            if plain or letter == "%"
+            else self._part(letter, node)
+            for letter, plain in parts
+        ]
+        whole = texts[0] if texts else self._text(f.Literal(""))
+        for text in texts[1:]:
+            whole = self._words.joined.format(whole, text)
+        return f"({whole})" if len(texts) > 1 else whole
 
     def _moved(self, node: f.Function) -> str:
         sign, unit = AROUND[node.name]

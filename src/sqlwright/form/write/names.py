@@ -12,7 +12,7 @@ _PLAIN = {"lower": r"[a-z_][a-z0-9_]*", "upper": r"[A-Z_][A-Z0-9_]*"}
 _ANY_CASE = r"[A-Za-z_][A-Za-z0-9_]*"
 _RESERVED = frozenset(
     """
-    accessible analyse any anti array asensitive asof asymmetric authorization bigint binary blob
+    accessible analyse any anti array asensitive asof asymmetric at authorization bigint binary blob
     both call change char character collation concurrently condition continue convert cube cume_dist
     current_catalog current_role current_schema current_user cursor databases day_hour
     day_microsecond day_minute day_second dec decimal declare delayed dense_rank describe
@@ -25,11 +25,11 @@ _RESERVED = frozenset(
     middleint minute_microsecond minute_second mod modifies no_write_to_binlog nth_value ntile
     numeric only optimize optimizer_costs option optionally out outfile overlaps percent_rank
     persist pivot pivot_longer pivot_wider placing positional precision procedure purge qualify rank
-    read reads read_write real require resignal return revoke rlike row_number schema schemas
+    read reads read_write real repeat require resignal return revoke rlike row_number schema schemas
     second_microsecond semi sensitive separator session_user show signal similar smallint some
     spatial specific sql sql_big_result sql_calc_found_rows sqlexception sql_small_result sqlstate
     sqlwarning ssl starting stored straight_join summarize symmetric system system_user tablesample
-    terminated tinyblob tinyint tinytext trailing undo unlock unpivot unsigned usage use user
+    terminated tinyblob tinyint tinytext trailing undo unlock unpack unpivot unsigned usage use user
     utc_date utc_time utc_timestamp varbinary varchar varcharacter variadic varying verbose while
     write xor year_month zerofill
     """.split()  # noqa: SIM905 - a hundred quoted lines say less

@@ -1,8 +1,9 @@
-"""Queries as SQLite's SQL: clauses, joins restored, names given; `strict.py` has what others ask for."""
+"""Queries as SQLite's SQL: clauses, joins restored, names given."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
@@ -29,6 +30,16 @@ class Scope:
     def __init__(self, names: dict[Node, str], *, qualified: bool) -> None:
         self.names = names
         self.qualified = qualified
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One SELECT as it is written, and the names around it."""
+
+    select: f.Select
+    steps: Sequence[JoinStep]
+    scope: Scope
+    outer: Scope | None
 
 
 class QueryWriter:
@@ -59,7 +70,7 @@ class QueryWriter:
     def _select(self, select: f.Select, outer: Scope | None, *, named: bool) -> str:
         select, steps = self._planned(select)
         scope = self._scope(steps, outer if any(borrowed(select)) else None)
-        condition, shown = self._expressions(select, steps, scope, outer)
+        condition, shown = self._expressions(Frame(select, steps, scope, outer))
         items = [self._item_text(item, scope, shown) for item in select.items]
         if named:
             items = [f"{item} AS {self._item}_{place}" for place, item in enumerate(items, 1)]
@@ -88,18 +99,15 @@ class QueryWriter:
             mentions(select), self._schema, joins=select.joins, crossed=select.crossed
         )
 
-    def _expressions(
-        self, select: f.Select, steps: Sequence[JoinStep], scope: Scope, outer: Scope | None
-    ) -> tuple[ExpressionWriter, ExpressionWriter]:
+    def _expressions(self, frame: Frame) -> tuple[ExpressionWriter, ExpressionWriter]:
         """What writes a SELECT's expressions: those of single rows, and those of what it shows."""
         write = ExpressionWriter(
-            lambda column: self.column(column, scope, outer),
-            lambda query: self.query(query, scope),
+            lambda column: self.column(column, frame.scope, frame.outer),
+            lambda query: self.query(query, frame.scope),
         )
         return write, write
 
-    @staticmethod
-    def _name(name: str) -> str:
+    def _name(self, name: str) -> str:
         """A name, quoted where it has to be."""
         return quote_name(name)
 
@@ -160,18 +168,14 @@ class QueryWriter:
         """A table as FROM names it."""
         return self._name(name)
 
-    def _item_text(
-        self, item: f.Expression | f.Star, scope: Scope, write: ExpressionWriter
-    ) -> str:
+    def _item_text(self, item: f.Expression | f.Star, scope: Scope, write: ExpressionWriter) -> str:
         if not isinstance(item, f.Star):
             return write.expression(item)
         if item.table is None or not scope.qualified:
             return "*"
         return f"{self._name(scope.names[f.Source(item.table)])}.*"
 
-    def column(
-        self, column: f.Column | f.DerivedColumn, scope: Scope, outer: Scope | None
-    ) -> str:
+    def column(self, column: f.Column | f.DerivedColumn, scope: Scope, outer: Scope | None) -> str:
         """A column's name, qualified where it needs to be."""
         if isinstance(column, f.DerivedColumn):
             return f"{self._name(scope.names[column.table])}.{self._item}_{column.item}"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlwright.form import nodes as f
-from sqlwright.form.joins import JoinStep, node_of
+from sqlwright.form.joins import JoinStep
 from sqlwright.form.walking import inside, own
 from sqlwright.form.write.kinds import NUMBERS, Kind, Kinds, arms
 from sqlwright.schema import ColumnRef, Schema
@@ -97,9 +97,9 @@ def _equalities(
     conditions = where.operands if isinstance(where, f.And) else (where,)
     for one in conditions:
         match one:
-            case f.Comparison(
-                "=", f.Column() | f.DerivedColumn() as left, right
-            ) if isinstance(right, f.Column | f.DerivedColumn | f.Literal):
+            case f.Comparison("=", f.Column() | f.DerivedColumn() as left, right) if isinstance(
+                right, f.Column | f.DerivedColumn | f.Literal
+            ):
                 yield left, right
 
 

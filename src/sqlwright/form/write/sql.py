@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.write.queries import QueryWriter
 from sqlwright.form.write.strict import StrictWriter
 from sqlwright.form.write.words import words_of
 from sqlwright.schema import Schema
-from sqlwright.sql.dialects import POSTGRES, Dialect, dialect_of
+from sqlwright.sql.dialects import POSTGRES, SQLITE, Dialect, dialect_of
 from sqlwright.sql.tree import node_text, query_tree
+
+_CUT = "TRUNC({} / {})"
+"""A whole quotient where integers are divided to fractions."""
 
 
 def write_sql(form: f.Query, schema: Schema) -> str:
@@ -19,7 +24,7 @@ def write_sql(form: f.Query, schema: Schema) -> str:
     database can take, or what the dialect can't say. For a dialect that no words are written for
     it is PostgreSQL's SQL, as the parser translates it.
     """
-    if schema.dialect == "sqlite":
+    if schema.dialect == SQLITE.name:
         return QueryWriter(schema).query(form, None)
     dialect = dialect_of(schema)
     words = words_of(dialect.name)
@@ -31,6 +36,8 @@ def write_sql(form: f.Query, schema: Schema) -> str:
 def _translated(form: f.Query, schema: Schema, dialect: Dialect) -> str:
     words = words_of("postgres")
     assert words is not None
+    if not dialect.integer_division:
+        words = replace(words, quotient=_CUT, whole_quotient=_CUT)
     # Every name is quoted, so that it stays what it is whatever either engine folds.
     text = StrictWriter(schema, POSTGRES, words, all_quoted=True).query(form, None)
     tree = query_tree(text, "postgres")

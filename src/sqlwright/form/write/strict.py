@@ -13,8 +13,9 @@ from sqlwright.form.write.comparing import ConditionWriter
 from sqlwright.form.write.expressions import ExpressionWriter
 from sqlwright.form.write.kinds import NUMBERS, Kinds
 from sqlwright.form.write.names import written_name
-from sqlwright.form.write.queries import SET_WORDS, QueryWriter, Scope
+from sqlwright.form.write.queries import SET_WORDS, Frame, QueryWriter, Scope
 from sqlwright.form.write.settled import in_an_order, is_grouped, of_one_kind, settled
+from sqlwright.form.write.typed import Around
 from sqlwright.form.write.words import Words
 from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.dialects import Dialect
@@ -62,20 +63,18 @@ class StrictWriter(QueryWriter):
             mentions(select), self._schema, joins=select.joins, crossed=select.crossed
         )
 
-    def _expressions(
-        self, select: f.Select, steps: Sequence[JoinStep], scope: Scope, outer: Scope | None
-    ) -> tuple[ExpressionWriter, ExpressionWriter]:
-        plain = ConditionWriter(
+    def _expressions(self, frame: Frame) -> tuple[ExpressionWriter, ExpressionWriter]:
+        select = frame.select
+        around = Around(
             self._words,
             Kinds(self._schema, select.derived),
-            lambda column: self.column(column, scope, outer),
-            lambda query: self.query(query, scope),
-            Nullable(self._schema, select, steps),
+            lambda column: self.column(column, frame.scope, frame.outer),
+            lambda query: self.query(query, frame.scope),
+            Nullable(self._schema, select, frame.steps),
             self._dialect.nulls,
         )
-        if not is_grouped(select):
-            return plain, plain
-        return plain, GroupedWriter(plain, select, self._schema)
+        plain = ConditionWriter(around)
+        return plain, GroupedWriter(around, select, self._schema) if is_grouped(select) else plain
 
     def _name(self, name: str) -> str:
         if self._all_quoted:
@@ -98,25 +97,18 @@ class GroupedWriter(ConditionWriter):
     """Writes what a SELECT shows of groups: a column that isn't grouped by is that of one row, as
     in SQLite of the row with the one least or greatest value, if there is one, else the first."""
 
-    def __init__(self, plain: ConditionWriter, select: f.Select, schema: Schema) -> None:
-        super().__init__(
-            plain.words,
-            plain.kinds,
-            plain.column_text,
-            plain.query_text,
-            plain.can_be_null,
-            plain.nulls,
-        )
-        self._plain = plain
+    def __init__(self, around: Around, select: f.Select, schema: Schema) -> None:
+        super().__init__(around)
+        self._of_rows = ConditionWriter(around)
         self._schema = schema
         self._keys = frozenset(select.group_by)
-        self._extreme = _one_extreme(select)
+        self._leading = _one_extreme(select)
 
     def expression(self, node: f.Expression) -> str:
         if node in self._keys:
-            return self._plain.expression(node)
+            return self._of_rows.expression(node)
         if isinstance(node, f.Aggregate):
-            return self._plain.expression(node)
+            return self._of_rows.expression(node)
         if isinstance(node, f.DerivedColumn) or (isinstance(node, f.Column) and not node.outer):
             return self._picked(node)
         return super().expression(node)
@@ -126,21 +118,21 @@ class GroupedWriter(ConditionWriter):
 
     def _picked(self, node: f.Column | f.DerivedColumn) -> str:
         places = []
-        if self._extreme is not None:
-            places.append(self._place(self._extreme))
+        if self._leading is not None:
+            places.append(self._place(self._leading))
         if isinstance(node, f.Column):
             table = self._schema.table(node.ref.table)
             for name in table.primary_key if table else ():
                 key = f.Column(ColumnRef(node.ref.table, name), node.instance)
-                places.append(self._plain.expression(key))
-        text = self._plain.expression(node)
+                places.append(self._of_rows.expression(key))
+        text = self._of_rows.expression(node)
         number = self.kinds.of(node) in NUMBERS
         template = self.words.picked_number if number else self.words.picked
         return template.format(text, ", ".join(places or [text]))
 
     def _place(self, extreme: f.Aggregate) -> str:
         assert not isinstance(extreme.operand, f.Star)
-        text = self._plain.expression(extreme.operand)
+        text = self._of_rows.expression(extreme.operand)
         if extreme.function == "max":
             return f"{text} DESC NULLS LAST" if self.words.nulls else f"{text} DESC"
         return f"{text} ASC NULLS LAST" if self.words.nulls else f"{text} IS NULL, {text}"

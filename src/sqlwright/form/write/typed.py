@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
@@ -12,6 +13,7 @@ from sqlwright.form.write.functions import CALLS, PRECEDENCE, combined
 from sqlwright.form.write.kinds import NUMBERS, Kind, Kinds, is_number
 from sqlwright.form.write.moments import MomentWriter, fits_as_moment
 from sqlwright.form.write.words import Words
+from sqlwright.sql.dialects import Nulls
 
 _TEXTS = frozenset({"upper", "lower", "length", "trim", "trim_of", "replace", "instr"})
 _NUMERIC = frozenset({"abs", "sqrt", "power", "sign", "ceiling", "floor"})
@@ -25,26 +27,29 @@ _AMOUNTS = {
 _ADDED = frozenset({"sum", "avg", "total", "median", "stddev", "stddev_pop", "percentile"})
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the expressions of one SELECT are written by."""
+
+    words: Words
+    kinds: Kinds
+    column: Callable[[f.Column | f.DerivedColumn], str]
+    query: Callable[[f.Query], str]
+    can_be_null: Callable[[f.Expression], bool]
+    nulls: Nulls
+    """The place that the engine gives NULL in an order."""
+
+
 class TypedWriter(ExpressionWriter):
     """Writes what one SELECT works out of single rows."""
 
-    def __init__(
-        self,
-        words: Words,
-        kinds: Kinds,
-        column: Callable[[f.Column | f.DerivedColumn], str],
-        query: Callable[[f.Query], str],
-        can_be_null: Callable[[f.Expression], bool],
-        nulls: str,
-    ) -> None:
-        super().__init__(column, query)
-        self.words = words
-        self.kinds = kinds
-        self.column_text = column
-        self.query_text = query
-        self.can_be_null = can_be_null
-        self.nulls = nulls
-        self._moments = MomentWriter(words, kinds, self.expression, self.number)
+    def __init__(self, around: Around) -> None:
+        super().__init__(around.column, around.query)
+        self.words = around.words
+        self.kinds = around.kinds
+        self.can_be_null = around.can_be_null
+        self._nulls = around.nulls
+        self._moments = MomentWriter(around.words, around.kinds, self.expression, self.number)
 
     def expression(self, node: f.Expression) -> str:
         match node:
@@ -155,7 +160,9 @@ class TypedWriter(ExpressionWriter):
             return super()._window(node)
         if self.kinds.of(inner) in NUMBERS:
             return super()._window(node)
-        marked = super()._window(f.Window(node.function, f.Star(None), node.partition, node.order, node.moving))
+        marked = super()._window(
+            f.Window(node.function, f.Star(None), node.partition, node.order, node.moving)
+        )
         return marked.replace("(*)", f"({self.number(inner)})", 1)
 
     def term(self, term: f.OrderTerm) -> str:
@@ -164,8 +171,8 @@ class TypedWriter(ExpressionWriter):
         if not self.words.nulls or not self.can_be_null(term.expression):
             return text
         if not term.descending:
-            return text if self.nulls == "small" else f"{text} NULLS FIRST"
-        return f"{text} NULLS LAST" if self.nulls == "large" else text
+            return text if self._nulls == "small" else f"{text} NULLS FIRST"
+        return f"{text} NULLS LAST" if self._nulls == "large" else text
 
     # ---- arithmetic and functions
 
@@ -186,7 +193,11 @@ class TypedWriter(ExpressionWriter):
             case "ratio" | "percent":
                 left = self._fraction(node.left)
                 divisor = self._divisor(node.right, self._number_operand(node.right, own_level + 1))
-                return f"{left} * 100 / {divisor}" if node.operator == "percent" else f"{left} / {divisor}"
+                return (
+                    f"{left} * 100 / {divisor}"
+                    if node.operator == "percent"
+                    else f"{left} / {divisor}"
+                )
         left = self._number_operand(node.left, own_level)
         return f"{left} {node.operator} {self._number_operand(node.right, own_level + 1)}"
 
@@ -201,20 +212,22 @@ class TypedWriter(ExpressionWriter):
         left = self._number_operand(node.left, 2)
         if kinds <= {"integer", "boolean"}:
             whole = _is_integer(node.left) and _is_integer(node.right)
-            return (self.words.quotient if whole else self.words.whole_quotient).format(left, divisor)
-        if not kinds & {"decimal", "real"} and self.words.divides_whole:
+            return (self.words.quotient if whole else self.words.whole_quotient).format(
+                left, divisor
+            )
+        if not kinds & {"decimal", "real"}:
             left = self._fraction(node.left)
         return f"{left} / {divisor}"
 
     def _fraction(self, node: f.Expression) -> str:
         """A number that divides without being cut to an integer."""
-        if not self.words.divides_whole or self.kinds.of(node) in {"decimal", "real"}:
+        if self.kinds.of(node) in {"decimal", "real"} or self.words.fraction == "{}":
             return self._number_operand(node, 2)
-        return self.words.decimal.format(self.number(node))
+        return self.words.fraction.format(self.number(node))
 
     def _divisor(self, node: f.Expression, text: str) -> str:
         """A divisor; NULL in place of zero, by which SQLite divides to NULL."""
-        if isinstance(node, f.Literal) and node.value not in {0, "0", 0.0}:
+        if isinstance(node, f.Literal) and node.value not in {0, "0"}:
             return text
         return f"NULLIF({text}, 0)"
 

@@ -41,12 +41,12 @@ class Words:
     """A number as a binary fraction."""
     decimal: str
     """A number as a decimal fraction, which rounds as it is written."""
+    fraction: str
+    """A whole number that divides without being cut."""
     quotient: str
     """The whole part of a quotient."""
     whole_quotient: str
     """The same of whole numbers that the engine holds as decimals, such as sums."""
-    divides_whole: bool
-    """A quotient of integers is an integer unless one is made a fraction."""
     picked: str
     """A column's value in the first row of a group, by an order."""
     picked_number: str
@@ -65,8 +65,10 @@ class Words:
     """Two texts as one."""
     days_between: str
     """Days between two dates."""
-    part_text: str
-    """What letters of a pattern that are no part stand in, where parts are put together."""
+    codes: Mapping[str, str]
+    """Codes of parts of dates within a pattern, by the letter of STRFTIME's."""
+    pattern: str
+    """A moment by a pattern."""
     limits_within: bool = True
     """A query after IN may have a limit."""
 

@@ -30,7 +30,7 @@ from sqlwright.prepare.storage.removal import purge
 DATABASES, TRACES, REPLIES, DEMO = "databases", "traces", "replies", "demo"
 HISTORY = "chat_history"
 DESCRIPTIONS = "descriptions"
-_DEMO = re.compile(r"harbor-and-pine-[\w.]+\.sqlite(?:\.part)?(?:-journal)?\Z")
+_DEMO = re.compile(r"harbor-and-pine-[\w.]+\.(?:sqlite|duckdb)(?:\.part)?(?:-journal|\.wal)?\Z")
 _DESCRIPTIONS = re.compile(r"[0-9a-f]{24}\Z|part-\w+\Z")
 _COPY = re.compile(r"copy\.db(?:-wal|-shm|-journal)?\Z")
 

@@ -167,7 +167,8 @@ def _listed(state: State, *, grouped: bool) -> list[Listed]:
 
 
 def _alike(one: Candidate, other: Candidate) -> bool:
-    return normalized_sql(one.sql) == normalized_sql(other.sql)
+    texts = [normalized_sql(each.sql, each.dialect) for each in (one, other)]
+    return texts[0] == texts[1]
 
 
 def _queries(state: State, listed: Sequence[Listed]) -> list[Text]:

@@ -176,14 +176,14 @@ class _Runs:
     def _without_repeats(self, name: str, before: State, after: State) -> State:
         old = {_first(one).id for one in before.candidates}
         staying = {
-            normalized_sql(_first(one).sql)
+            normalized_sql(_first(one).sql, _first(one).dialect)
             for one in after.candidates
             if _first(one).id in old and self._author.get(_first(one).id) == name
         }
         kept = [
             one
             for one in after.candidates
-            if _first(one).id in old or normalized_sql(_first(one).sql) not in staying
+            if _first(one).id in old or normalized_sql(_first(one).sql, _first(one).dialect) not in staying
         ]
         for one in kept:
             self._author.setdefault(_first(one).id, name)

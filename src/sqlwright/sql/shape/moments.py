@@ -163,12 +163,28 @@ def to_day(node: exp.Expr) -> exp.Expr | None:
         marked = inner.copy()
         marked.meta[DAY] = True
         return marked
+    start = _START_FORMS.get(_form_of(inner))
+    if start is not None:
+        return moved(moment(inner.this), text(start))
     if is_day(inner):
         return inner  # type: ignore[no-any-return]
     if is_call(inner, "DATETIME"):
-        first, *moved = inner.expressions
-        return call("DATE", first, *moved) if moved else exp.Date(this=first)
+        first, *further = inner.expressions
+        return call("DATE", first, *further) if further else exp.Date(this=first)
     return exp.Date(this=moment(inner))
+
+
+_START_FORMS = {"%Y-%m-01": "start of month", "%Y-01-01": "start of year"}
+
+
+def _form_of(node: exp.Expr) -> str:
+    form = node.args.get("format") if isinstance(node, exp.TimeToStr) else None
+    return form.name if isinstance(form, exp.Literal) else ""
+
+
+def anywhere(node: exp.Expr) -> exp.Expr | None:
+    """Seconds since 1970 as a moment somewhere."""
+    return node.this if is_call(node.this, "DATETIME") else None
 
 
 def cast_to_moment(node: exp.Cast) -> exp.Expr | None:
@@ -244,12 +260,15 @@ def read_by_format(node: exp.Expr) -> exp.Expr | None:
 
 def from_seconds(node: exp.Expr) -> exp.Expr | None:
     """Seconds since 1970, or thousandths, as a moment."""
-    scale = node.args.get("scale")
-    if scale is None:
-        return call("DATETIME", node.this, text("unixepoch"))
-    if scale.name != "3":
+    scale, count = node.args.get("scale"), node.this
+    places = 0 if scale is None else int(scale.name)
+    longer = count.this if isinstance(count, exp.Cast) else count
+    if isinstance(longer, exp.Mul) and longer.expression.name in {"1000", "1000000"}:
+        places -= len(longer.expression.name) - 1
+        count = longer.this
+    if places not in {0, 3}:
         return None
-    shorter = exp.Div(this=node.this, expression=number(1000))
+    shorter = exp.Div(this=count, expression=number(1000)) if places else count
     return call("DATETIME", shorter, text("unixepoch"))
 
 

@@ -11,6 +11,7 @@ from sqlwright.sql.shape.moments import (
     as_integer,
     days_between,
     is_call,
+    julian,
     moment,
     part,
     parts_between,
@@ -36,7 +37,8 @@ def part_named(name: str, node: exp.Expr) -> exp.Expr | None:
     name, bare = name.upper(), node.unnest()
     if isinstance(bare, exp.Sub):
         return _part_between(name, bare)
-    if isinstance(bare, (exp.Interval, exp.Cast)) or is_call(bare, "AGE", "JUSTIFY_INTERVAL"):
+    interval = isinstance(bare, exp.Cast) and bare.to.is_type("INTERVAL")
+    if interval or isinstance(bare, exp.Interval) or is_call(bare, "AGE", "JUSTIFY_INTERVAL"):
         return None
     if name == "EPOCH":
         return part("%s", node)
@@ -49,8 +51,8 @@ def part_named(name: str, node: exp.Expr) -> exp.Expr | None:
 def _part_between(name: str, node: exp.Sub) -> exp.Expr | None:
     """A part of the time between two moments: whole days, or seconds."""
     sides = (node.this, node.expression)
-    if any(is_call(side, "JULIANDAY") for side in sides):
-        return None
+    if all(is_call(side, "JULIANDAY") for side in sides):
+        sides = tuple(side.expressions[0] for side in sides)
     if name in {"DAY", "DAYS"}:
         return days_between(*sides)
     return parts_between("%s", *sides) if name == "EPOCH" else None
@@ -83,7 +85,7 @@ def called_part(node: exp.Anonymous) -> exp.Expr | None:
         return part_named(unit, given[1])
     if name == "weekday" and len(given) == 1:
         return part_named("DOW", given[0])
-    return None
+    return julian(given[0]) if name == "julian" and len(given) == 1 else None
 
 
 def differs(node: exp.Expr) -> exp.Expr | None:
@@ -99,6 +101,28 @@ def differs(node: exp.Expr) -> exp.Expr | None:
     if name == "YEAR" and node.args.get("date_part_boundary"):
         return parts_between("%Y", end, start)
     return None
+
+
+def days_of_seconds(node: exp.Expr) -> exp.Expr | None:
+    """Seconds between two moments divided by those of a day: the days between them."""
+    between = node.this.unnest()
+    if node.expression.name != "86400" or not isinstance(between, exp.Sub):
+        return None
+    sides = (between.this, between.expression)
+    if not all(isinstance(one, exp.TimeToStr) and one.args["format"].name == "%s" for one in sides):
+        return None
+    return days_between(*(one.this for one in sides))
+
+
+def julian_day(node: exp.Expr) -> exp.Expr | None:
+    """PostgreSQL's way to the number of a day: seconds since 1970 as days, and those before."""
+    days = node.this
+    if node.expression.name != "2440587.5" or not isinstance(days, exp.Div):
+        return None
+    seconds = days.this
+    if days.expression.name != "86400" or not isinstance(seconds, exp.TimeToStr):
+        return None
+    return julian(seconds.this) if seconds.args["format"].name == "%s" else None
 
 
 # ---- what parts are compared with

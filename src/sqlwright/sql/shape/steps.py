@@ -7,13 +7,16 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from sqlwright.sql.shape.moments import days_between, is_call, is_day, moved, text
+from sqlwright.sql.shape.moments import call, days_between, is_call, is_day, moved, text
+from sqlwright.sql.shape.values import real
 
 _UNITS = {
     "DAY": ("day", 1), "WEEK": ("day", 7), "MONTH": ("month", 1), "QUARTER": ("month", 3),
     "YEAR": ("year", 1), "HOUR": ("hour", 1), "MINUTE": ("minute", 1), "SECOND": ("second", 1),
 }  # fmt: skip
 """SQLite's unit of each unit, and how many of it one is."""
+_NO_NUMBERS = frozenset({"0e0", "0.0"})
+"""What a value is added to in order to be a real number."""
 _TIMES = frozenset({"hour", "minute", "second"})
 _COUNT = re.compile(r"[+-]?\d+")
 _CAST = re.compile(r" ?(\w+?)s?")
@@ -29,6 +32,8 @@ class _Step(NamedTuple):
 def added(node: exp.Expr) -> exp.Expr | None:
     """A moment and an interval; None where neither side is one."""
     for given, other in ((node.this, node.expression), (node.expression, node.this)):
+        if _is_real(other):
+            return real(given)
         step = _step(other)
         if step is not None and _step(given) is None:
             return _moved(given, step, "+")
@@ -45,15 +50,27 @@ def subtracted(node: exp.Expr) -> exp.Expr | None:
         return None if _step(left) is not None else _moved(left, step, "-")
     if is_day(left) and _is_whole(right):
         return _moved(left, _Step(right.unnest(), "day", 1), "-")
-    # What is taken from a day and is no number is a day.
-    if is_day(left) and (is_day(right) or isinstance(right.unnest(), exp.Column)):
-        return days_between(left, right)
+    return days_between(left, right) if is_day(left) and is_day(right) else None
+
+
+def moved_by_interval(node: exp.Expr) -> exp.Expr | None:
+    """MySQL's + and -, which take days for numbers where there is no interval."""
+    sides = (node.this, node.expression)
+    if any(_step(side) is not None for side in sides) or any(_is_real(side) for side in sides):
+        return added(node) if isinstance(node, exp.Add) else subtracted(node)
     return None
+
+
+def _is_real(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and node.name in _NO_NUMBERS
 
 
 def added_by_call(node: exp.Expr) -> exp.Expr | None:
     """DATE_ADD."""
     step = _called(node)
+    start = node.this
+    if step is not None and step.unit == "second" and start.name == "1970-01-01":
+        return call("DATETIME", step.count, text("unixepoch"))
     return None if step is None else _moved(node.this, step, "+")
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from sqlwright.schema import fold_name
 from sqlwright.sql.dialects import Dialect, dialect_named
 from sqlwright.sql.tree import query_tree
 
@@ -24,26 +25,33 @@ Rule = Callable[["exp.Expr"], "exp.Expr | None"]
 """A node, whose parts are in shape, as SQLite has it; None where it stays."""
 
 
-def shaped_tree(sql: str, dialect: str = "sqlite") -> exp.Query | exp.Values | None:
+def shaped_tree(
+    sql: str, dialect: str = "sqlite", days: frozenset[str] = frozenset()
+) -> exp.Query | exp.Values | None:
     """The tree, or None when the text is no query or one that can't be read within bounds. Not to
-    be changed: it is shared."""
-    return query_tree(sql) if dialect == "sqlite" else _shaped(sql, dialect)
+    be changed: it is shared. `days` are the folded names of columns that hold days and nothing
+    else (`Schema.day_columns`)."""
+    return query_tree(sql) if dialect == "sqlite" else _shaped(sql, dialect, days)
 
 
 @lru_cache(maxsize=_KEPT)
-def _shaped(sql: str, dialect: str) -> exp.Query | exp.Values | None:
+def _shaped(sql: str, dialect: str, days: frozenset[str]) -> exp.Query | exp.Values | None:
     tree = query_tree(sql, dialect)
     if tree is None:
         return None
     try:
-        return in_shape(tree, dialect_named(dialect))
+        return in_shape(tree, dialect_named(dialect), days)
     except RecursionError:
         return None
 
 
-def in_shape(tree: exp.Query | exp.Values, dialect: Dialect) -> exp.Query | exp.Values:
+def in_shape(
+    tree: exp.Query | exp.Values, dialect: Dialect, days: frozenset[str] = frozenset()
+) -> exp.Query | exp.Values:
     """A copy of a tree in SQLite's shape."""
     from sqlglot import exp
+
+    from sqlwright.sql.shape.moments import DAY
 
     rules = _rules(dialect.parser)
     whole = tree.copy()
@@ -52,6 +60,8 @@ def in_shape(tree: exp.Query | exp.Values, dialect: Dialect) -> exp.Query | exp.
         if isinstance(node, exp.Identifier):
             _fold(node, dialect)
             continue
+        if isinstance(node, exp.Column) and fold_name(node.name) in days:
+            node.meta[DAY] = True
         if isinstance(node, exp.Ordered):
             _order(node, dialect)
         rule = rules.get(type(node))

@@ -34,19 +34,43 @@ def cast(node: exp.Expr) -> exp.Expr | None:
     """CAST, to a type that SQLite has."""
     assert isinstance(node, exp.Cast)
     made = cast_to_moment(node)
-    if made is not None:
-        return made
+    if made is None:
+        made = _cast_to_value(node)
+    if made is None and isinstance(node, exp.TryCast):
+        return exp.Cast(this=node.this, to=node.to)
+    return made
+
+
+def _cast_to_value(node: exp.Cast) -> exp.Expr | None:
     name, inner = str(getattr(node.to.this, "name", node.to.this)), node.this
     bare = inner.unnest()
     if name in _WHOLE:
-        if isinstance(bare, _CONDITIONS):
+        if isinstance(bare, _CONDITIONS) or _is_whole(bare):
             return inner  # type: ignore[no-any-return]
         return None if name == "INT" else as_integer(inner)
-    if name in _TEXTS and isinstance(bare, exp.Literal) and bare.is_string:
+    if name in _TEXTS and (_is_text(bare) or _is_text_part(bare)):
         return bare
     if name == "BOOLEAN" and isinstance(bare, exp.Literal):
         return number(int(bare.name.lower() in {"t", "true", "1", "yes", "on"}))
     return _decimal(node) if name in {"DECIMAL", "BIGDECIMAL"} else None
+
+
+def _is_whole(node: exp.Expr) -> bool:
+    """True of what is a whole number in SQLite anyway: a cast to one, seconds between moments."""
+    if isinstance(node, exp.Cast):
+        return node.to.is_type("INT")
+    sides = (node.this, node.expression) if isinstance(node, exp.Sub) else ()
+    parts = [one for one in sides if isinstance(one, exp.TimeToStr)]
+    return len(parts) == 2 and all(one.args["format"].name == "%s" for one in parts)
+
+
+def _is_text(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and bool(node.is_string)
+
+
+def _is_text_part(node: exp.Expr) -> bool:
+    """True of a part of a date that has the same digits as a number and as SQLite's text."""
+    return isinstance(node, exp.TimeToStr) and node.args["format"].name in {"%Y", "%w", "%s"}
 
 
 def _decimal(node: exp.Cast) -> exp.Expr | None:
@@ -70,11 +94,27 @@ def real(node: exp.Expr) -> exp.Cast:
     return exp.Cast(this=node, to=exp.DataType.build(_REAL))
 
 
+def safe_division(node: exp.Expr) -> exp.Expr | None:
+    """A division by what isn't 0, which NULLIF sees to; in SQLite nothing need."""
+    divisor = _divisor(node)
+    if divisor is node.expression:
+        return None
+    return exp.Div(this=node.this, expression=divisor)
+
+
+def _divisor(node: exp.Expr) -> exp.Expr:
+    divisor: exp.Expr = node.expression
+    bare = divisor.unnest()
+    if isinstance(bare, exp.Nullif) and bare.expression.name == "0":
+        return bare.this  # type: ignore[no-any-return]
+    return divisor
+
+
 def real_division(node: exp.Expr) -> exp.Expr | None:
     """A division that isn't whole, whatever is divided."""
     if is_real(node):
-        return None
-    left, right = node.this, node.expression
+        return safe_division(node)
+    left, right = node.this, _divisor(node)
     percent = left.unnest() if isinstance(left.unnest(), exp.Mul) else None
     if percent is not None:
         for one, other in (
@@ -88,12 +128,22 @@ def real_division(node: exp.Expr) -> exp.Expr | None:
 
 def whole_division(node: exp.Expr) -> exp.Expr | None:
     """DIV and //."""
-    return exp.Div(this=node.this, expression=node.expression)
+    return exp.Div(this=node.this, expression=_divisor(node))
 
 
 def truncated(node: exp.Expr) -> exp.Expr | None:
     """TRUNC of a number."""
-    return as_integer(node.this) if node.args.get("decimals") is None else None
+    places = node.args.get("decimals")
+    return as_integer(node.this) if places is None or places.name == "0" else None
+
+
+def joined_texts(node: exp.Expr) -> exp.Expr | None:
+    """||, whose sides SQLite takes for texts anyway."""
+    for name in ("this", "expression"):
+        side = node.args[name]
+        if isinstance(side, exp.Cast) and str(getattr(side.to.this, "name", "")) in _TEXTS:
+            node.set(name, side.this)
+    return None
 
 
 # ---- conditions
@@ -201,6 +251,7 @@ def _joined(pieces: list[exp.Expr]) -> exp.Expr | None:
     whole = pieces[0]
     for piece in pieces[1:]:
         whole = exp.DPipe(this=whole, expression=piece)
+        joined_texts(whole)
     return whole
 
 
@@ -245,8 +296,30 @@ def listed(node: exp.Expr) -> exp.Expr | None:
 
 
 def any_value(node: exp.Expr) -> exp.Expr | None:
-    """ANY_VALUE, which SQLite says by the column alone."""
-    return node.this  # type: ignore[no-any-return]
+    """ANY_VALUE and FIRST, which SQLite says by the column alone."""
+    return _unordered(node.this)
+
+
+def picked(node: exp.Expr) -> exp.Expr | None:
+    """The first of an aggregate's array."""
+    array = node.this.unnest()
+    # The parser counts from 0, whatever the dialect does.
+    first = [place.name for place in node.expressions] == ["0"]
+    return _unordered(array.this) if isinstance(array, exp.ArrayAgg) and first else None
+
+
+def picked_by_index(node: exp.Expr) -> exp.Expr | None:
+    """The first of what MySQL's GROUP_CONCAT lists."""
+    listed = node.this
+    count = node.args.get("count")
+    if not isinstance(listed, exp.GroupConcat) or count is None or count.name != "1":
+        return None
+    return _unordered(listed.this)
+
+
+def _unordered(node: exp.Expr) -> exp.Expr:
+    """An aggregate's operand without the order that it is taken in."""
+    return node.this if isinstance(node, exp.Order) else node  # type: ignore[no-any-return]
 
 
 def null_aware(node: exp.Expr) -> exp.Expr | None:

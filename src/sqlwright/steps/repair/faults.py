@@ -18,10 +18,12 @@ from sqlwright.events import QueryExecuted
 from sqlwright.messages import Span, Text
 from sqlwright.prompts.cells import render_sql, sql_pieces
 from sqlwright.protocols import Context
-from sqlwright.schema import ColumnRef, Detail
+from sqlwright.schema import ColumnRef, Detail, Schema
+from sqlwright.sql.dialects import dialect_of, written_table
+from sqlwright.sql.quoting import written_text
 from sqlwright.sql.reading import ComparedText, compared_texts
 from sqlwright.sql.tokens import quote_name, quote_text
-from sqlwright.types import Candidate, Cell, ExecutionError, Question, State, ValueMatch
+from sqlwright.types import Candidate, Cell, ErrorCause, ExecutionError, Question, State, ValueMatch
 
 SIMILAR = 0.6
 """Least similarity, in [0, 1], of a stored value that may have been meant by a text that isn't
@@ -35,6 +37,10 @@ _NUMBER = re.compile(r"\d+")
 _COUNT = 3
 """Most digits of numbers that an engine's message has of its own, such as a count of columns or a
 position; longer ones may be stored values. Chosen."""
+_QUOTES = frozenset({"quoted", "blob"})
+_OF_WORDS: frozenset[ErrorCause] = frozenset(
+    {"unknown_table", "unknown_column", "unknown_function", "syntax"}
+)
 _EXPLAINED = {
     "unsafe": "It was refused, since only one query that reads may run",
     "timeout": "It was stopped because it takes too long; find a way with less work",
@@ -113,17 +119,17 @@ def settled(candidate: Candidate) -> bool:
     was there before. Whoever repeats a query that ran calls it right; one that failed never is."""
     if not candidate.tried:
         return False
-    last = candidate.tried[-1].sql
-    if not last or (candidate.result is not None and not candidate.result.ok):
-        return not last
-    return normalized_sql(last) in seen(replace(candidate, tried=candidate.tried[:-1]))
+    last = candidate.tried[-1]
+    if not last.sql or (candidate.result is not None and not candidate.result.ok):
+        return not last.sql
+    return normalized_sql(last.sql, last.dialect) in seen(replace(candidate, tried=candidate.tried[:-1]))
 
 
 def seen(candidate: Candidate) -> frozenset[str]:
     """Every query its line has come to: itself, what it was made from, what was tried instead."""
     line = list(history(candidate))
-    queries = [one.sql for one in line] + [tried.sql for one in line for tried in one.tried]
-    return frozenset(map(normalized_sql, queries))
+    queries = [*line, *(tried for one in line for tried in one.tried)]
+    return frozenset(normalized_sql(one.sql, one.dialect) for one in queries)
 
 
 def unknown_texts(
@@ -151,7 +157,7 @@ def error_text(error: ExecutionError, candidate: Candidate, question: Question) 
     if error.phase == "run":
         failed = f"It failed with an error: {error.message}"
         return Text((Span(failed, "value", "It failed while it ran."),))
-    quotes = _quotes_others(error.message, candidate.sql) or _quotes_values(
+    quotes = _quotes_others(error, candidate) or _quotes_values(
         error.message, render_sql(candidate, question)
     )
     return _own("It failed with an error: ") + Text.of(
@@ -159,13 +165,20 @@ def error_text(error: ExecutionError, candidate: Candidate, question: Question) 
     )
 
 
-def _quotes_others(message: str, sql: str) -> bool:
-    """True if a message has a quoted name or a long number in it that the query doesn't have."""
-    written = sql.casefold()
+def _quotes_others(error: ExecutionError, candidate: Candidate) -> bool:
+    """True if a message has a quoted name or a long number in it that the query doesn't have.
+
+    Other engines than SQLite suggest names of the schema for one that isn't there, and quote as
+    texts, too: of them, what is known to be about names or words says nothing of the data."""
+    is_sqlite = candidate.dialect == "sqlite"
+    if not is_sqlite and error.cause in _OF_WORDS:
+        return False
+    kinds = _QUOTES if is_sqlite else _QUOTES | {"text"}
+    written = candidate.sql.casefold()
     return any(
-        piece.text.strip('"').casefold() not in written
-        for piece in sql_pieces(message)
-        if piece.kind in {"quoted", "blob"} or (piece.kind == "number" and len(piece.text) > _COUNT)
+        piece.text.strip('"' if is_sqlite else "\"'`").casefold() not in written
+        for piece in sql_pieces(error.message)
+        if piece.kind in kinds or (piece.kind == "number" and len(piece.text) > _COUNT)
     )
 
 
@@ -228,15 +241,27 @@ def _visible(match: ValueMatch, state: State) -> bool:
 
 def _stored(compared: ComparedText, context: Context) -> bool:
     """True if some row fulfils the comparison alone; also when that can't be found out quickly."""
-    table, column = map(quote_name, compared.column)
-    operator = "LIKE" if compared.pattern else "="
-    literal = quote_text(compared.text)
-    sql = f"SELECT 1 FROM {table} WHERE {column} {operator} {literal} LIMIT 1"
+    sql = _looking_for(compared, context.workspace.schema)
     run = context.run
     limits = replace(run.limits, seconds=min(run.limits.seconds, _SECONDS))
     result = context.workspace.database.execute(sql, run, limits=limits)
     run.events(QueryExecuted(sql, result))
     return not result.ok or bool(result.rows)
+
+
+def _looking_for(compared: ComparedText, schema: Schema) -> str:
+    """A query that finds a row whose column is the text, or like it whatever its case."""
+    table, column = compared.column
+    if schema.dialect == "sqlite":
+        operator = "LIKE" if compared.pattern else "="
+        condition = f"{quote_name(column)} {operator} {quote_text(compared.text)}"
+        return f"SELECT 1 FROM {quote_name(table)} WHERE {condition} LIMIT 1"
+    named = dialect_of(schema).quoted(column)
+    text = written_text(compared.text, schema.dialect)
+    condition = f"{named} = {text}"
+    if compared.pattern:
+        condition = f"LOWER({named}) LIKE LOWER({text})"
+    return f"SELECT 1 FROM {written_table(schema, table)} WHERE {condition} LIMIT 1"
 
 
 def _unknown_message(unknown: UnknownText, candidate: Candidate, question: Question) -> Text:

@@ -142,7 +142,7 @@ class Mending(SchemaStep):
         )
         known = dict.fromkeys((*state.values, *old.values))
         new = grounded(new, known, context.workspace.schema)
-        if normalized_sql(new.sql) in seen(old):
+        if normalized_sql(new.sql, new.dialect) in seen(old):
             return _with_tried(old, replace(new, result=_known_result(new.sql, old)))
         (new,) = execute([new], context.workspace.database, context.run)
         new = self.by_machine(new, state, context)
@@ -173,7 +173,8 @@ def _replies_so_far(candidate: Candidate, state: State, source: str) -> int:
 def _known_result(sql: str, candidate: Candidate) -> ExecutionResult | None:
     """The result of the query where a candidate's line came to it before."""
     line = [one for each in history(candidate) for one in (each, *each.tried)]
-    same = (one.result for one in line if normalized_sql(one.sql) == normalized_sql(sql))
+    text = normalized_sql(sql, candidate.dialect)
+    same = (one.result for one in line if normalized_sql(one.sql, one.dialect) == text)
     return next(filter(None, same), None)
 
 

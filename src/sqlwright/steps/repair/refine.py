@@ -139,7 +139,7 @@ class Refine(Mending):
 def _nested(looked: Looked) -> bool:
     """True of a query that found no rows and has one within it whose result it compares with."""
     empty = any(fault.kind == "empty" for fault in looked.faults)
-    return empty and computes_within(looked.candidate.sql)
+    return empty and computes_within(looked.candidate.sql, looked.candidate.dialect)
 
 
 def _lacks_column(candidate: Candidate) -> bool:

@@ -24,7 +24,8 @@ def accounted(candidate: Candidate, read: Reading) -> Candidate:
     facts = facts_of(candidate, read.schema)
     if facts is None:
         return candidate
-    said = Said(facts, read.schema, calculations(candidate.sql).functions)
+    functions = calculations(candidate.sql, read.schema.dialect).functions
+    said = Said(facts, read.schema, functions)
     found = account(read.state.question, read.schema, read.state.values, said, read.today)
     found = Account(tuple(_with_nearest(one, read) for one in found.phrases))
     return replace(candidate, account=found)

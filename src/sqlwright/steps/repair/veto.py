@@ -18,10 +18,12 @@ from sqlwright.candidates import (
     valid,
 )
 from sqlwright.errors import UnsupportedQuery
+from sqlwright.form.nodes import Query
 from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
 from sqlwright.protocols import Context, Step
-from sqlwright.schema import ColumnRef
+from sqlwright.schema import ColumnRef, Schema
+from sqlwright.sql.dialects import dialect_of, written_table
 from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.repair.unanswered import accounted, vetoed
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading, joined
@@ -103,7 +105,7 @@ class VetoRepair(Step):
         left = deadline - context.run.clock()
         try:
             sql = write_sql(finding.mended, read.schema)
-            form = read_sql(sql, read.schema)
+            form = _settled(finding.mended, read.schema, sql)
         except UnsupportedQuery:
             return None
         if left <= 0 or sql == candidate.sql:
@@ -127,6 +129,12 @@ class VetoRepair(Step):
         return self._accounted(new, read)
 
 
+def _settled(form: Query, schema: Schema, sql: str) -> Query:
+    """A mended form as reading its SQLite gives it, whatever dialect it is written in."""
+    plain = schema.in_sqlite
+    return read_sql(sql if plain is schema else write_sql(form, plain), plain)
+
+
 def _with_joins(
     candidate: Candidate, read: Reading, share: Callable[[ColumnRef, ColumnRef], bool]
 ) -> Candidate:
@@ -147,11 +155,15 @@ def _with_joins(
 
 def _share(context: Context, near: ColumnRef, far: ColumnRef) -> bool:
     """True if some value stands in both columns, or if that can't be found out within a second."""
-    one, other = quote_name(near.column), quote_name(far.column)
+    schema = context.workspace.schema
+    tables, columns = (near.table, far.table), (near.column, far.column)
+    if schema.dialect == "sqlite":
+        one, other, left, right = map(quote_name, (*columns, *tables))
+    else:
+        one, other = map(dialect_of(schema).quoted, columns)
+        left, right = (written_table(schema, name) for name in tables)
     query = Candidate(
-        f"SELECT 1 FROM {quote_name(near.table)} AS a JOIN {quote_name(far.table)} AS b "
-        f"ON a.{one} = b.{other} LIMIT 1",
-        SOURCE,
+        f"SELECT 1 FROM {left} AS a JOIN {right} AS b ON a.{one} = b.{other} LIMIT 1", SOURCE
     )
     (query,) = execute([query], context.workspace.database, context.run, seconds=1.0)
     return not valid(query) or bool(query.result and query.result.rows)

@@ -178,10 +178,11 @@ def _one_difference(
     ours = facts_of(chosen, wording.schema)
     if ours is None:
         return None
-    worked_out = calculations(chosen.sql)
+    dialect = wording.schema.dialect
+    worked_out = calculations(chosen.sql, dialect)
     for rival in group.candidates[:ALIKE]:
         theirs = facts_of(rival, wording.schema)
-        if theirs is None or calculations(rival.sql) != worked_out:
+        if theirs is None or calculations(rival.sql, dialect) != worked_out:
             continue
         differing = difference(ours, theirs)
         if differing is None:

@@ -101,11 +101,11 @@ def _opinion(
     """The result of the best of their queries against the selected one's; words that nothing
     explains."""
     roots = {one.id for one in theirs}
-    wrote = {normalized_sql(one.sql) for one in theirs}
+    wrote = {normalized_sql(one.sql, one.dialect) for one in theirs}
     judged = [
         one
         for one in side.candidates
-        if valid(one) and (_first(one).id in roots or normalized_sql(one.sql) in wrote)
+        if valid(one) and (_first(one).id in roots or normalized_sql(one.sql, one.dialect) in wrote)
     ]
     critic = context.critic
     assessment = critic.assess(side, judged or [selected])

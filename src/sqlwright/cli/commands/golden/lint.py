@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -47,7 +46,7 @@ def command(
 
     settle_streams()
     screen = Screen.open()
-    dataset = load_golden_set(file, database=None if database is None else Path(database))
+    dataset = load_golden_set(file, database=database)
     found = examined(screen, dataset, settled().home, readings=readings)
     asked = len(dataset.examples)
     if as_json:

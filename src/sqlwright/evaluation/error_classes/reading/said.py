@@ -34,7 +34,7 @@ class Said:
 
     @cached_property
     def calculated(self) -> Calculations:
-        return calculations(self.sql)
+        return calculations(self.sql, self.schema.dialect)
 
     @cached_property
     def shown(self) -> tuple[Subject, ...]:

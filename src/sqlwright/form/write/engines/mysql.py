@@ -9,7 +9,7 @@ from sqlwright.form.write.words import Words
 
 _PICKED = "SUBSTRING_INDEX(GROUP_CONCAT({} ORDER BY {} SEPARATOR '\\n'), '\\n', 1)"
 _UNITS = {"days": "DAY", "months": "MONTH", "years": "YEAR"}
-_JULIAN = "(TO_DAYS({0}) + TIME_TO_SEC(TIME({0})) / 86400 + 1721059.5)"
+_JULIAN = "(TIMESTAMPDIFF(SECOND, '1970-01-01', {}) / 86400e0 + 2440587.5)"
 
 WORDS: Words = replace(
     POSTGRES,
@@ -31,7 +31,7 @@ WORDS: Words = replace(
         "from_milliseconds": "DATE_ADD('1970-01-01', INTERVAL {} / 1000 SECOND)",
         "start_of_month": "CAST(DATE_FORMAT({}, '%Y-%m-01') AS DATE)",
         "start_of_year": "CAST(DATE_FORMAT({}, '%Y-01-01') AS DATE)",
-        "moments_between": "(TIMESTAMPDIFF(SECOND, {1}, {0}) / 86400)",
+        "moments_between": "(TIMESTAMPDIFF(SECOND, {1}, {0}) / 86400e0)",
         "seconds_between": "TIMESTAMPDIFF(SECOND, {1}, {0})",
     },
     parts={
@@ -57,10 +57,10 @@ WORDS: Words = replace(
     integer="CAST(TRUNCATE({}, 0) AS SIGNED)",
     whole="{}",
     real="({} + 0e0)",
-    decimal="{}",
+    decimal="CAST({} AS DECIMAL(65, 10))",
+    fraction="({} + 0e0)",
     quotient="{} DIV {}",
     whole_quotient="{} DIV {}",
-    divides_whole=False,
     picked=_PICKED,
     picked_number=f"({_PICKED} + 0)",
     like="LIKE",
@@ -75,6 +75,7 @@ WORDS: Words = replace(
     },
     joined="CONCAT({}, {})",
     days_between="DATEDIFF({}, {})",
-    part_text="CONCAT({}, {})",
+    codes={**{letter: f"%{letter}" for letter in "YmdHSjw"}, "M": "%i"},
+    pattern="DATE_FORMAT({}, '{}')",
     limits_within=False,
 )

@@ -86,9 +86,9 @@ WORDS = Words(
     whole="CAST({} AS INTEGER)",
     real="CAST({} AS DOUBLE PRECISION)",
     decimal="CAST({} AS NUMERIC)",
+    fraction="CAST({} AS NUMERIC)",
     quotient="{} / {}",
     whole_quotient="DIV({}, {})",
-    divides_whole=True,
     picked="(ARRAY_AGG({} ORDER BY {}))[1]",
     picked_number="(ARRAY_AGG({} ORDER BY {}))[1]",
     like="ILIKE",
@@ -96,7 +96,10 @@ WORDS = Words(
     backslash=False,
     nulls=True,
     moved={
-        "days": ("CAST({} {} INTERVAL '{} days' AS DATE)", "CAST({} {} {} * INTERVAL '1 day' AS DATE)"),
+        "days": (
+            "CAST({} {} INTERVAL '{} days' AS DATE)",
+            "CAST({} {} {} * INTERVAL '1 day' AS DATE)",
+        ),
         "months": (
             "CAST({} {} INTERVAL '{} months' AS DATE)",
             "CAST({} {} {} * INTERVAL '1 month' AS DATE)",
@@ -108,5 +111,14 @@ WORDS = Words(
     },
     joined="{} || {}",
     days_between="({} - {})",
-    part_text="{} || {}",
+    codes={
+        "Y": "YYYY",
+        "m": "MM",
+        "d": "DD",
+        "H": "HH24",
+        "M": "MI",
+        "S": "SS",
+        "j": "DDD",
+    },
+    pattern="TO_CHAR({}, '{}')",
 )

@@ -9,6 +9,7 @@ from sqlwright.form import nodes as f
 from sqlwright.form.sequence.symbols import DATE_PARTS, LATER_AGGREGATES
 from sqlwright.form.walking import inside
 from sqlwright.local.parser.dressing.dress import dress
+from sqlwright.sql.dialects import dialect_of
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 from sqlwright.types import Veto
 
@@ -38,14 +39,16 @@ def text_as_number(form: f.Query, read: Reading) -> Iterator[Finding]:
 
 
 def part_of_no_date(form: f.Query, read: Reading) -> Iterator[Finding]:
-    """The year, month or day of a column that holds no dates that SQLite reads."""
+    """The year, month or day of a column that holds no dates that the engine reads."""
+    engine = dialect_of(read.schema).title
     for call in inside(form, f.Function):
         if call.name not in _DATE_PARTS or not call.arguments:
             continue
         column = call.arguments[-1]
         if isinstance(column, f.Column) and read.holds_dates(column.ref) is False:
             told = (
-                f"{column.ref} doesn't hold dates as SQLite reads them, so it has no {_part(call)}"
+                f"{column.ref} doesn't hold dates as {engine} reads them, "
+                f"so it has no {_part(call)}"
             )
             yield _converted(Veto("date", told), column, form, read)
 

@@ -114,7 +114,7 @@ class Reading:
         return {} if catalog is None else catalog.stored
 
     def holds_dates(self, ref: ColumnRef) -> bool | None:
-        """True if SQLite's functions read a column's values as dates; None when that isn't known:
+        """True if the engine's functions read a column's values as dates; None when that isn't known:
         nobody looked, or it is empty."""
         catalog, profile = self.workspace.catalog, self.profile(ref)
         if catalog is None or profile is None or not profile.main_storage:

@@ -93,7 +93,7 @@ def _used(candidate: Candidate, schema: Schema) -> Iterator[ColumnRef]:
     """Columns a candidate names, and of tables it only counts those that tell what they are."""
     named = candidate.columns or columns_used(candidate.sql, schema)
     yield from named
-    for name in tables_used(candidate.sql):
+    for name in tables_used(candidate.sql, schema.dialect):
         table = schema.table(name)
         if table is not None and all(ref.table != table.name for ref in named):
             identifying = table.primary_key or tuple(column.name for column in table.columns)

@@ -1,0 +1,145 @@
+"""The connection alone stops every attack, and no byte of the database's folder changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sqlwright.database.failures import Failure, ReadFailed, Refused
+from tests.database.conftest import folder_state
+from tests.database.duckdb.conftest import make_database
+
+duckdb = pytest.importorskip("duckdb", reason="needs the package duckdb")
+
+from sqlwright.database.duckdb.connection import GuardedConnection, Machine  # noqa: E402
+from sqlwright.database.duckdb.failures import FAILURES, explain_failure  # noqa: E402
+
+CASES = Path(__file__).parents[2] / "cases"
+ATTACKS = [
+    pytest.param(sql, id=f"{file.stem}-{number}")
+    for file in (CASES / "duckdb" / "attacks.yaml", *sorted(CASES.glob("attacks/duckdb/*.yaml")))
+    for number, sql in enumerate(yaml.safe_load(file.read_text(encoding="utf-8")), 1)
+    if isinstance(sql, str)
+]
+ACCEPTED = yaml.safe_load((CASES / "duckdb" / "accepted.yaml").read_text(encoding="utf-8"))
+python_variable = [1]
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    database = make_database(tmp_path_factory.mktemp("attacked") / "shop.duckdb")
+    (database.parent / "secret.csv").write_text("a,b\ncanary,1\n", encoding="utf-8")
+    return database
+
+
+@pytest.fixture(scope="module")
+def guarded(attacked: Path) -> Iterator[GuardedConnection]:
+    machine = Machine(2)
+    machine.set_memory(200_000_000)
+    connection = GuardedConnection({"file": str(attacked), "tables": None}, machine)
+    yield connection
+    connection.close()
+
+
+def test_there_are_enough_attacks() -> None:
+    assert len(ATTACKS) >= 150
+
+
+@pytest.mark.parametrize("sql", ATTACKS)
+def test_the_connection_alone_stops_it(
+    sql: str, guarded: GuardedConnection, attacked: Path
+) -> None:
+    before = folder_state(attacked.parent)
+    sql = sql.replace("{database}", str(attacked))
+    with pytest.raises((Refused, *FAILURES)):
+        list(guarded.execute(sql.replace("{file}", str(attacked.parent / "secret.csv")))[1])
+    assert folder_state(attacked.parent) == before
+
+
+@pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: case["sql"][:60])
+def test_the_connection_answers_queries(case: dict, guarded: GuardedConnection) -> None:
+    rows = list(guarded.execute(case["sql"])[1])
+    if "rows" in case:
+        assert [list(row) for row in rows] == case["rows"]
+
+
+def test_a_name_of_the_querys_own_reaches_no_further_than_its_query(
+    guarded: GuardedConnection,
+) -> None:
+    with pytest.raises(ReadFailed) as raised:
+        guarded.execute("SELECT * FROM (WITH hidden AS (SELECT 1) SELECT * FROM hidden) x, hidden")
+    assert raised.value.failure == Failure(
+        "sql", "Table with name hidden does not exist!", "unknown_table", "hidden"
+    )
+
+
+def test_what_a_recursion_begins_with_sees_stored_tables_alone(guarded: GuardedConnection) -> None:
+    for query in (
+        "WITH RECURSIVE x AS (SELECT 1 AS i FROM x UNION ALL SELECT i FROM x) SELECT * FROM x",
+        "WITH x AS (SELECT * FROM x) SELECT * FROM x",
+        "WITH x AS (SELECT * FROM y), y AS (SELECT 1) SELECT * FROM x",
+    ):
+        with pytest.raises(ReadFailed):
+            guarded.execute(query)
+
+
+def test_a_query_nested_too_deeply_is_refused(guarded: GuardedConnection) -> None:
+    with pytest.raises((Refused, *FAILURES)):
+        guarded.execute(f"SELECT {'(' * 5000}1{')' * 5000}")
+
+
+def test_most_attacks_would_work_without_the_check(attacked: Path) -> None:
+    """Else the corpus would prove little: DuckDB itself can prepare them."""
+    accepted = 0
+    for attack in ATTACKS:
+        sql = str(attack.values[0]).replace("{database}", str(attacked))
+        try:
+            accepted += bool(duckdb.extract_statements(sql.replace("{file}", "x.csv")))
+        except (duckdb.Error, ValueError):
+            pass
+    assert accepted >= 0.9 * len(ATTACKS)
+
+
+class _Library:
+    """What the configuration does without the check of what a query names."""
+
+    def __init__(self, attacked: Path) -> None:
+        machine = Machine(2)
+        machine.set_memory(200_000_000)
+        self.connection = GuardedConnection({"file": str(attacked), "tables": None}, machine)
+        self.run = self.connection._session._connection.execute
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM read_text('/etc/passwd')",
+        "SELECT * FROM glob('/etc/*')",
+        "SELECT * FROM read_csv('{file}')",
+        "SELECT * FROM '{file}'",
+        "COPY people TO '{file}'",
+        "EXPORT DATABASE '{file}'",
+        "ATTACH '{file}.db' AS other",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET threads = 1",
+        "SET lock_configuration = false",
+        "PRAGMA enable_profiling",
+        "INSERT INTO people VALUES (9, 'X', 1, NULL)",
+        "CREATE TABLE t (a INTEGER)",
+        "SELECT nextval('counter')",
+        "SELECT * FROM python_variable",
+        "CREATE PERSISTENT SECRET p (TYPE s3)",
+    ],
+)
+def test_the_configuration_alone_stops(sql: str, attacked: Path) -> None:
+    library = _Library(attacked)
+    before = folder_state(attacked.parent)
+    with pytest.raises(duckdb.Error) as raised:
+        library.run(sql.replace("{file}", str(attacked.parent / "secret.csv"))).fetchall()
+    assert explain_failure(raised.value).message
+    library.connection.close()
+    assert folder_state(attacked.parent) == before

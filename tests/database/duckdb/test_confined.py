@@ -1,0 +1,56 @@
+"""What a worker that reads DuckDB files can't do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.database.duckdb.conftest import Opener, ask
+from tests.database.test_confinement import ATTEMPTS, status
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+
+
+def test_workers_are_confined(shop: Path, opened: Opener) -> None:
+    database = opened(shop)
+    assert ask(database, "SELECT count(*) FROM people").ok
+    assert {"limits", "no_new_privs"} <= set(database.confinement)
+    until = time.monotonic() + 20  # one that is just being started isn't yet
+    while not all(status(pid, "NoNewPrivs") for pid in database.worker_pids):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    for pid in database.worker_pids:
+        assert status(pid, "Seccomp") == (2 if "seccomp" in database.confinement else 0)
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS.values(), ids=ATTEMPTS)
+def test_the_process_alone_can_not(attempt: str, shop: Path, tmp_path: Path) -> None:
+    """Once the library is loaded and a file is open."""
+    elsewhere = tmp_path / "elsewhere.txt"
+    elsewhere.write_text("canary")
+    shop = shop.rename(shop.with_name("shop.db"))
+    code = (
+        "import os, socket, sys\n"
+        "from sqlwright.database.duckdb.engine import ENGINE\n"
+        "open(sys.argv[2]).close()\n"
+        "holds = ENGINE.start(sys.argv[1])\n"
+        "if not {'landlock', 'seccomp'} <= set(holds): sys.exit(77)\n"
+        "ENGINE.set_memory(200_000_000)\n"
+        "trusted = ENGINE.trusted({'file': sys.argv[1] + '/shop.db'})\n"
+        "assert list(trusted.rows('SELECT count(*) FROM people')) == [(3,)]\n"
+        f"try: {attempt}\n"
+        "except OSError as error: print('refused', error.errno)\n"
+        "else: print('done')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(shop.parent), str(elsewhere)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode == 77:
+        pytest.skip("this kernel has no Landlock or no filter")
+    assert done.stdout.startswith("refused"), done
+    assert [path.name for path in shop.parent.iterdir()] == ["shop.db"]
