@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from sqlwright.boundary.accepted import accept_login, is_accepted
 from sqlwright.database import open_database
-from sqlwright.database.generic.acceptance import accept_login, login_accepted
 from sqlwright.database.generic.database import SqlalchemyDatabase
 from sqlwright.errors import ConfigError, DatabaseUnavailable
 from sqlwright.protocols import Database, Limits, Run
@@ -62,8 +62,8 @@ def test_the_login_has_to_be_accepted_once(
 
     identity = parse_address(url).identity
     accept_login(identity)
-    assert login_accepted(identity)
-    assert not login_accepted(identity + "x")
+    assert is_accepted(identity)
+    assert not is_accepted(identity + "x")
 
 
 def test_schema(database: SqlalchemyDatabase) -> None:

@@ -10,8 +10,8 @@ from importlib.metadata import entry_points
 from typing import Any
 from urllib.parse import urlsplit
 
+from sqlwright.boundary.accepted import is_accepted
 from sqlwright.database.address import Address
-from sqlwright.database.generic.acceptance import login_accepted
 from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
@@ -61,7 +61,7 @@ class SqlalchemyDatabase(GuardedDatabase):
         """`accepted`: somebody says that the login can only read; by default as kept for the
         identity. Raises DatabaseUnavailable and ConfigError."""
         self.check_address(address)
-        if not (login_accepted(address.identity) if accepted is None else accepted):
+        if not (is_accepted(address.identity) if accepted is None else accepted):
             raise ConfigError(
                 f"{address.url}: nothing but the login itself is sure to keep this engine from "
                 "writing.",
