@@ -113,29 +113,29 @@ def test_a_table_made_later_is_found(
 
 
 def test_logins(shop: Shop, opened: Callable[..., MysqlDatabase]) -> None:
-    reads = opened(shop.reader).login()
-    assert reads.only_reads
+    reads = opened(shop.reader).rights()
+    assert reads.more == ()
     assert f"GRANT SELECT, SHOW VIEW ON `{shop.name}`.* TO" in reads.statements[1]
-    owns = opened(shop.owner).login()
-    assert owns.excess == ("do everything on *.*",)
+    owns = opened(shop.owner).rights()
+    assert owns.more == ("do everything on *.*",)
     some = shop.server.login(f"SELECT, INSERT ON {shop.name}.*", "FILE ON *.*")
-    found = opened(shop.server.url(shop.name, some)).login()
-    assert set(found.excess) == {
+    found = opened(shop.server.url(shop.name, some)).rights()
+    assert set(found.more) == {
         "read and write files of the server (LOAD_FILE, INTO OUTFILE) on *.*",
         f"INSERT on `{shop.name}`.*",
     }
-    assert not any("*" in said and len(said) > 200 for said in found.excess)
+    assert not any("*" in said and len(said) > 200 for said in found.more)
 
 
 def test_the_statements_make_a_login_that_only_reads(
     shop: Shop, opened: Callable[..., MysqlDatabase]
 ) -> None:
-    statements = opened(shop.reader, tables=["people"]).login().statements
+    statements = opened(shop.reader, tables=["people"]).rights().statements
     try:
         for statement in statements:
             shop.server.run(statement.replace("choose a password", PASSWORD))
         made = opened(shop.server.url(shop.name, "sqlwright_reader"))
-        assert made.login().only_reads
+        assert made.rights().more == ()
         assert [t.name for t in made.schema().tables] == ["people"]
     finally:
         shop.server.run("DROP USER IF EXISTS sqlwright_reader@'%'")
