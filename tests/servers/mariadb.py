@@ -51,7 +51,12 @@ class MariadbServer:
         import pymysql
 
         return pymysql.connect(
-            unix_socket=self.socket, user="root", database=database, autocommit=True, **options
+            unix_socket=self.socket,
+            user="root",
+            database=database,
+            autocommit=True,
+            ssl_disabled=True,
+            **options,
         )
 
     def run(self, script: str, database: str | None = None) -> None:

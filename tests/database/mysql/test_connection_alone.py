@@ -58,7 +58,7 @@ def test_a_statement_alone(
     assert shop.state() == before
     assert not MADE.exists()
     assert shop.server.rows("SELECT IS_FREE_LOCK('made')") == [(1,)]
-    assert gone(shop, "login_")
+    assert gone(shop, "login_"), shop.server.running("login_")
 
 
 def test_nothing_stays_in_the_session(database: MysqlDatabase) -> None:
