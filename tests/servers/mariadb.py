@@ -116,10 +116,10 @@ class MariadbServer:
         return self.url(database, self.login("ALL ON *.*"))
 
     def running(self, user: str) -> list[tuple[Any, ...]]:
-        """What connections of logins whose names begin so are doing: command, state, statement."""
+        """What connections of logins whose names begin so are running: command, state, statement."""
         return self.rows(
             "SELECT COMMAND, STATE, INFO FROM information_schema.PROCESSLIST "
-            f"WHERE USER LIKE '{user}%' AND COMMAND <> 'Sleep'"
+            f"WHERE USER LIKE '{user}%' AND COMMAND <> 'Sleep' AND INFO IS NOT NULL"
         )
 
 
