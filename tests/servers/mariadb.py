@@ -116,7 +116,7 @@ class MariadbServer:
         return self.url(database, self.login("ALL ON *.*"))
 
     def running(self, user: str) -> list[tuple[Any, ...]]:
-        """What connections of logins whose names begin so are running: command, state, statement."""
+        """What logins whose names begin so are running: command, state, statement."""
         return self.rows(
             "SELECT COMMAND, STATE, INFO FROM information_schema.PROCESSLIST "
             f"WHERE USER LIKE '{user}%' AND COMMAND <> 'Sleep' AND INFO IS NOT NULL"
