@@ -51,7 +51,12 @@ class MariadbServer:
         import pymysql
 
         return pymysql.connect(
-            unix_socket=self.socket, user="root", database=database, autocommit=True, **options
+            unix_socket=self.socket,
+            user="root",
+            database=database,
+            autocommit=True,
+            ssl_disabled=True,
+            **options,
         )
 
     def run(self, script: str, database: str | None = None) -> None:
@@ -111,10 +116,10 @@ class MariadbServer:
         return self.url(database, self.login("ALL ON *.*"))
 
     def running(self, user: str) -> list[tuple[Any, ...]]:
-        """What a login's connections are doing: command, state, statement."""
+        """What logins whose names begin so are running: command, state, statement."""
         return self.rows(
             "SELECT COMMAND, STATE, INFO FROM information_schema.PROCESSLIST "
-            f"WHERE USER = '{user}' AND COMMAND <> 'Sleep'"
+            f"WHERE USER LIKE '{user}%' AND COMMAND <> 'Sleep' AND INFO IS NOT NULL"
         )
 
 

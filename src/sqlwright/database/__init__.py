@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ENGINES", "check_address", "open_database"]
 
 ENGINES = {
+    "generic": "sqlwright.database.generic.database:SqlalchemyDatabase",
     "mysql": "sqlwright.database.mysql.database:MysqlDatabase",
     "postgres": "sqlwright.database.postgres.database:PostgresDatabase",
     "sqlite": "sqlwright.database.sqlite.database:SqliteDatabase",

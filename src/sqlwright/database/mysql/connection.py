@@ -8,6 +8,7 @@ transaction that can't write, under the server's limits, and everything it began
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 SQL_BYTES = 1_000_000
 """UTF-8 bytes of a statement at most."""
+AGAIN_SECONDS = 0.05
+"""Seconds after which a query is stopped once more."""
 EXPLAIN = "EXPLAIN FORMAT=JSON"
 _BLANK = re.compile(
     r"(?:\s|\(|/\*.*?\*/|--(?=[\s\x00-\x1f])[^\n]*(?:\n|$)|#[^\n]*(?:\n|$))*", re.DOTALL
@@ -66,6 +69,9 @@ class GuardedConnection:
 
     def interrupt(self) -> None:
         """Stop the running query on the server, from any thread."""
+        self._session.stop()
+        # It may have come between two statements, before the query itself.
+        time.sleep(AGAIN_SECONDS)
         self._session.stop()
 
     def close(self) -> None:

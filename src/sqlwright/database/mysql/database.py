@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from sqlwright.database.address import Address
 from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase
 from sqlwright.database.mysql.introspect import Server, places, read_schema, read_server
-from sqlwright.database.mysql.login import Login, read_login
+from sqlwright.database.mysql.login import read_login
 from sqlwright.database.mysql.options import options_of
 from sqlwright.database.mysql.planning import PLAN_LIMITS, read_cost
 from sqlwright.database.rights import LoginRights
@@ -153,17 +153,12 @@ class MysqlDatabase(GuardedDatabase):
             marks[name] = _digest((engine, times, started))
         return marks
 
-    def login(self) -> Login:
+    def rights(self) -> LoginRights:
         """What the login could do besides reading. Raises DatabaseUnavailable."""
         schema = self.schema()
         with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
             listed = self._tables is not None
             return read_login(connection, schema, self._server.databases, listed)
-
-    def rights(self) -> LoginRights:
-        """The same, as all engines tell it."""
-        login = self.login()
-        return LoginRights(login.name, login.may, login.statements)
 
     def cost(self, sql: str, run: Run) -> QueryCost:
         """The server's estimate of a query, nothing of which runs. Every failure is in it."""

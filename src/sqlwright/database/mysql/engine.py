@@ -17,7 +17,7 @@ class _Mysql:
     """`workers.engine.Engine` for MySQL and MariaDB servers."""
 
     failures = FAILURES
-    threads = False
+    threads = 0
     idle_bytes = 96 * 1024 * 1024
     addresses = 256 * 1024 * 1024
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from sqlwright.database.rights import LoginRights
 from sqlwright.protocols import RowReader
 from sqlwright.schema import Schema
 from sqlwright.sql.dialects import dialect_of
@@ -35,28 +35,13 @@ _MEANING = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Login:
-    """A login, by the server's own word."""
-
-    name: str
-    excess: tuple[str, ...]
-    """All that it could do besides reading, a sentence each; empty for one that only reads."""
-    statements: tuple[str, ...]
-    """Statements for an administrator, that make a login which can only read."""
-
-    @property
-    def only_reads(self) -> bool:
-        return not self.excess
-
-
 def read_login(
     connection: RowReader, schema: Schema, databases: Sequence[str], tables: bool
-) -> Login:
+) -> LoginRights:
     """The login of a connection. With `tables` the statements allow the schema's tables alone."""
     ((name,),) = connection.rows("SELECT CURRENT_USER()")
     grants = [str(row[0]) for row in connection.rows("SHOW GRANTS")]
-    return Login(
+    return LoginRights(
         str(name), tuple(_more_than_reading(grants)), _statements(schema, databases, tables)
     )
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sqlwright.database.failures import Refused
+from sqlwright.database.failures import Failure, ReadFailed, Refused
 from sqlwright.database.workers.cells import cell_size, cut_cell
 from sqlwright.database.workers.confinement import lower, no_more_threads
 from sqlwright.database.workers.engine import KeepsTime
@@ -78,6 +78,8 @@ class _Worker:
         self._holds_locks = False
         self._lock = threading.Lock()
         self._running = -1
+        self._early = -1
+        """Number of a query that was interrupted while its connection was being opened."""
 
     @property
     def _connection(self) -> Connection | None:
@@ -88,7 +90,10 @@ class _Worker:
         try:
             while data := os.read(control, LENGTH.size):
                 with self._lock:
-                    if self._connection is not None and LENGTH.unpack(data)[0] == self._running:
+                    number = LENGTH.unpack(data)[0]
+                    if self._connection is None:
+                        self._early = number
+                    elif number == self._running:
                         self._connection.interrupt()
         finally:
             self._leave()
@@ -172,6 +177,7 @@ class _Worker:
             opened = self._engine.guarded(opening)
             with self._lock:
                 self._guarded, self._opening = opened, opening
+            self._require_wanted()
             return opened
         return self._guarded
 
@@ -181,8 +187,13 @@ class _Worker:
             opened = self._engine.trusted(opening)
             with self._lock:
                 self._trusted, self._opening = opened, opening
+            self._require_wanted()
             return opened
         return self._trusted
+
+    def _require_wanted(self) -> None:
+        if self._early == self._running:
+            raise ReadFailed(Failure("interrupted", "interrupted"))
 
     def _finish(self) -> None:
         """End what a query began. A connection that can't is closed: the next query opens one."""

@@ -1,0 +1,205 @@
+"""A database that SQLAlchemy reaches and nothing else is written for."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import time
+from collections.abc import Collection, Iterator
+from importlib.metadata import entry_points
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlwright.boundary.accepted import is_accepted
+from sqlwright.database.address import Address
+from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase
+from sqlwright.database.workers.engine import Place
+from sqlwright.database.workers.pool import Pool
+from sqlwright.errors import ConfigError, DatabaseUnavailable
+from sqlwright.protocols import Limits
+from sqlwright.schema import Column, ForeignKey, Schema, Table
+from sqlwright.sql.dialects import dialect_named
+from sqlwright.sql.guard import check_query
+from sqlwright.sql.tree import StopReading
+
+INTROSPECT = "sqlwright:schema"
+"""As `connection.INTROSPECT`, which can't be imported without SQLAlchemy."""
+START_SECONDS = 60.0
+"""Seconds that opening may take; some drivers bring a whole engine."""
+NAMES_SECONDS = 60.0
+DRIVER_BYTES = 2 * 1024 * 1024 * 1024
+"""Memory that a driver's own libraries may take, besides that of a query."""
+_DIALECTS = {
+    "mssql": "tsql", "clickhousedb": "clickhouse", "chdb": "clickhouse", "bigquery": "bigquery",
+    "awsathena": "athena", "cockroachdb": "postgres", "hana": "postgres",
+}  # fmt: skip
+"""sqlglot's names of dialects that SQLAlchemy calls otherwise."""
+_OWN = {"mssql", "oracle"}
+"""Dialects that SQLAlchemy itself holds, without their drivers."""
+
+
+class _Singly(Pool):
+    """No worker is started ahead: some engines let one process alone at their files."""
+
+    def start_ahead(self) -> None:
+        pass
+
+
+class SqlalchemyDatabase(GuardedDatabase):
+    """`protocols.Database` by a SQLAlchemy dialect. All methods may be called from any thread."""
+
+    estimates = False
+    hint = "Check the URL, that the server runs, and that the driver of its dialect is installed."
+
+    def __init__(
+        self,
+        address: Address,
+        tables: Collection[str] | None = None,
+        *,
+        accepted: bool | None = None,
+    ) -> None:
+        """`accepted`: somebody says that the login can only read; by default as kept for the
+        identity. Raises DatabaseUnavailable and ConfigError."""
+        self.check_address(address)
+        if not (is_accepted(address.identity) if accepted is None else accepted):
+            raise ConfigError(
+                f"{address.url}: nothing but the login itself is sure to keep this engine from "
+                "writing.",
+                hint="Make a login that can only read, then say so once with --accept-login.",
+            )
+        self._address = address
+        self._dialect = _dialect_of(address)
+        self._libraries = ("sqlalchemy", *_packages(address))
+        self._known: tuple[float, Schema] | None = None
+        super().__init__(_Singly(lambda: self._request(Limits())))
+        try:
+            if tables is not None:
+                self._tables = _found(tables, self._whole(START_SECONDS), self.url)
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def at(cls, address: Address, tables: Collection[str] | None = None) -> SqlalchemyDatabase:
+        return cls(address, tables)
+
+    @classmethod
+    def check_address(cls, address: Address) -> None:
+        """Raise DatabaseUnavailable where SQLAlchemy or the dialect isn't installed."""
+        if importlib.util.find_spec("sqlalchemy") is None:
+            raise DatabaseUnavailable(
+                "Other engines are asked by SQLAlchemy, which isn't installed.",
+                hint="pip install 'sqlwright[sqlalchemy]', and the dialect's own package",
+            )
+        scheme = urlsplit(address.text).scheme
+        if scheme.partition("+")[0] not in _OWN and not _packages(address):
+            raise DatabaseUnavailable(
+                f"No installed package brings a SQLAlchemy dialect for {scheme}://.",
+                hint=f"pip install the package that does, such as sqlalchemy-{scheme}; "
+                "docs.sqlalchemy.org lists them under external dialects.",
+            )
+        _dialect_of(address)
+
+    @property
+    def dialect(self) -> str:
+        return self._dialect
+
+    @property
+    def url(self) -> str:
+        return self._address.url
+
+    @property
+    def identity(self) -> str:
+        return self._address.identity
+
+    def schema(self, *, seconds: float = START_SECONDS) -> Schema:
+        """Tables, views, columns and keys that the inspector tells, read afresh. Raises
+        DatabaseUnavailable."""
+        schema = self._whole(max(seconds, START_SECONDS))
+        return schema if self._tables is None else schema.only(self._tables)
+
+    def fingerprint(self) -> str:
+        """Empty: no engine is known well enough."""
+        return ""
+
+    def _whole(self, seconds: float) -> Schema:
+        with self.reader(seconds=seconds) as connection, self._reading_errors():
+            told = [json.loads(str(row[0])) for row in connection.rows(INTROSPECT)]
+        tables = tuple(map(_table, told))
+        schema = Schema(self._address.name, tables, (), self._dialect)
+        schema = Schema(schema.name, tables, tuple(_keys(told, schema)), self._dialect)
+        with self._lock:
+            self._known = (time.monotonic(), schema)
+        return schema
+
+    def _check(self, sql: str, stop: StopReading | None) -> None:
+        with self._lock:
+            known = self._known
+        if known is None or time.monotonic() - known[0] > NAMES_SECONDS:
+            schema = self._whole(SCHEMA_SECONDS)
+        else:
+            schema = known[1]
+        names = {table.name for table in schema.tables}
+        readable = names if self._tables is None else names.intersection(self._tables)
+        check_query(sql, self._dialect, readable=readable, stop=stop)
+
+    def _request(self, limits: Limits) -> dict[str, Any]:
+        request = self._limited(limits)
+        memory = request["memory_bytes"] + DRIVER_BYTES
+        return request | {
+            "memory_bytes": memory,
+            "place": Place("generic", self._libraries, "", light_bytes=memory),
+            "opening": {"url": self._address.text, "introspects": True},
+        }
+
+
+def _packages(address: Address) -> tuple[str, ...]:
+    """The packages that bring a dialect for a URL's scheme."""
+    scheme = urlsplit(address.text).scheme
+    wanted = {scheme, scheme.partition("+")[0], scheme.replace("+", ".")}
+    found = entry_points(group="sqlalchemy.dialects")
+    return tuple(dict.fromkeys(one.module.partition(".")[0] for one in found if one.name in wanted))
+
+
+def _dialect_of(address: Address) -> str:
+    """sqlglot's name of a URL's dialect. Raises ConfigError where it has none."""
+    scheme = urlsplit(address.text).scheme.partition("+")[0]
+    return dialect_named(_DIALECTS.get(scheme, scheme)).name
+
+
+def _table(told: dict[str, Any]) -> Table:
+    columns = tuple(
+        Column(
+            name=column["name"],
+            type=column["type"],
+            nullable=column["nullable"],
+            generated=column["generated"],
+            description=column["comment"],
+        )
+        for column in told["columns"]
+    )
+    view = told["kind"] == "view"
+    return Table(
+        name=told["name"],
+        columns=columns,
+        primary_key=tuple(told["key"]),
+        kind="view" if view else "table",
+        description=told["comment"],
+    )
+
+
+def _keys(told: list[dict[str, Any]], schema: Schema) -> Iterator[ForeignKey]:
+    for table in told:
+        for near, target, far in table["keys"]:
+            if schema.table(target) is not None and near and len(near) == len(far):
+                yield ForeignKey(table["name"], tuple(near), target, tuple(far))
+
+
+def _found(tables: Collection[str], schema: Schema, url: str) -> tuple[str, ...]:
+    found = []
+    for name in tables:
+        table = schema.table(name)
+        if table is None:
+            raise ConfigError(f"{url} has no table {name!r}, which tables lists")
+        found.append(table.name)
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,26 @@
+"""Sorts the errors that SQLAlchemy raises for any driver, as far as their classes tell."""
+
+from __future__ import annotations
+
+from sqlalchemy.exc import DisconnectionError, OperationalError, SQLAlchemyError
+
+from sqlwright.database.failures import READ_FAILURES, Failure, Refused, read_failure
+
+FAILURES = (SQLAlchemyError, *READ_FAILURES)
+"""Exceptions of running a query, besides Refused."""
+LONGEST_MESSAGE = 500
+"""Characters of a driver's message that are told."""
+
+
+def explain_failure(error: BaseException) -> Failure:
+    """The failure that an exception of a connection stands for."""
+    if isinstance(error, Refused):
+        return Failure("unsafe", str(error))
+    if isinstance(error, SQLAlchemyError):
+        lost = getattr(error, "connection_invalidated", False)
+        message = str(getattr(error, "orig", None) or error)[:LONGEST_MESSAGE]
+        if lost or isinstance(error, DisconnectionError):
+            return Failure("unavailable", f"the connection was lost ({message})")
+        known = isinstance(error, OperationalError) and getattr(error, "statement", None) is None
+        return Failure("unavailable" if known else "sql", message)
+    return read_failure(error)
