@@ -34,6 +34,7 @@ from sqlwright.recipes.registry import default_recipe
 from sqlwright.session import Session
 from sqlwright.settings.defaults import Defaults, Target
 from sqlwright.settings.loading import prepares
+from sqlwright.settings.scan import parse_scan
 from sqlwright.settings.values import Settings
 from sqlwright.spending import Budget, Worth, parse_budget, parse_worth
 
@@ -65,6 +66,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     tables: Names | None = None,
     limits: Limits | None = None,
     seconds: Positive | None = None,
+    max_scan: str | None = None,
     home: AnyPath | None = None,
     prepare: bool | None = None,
     model: str = "",
@@ -88,7 +90,8 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     where a language model is named. `overrides` change its options
     (`generation.embedded.beam=4`). `descriptions` is a folder of description files. With `tables`
     it is as if the database had no others: they are in no prompt, no value of theirs is found, no
-    query can read them. `limits` are those of one query, `seconds` is one question's in all.
+    query can read them. `limits` are those of one query, `seconds` is one question's in all. A
+    query isn't run that would read more than `max_scan` (`"10GB"`, `"5M rows"`), by estimate.
     Prepared data and traces are under `home`; `record=False` leaves no trace. `models` takes the
     place of embedded models by role, and of language models by their names or `llm`.
 
@@ -119,6 +122,9 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     named |= {"worth": parse_worth(worth) if isinstance(worth, str) else worth}
     options = replace(options, **{k: v for k, v in named.items() if v not in {None, ""}})
     chosen = str(recipe) or default_recipe(options.model)
+    allowed = limits or Limits()
+    if max_scan is not None:
+        allowed = replace(allowed, scan=parse_scan(max_scan))
     loaded = load_recipe(chosen, overrides, allow_code=allow_code)
     chosen_models = Models(
         ChainMap(cast("Any", models or {}), cast("Any", EmbeddedModels())),
@@ -138,7 +144,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
         ),
         loaded,
         models=chosen_models,
-        defaults=Defaults(limits or Limits(), seconds, seed, options, stand_in),
+        defaults=Defaults(allowed, seconds, seed, options, stand_in),
         traces=place / "traces" if record else None,
         calibration=None if calibration is None else Path(calibration).expanduser(),
     )

@@ -7,6 +7,9 @@ One rule says when two results are the same, and everything that compares result
 - columns may stand in any order, and their names don't count;
 - numbers are equal within a relative tolerance of about 1e-9, so 1 equals 1.0 and 0.1 + 0.2 equals
   0.3; text is equal exactly, and never equal to a number;
+- what engines give for one thing in several types is equal: true and 1, a decimal and a number, a
+  day and the text of it (2024-03-01), midnight and its day, a moment and the text of it, in UTC where
+  it has a zone, a UUID and the text of it; an array equals an array of equal elements;
 - a result that was cut short is only ever equal to another one that was cut short;
 - an error equals nothing, not even the same error.
 """
@@ -18,8 +21,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.events import QueryExecuted
@@ -59,7 +65,7 @@ class ResultGroup:
     @property
     def shortest(self) -> Candidate:
         """The one with the shortest query; of equally short ones the best."""
-        return min(self.candidates, key=lambda one: len(normalized_sql(one.sql)))
+        return min(self.candidates, key=lambda one: len(normalized_sql(one.sql, one.dialect)))
 
     @property
     def result(self) -> ExecutionResult:
@@ -95,7 +101,7 @@ def execute(
             limits = replace(run.limits, seconds=min(run.limits.seconds, left))
             result = database.execute(candidate.sql, run, limits=limits)
             run.events(QueryExecuted(candidate.sql, result))
-            done.append(replace(candidate, result=result))
+            done.append(replace(candidate, result=result, dialect=database.dialect))
     return tuple(done)
 
 
@@ -158,7 +164,7 @@ def deduplicate(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     seen: set[tuple[str, str]] = set()
     kept = []
     for candidate in candidates:
-        key = (candidate.goal, normalized_sql(candidate.sql))
+        key = (candidate.goal, normalized_sql(candidate.sql, candidate.dialect))
         if key not in seen:
             seen.add(key)
             kept.append(candidate)
@@ -198,6 +204,7 @@ def grounded(candidate: Candidate, values: Iterable[ValueMatch], schema: Schema)
     return replace(
         candidate,
         columns=columns_used(candidate.sql, schema),
+        dialect=schema.dialect,
         values=tuple(match for match in values if (match.column, match.value) in compared),
     )
 
@@ -243,11 +250,28 @@ def result_rank(candidate: Candidate) -> int:
     return 1 if candidate.result.empty else 0
 
 
-def normalized_sql(sql: str) -> str:
+_QUOTED = r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`"""
+_DOLLARS = r"(?P<tag>\$\w*\$).*?(?P=tag)"
+_ESCAPED = r"""'(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*"|`(?:[^`]|``)*`"""
+_LITERALS = {
+    "sqlite": _QUOTED,
+    "postgres": rf"[eE]'(?:[^'\\]|''|\\.)*'|{_DOLLARS}|{_QUOTED}|--[^\n]*\n",
+    "duckdb": rf"{_DOLLARS}|{_QUOTED}|--[^\n]*\n",
+    "mysql": rf"{_ESCAPED}|(?:--\s|#)[^\n]*\n",
+    "mariadb": rf"{_ESCAPED}|(?:--\s|#)[^\n]*\n",
+}
+"""What keeps its blanks: quoted texts and names, and the end of the line after a comment."""
+
+
+def normalized_sql(sql: str, dialect: str = "sqlite") -> str:
     """The query with each run of blanks outside of quotes as one blank, and without a semicolon at
     its end. Letters keep their case."""
-    parts = re.split(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)""", sql)
-    parts[::2] = [re.sub(r"\s+", " ", part) for part in parts[::2]]
+    kept = re.compile(_LITERALS.get(dialect, _QUOTED), re.DOTALL)
+    parts, at = [], 0
+    for match in kept.finditer(sql):
+        parts += [re.sub(r"\s+", " ", sql[at : match.start()]), match[0]]
+        at = match.end()
+    parts.append(re.sub(r"\s+", " ", sql[at:]))
     return "".join(parts).strip().rstrip(";").rstrip()
 
 
@@ -256,12 +280,36 @@ def cell_key(cell: Cell) -> Key:
     if cell is None:
         return ("null", None)
     if isinstance(cell, int):
-        return ("number", cell)
+        return ("number", int(cell))
     if isinstance(cell, float):
         return ("number", _number(cell))
+    if isinstance(cell, str):
+        return ("text", cell)
     if isinstance(cell, bytes):
         return ("bytes", cell)
-    return ("text", cell)
+    if isinstance(cell, tuple):
+        return ("array", tuple(map(cell_key, cell)))
+    return _typed_key(cell)
+
+
+def _typed_key(cell: Decimal | date | time | timedelta | UUID) -> Key:
+    """The key of what SQLite has no type for."""
+    if isinstance(cell, Decimal):
+        whole = cell.is_finite() and cell == cell.to_integral_value()
+        return ("number", int(cell) if whole else _number(float(cell)))
+    if isinstance(cell, timedelta):
+        return ("duration", _number(cell.total_seconds()))
+    if isinstance(cell, datetime):
+        moment = cell if cell.tzinfo is None else cell.astimezone(UTC).replace(tzinfo=None)
+        if moment.time() == time():
+            return ("text", moment.date().isoformat())
+        return ("text", _without_zeros(moment.isoformat(" ")))
+    return ("text", _without_zeros(str(cell)) if isinstance(cell, time) else str(cell))
+
+
+def _without_zeros(text: str) -> str:
+    """A time of day without zeros at the end of its part of a second."""
+    return text.rstrip("0") if "." in text else text
 
 
 def _number(value: float) -> object:
@@ -278,7 +326,7 @@ class _Rows:
 
     def __init__(self, candidate: Candidate) -> None:
         result = candidate.result
-        self.sql = candidate.sql
+        self.sql, self.dialect = candidate.sql, candidate.dialect
         self.ok = result is not None and result.ok
         self.stored = result.rows if result is not None else ()
         width = len(result.columns) if result is not None else 0
@@ -305,7 +353,7 @@ def _same(first: _Rows, second: _Rows) -> bool:
         return False
     if not _equal_up_to_columns(first.keys, second.keys, ordered=False):
         return False
-    if not (has_order_by(first.sql) and has_order_by(second.sql)):
+    if not all(has_order_by(one.sql, one.dialect) for one in (first, second)):
         return True
     return _equal_up_to_columns(first.keys, second.keys, ordered=True)
 

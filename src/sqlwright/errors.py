@@ -7,6 +7,7 @@
     │   ├── WorkspaceError        the prepared folder can't be read or written
     │   └── DatasetError          a benchmark folder that doesn't have the expected layout
     ├── UnsafeQuery               the guard refused a statement; carries the reason
+    ├── TooCostly                 a query would read more than --max-scan allows
     ├── ModelUnavailable          weights are missing, damaged or not the ones the code expects
     ├── MalformedReply            a language model's reply could not be parsed, re-asks included
     ├── ModelFailed               a language model gave no reply, retries included
@@ -66,6 +67,12 @@ class UnsafeQuery(SqlwrightError):
     """The guard refused a statement. The message says which rule."""
 
     exit_code = 7
+
+
+class TooCostly(SqlwrightError):
+    """A query would read more than is allowed, by the engine's estimate."""
+
+    exit_code = 16
 
 
 class ModelUnavailable(SqlwrightError):

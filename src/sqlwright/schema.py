@@ -128,6 +128,14 @@ class Schema:
         """Every column, table by table."""
         return iter(self._references)
 
+    @cached_property
+    def in_sqlite(self) -> Schema:
+        """The same tables for queries in SQLite's dialect: what is written over it is read, too,
+        and never run."""
+        if self.dialect == "sqlite":
+            return self
+        return Schema(self.name, self.tables, self.foreign_keys)
+
     def only(self, names: Collection[str]) -> Schema:
         """The schema with these tables, by their stored names, and the keys among them."""
         tables = tuple(table for table in self.tables if table.name in names)

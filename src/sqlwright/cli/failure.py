@@ -12,6 +12,7 @@
 | 13 | the output couldn't be written |
 | 14 | evaluate: fewer answers are right than --fail-under asks |
 | 15 | evaluate: an answer is wrong that --baseline has right |
+| 16 | a query would read more than --max-scan allows |
 | 130 | interrupted with Ctrl-C |
 | 141 | whoever read the output closed it |
 """

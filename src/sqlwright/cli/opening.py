@@ -38,6 +38,7 @@ def settled(
     descriptions: Path | None = None,
     tables: str | None = None,
     timeout: float | None = None,
+    max_scan: str | None = None,
     max_rows: int | None = None,
     prepare: bool | None = None,
     llm: Mapping[str, Any] | None = None,
@@ -56,6 +57,7 @@ def settled(
         "descriptions": None if descriptions is None else str(descriptions),
         "tables": None if tables is None else tuple(tables.split(",")),
         "seconds": timeout,
+        "max_scan": max_scan,
         "prepare": prepare,
         **(llm or {}),
     }

@@ -23,7 +23,7 @@ _SERVER_SCHEMES = {
 _PORTS = {"postgres": 5432, "mysql": 3306}
 DATA_ENDINGS = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".xlsx")
 """Endings of files that are tables."""
-_COMPRESSED = (".gz", ".zst")
+COMPRESSED = (".gz", ".zst")
 DUCKDB_ENDINGS = (".duckdb", ".ddb")
 _DUCKDB_MAGIC = (8, b"DUCK")
 _HINT = (
@@ -88,6 +88,17 @@ def file_of(address: Address) -> Path:
     return address.path
 
 
+def shown_address(url_or_path: str) -> str:
+    """An address for messages: without the password that its URL may hold, as it is typed else."""
+    scheme = _SCHEME.match(url_or_path.strip())
+    if scheme is None or "://" not in url_or_path or "@" not in url_or_path:
+        return url_or_path
+    try:
+        return without_secrets(url_or_path.strip())
+    except ValueError:
+        return f"{scheme[1]}://..."
+
+
 def without_secrets(url: str) -> str:
     """A URL without password and parameters."""
     parts = urlsplit(url)
@@ -138,14 +149,14 @@ def _file(text: str, engine: str) -> Address:
 
 def _stem(path: Path) -> str:
     name = path.name
-    for ending in _COMPRESSED:
+    for ending in COMPRESSED:
         name = name.removesuffix(ending)
     return Path(name).stem
 
 
 def _engine_of(path: Path) -> str:
     name = path.name.lower()
-    for ending in _COMPRESSED:
+    for ending in COMPRESSED:
         name = name.removesuffix(ending)
     if name.endswith(DATA_ENDINGS) or _holds_data(path):
         return "files"
@@ -161,7 +172,7 @@ def _holds_data(folder: Path) -> bool:
         return folder.is_dir() and any(
             found.name.lower().removesuffix(ending).endswith(DATA_ENDINGS)
             for found in folder.iterdir()
-            for ending in ("", *_COMPRESSED)
+            for ending in ("", *COMPRESSED)
         )
     except OSError:
         return False

@@ -23,7 +23,7 @@ from sqlwright.schema import Schema
 from sqlwright.sql.tokens import UnreadableQuery
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause, ErrorKind, ExecutionError, ExecutionResult
-from sqlwright.types.plans import QueryCost
+from sqlwright.types.plans import QueryCost, ScanLimit
 
 SCHEMA_SECONDS = 10.0
 """The time that reading a schema may take."""
@@ -37,6 +37,8 @@ class GuardedDatabase(ABC):
     """`protocols.Database` by an engine in worker processes. All methods may be called from any
     thread. Subclasses say how to open, check and read the schema of theirs."""
 
+    estimates: ClassVar[bool] = True
+    """True if `cost` tells how much a query reads."""
     hints: ClassVar[Mapping[ErrorCause, str]] = {
         "not_started": "Databases are read by processes of their own, which that keeps from "
         "starting.",
@@ -198,11 +200,15 @@ class GuardedDatabase(ABC):
             if stop_reason(run):
                 raise WorkerStopped("cancelled")
             self.check(sql, stop_at(started + allowed.seconds, run))
+            if allowed.scan is not None and not explain:
+                self._check_cost(sql, run, allowed.scan)
             left = max(started + allowed.seconds - time.monotonic(), _LEAST_SECONDS)
             within = replace(allowed, seconds=left)
             result = self._run({"sql": sql, "explain": explain}, within, lambda: stop_reason(run))
         except UnsafeQuery as error:
             result = error_result(_refused(error), "prepare")
+        except _Costly as error:
+            result = error_result(Failure("costly", str(error)), "prepare")
         except DatabaseUnavailable as error:
             result = failed_result("unavailable", " ".join(filter(None, (str(error), error.hint))))
         except WorkerStopped as error:
@@ -212,6 +218,13 @@ class GuardedDatabase(ABC):
         except OSError as error:
             result = error_result(Failure("unavailable", start_failure(error), "not_started"))
         return replace(result, elapsed=time.monotonic() - started)
+
+    def _check_cost(self, sql: str, run: Run, most: ScanLimit) -> None:
+        """Raise `_Costly` for a query that would read more than it may. One that the engine can't
+        make sense of runs, and fails with the engine's own words."""
+        cost = self.cost(sql, run)
+        if cost.error is None and (excess := most.excess(cost)):
+            raise _Costly(excess)
 
     def _run(self, what: Mapping[str, str], limits: Limits, stop: Stop) -> ExecutionResult:
         reply = self._pool.ask(self._request(limits) | dict(what), stop)
@@ -246,6 +259,10 @@ class GuardedDatabase(ABC):
                 "memory", "the query's process was killed, most likely to free memory"
             )
         return failed_result("unavailable", "the query's process ended unexpectedly")
+
+
+class _Costly(Exception):
+    """A query would read more than is allowed."""
 
 
 def result_of(head: Mapping[str, Any], rows: tuple[tuple[Any, ...], ...]) -> ExecutionResult:

@@ -49,7 +49,7 @@ def form_facts(form: f.Query, schema: Schema) -> QueryFacts:
     What stands for several operations of SQL is read from what is written.
     """
     if _is_short_for_more(form):
-        facts = query_facts(write_sql(form, schema), schema)
+        facts = query_facts(write_sql(form, schema.in_sqlite), schema.in_sqlite)
         if facts is None:
             raise UnsupportedQuery("nested too deeply to be read")
         return facts

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from sqlwright.presentation.accounting import account_to_dict
 from sqlwright.presentation.asking_back import assumed_words, question_back_to_dict
 from sqlwright.presentation.cells import TYPED, plain_text, typed_to_json
+from sqlwright.presentation.costs import cost_to_dict
 from sqlwright.presentation.numbers import percent
 from sqlwright.presentation.spent import spent_words
 from sqlwright.presentation.sureness import basis_lines, basis_to_dict
@@ -104,6 +105,7 @@ def answer_to_dict(answer: Answer, *, rows: int | None = None) -> dict[str, Any]
         },
         "recipe": answer.recipe,
         "trace_id": answer.trace_id,
+        **({} if answer.cost is None else {"cost": cost_to_dict(answer.cost)}),
     }
 
 

@@ -1,13 +1,14 @@
-"""The cost of language models in words."""
+"""The cost of language models, and that of queries, in words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlwright.presentation.numbers import money
 
 if TYPE_CHECKING:
     from sqlwright.types import Usage
+    from sqlwright.types.plans import QueryCost
 
 
 def usage_words(usage: Usage) -> str:
@@ -23,3 +24,35 @@ def usage_words(usage: Usage) -> str:
     if usage.reasoning_tokens:
         tokens += f" ({usage.reasoning_tokens:,} of them reasoning)"
     return f"{calls}, {tokens}, {money(usage.cost)}"
+
+
+def cost_words(cost: QueryCost) -> str:
+    """What a query reads, in words; empty where the engine doesn't tell."""
+    rows = "" if cost.scanned_rows is None else row_count(cost.scanned_rows)
+    size = "" if cost.scanned_bytes is None else byte_count(cost.scanned_bytes)
+    return f"{rows} ({size})" if rows and size else rows or size
+
+
+def row_count(number: float) -> str:
+    """A number of rows, large ones roughly."""
+    for unit, name in ((1e9, "billion"), (1e6, "million")):
+        if number >= unit:
+            return f"{number / unit:,.{0 if number >= 100 * unit else 1}f} {name} rows"
+    return f"{number:,.0f} row{'' if round(number) == 1 else 's'}"
+
+
+def byte_count(size: float) -> str:
+    """A number of bytes in decimal units."""
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:,.{0 if size >= 100 * unit else 1}f} {name}"
+    return f"{size:,.0f} bytes"
+
+
+def cost_to_dict(cost: QueryCost) -> dict[str, Any]:
+    """An estimate as JSON types, without the plan."""
+    return {
+        "rows": cost.rows,
+        "scanned_rows": cost.scanned_rows,
+        "scanned_bytes": cost.scanned_bytes,
+    }

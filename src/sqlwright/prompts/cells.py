@@ -27,6 +27,7 @@ _FAILURES = {
     "memory": "the query was stopped because it took too much memory",
     "cancelled": "the query was stopped",
     "unavailable": "the database could not be read",
+    "costly": "the query was not run because it would read too much",
 }
 
 

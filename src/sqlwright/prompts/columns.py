@@ -14,6 +14,7 @@ from sqlwright.english.words import split_name
 from sqlwright.messages import HIDDEN
 from sqlwright.prompts.cells import literal
 from sqlwright.prompts.descriptions import essential
+from sqlwright.prompts.dialects.names import Names
 from sqlwright.prompts.measures import NUMERIC, least_and_greatest, newest, number
 from sqlwright.schema import Column, ColumnRef, ForeignKey
 from sqlwright.types import Cell, ColumnExamples, DescriptionMatch, ValueMatch
@@ -77,6 +78,8 @@ class ColumnKnowledge:
     """Columns that refer to others."""
     names: frozenset[str]
     """Names of all tables and columns, folded."""
+    written: Names
+    """Writes names as a query does."""
     drawn: Callable[[ColumnRef], random.Random] | None = None
     """Draws the one example of a column that is shown; None shows frequent ones."""
     given: Mapping[ColumnRef, ColumnExamples] = field(default_factory=dict)

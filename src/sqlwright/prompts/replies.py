@@ -37,10 +37,21 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"(?:^|(?<=\n))[ \t>]*(```+|~~~+)[ \t]*([\w+-]*)", re.MULTILINE)
-_INLINE_FENCE = re.compile(r"```((?:sqlite|sql)\b)?(.*?)```", re.IGNORECASE | re.DOTALL)
+_SQL_TAGS = frozenset(
+    """
+    sql sqlite sqlite3 postgres postgresql pgsql psql plpgsql duckdb mysql mariadb tsql t-sql mssql
+    plsql oracle bigquery snowflake redshift clickhouse trino presto athena spark sparksql spark-sql
+    hive databricks
+    """.split()  # noqa: SIM905 - forty quoted words say less
+)
+"""Names of languages that fences of a query bear."""
+_INLINE_FENCE = re.compile(
+    rf"```((?:{'|'.join(sorted(_SQL_TAGS, reverse=True))})\b)?(.*?)```", re.IGNORECASE | re.DOTALL
+)
 _LEFTOVER = re.compile(r"(?:```\w{0,40}|</?\w{1,40}>|[\s;`])\Z")
 _SQL_KEYS = re.compile(
-    r"(?:final|revised|corrected|fixed|new|generated|predicted)?(?:sql(?:ite)?(?:query|code)?|query|answer)"
+    r"(?:final|revised|corrected|fixed|new|generated|predicted)?(?:(?:sql(?:ite)?|postgres(?:ql)?|duckdb|mysql|mariadb)"
+    r"(?:query|code)?|query|answer)"
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*•–]|\(?\d{1,3}[.):])[ \t]+(\S.*)$", re.MULTILINE)
 _QUOTED_ITEM = re.compile(r"[\"“”]([^\"“”\n]+)[\"“”]|'((?:[^'\n]|'\w)+)'(?!\w)")
@@ -265,10 +276,10 @@ def _fences(text: str) -> list[_Block]:
 def _in_fences(text: str, effort: Effort) -> FoundQuery | None:
     """The last query in a block of SQL, else in a block of anything, else in marks on one line."""
     blocks = _fences(text)
-    ordered = sorted(blocks, key=lambda block: block.language in {"sql", "sqlite"})
+    ordered = sorted(blocks, key=lambda block: block.language in _SQL_TAGS)
     for block in reversed(ordered[-_MOST_MARKS:]):
         found = last_statement(block.content, block.inner)
-        if found is None and block.language in {"", "sql", "sqlite"}:
+        if (found is None and block.language in _SQL_TAGS) or not block.language:
             found = last_in_prose(block.content, effort)
         if found is not None:
             return found._replace(start=block.start, end=block.end)

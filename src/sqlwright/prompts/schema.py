@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Literal
 from sqlwright.messages import Span, Text
 from sqlwright.prompts.cells import render_result, render_sql
 from sqlwright.prompts.columns import ColumnKnowledge, described_parts, values_by_column
+from sqlwright.prompts.dialects.names import Names
 from sqlwright.prompts.styles.compact import compact
 from sqlwright.prompts.styles.ddl import ddl
 from sqlwright.prompts.styles.laid import LaidTable, Line, ShownTable
 from sqlwright.prompts.styles.soft import soft, soft_closing
 from sqlwright.schema import ColumnRef, Detail, ForeignKey, SchemaView, fold_name
-from sqlwright.sql.tokens import quote_name
 from sqlwright.types import ColumnExamples, DescriptionMatch, ValueMatch
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ class SchemaLayout:
             examples,
             view.schema.foreign_key_columns,
             frozenset(fold_name(name) for ref in view.schema.columns for name in ref),
+            Names(view.schema),
             drawn,
             {of_column.column: of_column for of_column in given},
             frequent,
@@ -177,7 +178,7 @@ def _shown(view: SchemaView) -> Iterator[ShownTable]:
             keys.setdefault(key.table, []).append(key)
             joining.update(ref for pair in key.pairs for ref in pair)
         elif key.table in names and len(key.columns) == 1:
-            target = f"{quote_name(key.target_table)}.{quote_name(key.target_columns[0])}"
+            target = Names(schema).column(key.pairs[0][1])
             elsewhere.setdefault(key.table, {})[key.columns[0]] = target
     for table in schema.tables:
         if table.name not in names:

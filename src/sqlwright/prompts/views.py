@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 from sqlwright.messages import Span
 from sqlwright.prompts.cells import WORDS, SpanWriter, sql_pieces, typed
+from sqlwright.prompts.columns import ColumnKnowledge
 from sqlwright.schema import Table, fold_name
 from sqlwright.sql.reading import tables_used
-from sqlwright.sql.tokens import quote_name
 
 LONGEST = 1_500
 """Characters of a view's query that is shown; half of one would mislead."""
@@ -40,10 +40,10 @@ def view_query(table: Table, names: Collection[str], longest: int = LONGEST) -> 
     return writer.text().spans if written <= longest else ()
 
 
-def made_of(table: Table, names: Collection[str]) -> str:
+def made_of(table: Table, known: ColumnKnowledge) -> str:
     """The tables that a view's query reads, for one that is too long to be shown; empty for a
-    table. `names` are those of the schema, folded."""
+    table."""
     if not table.definition:
         return ""
-    read = (name for name in tables_used(table.definition) if fold_name(name) in names)
-    return ", ".join(map(quote_name, read))
+    read = (name for name in tables_used(table.definition) if fold_name(name) in known.names)
+    return ", ".join(map(known.written.table, read))

@@ -47,7 +47,7 @@ from sqlwright.protocols.remembered import Remembered
 from sqlwright.schema import ColumnRef, ForeignKey, Schema
 from sqlwright.spending import Spending, Worth
 from sqlwright.types import Cell, ExecutionResult, State, ValueMatch
-from sqlwright.types.plans import QueryCost
+from sqlwright.types.plans import QueryCost, ScanLimit
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile, TableProfile
@@ -100,6 +100,9 @@ class Limits:
     result_bytes: Count = 16 * 1024 * 1024
     cell_bytes: Count = 1024 * 1024
     memory_bytes: Count = 1024 * 1024 * 1024
+    scan: ScanLimit | None = None
+    """The most that it may read by the engine's estimate, which is asked for before it runs; None
+    asks for none."""
 
 
 R = TypeVar("R")
@@ -235,6 +238,11 @@ class Database(Protocol):
     def check(self, sql: str) -> None:
         """Raise UnsafeQuery unless the text is one query that only reads, and only what may be
         read. `execute` does this first."""
+        ...
+
+    @property
+    def estimates(self) -> bool:
+        """True if `cost` tells how much a query reads."""
         ...
 
     def cost(self, sql: str, run: Run) -> QueryCost:

@@ -10,6 +10,7 @@ working folder or the nearest one above it (`boundary.project_file` says which a
     tables = ["orders", "customers"]
     prepare = false
     seconds = 20
+    max_scan = "10GB"
 
     [limits]
     seconds = 5

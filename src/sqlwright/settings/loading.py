@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import NoneType, UnionType
@@ -18,6 +18,7 @@ from sqlwright.errors import ConfigError
 from sqlwright.messages import Effort, Privacy, Verbosity
 from sqlwright.recipes.registry import default_recipe
 from sqlwright.settings.models import LARGEST, CapabilityValues, Whole, models_from
+from sqlwright.settings.scan import parse_scan
 from sqlwright.settings.values import Settings
 from sqlwright.spending import parse_budget, parse_worth
 
@@ -69,6 +70,7 @@ class _ProjectFile(BaseModel):
     calibration: str | None = None
     prepare: bool | None = None
     seconds: float | None = Field(default=None, gt=0)
+    max_scan: str | None = None
     limits: _LimitValues = Field(default_factory=_LimitValues)
     llm: _LlmValues = Field(default_factory=_LlmValues)
 
@@ -103,7 +105,8 @@ def load_settings(
                 settings = _with(settings, name, value)
     if "recipe" not in origins:
         settings = replace(settings, recipe=default_recipe(settings.llm.model))
-    return replace(settings, overrides=tuple(overrides), origins=origins)
+    limits = replace(settings.limits, scan=settings.max_scan)
+    return replace(settings, overrides=tuple(overrides), limits=limits, origins=origins)
 
 
 def prepares(environ: Mapping[str, str]) -> bool:
@@ -248,6 +251,14 @@ _CHOICES: Mapping[Any, Mapping[str, Any]] = {
 }
 
 
+_PARSED: Mapping[str, Callable[[str], Any]] = {
+    "llm.budget": parse_budget,
+    "llm.worth": parse_worth,
+    "max_scan": parse_scan,
+}
+"""Settings that are amounts, and what reads them."""
+
+
 def _variable(name: str) -> str:
     return PREFIX + name.replace(".", "_").upper()
 
@@ -258,13 +269,14 @@ def _placed(values: dict[str, Any], folder: Path | None, origin: str) -> dict[st
     if "llm.capabilities" in values:
         told = values["llm.capabilities"].items()
         values["llm.capabilities"] = tuple((k, v) for k, v in told if v is not None)
-    for name, parsed in (("budget", parse_budget), ("worth", parse_worth)):
-        if (given := values.get(f"llm.{name}")) is None:
+    for name, parsed in _PARSED.items():
+        if (given := values.get(name)) is None:
             continue
         try:
-            values[f"llm.{name}"] = parsed(given)
+            values[name] = parsed(given)
         except ConfigError as error:
-            raise ConfigError(f"{origin or f'--{name}'}: {error}", hint=error.hint) from None
+            flag = f"--{name.rpartition('.')[2].replace('_', '-')}"
+            raise ConfigError(f"{origin or flag}: {error}", hint=error.hint) from None
     if "tables" in values:
         values["tables"] = tuple(name.strip() for name in values["tables"])
     for name in ("descriptions", "home", "calibration", "llm.prices", "llm.record", "llm.replay"):

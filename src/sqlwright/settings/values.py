@@ -10,6 +10,7 @@ from sqlwright.boundary.home import home
 from sqlwright.database.address import parse_address
 from sqlwright.llm.options import LlmOptions
 from sqlwright.protocols import Limits
+from sqlwright.types.plans import ScanLimit
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Settings:
     prepare: bool = True
     """True if a small database is prepared without being asked."""
     seconds: float | None = None
+    max_scan: ScanLimit | None = None
+    """The most that one query may read, by the engine's estimate; `limits` has it, too."""
     limits: Limits = field(default_factory=Limits)
     llm: LlmOptions = field(default_factory=LlmOptions)
     file: Path | None = None

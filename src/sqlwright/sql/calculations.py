@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from sqlwright.sql.tree import query_tree
+from sqlwright.sql.shape.tree import shaped_tree
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 
 class Calculations(NamedTuple):
@@ -18,13 +21,13 @@ class Calculations(NamedTuple):
     """True if something is divided without either side being made real."""
 
 
-def calculations(sql: str) -> Calculations:
+def calculations(sql: str, dialect: str = "sqlite") -> Calculations:
     """The calculations of a query; none where the text is no query."""
     from sqlglot import exp
 
     from sqlwright.sql.tree_facts.nodes import aggregate_of, date_part_of, value_of
 
-    tree = query_tree(sql)
+    tree = shaped_tree(sql, dialect)
     if tree is None:
         return Calculations(frozenset(), frozenset(), whole_division=False)
     signs: dict[type[exp.Expr], str] = {
@@ -45,7 +48,7 @@ def calculations(sql: str) -> Calculations:
             sides = [side.unnest() for side in (node.this, node.expression)]
             values = [value_of(s) for s in sides if isinstance(s, exp.Literal) and not s.is_string]
             numbers.update(float(v) for v in values if not isinstance(v, str) and v != 1)
-            whole = whole or (isinstance(node, exp.Div) and not _is_real(node))
+            whole = whole or (isinstance(node, exp.Div) and not is_real(node))
         elif not isinstance(node, exp.Func) or isinstance(node, skipped):
             continue
         elif aggregate_of(node) is None and date_part_of(node) is None:
@@ -54,12 +57,11 @@ def calculations(sql: str) -> Calculations:
     return Calculations(frozenset(functions), frozenset(numbers), whole)
 
 
-def _is_real(division: object) -> bool:
+def is_real(division: exp.Expr) -> bool:
     """True if something in a division is a real number: a cast to one, AVG, or a number with a
     point."""
     from sqlglot import exp
 
-    assert isinstance(division, exp.Div)
     for node in division.walk():
         if isinstance(node, exp.Avg):
             return True

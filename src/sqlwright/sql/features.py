@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sqlwright.sql.tree import query_tree
+from sqlwright.sql.shape.tree import shaped_tree
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -19,9 +19,9 @@ FEATURES = (
 """Names of the features, in the order in which they are told."""
 
 
-def features(sql: str) -> tuple[str, ...]:
+def features(sql: str, dialect: str = "sqlite") -> tuple[str, ...]:
     """The features that a query uses anywhere; none where the text is no query."""
-    tree = query_tree(sql)
+    tree = shaped_tree(sql, dialect)
     if tree is None:
         return ()
     found = {name for node in tree.walk() for name in _of(node)}

@@ -1,6 +1,8 @@
 """Meanings of the names in a query: stored columns, columns of subqueries, texts.
 
-SQLite takes a name in double quotes that names nothing for a text; so does this.
+Names are looked for as the schema's dialect does: whatever their case, or, where an engine folds
+names without quotes (`sql/shape/` has done that), exactly. SQLite takes a name in double quotes
+that names nothing for a text; so does this, for SQLite.
 """
 
 from __future__ import annotations
@@ -12,11 +14,12 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from sqlwright.schema import ColumnRef, Schema, Table
+from sqlwright.sql.dialects import dialect_of
 from sqlwright.sql.tokens import quote_text
 from sqlwright.sql.tree import node_text
 
 Columns = Mapping[str, ColumnRef | None] | None
-"""Names in lower case, each with the stored column it passes on; None when they aren't known."""
+"""Names as they are looked for, each with the stored column it passes on; None when they aren't known."""
 
 
 UNNAMED = "a list"
@@ -62,7 +65,7 @@ class Names:
         queries = self._with(query)
         sources = tuple(self._source(node, queries) for node in source_nodes(query))
         shown = {
-            item.alias.lower(): item.this
+            self.key(item.alias): item.this
             for item in query.expressions
             if isinstance(item, exp.Alias)
         }
@@ -80,13 +83,13 @@ class Names:
 
     def find(self, node: exp.Column) -> Named:
         """The meaning of a column's name; only its text, as it is written, where it isn't known."""
-        name, alias = node.name.lower(), node.table.lower()
+        name, alias = self.key(node.name), self.key(node.table)
         at: Names | None = self
         vague = False
         while at is not None:
             for source in at.sources:
                 vague = vague or source.columns is None
-                if alias not in {"", source.alias.lower()}:
+                if alias not in {"", self.key(source.alias)} or _elsewhere(node, source):
                     continue
                 if source.columns is None and alias:
                     return Named(node_text(node))
@@ -96,7 +99,8 @@ class Names:
                 return Named(node.name, behind=at.shown[name])
             at = at.outer
         quoted = isinstance(node.this, exp.Identifier) and node.this.args.get("quoted")
-        if quoted and not alias and not vague and node.name:
+        is_text = quoted and self.schema.dialect == "sqlite"
+        if is_text and not alias and not vague and node.name:
             return Named(quote_text(node.name), literal=node.name)
         return Named(node_text(node))
 
@@ -108,8 +112,12 @@ class Names:
             return f"{source.table.name} as {source.alias}"
         return source.table.name
 
+    def key(self, name: str) -> str:
+        """A name as it is looked for."""
+        return name_key(self.schema, name)
+
     def _named(self, node: exp.Column, source: Source) -> Named:
-        ref = None if source.columns is None else source.columns[node.name.lower()]
+        ref = None if source.columns is None else source.columns[self.key(node.name)]
         if source.table is None or ref is None:
             return Named(f"{source.alias}.{node.name}" if source.alias else node.name, ref)
         doubled = id(source.node) in self.doubled
@@ -118,18 +126,21 @@ class Names:
     def _with(self, query: exp.Expr) -> dict[str, Columns]:
         queries = dict(self.queries)
         for cte in common_tables(query):
-            queries[cte.alias.lower()] = self._shown_by(cte, queries)
+            queries[self.key(cte.alias)] = self._shown_by(cte, queries)
         return queries
 
     def _source(self, node: exp.Expr, queries: Mapping[str, Columns]) -> Source:
         alias = node.alias_or_name
         if isinstance(node, exp.Table):
-            name = node.name.lower()
-            if name in queries:
+            name = self.key(node.name)
+            if name in queries and not node.db:
                 return Source(alias, node, None, queries[name])
-            table = self.schema.table(node.name)
-            if table is not None and isinstance(node.this, exp.Identifier):
-                refs = {c.name.lower(): ColumnRef(table.name, c.name) for c in table.columns}
+            table = stored_table(self.schema, node)
+            if table is not None:
+                given = node.args.get("alias")
+                if isinstance(given, exp.TableAlias) and given.columns:
+                    return Source(alias, node, table, None)
+                refs = {self.key(c.name): ColumnRef(table.name, c.name) for c in table.columns}
                 return Source(alias, node, table, refs)
             return Source(alias, node, None, None)
         return Source(alias, node, None, self._shown_by(node, queries))
@@ -139,7 +150,7 @@ class Names:
         select = first_select(node)
         given = node.args.get("alias")
         if isinstance(given, exp.TableAlias) and given.columns:
-            return dict.fromkeys(name.name.lower() for name in given.columns)
+            return dict.fromkeys(self.key(name.name) for name in given.columns)
         if select is None:
             return None
         compound = isinstance(select.parent, exp.SetOperation)
@@ -150,13 +161,46 @@ class Names:
                 bare = item.unalias()
                 passed = isinstance(bare, exp.Column) and not compound
                 ref = inside.find(bare).column if passed else None
-                columns[item.alias_or_name.lower()] = ref
+                columns[self.key(item.alias_or_name)] = ref
                 continue
             for source in inside.sources:
                 if source.columns is None:
                     return None
                 columns.update(source.columns)
         return columns
+
+
+def name_key(schema: Schema, name: str) -> str:
+    """A name as a schema's dialect looks for it: in lower case, or as it is where the dialect has
+    folded it and looks for exactly that."""
+    return name.lower() if dialect_of(schema).case == "blind" else name
+
+
+def stored_table(schema: Schema, node: exp.Expr) -> Table | None:
+    """The stored table that a table of a query is, by its name and its namespace; None for a
+    function, and where there is none of that name."""
+    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+        return None
+    if schema.dialect == "sqlite":
+        return schema.table(node.name)
+    own = name_key(schema, node.name)
+    namespace = name_key(schema, node.db)
+    usual = {"", name_key(schema, dialect_of(schema).namespace or schema.name)}
+    if node.catalog and name_key(schema, node.catalog) != name_key(schema, schema.name):
+        return None
+    for table in schema.tables:
+        if name_key(schema, table.own_name) != own:
+            continue
+        there = name_key(schema, table.namespace)
+        if there == namespace or (not there and namespace in usual):
+            return table
+    return None
+
+
+def _elsewhere(node: exp.Column, source: Source) -> bool:
+    """True if a column is of a namespace that a source isn't of."""
+    db = source.node.db if isinstance(source.node, exp.Table) else ""
+    return bool(node.db and db and node.db.lower() != db.lower())
 
 
 def is_star(node: exp.Expr) -> bool:
@@ -221,7 +265,7 @@ def numbered_item(key: exp.Expr, select: exp.Select) -> exp.Expr:
 def renamed_item(node: exp.Expr, names: Names) -> exp.Expr:
     """The shown expression whose name it is; in ORDER BY such names go first."""
     if isinstance(node, exp.Column) and not node.table:
-        return names.shown.get(node.name.lower(), node)
+        return names.shown.get(names.key(node.name), node)
     return node
 
 
@@ -232,19 +276,23 @@ def doubled_sources(tree: exp.Expr, schema: Schema) -> frozenset[int]:
     for select in tree.find_all(exp.Select):
         tables: dict[str, list[exp.Expr]] = {}
         for node in source_nodes(select):
-            if isinstance(node, exp.Table) and schema.table(node.name) is not None:
-                tables.setdefault(node.name.lower(), []).append(node)
+            table = stored_table(schema, node)
+            if table is not None:
+                tables.setdefault(table.name, []).append(node)
         found.update(id(one) for group in tables.values() if len(group) > 1 for one in group)
-        found.update(_shared_with_outer(select, tables))
+        found.update(_shared_with_outer(select, tables, schema))
     return frozenset(found)
 
 
-def _shared_with_outer(select: exp.Select, tables: Mapping[str, list[exp.Expr]]) -> Iterator[int]:
+def _shared_with_outer(
+    select: exp.Select, tables: Mapping[str, list[exp.Expr]], schema: Schema
+) -> Iterator[int]:
     around = select.parent_select
     while around is not None:
         used = {column.table.lower() for column in select.find_all(exp.Column)}
         for node in source_nodes(around):
-            own = tables.get(node.name.lower(), ()) if isinstance(node, exp.Table) else ()
+            table = stored_table(schema, node)
+            own = () if table is None else tables.get(table.name, ())
             aliases = {one.alias_or_name.lower() for one in own}
             if own and node.alias_or_name.lower() in used - aliases:
                 yield id(node)

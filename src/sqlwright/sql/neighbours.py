@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from sqlglot import exp
 
 from sqlwright.schema import Schema, Table
-from sqlwright.sql.names import source_nodes
+from sqlwright.sql.names import source_nodes, stored_table
 from sqlwright.sql.tree import node_text, query_tree
 from sqlwright.sql.tree_facts.nodes import row_count
 
@@ -34,7 +34,7 @@ _AGGREGATES: dict[type[exp.Expr], tuple[type[exp.AggFunc], ...]] = {
 def neighbours(sql: str, schema: Schema) -> tuple[str, ...]:
     """Each another text, in the order of the places in the query; none where the text is no
     query."""
-    tree = query_tree(sql)
+    tree = query_tree(sql, schema.dialect)
     if tree is None:
         return ()
     found: dict[str, None] = {}
@@ -42,10 +42,10 @@ def neighbours(sql: str, schema: Schema) -> tuple[str, ...]:
         for change in _changes(node, schema):
             whole = tree.copy()
             place = next(one for at, one in enumerate(whole.walk(bfs=False)) if at == number)
-            text = node_text(change(place) or whole)
+            text = node_text(change(place) or whole, schema.dialect)
             if text:
                 found[text] = None
-    found.pop(node_text(tree), None)
+    found.pop(node_text(tree, schema.dialect), None)
     return tuple(found)
 
 
@@ -207,7 +207,7 @@ def _table_of(node: exp.Column, schema: Schema) -> Table | None:
     select = node.find_ancestor(exp.Select)
     for source in () if select is None else source_nodes(select):
         if isinstance(source, exp.Table):
-            table = schema.table(source.name)
+            table = stored_table(schema, source)
             named = node.table.casefold() in {"", source.alias_or_name.casefold()}
             if table is not None and named and table.column(node.name) is not None:
                 return table

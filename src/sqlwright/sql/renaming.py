@@ -8,13 +8,15 @@ from sqlwright.schema import fold_name
 from sqlwright.sql.tree import node_text, query_tree
 
 
-def rename_tables(sql: str, names: Mapping[str, str]) -> str | None:
+def rename_tables(
+    sql: str, names: Mapping[str, str], dialect: str = "sqlite"
+) -> str | None:
     """The query with tables' new names by their old ones, each under its old name as an alias where
     it has no other, so that the columns' qualifiers hold; the text itself where none is renamed,
     None where it can't be read as a query."""
     from sqlglot import exp
 
-    tree = query_tree(sql)
+    tree = query_tree(sql, dialect)
     if tree is None:
         return None
     changed = tree.copy()
@@ -30,4 +32,4 @@ def rename_tables(sql: str, names: Mapping[str, str]) -> str | None:
             node.set("alias", exp.TableAlias(this=exp.to_identifier(old, quoted=True)))
         node.set("this", exp.to_identifier(name, quoted=True))
         renamed = True
-    return node_text(changed) if renamed else sql
+    return node_text(changed, dialect) if renamed else sql

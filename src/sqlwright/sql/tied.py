@@ -6,12 +6,12 @@ from sqlwright.sql.tree import node_text, query_tree
 from sqlwright.sql.tree_facts.nodes import row_count
 
 
-def tied_rows(sql: str) -> str | None:
+def tied_rows(sql: str, dialect: str = "sqlite") -> str | None:
     """The query with its keys of ORDER BY shown and one row more kept; None where there is no
     ORDER BY with a plain LIMIT, or DISTINCT, whose rows would be others."""
     from sqlglot import exp
 
-    tree = query_tree(sql)
+    tree = query_tree(sql, dialect)
     if not isinstance(tree, exp.Select) or tree.args.get("distinct") is not None:
         return None
     order, limit = tree.args.get("order"), row_count(tree.args.get("limit"))
@@ -32,16 +32,18 @@ def tied_rows(sql: str) -> str | None:
     shown = [exp.alias_(key, f"key{number}") for number, key in enumerate(keys)]
     wider.set("expressions", [*(item.copy() for item in tree.expressions), *shown])
     wider.set("limit", exp.Limit(expression=exp.Literal.number(limit + 1)))
-    return node_text(wider) or None
+    return node_text(wider, dialect) or None
 
 
-def settled_order(sql: str, columns: int, *, descending: bool) -> str | None:
+def settled_order(
+    sql: str, columns: int, dialect: str = "sqlite", *, descending: bool
+) -> str | None:
     """The query with rows that are equal by an ORDER BY, or kept by a LIMIT without one, put in the
     order of what is shown. None where nothing is ordered or limited. `columns` is how many the
     whole query shows."""
     from sqlglot import exp
 
-    tree = query_tree(sql)
+    tree = query_tree(sql, dialect)
     if tree is None:
         return None
     wider, found = tree.copy(), False
@@ -64,16 +66,16 @@ def settled_order(sql: str, columns: int, *, descending: bool) -> str | None:
         own = [key.copy() for key in order.expressions] if order is not None else []
         query.set("order", exp.Order(expressions=[*own, *keys]))
         found = True
-    return node_text(wider) or None if found else None
+    return node_text(wider, dialect) or None if found else None
 
 
-def settled_groups(sql: str, *, highest: bool) -> str | None:
+def settled_groups(sql: str, dialect: str = "sqlite", *, highest: bool) -> str | None:
     """The query with the highest or the lowest value of a group in place of each column that it
     shows of a group as it comes. Both give the same where all rows of a group agree. None where
     nothing is grouped; with MIN or MAX SQLite takes the row in which that is."""
     from sqlglot import exp
 
-    tree = query_tree(sql)
+    tree = query_tree(sql, dialect)
     if tree is None:
         return None
     wider, found = tree.copy(), False
@@ -89,4 +91,4 @@ def settled_groups(sql: str, *, highest: bool) -> str | None:
                 one = shown.copy()
                 shown.replace(exp.Max(this=one) if highest else exp.Min(this=one))
                 found = True
-    return node_text(wider) or None if found else None
+    return node_text(wider, dialect) or None if found else None

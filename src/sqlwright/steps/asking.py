@@ -9,24 +9,22 @@ from sqlwright.english.dates import speaks_of_now
 from sqlwright.english.languages import foreign_language
 from sqlwright.messages import Span, Text
 from sqlwright.prompts.cells import WORDS, SpanWriter, sql_pieces, typed, words_typed
+from sqlwright.prompts.dialects import dialect_rules
 from sqlwright.prompts.measures import newest
 from sqlwright.prompts.templates import model_text, plain_text, question_text
 from sqlwright.protocols import Context
+from sqlwright.sql.dialects import dialect_of
 from sqlwright.types import State, Turn
-
-DIALECTS = {"sqlite": "SQLite"}
-"""Names as people write them."""
-
 
 NEWEST = 3
 """Columns whose newest date is told."""
 
 
 def asked(state: State, context: Context | None = None) -> dict[str, Any]:
-    """The variables `question`, `evidence`, `history`, `dialect` and `today` of a template. The
-    first is the sub-question at hand, if there is one; the last is only filled with a context, and
-    where the question may depend on the day."""
-    dialect = state.view.schema.dialect
+    """The variables `question`, `evidence`, `history`, `dialect`, `written` (its rules) and `today`
+    of a template. The first is the sub-question at hand, if there is one; the last is only filled
+    with a context, and where the question may depend on the day."""
+    dialect = dialect_of(state.view.schema)
     return {
         "question": model_text(state.goal) if state.goal else question_text(state.question.text),
         "evidence": question_text(state.question.evidence),
@@ -34,7 +32,8 @@ def asked(state: State, context: Context | None = None) -> dict[str, Any]:
             {"question": question_text(turn.question), "sql": _earlier(turn, state)}
             for turn in state.question.history
         ],
-        "dialect": plain_text(DIALECTS.get(dialect, dialect)),
+        "dialect": plain_text(dialect.title),
+        "written": dialect_rules(dialect.name),
         "today": Text() if context is None else _today(state, context),
     }
 

@@ -14,12 +14,12 @@ from sqlwright.messages import Text
 from sqlwright.prompts.cells import SpanWriter, literal
 from sqlwright.prompts.columns import LONGEST_RETRIEVED
 from sqlwright.prompts.descriptions import essential
+from sqlwright.prompts.dialects.names import Names
 from sqlwright.prompts.fitting import Portion
 from sqlwright.prompts.sampling import PromptStep
 from sqlwright.prompts.schema import SchemaLayout, SchemaStyle
 from sqlwright.protocols import Catalog, Context, context_tokens
 from sqlwright.schema import ColumnRef, Detail, Schema, SchemaView
-from sqlwright.sql.tokens import quote_name
 from sqlwright.types import State, ValueMatch
 
 Style = SchemaStyle
@@ -134,11 +134,12 @@ def matched_values(state: State, context: Context) -> Text:
     schema doesn't mark them (style `soft`); empty where there are none. Of a sub-question only
     those that it or the evidence speaks of."""
     writer = SpanWriter()
+    written = Names(state.view.schema).column
     said = f"{state.goal}\n{state.question.evidence}".casefold() if state.goal else ""
     for number, match in enumerate(
         one for one in found_values(state, context) if not said or one.phrase.casefold() in said
     ):
-        column = f"{quote_name(match.column.table)}.{quote_name(match.column.column)}"
+        column = written(match.column)
         writer.add(f"{chr(10) if number else ''}{column} = ")
         near = f' (like "{" ".join(match.phrase.split())}")'
         writer.add(literal(match.value, LONGEST_RETRIEVED) + near, "value")

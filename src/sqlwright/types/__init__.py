@@ -30,6 +30,7 @@ from sqlwright.types.outcome import (
     TierRecord,
     Usage,
 )
+from sqlwright.types.plans import QueryCost
 from sqlwright.types.query_parts import QueryCondition, QueryPart
 from sqlwright.types.readings import Choice, QuestionBack, ReadingKind
 from sqlwright.types.results import (
@@ -240,6 +241,8 @@ class Answer:
     usage_by_step: Mapping[str, Usage] = field(default_factory=dict)
     """The same for each step that used a language model, in the order of their names."""
     recipe: str = ""
+    cost: QueryCost | None = None
+    """What the query reads, by the engine's estimate, where it gives one."""
     trace_id: str = ""
     refusal: RefusalReason | None = None
     """The reason of a refusal; None otherwise."""

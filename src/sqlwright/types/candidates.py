@@ -63,6 +63,9 @@ class Candidate:
     """The part of it that answers each phrase of the question, where a step has looked."""
     form: Query | None = field(default=None, repr=False, compare=False)
     """The form that `sql` was written from, where its author has it."""
+    dialect: str = field(default="sqlite", compare=False)
+    """The dialect of `sql`, the database's: authors need not say it, executing does
+    (`candidates.execute`)."""
     id: str = field(init=False, compare=False, default="")
     """Identifies the candidate, the same in every run: 12 hex digits, a digest of its author,
     query, sub-question, sample, plan and parent. Executing and judging it don't change it."""

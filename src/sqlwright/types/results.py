@@ -24,7 +24,7 @@ Cell = (
 """One value of a result, as the database gives it: an array is a tuple, a JSON document and a value
 of an enumeration are texts, an interval of months is a text."""
 
-ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable"]
+ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable", "costly"]
 ErrorCause = Literal[
     "", "unknown_table", "unknown_column", "unknown_function", "syntax",
     "locked", "damaged", "not_started", "slow", "forbidden", "refused", "unknown_host",

@@ -48,6 +48,7 @@ def command(
     reasoning: options.Reasoning = None,
     no_cache: options.NoCache = False,
     max_rows: options.MaxRows = None,
+    max_scan: options.MaxScan = None,
     timeout: options.Timeout = None,
     descriptions: options.Descriptions = None,
     tables: options.Tables = None,
@@ -77,6 +78,7 @@ def command(
         descriptions=descriptions,
         tables=tables,
         timeout=timeout,
+        max_scan=max_scan,
         max_rows=max_rows,
         prepare=False if no_prepare else None,
         llm=options.llm_flags(

@@ -35,6 +35,7 @@ def command(
         typer.Option("--evidence", metavar="TEXT", help="Outside knowledge for every question."),
     ] = "",
     max_rows: options.MaxRows = None,
+    max_scan: options.MaxScan = None,
     timeout: options.Timeout = None,
     no_questions: options.NoQuestions = False,
     descriptions: options.Descriptions = None,
@@ -72,6 +73,7 @@ def command(
         descriptions=descriptions,
         tables=tables,
         timeout=timeout,
+        max_scan=max_scan,
         max_rows=max_rows,
         prepare=False if no_prepare else None,
         llm=options.llm_flags(

@@ -38,6 +38,7 @@ def command(
     as_csv_safe: options.AsCsvSafe = False,
     tables: options.Tables = None,
     max_rows: options.MaxRows = None,
+    max_scan: options.MaxScan = None,
     timeout: options.Timeout = None,
 ) -> int:
     """Check, explain or run a query of your own, under the guard.
@@ -63,7 +64,7 @@ def command(
     screen = Screen.open()
     if target.note:
         screen.note(clean(target.note, 400))
-    settings = settled(max_rows=max_rows, tables=tables)
+    settings = settled(max_rows=max_rows, max_scan=max_scan, tables=tables)
     limits = settings.limits
     if timeout is not None:
         limits = replace(limits, seconds=timeout)

@@ -200,6 +200,14 @@ MaxRows = Annotated[
         help="Rows to show or print; without it 20 on a terminal, all that were fetched otherwise.",
     ),
 ]
+MaxScan = Annotated[
+    str | None,
+    typer.Option(
+        "--max-scan",
+        metavar="AMOUNT",
+        help="The most a query may read, by the database's estimate: 10GB, '5M rows', or both.",
+    ),
+]
 NoQuestions = Annotated[
     bool,
     typer.Option(

@@ -12,13 +12,19 @@ from typing import TYPE_CHECKING
 
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.terminal.text import clean
+from sqlwright.database.address import COMPRESSED, DATA_ENDINGS, DUCKDB_ENDINGS, shown_address
 from sqlwright.presentation.answer import readable
 
 if TYPE_CHECKING:
     from sqlwright.settings.values import Settings
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://|sqlite:|file:")
-_ENDINGS = (".sqlite", ".sqlite3", ".db", ".db3", ".s3db", ".sl3", ".duckdb")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://|(?:sqlite3?|duckdb|file):")
+_ENDINGS = (
+    ".sqlite", ".sqlite3", ".db", ".db3", ".s3db", ".sl3", *DUCKDB_ENDINGS, *DATA_ENDINGS,
+    *(ending + packed for ending in DATA_ENDINGS for packed in COMPRESSED),
+)  # fmt: skip
+_PATTERN = re.compile(r"[^\s?]*\*[^\s?]*")
+"""A glob of files; a question may hold a question mark."""
 STDIN_LIMIT = 1_000_000
 """Bytes of a question or query that are read from standard input."""
 
@@ -41,11 +47,11 @@ def looks_like_database(word: str) -> bool:
         return False
     try:
         path = Path(word).expanduser()
-        if path.is_file() or (os.sep in word and path.exists()):
+        if path.is_file() or (os.sep in word and path.exists()) or _is_data_folder(path):
             return True
     except (OSError, RuntimeError, UnicodeEncodeError):
         return False
-    if word.lower().endswith(_ENDINGS):
+    if word.lower().endswith(_ENDINGS) or _PATTERN.fullmatch(word):
         return " " not in word.strip() or os.sep in word
     return word.startswith(("/", "./", "../", "~")) and " " not in word
 
@@ -66,7 +72,8 @@ def read_target(
             database = rest.pop(0)
         elif len(rest) > 1 and looks_like_database(rest[-1]):
             database = rest.pop()
-            note = f"taking '{database}' for the database; it is usually written first"
+            shown = shown_address(database)
+            note = f"taking '{shown}' for the database; it is usually written first"
     database = database or default_database(os.environ)
     if database is None:
         raise UsageError(
@@ -97,6 +104,13 @@ def default_database(environment: Mapping[str, str]) -> str | None:
         or _project(environment).database
         or environment.get("DATABASE_URL")
         or None
+    )
+
+
+def _is_data_folder(path: Path) -> bool:
+    """True for a folder with files that are tables, here or below the working folder."""
+    return path.is_dir() and any(
+        found.name.lower().endswith(DATA_ENDINGS) for found in path.iterdir()
     )
 
 

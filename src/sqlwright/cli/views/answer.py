@@ -24,7 +24,7 @@ from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.cli.views.understood import part_line
 from sqlwright.presentation.answer import DOUBTED_ROWS, NO_ROWS, doubt_words
 from sqlwright.presentation.asking_back import assumed_words
-from sqlwright.presentation.costs import usage_words
+from sqlwright.presentation.costs import cost_words, usage_words
 from sqlwright.presentation.numbers import percent
 from sqlwright.presentation.spent import spent_words
 from sqlwright.presentation.sql_text import in_clauses
@@ -86,6 +86,7 @@ def answer_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
         result_lines(answer, display),
         _certainty_lines(answer, display),
         assumed_lines(answer, display.width),
+        cost_lines(answer, display.width),
         _spent_lines(answer, display),
         _considered_lines(answer, display),
         warning_lines(answer.warnings, display),
@@ -261,6 +262,13 @@ def _certainty_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
         for text, against in basis_lines(answer)
     ]
     yield from labelled("how sure", entries, display.width)
+
+
+def cost_lines(answer: Answer, width: int) -> Iterator[Text]:
+    """What the query reads, by the engine's estimate, where it gives one."""
+    if answer.cost is not None:
+        words = f"about {cost_words(answer.cost)}, by the database's estimate"
+        yield from labelled("reads", [Text(words)], width)
 
 
 def _spent_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:

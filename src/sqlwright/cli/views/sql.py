@@ -14,12 +14,14 @@ from sqlwright.cli.failure import QueryError
 from sqlwright.cli.terminal.layout import labelled
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions, sql_lines
-from sqlwright.errors import Cancelled, UnsafeQuery
+from sqlwright.errors import Cancelled, TooCostly, UnsafeQuery
+from sqlwright.presentation.costs import cost_words
 from sqlwright.types import ErrorCause, ExecutionResult
 
 if TYPE_CHECKING:
     from sqlwright.protocols import Database, Limits
     from sqlwright.schema import Schema
+    from sqlwright.types.plans import QueryCost
 
 SUGGESTED = 3
 """Names offered for one that isn't there."""
@@ -78,6 +80,8 @@ def raise_failure(result: ExecutionResult, database: Database) -> None:
         raise UnsafeQuery(error.message)
     if error.kind == "cancelled":
         raise Cancelled(error.message)
+    if error.kind == "costly":
+        raise TooCostly(error.message, hint="Narrow the query, or allow more with --max-scan.")
     hints = {
         "timeout": "Allow more time with --timeout, or narrow the query.",
         "memory": "Narrow the query: fewer columns, a WHERE clause, a LIMIT.",
@@ -100,7 +104,8 @@ def check_lines(
     except UnreadableQuery as error:
         advice = advice_on(error.cause, error.name, database.schema())
         raise QueryError(str(error), hint=advice) from None
-    steps = _plan(database, sql)
+    cost = _cost(database, sql)
+    steps = [Text(clean(line, 320)) for line in cost.outline]
     schema = database.schema()
     verdict = Text.assemble((f"{display.glyphs.tick} ", "good"), "one query that only reads")
     yield from labelled("guard", [verdict], display.width)
@@ -110,6 +115,9 @@ def check_lines(
         "tables", [Text(clean(", ".join(tables), 1_000))] if tables else [], display.width
     )
     yield from labelled("columns", [Text(", ".join(columns))] if columns else [], display.width)
+    if cost.told:
+        words = f"about {cost_words(cost)}, by the database's estimate"
+        yield from labelled("reads", [Text(words)], display.width)
     if plan:
         yield Text()
         yield from sql_lines(format_sql(sql), display)
@@ -117,12 +125,12 @@ def check_lines(
         yield from labelled("plan", steps, display.width, hang=2)
 
 
-def _plan(database: Database, sql: str) -> list[Text]:
-    """The engine's plan as an indented list."""
+def _cost(database: Database, sql: str) -> QueryCost:
+    """What the engine says that a query takes. Raises QueryError."""
     from sqlwright.protocols import Run
 
     plan = database.cost(sql, Run())
     if plan.error is not None:
         advice = advice_on(plan.error.cause, plan.error.name, database.schema())
         raise QueryError(plan.error.message, hint=advice)
-    return [Text(clean(line, 320)) for line in plan.outline]
+    return plan

@@ -32,13 +32,15 @@ NAMES_SECONDS = 1.0
 """Names of tables that are younger than this aren't read again for a query that names another."""
 _TOLD_ENGINES = ("InnoDB", "Aria", "MyISAM", "MEMORY")
 """Storage engines that tell when a table was last changed."""
+_STORED = ("BASE TABLE", "SYSTEM VERSIONED")
 _SIZE = """
     SELECT SUM(DATA_LENGTH + INDEX_LENGTH) FROM information_schema.TABLES
     WHERE TABLE_SCHEMA IN ({places}) AND TABLE_TYPE = 'BASE TABLE'
 """
-_ESTIMATES = """
+_COUNTS = """
     SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_ROWS FROM information_schema.TABLES
     WHERE TABLE_SCHEMA IN ({places}) AND TABLE_ROWS IS NOT NULL
+        AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED')
 """
 _STATE = """
     SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, CREATE_TIME, UPDATE_TIME, AUTO_INCREMENT
@@ -120,15 +122,35 @@ class MysqlDatabase(GuardedDatabase):
         schema = self._whole(seconds)
         return schema if self._tables is None else schema.only(self._tables)
 
-    def estimates(self) -> dict[str, int]:
+    def row_counts(self) -> Mapping[str, int]:
         """About how many rows each table has, as the server keeps it. Raises
         DatabaseUnavailable."""
-        found = self._read(_ESTIMATES)
-        named = {
-            (str(table) if base == self._server.usual else f"{base}.{table}"): int(str(rows))
-            for base, table, rows in found
-        }
-        return {n: rows for n, rows in named.items() if self._tables is None or n in self._tables}
+        found = {self._name(base, table): int(str(n)) for base, table, n in self._read(_COUNTS)}
+        return {n: rows for n, rows in found.items() if self._tables is None or n in self._tables}
+
+    def table_marks(
+        self, schema: Schema, stop: StopReading | None = None
+    ) -> Mapping[str, str] | None:
+        """A mark of each table by its name, which changes when its rows may have changed; views
+        have none. None where a storage engine doesn't tell, or the server."""
+        if stop is not None:
+            stop()
+        if not self._server.databases:
+            return {}
+        try:
+            state = self._read(_STATE)
+            started = self._read(_STARTED[self.dialect], ())
+        except DatabaseUnavailable:
+            return None
+        marks = {}
+        for base, table, kind, engine, *times in state:
+            name = self._name(base, table)
+            if kind not in _STORED or schema.table(name) is None:
+                continue
+            if engine not in _TOLD_ENGINES:
+                return None
+            marks[name] = _digest((engine, times, started))
+        return marks
 
     def login(self) -> Login:
         """What the login could do besides reading. Raises DatabaseUnavailable."""
@@ -154,9 +176,9 @@ class MysqlDatabase(GuardedDatabase):
             started = self._read(_STARTED[self.dialect], ())
         except DatabaseUnavailable:
             return ""
-        if any(row[2] == "BASE TABLE" and row[3] not in _TOLD_ENGINES for row in state):
+        if any(kind in _STORED and engine not in _TOLD_ENGINES for _, _, kind, engine, *_ in state):
             return ""
-        return hashlib.sha256(repr((state, started)).encode()).hexdigest()[:32]
+        return _digest((state, started))
 
     def size(self) -> int | None:
         """About how many bytes the databases hold; None when it can't be told."""
@@ -170,6 +192,9 @@ class MysqlDatabase(GuardedDatabase):
         databases = self._server.databases if parameters is None else parameters
         with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
             return list(connection.rows(sql.format(places=places(databases) or "NULL"), databases))
+
+    def _name(self, base: object, table: object) -> str:
+        return str(table) if base == self._server.usual else f"{base}.{table}"
 
     def _whole(self, seconds: float) -> Schema:
         with self.reader(seconds=seconds) as connection, self._reading_errors():
@@ -222,3 +247,7 @@ def _found(tables: Collection[str], schema: Schema, url: str) -> tuple[str, ...]
             )
         found.append(table.name)
     return tuple(dict.fromkeys(found))
+
+
+def _digest(state: object) -> str:
+    return hashlib.sha256(repr(state).encode()).hexdigest()[:32]

@@ -18,6 +18,7 @@ class _Mysql:
 
     failures = FAILURES
     threads = False
+    idle_bytes = 96 * 1024 * 1024
     addresses = 256 * 1024 * 1024
 
     def __init__(self) -> None:

@@ -86,6 +86,8 @@ def _named(number: int, message: str) -> str:
         return ""
     if number == 1142:
         return str(names[-1])
+    if number == 1370:  # ... command denied to user 'a'@'b' for routine 'c.d'
+        return str(names[-1]).rpartition(".")[2]
     if number == 1143:  # ... command denied to user 'a'@'b' for column 'c' in table 'd'
         return str(names[-2])
     if number in {1146, 1109, 1051}:

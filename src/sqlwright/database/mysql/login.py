@@ -40,14 +40,14 @@ class Login:
     """A login, by the server's own word."""
 
     name: str
-    may: tuple[str, ...]
+    excess: tuple[str, ...]
     """All that it could do besides reading, a sentence each; empty for one that only reads."""
     statements: tuple[str, ...]
     """Statements for an administrator, that make a login which can only read."""
 
     @property
     def only_reads(self) -> bool:
-        return not self.may
+        return not self.excess
 
 
 def read_login(

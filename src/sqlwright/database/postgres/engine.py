@@ -22,8 +22,9 @@ class _Postgres:
     """`workers.engine.Engine` for PostgreSQL servers."""
 
     failures = FAILURES
-    threads = False
+    threads = 0
     addresses = 512 * 1024 * 1024
+    idle_bytes = 128 * 1024 * 1024
 
     def __init__(self) -> None:
         self._clock = Clock()

@@ -57,6 +57,7 @@ class SqliteDatabase(GuardedDatabase):
     file through another SQLite library should do that from another process, or not meanwhile.
     """
 
+    estimates = False
     hints = _HINTS
     hint = "Check that the file and its folder may be read."
 

@@ -149,7 +149,8 @@ class ExpressionReader:
             finally:
                 self._unfolding.discard(name)
         identifier = node.this
-        if isinstance(identifier, exp.Identifier) and identifier.args.get("quoted"):
+        quoted = isinstance(identifier, exp.Identifier) and identifier.args.get("quoted")
+        if quoted and self._scope.quotes_texts:
             # SQLite takes a double-quoted name that is no column for a text.
             return f.Literal(name)
         raise UnsupportedQuery(f"no such column: {name}")
@@ -355,6 +356,8 @@ class ExpressionReader:
 
     def _special(self, node: exp.Expr) -> f.Condition | None:
         if isinstance(node, exp.Between):
+            if node.args.get("symmetric"):
+                raise UnsupportedQuery("BETWEEN SYMMETRIC isn't part of the form")
             operand, low, high = (self._argument(node, key) for key in ("this", "low", "high"))
             return f.Between(operand, low, high)
         if isinstance(node, exp.In):

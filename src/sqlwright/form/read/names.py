@@ -11,6 +11,7 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.joins import Node
 from sqlwright.schema import ColumnRef, Schema, Table
+from sqlwright.sql.names import stored_table
 from sqlwright.sql.tree import node_text
 
 Readable = f.Column | f.DerivedColumn
@@ -34,6 +35,14 @@ class Scope:
     items: list[exp.Expr] = field(default_factory=list)
     merged: set[tuple[str, str]] = field(default_factory=set)
     """(entry, column) pairs that USING or NATURAL has hidden behind an earlier column."""
+    exact: bool = False
+    """Names are looked for exactly, not whatever their case."""
+    quotes_texts: bool = True
+    """A name in double quotes that names nothing is a text, as in SQLite."""
+
+    def key(self, name: str) -> str:
+        """A name as it is looked for."""
+        return name if self.exact else name.casefold()
 
     def add_table(self, table: Table, alias: str) -> Entry:
         """A table under an alias; appearances of one table are numbered."""
@@ -42,36 +51,38 @@ class Scope:
             for entry in self.entries
         )
         columns: dict[str, Readable] = {
-            column.name.casefold(): f.Column(ColumnRef(table.name, column.name), instance)
+            self.key(column.name): f.Column(ColumnRef(table.name, column.name), instance)
             for column in table.columns
         }
-        return self._add(Entry(alias.casefold(), f.Source(table.name, instance), columns))
+        return self._add(Entry(self.key(alias), f.Source(table.name, instance), columns))
 
     def add_derived(self, number: int, names: list[str], alias: str) -> Entry:
         """A derived table under an alias, with the names of its items."""
         columns: dict[str, Readable] = {}
         for item, name in enumerate(names, 1):
-            columns.setdefault(name.casefold(), f.DerivedColumn(number, item))
-        return self._add(Entry(alias.casefold(), number, columns))
+            columns.setdefault(self.key(name), f.DerivedColumn(number, item))
+        return self._add(Entry(self.key(alias), number, columns))
 
     def _add(self, entry: Entry) -> Entry:
+        if not self.quotes_texts and any(one.name == entry.name for one in self.entries):
+            raise UnsupportedQuery(f"two tables are called {entry.name}")
         self.entries.append(entry)
         return entry
 
     def alias(self, name: str) -> exp.Expr | None:
         """The item that goes by a name."""
         for item in self.items:
-            if isinstance(item, exp.Alias) and item.alias.casefold() == name.casefold():
+            if isinstance(item, exp.Alias) and self.key(item.alias) == self.key(name):
                 aliased: exp.Expr = item.this
                 return aliased
         return None
 
     def find(self, name: str, qualifier: str) -> Readable | None:
         """The column of a name in this SELECT or, marked outer, in the one around it."""
-        found = self._own(name.casefold(), qualifier.casefold())
+        found = self._own(self.key(name), self.key(qualifier))
         if found is not None or self.outer is None:
             return found
-        borrowed = self.outer._own(name.casefold(), qualifier.casefold())
+        borrowed = self.outer._own(self.key(name), self.key(qualifier))
         if borrowed is None:
             return None
         if isinstance(borrowed, f.DerivedColumn):
@@ -89,7 +100,7 @@ class Scope:
     def stars(self, qualifier: str = "") -> Iterator[Entry]:
         """The entries that `*` or `name.*` stands for."""
         for entry in self.entries:
-            if not qualifier or entry.name == qualifier.casefold():
+            if not qualifier or entry.name == self.key(qualifier):
                 yield entry
 
     def visible(self, entry: Entry) -> Iterator[Readable]:
@@ -101,7 +112,8 @@ class Scope:
 
 def lookup_table(schema: Schema, table: exp.Table) -> Table:
     """The schema's table. Raises UnsupportedQuery when there is none."""
-    found = schema.table(table.name)
-    if found is None or table.db:
+    usual = schema.dialect != "sqlite" or not table.db
+    found = stored_table(schema, table) if usual else None
+    if found is None:
         raise UnsupportedQuery(f"no such table: {node_text(table)}")
     return found

@@ -23,7 +23,10 @@ from sqlwright.form.sequence.delinear import combine
 from sqlwright.form.sequence.grammar import GrammarState
 from sqlwright.form.sequence.linear import linearize
 from sqlwright.schema import Schema
-from sqlwright.sql.tree import node_text, query_tree
+from sqlwright.sql.dialects import dialect_of
+from sqlwright.sql.shape.tree import shaped_tree
+from sqlwright.sql.tree import node_text
+from sqlwright.sql.tree_facts.nodes import left_out_of
 
 _SET_OPERATORS: dict[type[exp.Expr], f.SetOperator] = {
     exp.Union: "union",
@@ -32,17 +35,21 @@ _SET_OPERATORS: dict[type[exp.Expr], f.SetOperator] = {
 }
 _UNSUPPORTED = ("windows", "laterals", "pivots", "qualify", "kind", "sample", "connect")
 
+_SOURCE = frozenset({"this", "db", "catalog", "alias", "joins", "indexed", "only"})
+"""What the form knows of a table in FROM."""
+_JOIN = frozenset({"", "NATURAL"})
+
 _Tables = Mapping[str, exp.Expr]
-"""Common table expressions by folded name."""
+"""Common table expressions by the names that they are looked for by."""
 
 
 def read_sql(sql: str, schema: Schema) -> f.Query:
-    """A query over `schema` as a form that the grammar can say.
+    """A query over `schema`, in its dialect, as a form that the grammar can say.
 
-    Names are resolved whatever their case, as SQLite does it: a double-quoted name that is no
+    Names are resolved as the schema's dialect does it; in SQLite a double-quoted name that is no
     column is a text. Raises UnsupportedQuery.
     """
-    tree = query_tree(sql)
+    tree = shaped_tree(sql, schema.dialect)
     if tree is None:
         raise UnsupportedQuery("not a query that can be read")
     try:
@@ -63,6 +70,8 @@ class _Reader:
     def __init__(self, schema: Schema, tables: _Tables) -> None:
         self._schema = schema
         self._tables = tables
+        self._is_sqlite = schema.dialect == "sqlite"
+        self._exact = dialect_of(schema).case != "blind"
 
     def query(self, node: exp.Expr, outer: Scope | None, *, top: bool = False) -> f.Query:
         """A SELECT or a set operation; `outer` is the scope its subquery position can see."""
@@ -77,6 +86,22 @@ class _Reader:
             return self._set_operation(node, outer)
         return _refuse(type(node).__name__)
 
+    def _key(self, name: str) -> str:
+        """A name as it is looked for."""
+        return name if self._exact else name.casefold()
+
+    def _check_source(self, node: exp.Expr) -> None:
+        """Refuse what other dialects say of a source and the form can't: samples, new names of
+        columns."""
+        if self._is_sqlite:
+            return
+        further = {name for name, value in node.args.items() if value} - _SOURCE
+        alias = node.args.get("alias")
+        if further:
+            _refuse(f"{min(further)} of a table")
+        if isinstance(alias, exp.TableAlias) and alias.columns:
+            _refuse("a table with renamed columns")
+
     def _with(self, with_: exp.With, node: exp.Expr, outer: Scope | None, *, top: bool) -> f.Query:
         if with_.args.get("recursive"):
             _refuse("recursion")
@@ -84,7 +109,7 @@ class _Reader:
         for table in with_.expressions:
             if table.args["alias"].columns:
                 _refuse("a common table expression with renamed columns")
-            tables[table.alias.casefold()] = table.this
+            tables[self._key(table.alias)] = table.this
         rest = node.copy()
         rest.set("with_", None)
         return _Reader(self._schema, tables).query(rest, outer, top=top)
@@ -106,15 +131,15 @@ class _Reader:
 
     def _wrapped(self, node: exp.Expr, whole: f.SetOperation) -> f.Select:
         """A set operation with an order as a SELECT from it."""
-        names = [item.alias_or_name.casefold() for item in self._outputs(node)]
+        names = [self._key(item.alias_or_name) for item in self._outputs(node)]
         items = tuple(f.DerivedColumn(1, number) for number in range(1, len(names) + 1))
         terms = []
         for term in node.args["order"].expressions if node.args.get("order") else ():
             key = term.this
             if isinstance(key, exp.Literal) and not key.is_string:
                 place = int(key.this) - 1
-            elif isinstance(key, exp.Column) and key.name.casefold() in names:
-                place = names.index(key.name.casefold())
+            elif isinstance(key, exp.Column) and self._key(key.name) in names:
+                place = names.index(self._key(key.name))
             else:
                 _refuse("a set operation ordered by an expression")
             if not 0 <= place < len(items):
@@ -160,6 +185,8 @@ class _Reader:
         if where is not None:
             conditions.append(read.condition(where.this))
         group, having = node.args.get("group"), node.args.get("having")
+        if group is not None and any(v for k, v in group.args.items() if k != "expressions"):
+            _refuse("GROUP BY with more than keys")
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             _refuse("DISTINCT ON")
@@ -186,6 +213,8 @@ class _Reader:
             if not plain.is_star:
                 items.append(read.expression(plain))
                 continue
+            if left_out_of(plain):
+                _refuse("a star without some columns")
             qualifier = plain.table if isinstance(plain, exp.Column) else ""
             for entry in scope.stars(qualifier):
                 whole = isinstance(entry.node, f.Source) and entry.node.instance == 1
@@ -204,7 +233,7 @@ class _Reader:
         self, node: exp.Select, outer: Scope | None
     ) -> tuple[Scope, list[f.Query], list[f.Join], list[exp.Expr]]:
         """The names of a FROM clause, its derived tables, its equalities, other ON conditions."""
-        scope = Scope(outer)
+        scope = Scope(outer, exact=self._exact, quotes_texts=self._is_sqlite)
         derived: list[f.Query] = []
         edges: list[f.Join] = []
         waiting: list[tuple[exp.Join, Entry]] = []
@@ -214,6 +243,8 @@ class _Reader:
         for join in node.args.get("joins") or ():
             if join.side not in {"", "LEFT"} or join.kind not in {"", "INNER", "CROSS", "OUTER"}:
                 _refuse(f"{join.side} {join.kind} JOIN")
+            if join.method not in _JOIN:
+                _refuse(f"{join.method} JOIN")
             entry = self._add(join.this, scope, derived)
             edges += self._shared(join, entry, scope)
             waiting.append((join, entry))
@@ -228,14 +259,16 @@ class _Reader:
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
             node = node.this
         if isinstance(node, exp.Table) and not node.args.get("joins"):
-            common = self._tables.get(node.name.casefold())
+            self._check_source(node)
+            common = None if node.db else self._tables.get(self._key(node.name))
             if common is None:
                 return scope.add_table(lookup_table(self._schema, node), node.alias_or_name)
             # Inside its own text the name means a stored table again.
-            hidden = {k: v for k, v in self._tables.items() if k != node.name.casefold()}
+            hidden = {k: v for k, v in self._tables.items() if k != self._key(node.name)}
             reader = _Reader(self._schema, hidden)
             return reader._derive(common, node.alias_or_name, scope, derived)
         if isinstance(node, exp.Subquery) and not node.args.get("joins"):
+            self._check_source(node)
             return self._derive(node.this, node.alias, scope, derived)
         return _refuse(f"{type(node).__name__} in FROM")
 
@@ -244,11 +277,10 @@ class _Reader:
         names = [item.alias_or_name or node_text(item) for item in self._outputs(node)]
         return scope.add_derived(len(derived), names, alias or f" {len(derived)}")
 
-    @staticmethod
-    def _shared(join: exp.Join, entry: Entry, scope: Scope) -> list[f.Join]:
+    def _shared(self, join: exp.Join, entry: Entry, scope: Scope) -> list[f.Join]:
         """The equalities of USING or NATURAL."""
         earlier = scope.entries[:-1]
-        names = [identifier.name.casefold() for identifier in join.args.get("using") or ()]
+        names = [self._key(identifier.name) for identifier in join.args.get("using") or ()]
         if join.method == "NATURAL":
             names = [n for n in entry.columns if any(n in other.columns for other in earlier)]
         edges = []
@@ -336,7 +368,7 @@ def _rows(node: exp.Expr | None) -> int | None:
     """A LIMIT or OFFSET."""
     if node is None:
         return None
-    value = node.expression
+    value = node.args.get("expression")
     if not (isinstance(value, exp.Literal) and value.this.isdigit()):
         _refuse("a number of rows that isn't a constant")
     return int(value.this)

@@ -1,190 +1,40 @@
-"""A form as SQL, with its joins restored and everything quoted."""
+"""A form as SQL of the database's dialect, with its joins restored and everything quoted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
-from sqlwright.form.joins import JoinStep, Node, plan_joins
-from sqlwright.form.kept import spelled_out
-from sqlwright.form.scopes import borrowed, mentions, needed
-from sqlwright.form.sequence.delinear import combine
-from sqlwright.form.write.expressions import ExpressionWriter
+from sqlwright.form.write.queries import QueryWriter
+from sqlwright.form.write.strict import StrictWriter
+from sqlwright.form.write.words import words_of
 from sqlwright.schema import Schema
-from sqlwright.sql.tokens import quote_name
-
-_SET_WORDS = {
-    "union": "UNION",
-    "union_all": "UNION ALL",
-    "intersect": "INTERSECT",
-    "except": "EXCEPT",
-}
+from sqlwright.sql.dialects import POSTGRES, Dialect, dialect_of
+from sqlwright.sql.tree import node_text, query_tree
 
 
 def write_sql(form: f.Query, schema: Schema) -> str:
-    """The form as one line of SQLite's SQL.
+    """The form as one line of SQL in the schema's dialect.
 
-    Raises UnsupportedQuery when no keys join the tables it mentions, or when it holds a text that
-    no database can take.
+    Raises UnsupportedQuery when no keys join the tables it mentions, when it holds a text that no
+    database can take, or what the dialect can't say. For a dialect that no words are written for
+    it is PostgreSQL's SQL, as the parser translates it.
     """
-    return _Writer(schema).query(form, None)
+    if schema.dialect == "sqlite":
+        return QueryWriter(schema).query(form, None)
+    dialect = dialect_of(schema)
+    words = words_of(dialect.name)
+    if words is not None:
+        return StrictWriter(schema, dialect, words).query(form, None)
+    return _translated(form, schema, dialect)
 
 
-class _Scope:
-    """The names one SELECT gives to what stands in its FROM clause."""
-
-    def __init__(self, names: dict[Node, str], *, qualified: bool) -> None:
-        self.names = names
-        self.qualified = qualified
-
-
-class _Writer:
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema
-        self._tables = {table.name.casefold() for table in schema.tables}
-        columns = {ref.column.casefold() for ref in schema.columns}
-        self._item = "item"
-        while any(f"{self._item}_{number}" in columns for number in range(1, 25)):
-            self._item = f"{self._item}_"
-
-    def query(self, query: f.Query, outer: _Scope | None, *, named: bool = False) -> str:
-        """A query; `named` gives its items the names that derived tables are read by."""
-        if isinstance(query, f.Select):
-            return self._select(query, outer, named=named)
-        left = self._arm(query.left, outer, named=named)
-        right = self._arm(query.right, outer, named=False)
-        return f"{left} {_SET_WORDS[query.operator]} {right}"
-
-    def _arm(self, query: f.Query, outer: _Scope | None, *, named: bool) -> str:
-        text = self.query(query, outer, named=named)
-        if isinstance(query, f.Select) and (query.order_by or query.limit is not None):
-            return f"SELECT * FROM ({text})"
-        return text
-
-    def _select(self, select: f.Select, outer: _Scope | None, *, named: bool) -> str:
-        select = spelled_out(select)
-        steps = plan_joins(
-            mentions(select), self._schema, joins=select.joins, crossed=select.crossed
-        )
-        scope = self._scope(steps, outer if any(borrowed(select)) else None)
-        condition = ExpressionWriter(
-            lambda column: self.column(column, scope, outer),
-            lambda query: self.query(query, scope),
-        )
-        items = [self._item_text(item, scope, condition) for item in select.items]
-        if named:
-            items = [f"{item} AS {self._item}_{place}" for place, item in enumerate(items, 1)]
-        parts = ["SELECT DISTINCT" if select.distinct else "SELECT", ", ".join(items)]
-        if steps:
-            parts += ["FROM", self._from(steps, select.derived, scope, condition)]
-        where = _filter(select, steps)
-        if where is not None:
-            parts += ["WHERE", condition.condition(where)]
-        if select.group_by:
-            parts += ["GROUP BY", ", ".join(map(condition.expression, select.group_by))]
-        if select.having is not None:
-            parts += ["HAVING", condition.condition(select.having)]
-        if select.order_by:
-            parts += ["ORDER BY", ", ".join(map(condition.term, select.order_by))]
-        if select.limit is not None:
-            parts += ["LIMIT", str(select.limit)]
-        if select.offset is not None:
-            parts += ["OFFSET", str(select.offset)]
-        return " ".join(parts)
-
-    def _scope(self, steps: Sequence[JoinStep], outer: _Scope | None) -> _Scope:
-        taken = set(outer.names.values()) if outer else set()
-        taken = {name.casefold() for name in taken}
-        names: dict[Node, str] = {}
-        for step in steps:
-            node = step.node
-            if isinstance(node, int):
-                name = self._unused(f"subquery_{node}", taken | self._tables)
-            elif node.instance == 1 and node.table.casefold() not in taken:
-                name = node.table
-            else:
-                name = self._unused(f"{node.table}_{node.instance}", taken | self._tables)
-            names[node] = name
-            taken.add(name.casefold())
-        return _Scope(names, qualified=len(steps) > 1)
-
-    @staticmethod
-    def _unused(name: str, taken: set[str]) -> str:
-        while name.casefold() in taken:
-            name += "_"
-        return name
-
-    def _from(
-        self,
-        steps: Sequence[JoinStep],
-        derived: Sequence[f.Query],
-        scope: _Scope,
-        write: ExpressionWriter,
-    ) -> str:
-        parts: list[str] = []
-        for place, step in enumerate(steps):
-            if parts:
-                word = "LEFT JOIN" if step.outer else "JOIN" if step.on else "CROSS JOIN"
-                parts.append(word)
-            parts.append(self._source(step.node, derived, scope))
-            if step.on:
-                on = [self._equality(join, scope) for join in step.on]
-                on += [write.member(condition) for condition in timely(steps, place)]
-                parts += ["ON", " AND ".join(on)]
-        return " ".join(parts)
-
-    def _equality(self, join: f.Join, scope: _Scope) -> str:
-        left, right = (self.column(end, scope, None) for end in (join.left, join.right))
-        return f"{left} = {right}"
-
-    def _source(self, node: Node, derived: Sequence[f.Query], scope: _Scope) -> str:
-        name = scope.names[node]
-        if isinstance(node, int):
-            text = self.query(derived[node - 1], None, named=True)
-            return f"({text}) AS {quote_name(name)}"
-        if name == node.table:
-            return quote_name(name)
-        return f"{quote_name(node.table)} AS {quote_name(name)}"
-
-    @staticmethod
-    def _item_text(item: f.Expression | f.Star, scope: _Scope, write: ExpressionWriter) -> str:
-        if not isinstance(item, f.Star):
-            return write.expression(item)
-        if item.table is None or not scope.qualified:
-            return "*"
-        return f"{quote_name(scope.names[f.Source(item.table)])}.*"
-
-    def column(
-        self, column: f.Column | f.DerivedColumn, scope: _Scope, outer: _Scope | None
-    ) -> str:
-        """A column's name, qualified where it needs to be."""
-        if isinstance(column, f.DerivedColumn):
-            return f"{quote_name(scope.names[column.table])}.{self._item}_{column.item}"
-        home = outer if column.outer else scope
-        if home is None:
-            raise UnsupportedQuery(f"{column.ref} has no enclosing query")
-        name = quote_name(column.ref.column)
-        if not home.qualified and not column.outer:
-            return name
-        qualifier = home.names[f.Source(column.ref.table, column.instance)]
-        return f"{quote_name(qualifier)}.{name}"
-
-
-def _filter(select: f.Select, steps: Sequence[JoinStep]) -> f.Condition | None:
-    """WHERE, with what a LEFT JOIN can't ask yet since it is about a table behind it."""
-    asked = [one for place in range(len(steps)) for one in timely(steps, place)]
-    conditions = [] if select.where is None else [select.where]
-    conditions += [
-        join.condition
-        for join in select.joins
-        if join.condition is not None and join.condition not in asked
-    ]
-    return combine(f.And, conditions) if conditions else None
-
-
-def timely(steps: Sequence[JoinStep], place: int) -> list[f.Condition]:
-    """The conditions of one entry of a FROM clause that are about it and those before it."""
-    placed = {step.node for step in steps[: place + 1]}
-    conditions = (join.condition for join in steps[place].on)
-    return [one for one in conditions if one is not None and needed(one) <= placed]
+def _translated(form: f.Query, schema: Schema, dialect: Dialect) -> str:
+    words = words_of("postgres")
+    assert words is not None
+    # Every name is quoted, so that it stays what it is whatever either engine folds.
+    text = StrictWriter(schema, POSTGRES, words, all_quoted=True).query(form, None)
+    tree = query_tree(text, "postgres")
+    sql = "" if tree is None else node_text(tree, dialect.name)
+    if not sql:
+        raise UnsupportedQuery(f"the query can't be said in the dialect {dialect.name!r}")
+    return sql

@@ -3,7 +3,8 @@
 Each file `NAME.toml` holds the demonstrations of one kind of prompt; `databases/NAME.sql` are the
 databases they are about, whose CREATE TABLE statements stand in the prompt as they stand in the
 file. The tests run every query on its database and compare the rows with those the file states,
-so a demonstration can't teach a mistake. Nothing here comes from a benchmark.
+so a demonstration can't teach a mistake. Other dialects than SQLite get them respelled
+(`respelling.toml`). Nothing here comes from a benchmark.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sqlwright.messages import Text
+from sqlwright.prompts.demonstrations.respelling import WRITTEN, respelled
 from sqlwright.types import Demonstration
 
 COLUMNS = "filter_column"
@@ -28,6 +30,8 @@ NEXT = "sub_sql_next"
 SHORT = {"query_plan_short": ("query_plan", "outline")}
 """Kinds that show another field of a file's examples as the reasoning: the file, and the field."""
 
+SPELLED = ("sql", "faulty", "outcome", "earlier_sql", "reasoning")
+"""Fields that are written in a dialect."""
 _TABLE = re.compile(r"^CREATE TABLE (\w+) \(\n.*?^\);$", re.MULTILINE | re.DOTALL)
 
 
@@ -76,33 +80,36 @@ class NextDemonstration(WorkedDemonstration):
 
 
 @cache
-def load_demonstrations(name: str) -> tuple[WorkedDemonstration, ...]:
+def load_demonstrations(name: str, dialect: str = WRITTEN) -> tuple[WorkedDemonstration, ...]:
     """The worked examples of a prompt, such as `divide_and_conquer` or `query_plan`.
 
     Raises FileNotFoundError for a name that isn't there.
     """
-    return tuple(WorkedDemonstration(**_worked(entry)) for entry in read_demonstrations(name))
+    entries = read_demonstrations(name, dialect)
+    return tuple(WorkedDemonstration(**_worked(entry)) for entry in entries)
 
 
 @cache
-def load_revisions(name: str = REVISIONS) -> tuple[RevisionDemonstration, ...]:
+def load_revisions(
+    name: str = REVISIONS, dialect: str = WRITTEN
+) -> tuple[RevisionDemonstration, ...]:
     """The worked examples of `repair.revise`, or of another prompt that mends queries."""
     return tuple(
         RevisionDemonstration(
             **_worked(entry), faulty=entry["faulty"].strip(), outcome=entry["outcome"].strip()
         )
-        for entry in read_demonstrations(name)
+        for entry in read_demonstrations(name, dialect)
     )
 
 
 @cache
-def load_next_demonstrations() -> tuple[NextDemonstration, ...]:
+def load_next_demonstrations(dialect: str = WRITTEN) -> tuple[NextDemonstration, ...]:
     """The worked examples of `generation.sub_sql` for all sub-questions but the first."""
     return tuple(
         NextDemonstration(
             **_worked(entry), earlier=entry["earlier"], earlier_sql=entry["earlier_sql"].strip()
         )
-        for entry in read_demonstrations(NEXT)
+        for entry in read_demonstrations(NEXT, dialect)
     )
 
 
@@ -125,18 +132,25 @@ def demonstration_names() -> frozenset[str]:
     return frozenset(names - {COLUMNS, REVISIONS, NESTED, NEXT} | SHORT.keys())
 
 
-def read_demonstrations(name: str) -> list[dict[str, Any]]:
-    """The entries of a kind as they are written, with what only the tests look at: the rows."""
+def read_demonstrations(name: str, dialect: str = WRITTEN) -> list[dict[str, Any]]:
+    """The entries of a kind in a dialect, with what only the tests look at: the rows."""
     file, reasoning = SHORT.get(name, (name, "reasoning"))
     text = files(__name__).joinpath(f"{file}.toml").read_text(encoding="utf-8")
     entries: list[dict[str, Any]] = tomllib.loads(text)["demonstration"]
-    return [{**entry, "reasoning": entry[reasoning]} if name in SHORT else entry
-            for entry in entries]  # fmt: skip
+    for entry in entries:
+        if name in SHORT:
+            entry["reasoning"] = entry[reasoning]
+        if "tables" in entry:
+            entry["schema"] = _schema(entry, dialect)
+        spelled = (field for field in SPELLED if field in entry)
+        entry |= {field: respelled(entry[field], dialect) for field in spelled}
+    return entries
 
 
-def database_script(name: str) -> str:
+def database_script(name: str, dialect: str = WRITTEN) -> str:
     """The SQL that makes one of the databases."""
-    return files(__name__).joinpath("databases", f"{name}.sql").read_text(encoding="utf-8")
+    text = files(__name__).joinpath("databases", f"{name}.sql").read_text(encoding="utf-8")
+    return respelled(text, dialect)
 
 
 @cache
@@ -166,14 +180,15 @@ def _worked(entry: Mapping[str, Any]) -> dict[str, Any]:
         "fits": tuple(entry.get("fits", ())),
         "question": entry["question"],
         "evidence": entry.get("evidence", ""),
-        "schema": _schema(entry),
+        "schema": entry["schema"],
         "reasoning": entry["reasoning"].strip(),
         "sql": entry["sql"].strip(),
     }
 
 
-def _schema(entry: Mapping[str, Any]) -> str:
+def _schema(entry: Mapping[str, Any], dialect: str) -> str:
     """The CREATE TABLE statements of the entry's tables, in the order of the database."""
     wanted = set(entry["tables"])
-    found = {m[1]: m[0] for m in _TABLE.finditer(database_script(entry["database"]))}
+    script = database_script(entry["database"], dialect)
+    found = {m[1]: m[0] for m in _TABLE.finditer(script)}
     return "\n".join(text for table, text in found.items() if table in wanted)

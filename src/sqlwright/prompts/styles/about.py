@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sqlwright.messages import HIDDEN, Span
 from sqlwright.prompts.cells import SpanWriter, flat
 from sqlwright.prompts.columns import ColumnKnowledge
+from sqlwright.prompts.dialects.names import Names
 from sqlwright.prompts.measures import counts, least_and_greatest, missing, mixture, written
 from sqlwright.prompts.styles.laid import ShownTable
 from sqlwright.schema import Column, ColumnRef, ForeignKey
-from sqlwright.sql.tokens import quote_name
 
 if TYPE_CHECKING:
     from sqlwright.catalog.records import ColumnProfile
@@ -81,14 +81,9 @@ def _measured(
     yield Span(mixture(profile), "value", mixture(profile, rough=True))
 
 
-def typed_name(column: Column) -> str:
+def typed_name(column: Column, written: Names) -> str:
     """A column's name and its declared type."""
-    return f"{quote_name(column.name)} {flat(column.type)}".rstrip()
-
-
-def names_of(names: Iterable[str]) -> str:
-    """Names, quoted where they have to be."""
-    return ", ".join(map(quote_name, names))
+    return f"{written.own(column.name)} {flat(column.type)}".rstrip()
 
 
 def key_told(reference: ForeignKey, known: ColumnKnowledge) -> tuple[str, str]:

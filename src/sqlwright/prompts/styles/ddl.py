@@ -5,11 +5,10 @@ from __future__ import annotations
 from sqlwright.messages import Span
 from sqlwright.prompts.cells import SpanWriter
 from sqlwright.prompts.columns import ColumnKnowledge
-from sqlwright.prompts.styles.about import key_told, names_of, typed_name, write_about
+from sqlwright.prompts.styles.about import key_told, typed_name, write_about
 from sqlwright.prompts.styles.laid import LaidTable, Line, ShownTable
 from sqlwright.prompts.tables import about_table, table_opening
 from sqlwright.prompts.views import made_of, view_query
-from sqlwright.sql.tokens import quote_name
 
 
 def ddl(shown: ShownTable, known: ColumnKnowledge) -> LaidTable:
@@ -25,11 +24,15 @@ def ddl(shown: ShownTable, known: ColumnKnowledge) -> LaidTable:
         if full:
             write_about(writer, shown, column, known, key=key, opening=" -- ")
         typed = table.kind != "view"  # SQLite's CREATE VIEW has no types
-        declared = f"\n  {typed_name(column) if typed else quote_name(column.name)}{rule}"
+        own = known.written
+        told = typed_name(column, own) if typed else own.own(column.name)
+        declared = f"\n  {told}{rule}"
         lines.append(Line(shown.group(column.name), declared, writer.text().spans))
     closing = _closing(shown, known)
     return LaidTable(
-        table_opening(f"CREATE {table.kind.upper()} {quote_name(table.name)} (", " -- ", about, ""),
+        table_opening(
+            f"CREATE {table.kind.upper()} {known.written.table(table.name)} (", " -- ", about, ""
+        ),
         lines,
         tuple(closing),
         ",",
@@ -43,10 +46,11 @@ def _closing(shown: ShownTable, known: ColumnKnowledge) -> list[Span]:
     table = shown.table
     ends: list[tuple[str, str, str]] = []  # the clause, its comment, and what may be told of that
     if len(table.primary_key) > 1:
-        ends.append((f"PRIMARY KEY ({names_of(table.primary_key)})", "", ""))
+        ends.append((f"PRIMARY KEY ({known.written.listed(table.primary_key)})", "", ""))
     for reference in shown.keys:
-        target = f"{quote_name(reference.target_table)} ({names_of(reference.target_columns)})"
-        clause = f"FOREIGN KEY ({names_of(reference.columns)}) REFERENCES {target}"
+        far = known.written.listed(reference.target_columns)
+        target = f"{known.written.table(reference.target_table)} ({far})"
+        clause = f"FOREIGN KEY ({known.written.listed(reference.columns)}) REFERENCES {target}"
         comment, rough = key_told(reference, known)
         ends.append((clause, comment, rough))
     spans: list[Span] = []
@@ -58,5 +62,5 @@ def _closing(shown: ShownTable, known: ColumnKnowledge) -> list[Span]:
     query = view_query(table, known.names)
     if query:
         return [*spans, Span("\n) AS\n", "schema"), *query, Span(";", "schema")]
-    made = made_of(table, known.names)
+    made = made_of(table, known)
     return [*spans, Span(f"\n);{f' -- made of {made}' if made else ''}", "schema")]

@@ -11,21 +11,22 @@ from collections.abc import Sequence
 from sqlwright.messages import Span, Text
 from sqlwright.prompts.cells import SpanWriter
 from sqlwright.prompts.columns import ColumnKnowledge
-from sqlwright.prompts.styles.about import key_told, names_of, typed_name, write_about
+from sqlwright.prompts.styles.about import key_told, typed_name, write_about
 from sqlwright.prompts.styles.laid import LaidTable, Line, ShownTable
 from sqlwright.prompts.views import made_of
-from sqlwright.sql.tokens import quote_name
+from sqlwright.schema import ColumnRef
 
 
 def soft(shown: ShownTable, known: ColumnKnowledge) -> LaidTable:
     """A table's columns with their types, on one line."""
     table = shown.table
-    made = made_of(table, known.names)
+    made = made_of(table, known)
     about = f" (view, made of {made})" if made else " (view)" if table.kind == "view" else ""
     lines = [
-        Line(shown.group(column.name), f" {typed_name(column)}", ()) for column, _ in shown.columns
+        Line(shown.group(column.name), f" {typed_name(column, known.written)}", ())
+        for column, _ in shown.columns
     ]
-    opening = (Span(f"{quote_name(table.name)}{about}:", "schema"),)
+    opening = (Span(f"{known.written.table(table.name)}{about}:", "schema"),)
     return LaidTable(opening, lines, (), ",", separated=False, ordered=table.kind == "view")
 
 
@@ -45,7 +46,8 @@ def soft_closing(shown: Sequence[ShownTable], known: ColumnKnowledge) -> Text:
             about = own.text()
             if not about and (whole or key or _joins(table, column.name)):
                 continue  # keys are listed above
-            writer.add(f"{heading}\n{quote_name(table.table.name)}.{quote_name(column.name)}")
+            ref = ColumnRef(table.table.name, column.name)
+            writer.add(f"{heading}\n{known.written.column(ref)}")
             heading = ""
             for span in about.spans:
                 writer.add(span.text, span.origin, span.instead)
@@ -60,17 +62,14 @@ def _write_keys(writer: SpanWriter, shown: Sequence[ShownTable], known: ColumnKn
     heading = "\n\nPrimary keys:"
     for table in shown:
         if table.table.primary_key:
-            name = quote_name(table.table.name)
-            writer.add(f"{heading}\n{name} ({names_of(table.table.primary_key)})")
+            name = known.written.table(table.table.name)
+            writer.add(f"{heading}\n{name} ({known.written.listed(table.table.primary_key)})")
             heading = ""
     heading = "\n\nForeign keys:"
     for table in shown:
         for key in table.keys:
-            near, far = quote_name(key.table), quote_name(key.target_table)
-            pairs = [
-                f"{near}.{quote_name(one.column)} = {far}.{quote_name(other.column)}"
-                for one, other in key.pairs
-            ]
+            column = known.written.column
+            pairs = [f"{column(one)} = {column(other)}" for one, other in key.pairs]
             writer.add(f"{heading}\n{' AND '.join(pairs)}")
             heading = ""
             told, rough = key_told(key, known)

@@ -28,7 +28,9 @@ from sqlwright.sql.names import (
     read_from,
     renamed_item,
 )
-from sqlwright.sql.tree import node_text, query_tree
+from sqlwright.sql.shape.tree import shaped_tree
+from sqlwright.sql.tree import node_text
+from sqlwright.sql.tree_facts.nodes import is_distinct, left_out_of
 from sqlwright.types import QueryPart, ValueMatch
 
 _READ = frozenset(
@@ -52,7 +54,7 @@ def read_query(
 
     `matches` are told with the conditions whose literals they are.
     """
-    tree = query_tree(sql)
+    tree = shaped_tree(sql, schema.dialect)
     if tree is None:
         return ()
     try:
@@ -65,7 +67,7 @@ def read_query(
 def shown_items(sql: str, schema: Schema) -> tuple[str, ...]:
     """The items that a query shows, in words and in order; of a set operation those of its first
     arm. Empty when the text is no query."""
-    tree = query_tree(sql)
+    tree = shaped_tree(sql, schema.dialect)
     select = None if tree is None else first_select(tree)
     if tree is None or select is None:
         return ()
@@ -237,12 +239,13 @@ class _Reader:
 
     def _shown(self, select: exp.Select, names: Names, *, renamed: bool) -> _Shown:
         """The items of a SELECT; with their given names if `renamed`."""
-        shown = _Shown(distinct=select.args.get("distinct") is not None)
+        shown = _Shown(distinct=is_distinct(select))
         asked = not isinstance(select.parent, exp.Exists)
         for item in select.expressions if asked else ():
             bare = item.this if isinstance(item, exp.Alias) else item
             if is_star(bare):
-                shown.items.append("everything")
+                but = ", ".join(left_out_of(bare))
+                shown.items.append(f"everything but {but}" if but else "everything")
                 continue
             worded = self._words.worded(bare, names.stored())
             text = worded.text
@@ -272,6 +275,11 @@ class _Reader:
 
     def _rest(self, select: exp.Select, names: Names) -> Iterator[QueryPart]:
         """The parts of the SELECT that have no words, as SQL."""
+        distinct = select.args.get("distinct")
+        if distinct is not None and distinct.args.get("on") is not None:
+            keys = [self._words.worded(key, names) for key in distinct.args["on"].expressions]
+            told = ", ".join(key.text for key in keys)
+            yield from introducing(QueryPart("other", f"the first row for each {told}"), _within(keys))
         for name, node in _given(select):
             if name not in _READ:
                 worded = self._words.worded(node, names)

@@ -96,6 +96,19 @@ def set_operator(node: exp.SetOperation) -> SetOperator:
     return "union_all" if operator == "union" and not node.args.get("distinct") else operator
 
 
+def is_distinct(select: exp.Select) -> bool:
+    """True if a SELECT leaves out rows that are there already; DISTINCT ON leaves out others, too."""
+    distinct = select.args.get("distinct")
+    return distinct is not None and not distinct.args.get("on")
+
+
+def left_out_of(star: exp.Expr) -> list[str]:
+    """The columns that a star leaves out or replaces."""
+    star = star.this if isinstance(star, exp.Column) else star
+    named = [*(star.args.get("except_") or ()), *(star.args.get("replace") or ())]
+    return [one.alias_or_name for one in named if isinstance(one, exp.Expr)]
+
+
 def row_count(node: exp.Expr | None) -> int | None:
     """A LIMIT or OFFSET."""
     if node is None:

@@ -28,10 +28,12 @@ from sqlwright.sql.names import (
     read_from,
     renamed_item,
 )
-from sqlwright.sql.tree import query_tree
+from sqlwright.sql.shape.tree import shaped_tree
 from sqlwright.sql.tree_facts.nodes import (
     bare_query,
+    is_distinct,
     is_number,
+    left_out_of,
     only_source,
     row_count,
     set_operator,
@@ -45,8 +47,9 @@ _CLAUSES = frozenset(
 
 
 def query_facts(sql: str, schema: Schema) -> QueryFacts | None:
-    """The facts of a query; None when the text is no query or is nested too deeply to be read."""
-    tree = query_tree(sql)
+    """The facts of a query in the schema's dialect; None when the text is no query or is nested too
+    deeply to be read."""
+    tree = shaped_tree(sql, schema.dialect)
     if tree is None:
         return None
     try:
@@ -145,7 +148,7 @@ class _Reader:
         self._others(node, own)
         self._selects[place] = SelectFacts(
             shown,
-            node.args.get("distinct") is not None,
+            is_distinct(node),
             tuple(one.table.name for one in own.names.sources if one.table is not None),
             derived,
             joins,
@@ -166,12 +169,14 @@ class _Reader:
         bare = item.unalias()
         if not is_star(bare):
             return self._terms.term(bare, own, "select", names=own.names.stored())
-        alias = bare.table.lower() if isinstance(bare, exp.Column) else ""
+        alias = own.names.key(bare.table) if isinstance(bare, exp.Column) else ""
+        left_out = {own.names.key(name) for name in left_out_of(bare)}
         columns = unique(
             ColumnRef(one.table.name, column.name)
             for one in own.names.sources
-            if one.table is not None and alias in {"", one.alias.lower()}
+            if one.table is not None and alias in {"", own.names.key(one.alias)}
             for column in one.table.columns
+            if own.names.key(column.name) not in left_out
         )
         self._terms.columns.update(dict.fromkeys(columns))
         return Term(star=True, columns=columns)
@@ -203,7 +208,7 @@ class _Reader:
         on, side = join.args.get("on"), str(join.args.get("side") or "").upper()
         pairs: list[tuple[ColumnRef, ColumnRef]] = []
         for name in join.args.get("using") or ():
-            key = name.name.lower()
+            key = own.names.key(name.name)
             ends = ((one.columns or {}).get(key) for one in (*before, source))
             refs = [ref for ref in ends if ref is not None]
             own.parts("on").columns.update(dict.fromkeys(refs))
@@ -212,6 +217,8 @@ class _Reader:
         if on is not None:
             pairs += self._on(on, own)
         kind: JoinKind = "left" if side == "LEFT" else "other" if side else "inner"
+        if join.kind in {"SEMI", "ANTI"} or join.method not in {"", "NATURAL"}:
+            kind = "other"
         if not side and on is None and not pairs and not join.args.get("method"):
             kind = "cross"
         return JoinFact(kind, tuple(pairs))
@@ -244,6 +251,9 @@ class _Reader:
 
     def _others(self, node: exp.Select, own: OpenSelect) -> None:
         """The rest of a SELECT, which has no fact of its own: its columns and queries count."""
+        distinct = node.args.get("distinct")
+        if distinct is not None and distinct.args.get("on") is not None:
+            self._terms.term(distinct.args["on"], own, "select")
         for name, value in node.args.items():
             for one in value if isinstance(value, list) else [value]:
                 if name not in _CLAUSES and isinstance(one, exp.Expr):

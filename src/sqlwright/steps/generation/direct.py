@@ -134,7 +134,8 @@ class DirectGeneration(SchemaStep):
         if name == SYNTHETIC:
             made = in_turn(state.demonstrations)[: self.shots]
             return [{"question": model_text(m.question), "sql": model_text(m.sql)} for m in made]
-        known = load_demonstrations(name) if name in demonstration_names() else ()
+        dialect = state.view.schema.dialect
+        known = load_demonstrations(name, dialect) if name in demonstration_names() else ()
         fitting = chosen(known, features_of(state, context), self.shots) if known else ()
         return [texts(each) for each in fitting]
 

@@ -152,7 +152,7 @@ class MakeExamples(SchemaStep):
             )
             yield self._prompt(self.feature_prompt, whole, context, count=self.by_feature)
         if self.by_column:
-            pairs = [texts(one) for one in _pairs(self.like)]
+            pairs = [texts(one) for one in _pairs(self.like, state.view.schema.dialect)]
             # The values found, without the words of the question, which isn't shown.
             bare = [replace(one, phrase="", score=1.0) for one in found_values(state, context)]
             unmarked = state.evolve(values=tuple(bare))
@@ -179,7 +179,7 @@ class MakeExamples(SchemaStep):
                 examples=portion.examples,
                 shown=how.within(portion),
             )
-            kept = {name: shown[name] for name in ("schema", "dialect")}
+            kept = {name: shown[name] for name in ("schema", "dialect", "written")}
             return render(template, count=count, pairs=pairs[: portion.shots], **kept)
 
         full = Portion(len(pairs), self.style, self.examples)
@@ -189,9 +189,9 @@ class MakeExamples(SchemaStep):
         )  # fmt: skip
 
 
-def _pairs(count: int) -> tuple[Demonstration, ...]:
+def _pairs(count: int, dialect: str) -> tuple[Demonstration, ...]:
     """Questions and queries over databases of our own, of both kinds of demonstrations in turn."""
-    kinds = [load_demonstrations(name) for name in ("divide_and_conquer", "query_plan")]
+    kinds = [load_demonstrations(name, dialect) for name in ("divide_and_conquer", "query_plan")]
     pairs = [one for one in chain.from_iterable(zip_longest(*kinds)) if one is not None]
     return tuple(pairs[:count])
 

@@ -158,10 +158,12 @@ class SubSql(SchemaStep):
     def _demonstrations(
         self, earlier: Candidate | None, state: State, context: Context
     ) -> list[Mapping[str, Any]]:
-        features = features_of(state, context)
+        features, dialect = features_of(state, context), state.view.schema.dialect
         if earlier is None:
-            return [texts(o) for o in chosen(load_demonstrations(FIRST), features, self.shots)]
-        return [texts(o) for o in chosen(load_next_demonstrations(), features, self.next_shots)]
+            first = load_demonstrations(FIRST, dialect)
+            return [texts(one) for one in chosen(first, features, self.shots)]
+        following = load_next_demonstrations(dialect)
+        return [texts(one) for one in chosen(following, features, self.next_shots)]
 
 
 def _earlier(state: State) -> Candidate | None:

@@ -39,6 +39,7 @@ _EXPLAINED = {
     "unsafe": "It was refused, since only one query that reads may run",
     "timeout": "It was stopped because it takes too long; find a way with less work",
     "memory": "It was stopped because it needs too much memory; find a way with less",
+    "costly": "It was not run because it would read too much; find a way that reads less",
 }
 
 

@@ -101,7 +101,7 @@ class Refine(Mending):
         """The prompt for its outcome."""
         candidate, how = looked.candidate, self.shown
         nested = _nested(looked)
-        demonstrations = self._demonstrations() if nested else []
+        demonstrations = self._demonstrations(state.view.schema.dialect) if nested else []
         if _lacks_column(candidate):
             state = state.evolve(view=SchemaView(context.workspace.schema))
 
@@ -132,8 +132,8 @@ class Refine(Mending):
         faults = tuple(self.rule.of_result(tried, state.question))
         return {"sql": render_sql(tried, state.question), "outcome": outcome(tried, faults, rows)}
 
-    def _demonstrations(self) -> list[Mapping[str, Any]]:
-        return [texts(one) for one in load_revisions(NESTED)[: self.nested_shots]]
+    def _demonstrations(self, dialect: str) -> list[Mapping[str, Any]]:
+        return [texts(one) for one in load_revisions(NESTED, dialect)[: self.nested_shots]]
 
 
 def _nested(looked: Looked) -> bool:

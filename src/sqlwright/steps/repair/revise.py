@@ -178,7 +178,8 @@ class Revise(Mending):
         features |= features_of(state, context) & {"text_form"}
         if not looked.faults:
             features.add("rows")
-        return [texts(one) for one in chosen(load_revisions(), features, self.shots)]
+        known = load_revisions(dialect=state.view.schema.dialect)
+        return [texts(one) for one in chosen(known, features, self.shots)]
 
 
 def _noticed(note: Note) -> Text:

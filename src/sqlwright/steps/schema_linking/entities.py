@@ -9,13 +9,13 @@ from typing import ClassVar
 
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.messages import Message, Span, Text
+from sqlwright.prompts.dialects.names import Names
 from sqlwright.prompts.fitting import Fitted, Portion, fit, message_tokens, room
 from sqlwright.prompts.replies import json_from
 from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.templates import render
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Detail, Schema, SchemaView
-from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.asking import asked
 from sqlwright.steps.schema_linking.batches import column_batches, view_of
 from sqlwright.steps.schema_linking.narrowing import is_small
@@ -241,7 +241,8 @@ def _told(state: State, tables: set[str]) -> Text:
     for summary in state.summaries:
         if summary.table in tables:
             before = "\n" if spans else ""
-            spans.append(Span(f"{before}{quote_name(summary.table)}: ", "schema"))
+            named = Names(state.view.schema).table(summary.table)
+            spans.append(Span(f"{before}{named}: ", "schema"))
             spans.append(Span(summary.text, "value" if summary.from_values else "model"))
     return Text(tuple(spans))
 

@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Literal
 from sqlwright.errors import MalformedReply, ModelFailed
 from sqlwright.messages import Message, Text
 from sqlwright.prompts.demonstrations import load_column_demonstrations, texts
+from sqlwright.prompts.dialects.names import Names
 from sqlwright.prompts.fitting import Portion, fit, room
 from sqlwright.prompts.replies import json_from
 from sqlwright.prompts.sampling import Prompt, Sampling, ask
 from sqlwright.prompts.templates import plain_text, render, schema_text
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Schema
-from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.asking import asked
 from sqlwright.steps.schema_linking.batches import column_batches, view_of
 from sqlwright.steps.schema_linking.narrowing import (
@@ -237,10 +237,11 @@ class FilterColumns(SchemaStep):
 def _names(schema: Schema, kept: Collection[ColumnRef]) -> Text:
     """Names of the kept columns by table, on a line each."""
     names: dict[str, list[str]] = {}
+    written = Names(schema)
     for ref in schema.columns:
         if ref in kept:
-            names.setdefault(ref.table, []).append(quote_name(ref.column))
-    lines = [f"{quote_name(table)}: {', '.join(columns)}" for table, columns in names.items()]
+            names.setdefault(ref.table, []).append(written.own(ref.column))
+    lines = [f"{written.table(table)}: {', '.join(columns)}" for table, columns in names.items()]
     return schema_text("\n".join(lines))
 
 

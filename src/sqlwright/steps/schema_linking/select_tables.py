@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from sqlwright.messages import Text
+from sqlwright.prompts.dialects.names import Names
 from sqlwright.prompts.sampling import Sampling
 from sqlwright.prompts.templates import schema_text
 from sqlwright.protocols import Context, context_tokens
 from sqlwright.schema import Schema, SchemaView
-from sqlwright.sql.tokens import quote_name
 from sqlwright.steps.schema_linking.choosing import choose
 from sqlwright.steps.schema_linking.narrowing import narrowed
 from sqlwright.steps.schema_linking.replies import NamedTables, RepliedNames, TablesReply
@@ -125,8 +125,9 @@ class SelectTables(SchemaStep):
         ranked = self._ranked(state, by_name, context)
         named, left_out = ranked[:most], len(ranked[most:])
         listed = _columns_by_name(view, named, most - len(named))
-        lines = [f"{quote_name(name)}: {', '.join(columns)}" for name, columns in listed.items()]
-        bare = [quote_name(name) for name in named if name not in listed]
+        written = Names(view.schema).table
+        lines = [f"{written(name)}: {', '.join(columns)}" for name, columns in listed.items()]
+        bare = [written(name) for name in named if name not in listed]
         if bare:
             more = f" and {left_out:,} more" if left_out else ""
             lines.append(f"Tables: {', '.join(bare)}{more}")
@@ -152,10 +153,11 @@ def _columns_by_name(
     `most` in all. A further table has all of its columns or isn't there."""
     visible = view.visible_schema()
     listed: dict[str, list[str]] = {}
+    written = Names(view.schema).own
     for name in (*(table.name for table in visible.tables), *further):
         stored, shown = view.schema.table(name), visible.table(name)
         columns = [
-            quote_name(column.name)
+            written(column.name)
             for column in (() if stored is None else stored.columns)
             if shown is None or shown.column(column.name) is None
         ]

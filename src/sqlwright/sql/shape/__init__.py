@@ -1,0 +1,1 @@
+"""Parse trees of other dialects in the shape that SQLite's reading has."""

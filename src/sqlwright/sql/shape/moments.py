@@ -1,0 +1,282 @@
+"""Points in time of other dialects as SQLite's functions of dates."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from sqlwright.english.vocabulary import MONTH_NAMES, WEEKDAY_NAMES
+
+NUMBER = "number"
+"""Mark of a part of a date that is a number where it was written; SQLite's is a text."""
+DAY = "day"
+"""Mark of a text that was written as a day."""
+_NOW = "now"
+_TIME_OF_DAY = re.compile(r"%[HMSfs]")
+_PLAIN = re.compile(r"(?:%[YmdHMSjwVW]|[-/:. T\d])+")
+"""Formats that SQLite's STRFTIME has, letters aside that mean something in none."""
+_DATES = frozenset({"DATE", "DATE32"})
+_TIMESTAMPS = frozenset(
+    {"TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMESTAMPNTZ", "DATETIME", "DATETIME2"}
+    | {"TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
+)
+_CALLS_OF_NOW = frozenset(
+    {"now", "get_current_timestamp", "sysdate", "transaction_timestamp", "statement_timestamp"}
+    | {"clock_timestamp", "localtimestamp"}
+)
+_FROM_SUNDAY = (WEEKDAY_NAMES[-1], *WEEKDAY_NAMES[:-1])
+_NAMES = {
+    "%A": ("%w", {str(n): names[0].capitalize() for n, names in enumerate(_FROM_SUNDAY)}),
+    "%B": ("%m", {f"{n:02}": names[0].capitalize() for n, names in enumerate(MONTH_NAMES, 1)}),
+}
+"""Formats that give a name: the part it goes by, and the names."""
+_POSTGRES_NAMES = {"F%month": "%B", "TM%month": "%B", "FM%uay": "%A", "TM%uay": "%A"}
+"""Formats of TO_CHAR for names without blanks, as sqlglot's reading leaves them."""
+_WRITTEN_DATES = {
+    ("%d", "%m", "%Y"): (7, 4, 1),
+    ("%m", "%d", "%Y"): (7, 1, 4),
+    ("%Y", "%m", "%d"): (1, 5, 7),
+}
+"""Where year, month and day begin in a date that is written in an order, the last one without
+anything between."""
+
+
+def text(value: str) -> exp.Literal:
+    """A text."""
+    return exp.Literal.string(value)
+
+
+def number(value: int) -> exp.Literal:
+    """A whole number."""
+    return exp.Literal.number(value)
+
+
+def call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
+    """A call of a function that has no node of its own."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def as_integer(node: exp.Expr) -> exp.Cast:
+    """A value made a whole number."""
+    return exp.Cast(this=node, to=exp.DataType.build("INT"))
+
+
+# ---- moments
+
+
+def today() -> exp.Date:
+    """The day of now."""
+    return exp.Date(this=text(_NOW))
+
+
+def now(node: exp.Expr | None = None) -> exp.Anonymous:
+    """The moment of now."""
+    del node
+    return call("DATETIME", text(_NOW))
+
+
+def is_call(node: exp.Expr, *names: str) -> bool:
+    """True of a call of one of these functions."""
+    return isinstance(node, exp.Anonymous) and node.name.upper() in names
+
+
+def is_day(node: exp.Expr) -> bool:
+    """True of what is a day, whatever the columns hold."""
+    node = node.unnest()
+    return isinstance(node, exp.Date) or is_call(node, "DATE") or bool(node.meta.get(DAY))
+
+
+def moment(node: exp.Expr, form: str = "%Y") -> exp.Expr:
+    """An argument of a function of dates, without what makes no difference to it there."""
+    while True:
+        day = isinstance(node, exp.Date) and not _TIME_OF_DAY.search(form)
+        if isinstance(node, (exp.Paren, exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.AtTimeZone)):
+            node = node.this
+        elif day and node.this is not None and not node.expressions:
+            node = node.this
+        elif is_call(node, "DATETIME") and len(node.expressions) == 1:
+            node = node.expressions[0]
+        else:
+            return node
+
+
+def part(form: str, node: exp.Expr, *, is_number: bool = False) -> exp.TimeToStr:
+    """A part of a date by a format."""
+    taken = exp.TimeToStr(this=exp.TsOrDsToTimestamp(this=moment(node, form)), format=text(form))
+    if is_number:
+        taken.meta[NUMBER] = True
+    return taken
+
+
+def julian(node: exp.Expr) -> exp.Anonymous:
+    """The number of a day."""
+    return call("JULIANDAY", moment(node))
+
+
+def days_between(end: exp.Expr, start: exp.Expr) -> exp.Sub:
+    """Days from one moment to another."""
+    return exp.Sub(this=julian(end), expression=julian(start))
+
+
+def parts_between(form: str, end: exp.Expr, start: exp.Expr) -> exp.Sub:
+    """The difference of a part of two dates."""
+    return exp.Sub(this=part(form, end), expression=part(form, start))
+
+
+def quarter(node: exp.Expr) -> exp.Div:
+    """The quarter of a date."""
+    month = as_integer(part("%m", node))
+    return exp.Div(this=exp.Paren(this=exp.Add(this=month, expression=number(2))),
+                   expression=number(3))  # fmt: skip
+
+
+def named(form: str, node: exp.Expr) -> exp.Case:
+    """The name of a weekday or month."""
+    own, names = _NAMES[form]
+    branches = [exp.If(this=text(value), true=text(name)) for value, name in names.items()]
+    return exp.Case(this=part(own, node), ifs=branches)
+
+
+# ---- rules
+
+
+def current_date(node: exp.Expr) -> exp.Expr | None:
+    """CURRENT_DATE."""
+    del node
+    return today()
+
+
+def call_of_now(node: exp.Expr) -> bool:
+    """True of a function without arguments that gives the moment of now."""
+    return (
+        isinstance(node, exp.Anonymous)
+        and not node.expressions
+        and node.name.lower() in _CALLS_OF_NOW
+    )
+
+
+def to_day(node: exp.Expr) -> exp.Expr | None:
+    """A value made a day: by a function or by CAST, whose value is `this`."""
+    inner = node.this
+    if isinstance(inner, exp.Literal) and inner.is_string:
+        marked = inner.copy()
+        marked.meta[DAY] = True
+        return marked
+    if is_day(inner):
+        return inner  # type: ignore[no-any-return]
+    if is_call(inner, "DATETIME"):
+        first, *moved = inner.expressions
+        return call("DATE", first, *moved) if moved else exp.Date(this=first)
+    return exp.Date(this=moment(inner))
+
+
+def cast_to_moment(node: exp.Cast) -> exp.Expr | None:
+    """CAST to a day, a moment or a time of day; None for other types."""
+    name = _type_name(node)
+    if name in _DATES:
+        return to_day(node)
+    if name in _TIMESTAMPS:
+        # Columns of moments and texts of them compare as they are.
+        return node.this  # type: ignore[no-any-return]
+    if name == "TIME":
+        plain = isinstance(node.this, exp.Literal)
+        return node.this if plain else call("TIME", moment(node.this, "%H"))
+    return None
+
+
+def _type_name(node: exp.Cast) -> str:
+    kind = node.to.this
+    return str(getattr(kind, "name", kind))
+
+
+def formatted(node: exp.Expr) -> exp.Expr | None:
+    """A date by a format: STRFTIME, TO_CHAR, DATE_FORMAT. A format that SQLite lacks leaves a call
+    that is no part of a date."""
+    given, form = node.this, node.args.get("format")
+    if isinstance(given, exp.Literal) and not isinstance(form, exp.Literal) and form is not None:
+        given, form = form, given
+    if not isinstance(form, exp.Literal):
+        return call("FORMAT_DATE", given, *([] if form is None else [form]))
+    pattern = _POSTGRES_NAMES.get(form.name, form.name)
+    if pattern in _NAMES:
+        return named(pattern, given)
+    if pattern in {"%-m", "%-d", "%-H"}:
+        return as_integer(part(pattern.replace("-", ""), given))
+    if pattern == "Q":
+        return quarter(given)
+    if "%" not in pattern or not _PLAIN.fullmatch(pattern):
+        return call("FORMAT_DATE", given, text(form.name))
+    return part(pattern, given)
+
+
+def day_name(node: exp.Expr) -> exp.Expr | None:
+    """DAYNAME."""
+    return named("%A", node.this)
+
+
+def month_name(node: exp.Expr) -> exp.Expr | None:
+    """MONTHNAME."""
+    return named("%B", node.this)
+
+
+def read_by_format(node: exp.Expr) -> exp.Expr | None:
+    """A text read as a date by a format: the pieces of the text in SQLite's order."""
+    form = node.args.get("format")
+    if not isinstance(form, exp.Literal):
+        return None
+    if re.fullmatch(r"%Y-%m-%d(?:[ T]%H:%M:%S)?", form.name):
+        return node.this  # type: ignore[no-any-return]
+    found = re.fullmatch(r"(%[dmY])([-/. ]?)(%[dmY])\2(%[dmY])", form.name)
+    places = None if found is None else _WRITTEN_DATES.get((found[1], found[3], found[4]))
+    if found is None or places is None or bool(found[2]) == (places[0] == 1):
+        return None
+    pieces = [
+        exp.Substring(this=node.this.copy(), start=number(place), length=number(4 if one else 2))
+        for place, one in zip(places, (1, 0, 0), strict=True)
+    ]
+    year, month, day = pieces
+    dashed: exp.Expr = year
+    for piece in (month, day):
+        dashed = exp.DPipe(this=exp.DPipe(this=dashed, expression=text("-")), expression=piece)
+    return dashed
+
+
+def from_seconds(node: exp.Expr) -> exp.Expr | None:
+    """Seconds since 1970, or thousandths, as a moment."""
+    scale = node.args.get("scale")
+    if scale is None:
+        return call("DATETIME", node.this, text("unixepoch"))
+    if scale.name != "3":
+        return None
+    shorter = exp.Div(this=node.this, expression=number(1000))
+    return call("DATETIME", shorter, text("unixepoch"))
+
+
+_STARTS = {"MONTH": "start of month", "YEAR": "start of year"}
+
+
+def truncated(node: exp.Expr) -> exp.Expr | None:
+    """DATE_TRUNC."""
+    unit = node.args.get("unit")
+    name = "" if unit is None else unit.name.upper()
+    if name == "DAY":
+        return exp.Date(this=moment(node.this))
+    if name not in _STARTS:
+        return None
+    return moved(node.this, text(_STARTS[name]))
+
+
+def last_day(node: exp.Expr) -> exp.Expr | None:
+    """The last day of a month."""
+    return moved(node.this, text("start of month"), text("+1 months"), text("-1 days"))
+
+
+def moved(node: exp.Expr, *modifiers: exp.Expr, time: bool = False) -> exp.Anonymous:
+    """A moment with SQLite's modifiers; a day, unless the moment or `time` says more."""
+    node = node.unnest()
+    own, given = "DATE", [moment(node, "%H" if time else "%Y")]
+    if is_call(node, "DATE", "DATETIME"):
+        own, given = node.name.upper(), node.expressions
+    starts = modifiers[0].name.startswith("start of")
+    return call("DATETIME" if time else "DATE" if starts else own, *given, *modifiers)

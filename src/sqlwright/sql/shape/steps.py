@@ -1,0 +1,130 @@
+"""Dates that are moved by intervals, and days subtracted from each other."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from sqlwright.sql.shape.moments import days_between, is_call, is_day, moved, text
+
+_UNITS = {
+    "DAY": ("day", 1), "WEEK": ("day", 7), "MONTH": ("month", 1), "QUARTER": ("month", 3),
+    "YEAR": ("year", 1), "HOUR": ("hour", 1), "MINUTE": ("minute", 1), "SECOND": ("second", 1),
+}  # fmt: skip
+"""SQLite's unit of each unit, and how many of it one is."""
+_TIMES = frozenset({"hour", "minute", "second"})
+_COUNT = re.compile(r"[+-]?\d+")
+_CAST = re.compile(r" ?(\w+?)s?")
+
+
+class _Step(NamedTuple):
+    count: exp.Expr
+    unit: str
+    times: int
+    """By which the count is to be multiplied."""
+
+
+def added(node: exp.Expr) -> exp.Expr | None:
+    """A moment and an interval; None where neither side is one."""
+    for given, other in ((node.this, node.expression), (node.expression, node.this)):
+        step = _step(other)
+        if step is not None and _step(given) is None:
+            return _moved(given, step, "+")
+        if is_day(given) and _is_whole(other):
+            return _moved(given, _Step(other.unnest(), "day", 1), "+")
+    return None
+
+
+def subtracted(node: exp.Expr) -> exp.Expr | None:
+    """A moment without an interval, or the days from one day to another."""
+    left, right = node.this, node.expression
+    step = _step(right)
+    if step is not None:
+        return None if _step(left) is not None else _moved(left, step, "-")
+    if is_day(left) and _is_whole(right):
+        return _moved(left, _Step(right.unnest(), "day", 1), "-")
+    # What is taken from a day and is no number is a day.
+    if is_day(left) and (is_day(right) or isinstance(right.unnest(), exp.Column)):
+        return days_between(left, right)
+    return None
+
+
+def added_by_call(node: exp.Expr) -> exp.Expr | None:
+    """DATE_ADD."""
+    step = _called(node)
+    return None if step is None else _moved(node.this, step, "+")
+
+
+def subtracted_by_call(node: exp.Expr) -> exp.Expr | None:
+    """DATE_SUB."""
+    step = _called(node)
+    return None if step is None else _moved(node.this, step, "-")
+
+
+def _called(node: exp.Expr) -> _Step | None:
+    given, unit = node.expression, node.args.get("unit")
+    if isinstance(given, exp.Interval):
+        return _step(given)
+    return None if given is None else _of_unit(given, "DAY" if unit is None else unit.name)
+
+
+def _is_whole(node: exp.Expr) -> bool:
+    node = node.unnest()
+    return isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit()
+
+
+def _step(node: exp.Expr) -> _Step | None:
+    """An interval of one unit; None for anything else."""
+    node = node.unnest()
+    if isinstance(node, exp.Interval):
+        unit = node.args.get("unit")
+        return None if unit is None or node.this is None else _of_unit(node.this, unit.name)
+    if isinstance(node, exp.Mul):
+        for one, other in ((node.this, node.expression), (node.expression, node.this)):
+            step = _step(one)
+            if step is not None and step.count.name == "1" and isinstance(step.count, exp.Literal):
+                return _Step(other.unnest(), step.unit, step.times)
+    if isinstance(node, exp.MakeInterval):
+        given = [value for value in node.args.values() if isinstance(value, exp.Kwarg)]
+        return _of_unit(given[0].expression, given[0].name) if len(given) == 1 else None
+    if isinstance(node, exp.Cast) and node.to.is_type("INTERVAL"):
+        return _cast(node.this.unnest())
+    return None
+
+
+def _cast(node: exp.Expr) -> _Step | None:
+    """A text made an interval: a count, and a unit after it."""
+    if isinstance(node, exp.DPipe) and isinstance(node.expression, exp.Literal):
+        unit = _CAST.fullmatch(node.expression.name)
+        return None if unit is None else _of_unit(node.this, unit[1])
+    if isinstance(node, exp.Literal):
+        whole = re.fullmatch(r"([+-]?\d+) (\w+?)s?", node.name)
+        return None if whole is None else _of_unit(text(whole[1]), whole[2])
+    return None
+
+
+def _of_unit(count: exp.Expr, unit: str) -> _Step | None:
+    found = _UNITS.get(unit.upper().removesuffix("S"))
+    if found is None:
+        return None
+    count = count.unnest()
+    if isinstance(count, exp.Neg) and isinstance(count.this, exp.Literal):
+        count = text(f"-{count.this.name}")
+    if isinstance(count, exp.Literal) and not _COUNT.fullmatch(count.name):
+        return None
+    return _Step(count, *found)
+
+
+def _moved(given: exp.Expr, step: _Step, sign: str) -> exp.Expr | None:
+    count, time = step.count, step.unit in _TIMES
+    if is_call(given.unnest(), "JULIANDAY") or isinstance(given.unnest(), exp.Sub):
+        return None
+    if isinstance(count, exp.Literal):
+        amount = int(count.name) * step.times * (-1 if sign == "-" else 1)
+        return moved(given, text(f"{amount:+d} {step.unit}s"), time=time)
+    if step.times != 1:
+        count = exp.Paren(this=exp.Mul(this=count, expression=exp.Literal.number(step.times)))
+    signed = exp.DPipe(this=text(sign), expression=count)
+    return moved(given, exp.DPipe(this=signed, expression=text(f" {step.unit}s")), time=time)

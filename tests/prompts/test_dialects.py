@@ -1,0 +1,165 @@
+"""What prompts say of dialects: their rules, worked examples that run on each engine, and names."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import pytest
+
+from sqlwright.prompts.demonstrations import database_script, read_demonstrations
+from sqlwright.prompts.dialects import dialect_rules
+from sqlwright.prompts.dialects.names import Names
+from sqlwright.prompts.replies import sql_from
+from sqlwright.prompts.schema import render_schema
+from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
+from sqlwright.sql.dialects import DIALECTS
+from tests.servers.mariadb import MariadbServer
+from tests.servers.postgres import PostgresServer
+
+KINDS = (
+    "divide_and_conquer", "query_plan", "query_plan_short", "revise", "refine_nested",
+    "sub_sql_first", "sub_sql_next",
+)  # fmt: skip
+DATABASES = ("allotments", "bakery", "clinic", "ferries", "library")
+Run = Callable[[str, str], list[tuple[Any, ...]]]
+
+
+def _told(rows: Any) -> list[list[Any]]:
+    """Rows in any order, with decimals as numbers and dates as SQLite stores them."""
+    return sorted(
+        [
+            [
+                round(float(cell), 9)
+                if isinstance(cell, int | float | Decimal)
+                else str(cell)
+                if isinstance(cell, date)
+                else cell
+                for cell in row
+            ]
+            for row in rows
+        ],
+        key=repr,
+    )
+
+
+def _check(dialect: str, run: Run, errors: type[Exception]) -> None:
+    """Each query of each worked example gives the rows that are stated, whatever their order; one
+    that fails, the error that is told."""
+    for entry in read_demonstrations("revise", dialect):
+        if "error" in entry["fits"]:
+            with pytest.raises(errors) as error:
+                run(entry["database"], entry["faulty"])
+            told = entry["outcome"].removeprefix("It failed with an error: ").strip()
+            assert told in str(error.value)
+    for name in KINDS:
+        for entry in read_demonstrations(name, dialect):
+            assert _told(run(entry["database"], entry["sql"])) == _told(entry["rows"]), entry["sql"]
+            if "earlier_sql" in entry:
+                earlier = run(entry["database"], entry["earlier_sql"])
+                assert _told(earlier) == _told(entry["earlier_rows"])
+
+
+def test_the_worked_examples_give_the_same_rows_on_duckdb() -> None:
+    duckdb = pytest.importorskip("duckdb", reason="duckdb isn't installed")
+
+    @cache
+    def opened(name: str) -> Any:
+        connection = duckdb.connect()
+        connection.execute(database_script(name, "duckdb"))
+        return connection
+
+    _check("duckdb", lambda name, sql: opened(name).execute(sql).fetchall(), duckdb.Error)
+
+
+def test_the_worked_examples_give_the_same_rows_on_postgresql(
+    postgres_server: PostgresServer, postgres_database: Callable[[str], str]
+) -> None:
+    made = {name: postgres_database(database_script(name, "postgres")) for name in DATABASES}
+    import psycopg
+
+    _check("postgres", lambda name, sql: postgres_server.rows(sql, made[name]), psycopg.Error)
+
+
+def test_the_worked_examples_give_the_same_rows_on_mariadb(
+    mariadb_server: MariadbServer, mariadb_database: Callable[[str], str]
+) -> None:
+    made = {name: mariadb_database(database_script(name, "mariadb")) for name in DATABASES}
+    import pymysql
+
+    _check("mariadb", lambda name, sql: mariadb_server.rows(sql, made[name]), pymysql.MySQLError)
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "mysql", "clickhouse"])
+def test_nothing_of_sqlite_alone_is_left_in_other_dialects(dialect: str) -> None:
+    for name in KINDS:
+        for entry in read_demonstrations(name, dialect):
+            for field in ("sql", "reasoning", "schema", "faulty"):
+                told = entry.get(field, "")
+                assert "strftime('" not in told
+                assert "date(" not in told
+                assert "AS REAL" not in told
+
+
+def test_every_dialect_has_rules() -> None:
+    for dialect in DIALECTS.values():
+        rules = dialect_rules(dialect.name)
+        assert set(rules) == {"nulls", "types", "number", "writing"}
+        told = " ".join(map(str, rules["writing"]))
+        assert dialect.title in told
+    assert "Clickhouse" in str(dialect_rules("clickhouse")["writing"][0])
+
+
+def test_sqlite_database_of_examples_is_as_written() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(database_script("clinic"))
+    assert "TEXT NOT NULL, -- YYYY-MM-DD" in database_script("clinic")
+
+
+def _schema(dialect: str) -> Schema:
+    orders = Table(
+        "orders",
+        (
+            Column("id", "INTEGER", nullable=False),
+            Column("Order", "TEXT"),
+            Column("customerId", "INTEGER"),
+        ),
+        primary_key=("id",),
+    )
+    sold = Table("Sales.orders", (Column("id", "BIGINT"),), namespace="Sales")
+    key = ForeignKey("orders", ("customerId",), "Sales.orders", ("id",))
+    return Schema("shop", (orders, sold), (key,), dialect)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "order", "customer", "table"),
+    [
+        ("sqlite", '"Order"', "customerId", "Sales.orders"),
+        ("postgres", '"Order"', '"customerId"', '"Sales".orders'),
+        ("duckdb", '"Order"', "customerId", "Sales.orders"),
+        ("mysql", "`Order`", "customerId", "Sales.orders"),
+    ],
+)
+def test_names_are_written_as_a_query_of_the_dialect_has_them(
+    dialect: str, order: str, customer: str, table: str
+) -> None:
+    schema = _schema(dialect)
+    names = Names(schema)
+    assert names.own("Order") == order
+    assert names.column(ColumnRef("orders", "customerId")) == f"orders.{customer}"
+    assert names.table("Sales.orders") == table
+    shown = str(render_schema(SchemaView(schema)))
+    assert f"CREATE TABLE {table} (" in shown
+    assert f"FOREIGN KEY ({customer}) REFERENCES {table} (id)" in shown
+    assert f"  {order} TEXT" in shown
+
+
+@pytest.mark.parametrize("tag", ["sql", "postgresql", "PostgreSQL", "duckdb", "mysql", "tsql"])
+def test_a_query_is_read_from_a_fence_of_any_dialect(tag: str) -> None:
+    reply = f"Here is why: SELECT is needed.\n```python\nprint(1)\n```\n```{tag}\nSELECT 1;\n```"
+    assert sql_from(reply) == "SELECT 1"
+    assert sql_from(f"So ```{tag} SELECT 2``` it is.") == "SELECT 2"
