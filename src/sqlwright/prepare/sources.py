@@ -19,7 +19,6 @@ from sqlwright.errors import ConfigError, DatabaseUnavailable
 from sqlwright.protocols import Database
 from sqlwright.schema import ColumnRef, Schema
 
-
 SCHEMA_SECONDS = 60.0
 """Seconds for reading a schema at most; engines may give it less."""
 
