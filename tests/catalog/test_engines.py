@@ -26,8 +26,9 @@ KINDS = {
     "duckdb": """
         CREATE TYPE mood AS ENUM ('calm', 'cross');
         CREATE TABLE t (id INTEGER PRIMARY KEY, name VARCHAR, price DECIMAL(10, 2),
-            count DECIMAL(9, 0), big HUGEINT, ok BOOLEAN, day DATE, moment TIMESTAMP, clock TIME, gap INTERVAL, key UUID,
-            tags VARCHAR[], doc JSON, how mood, picture BLOB, "odd ""name" VARCHAR);
+            count DECIMAL(9, 0), big HUGEINT, ok BOOLEAN, day DATE, moment TIMESTAMP,
+            clock TIME, gap INTERVAL, key UUID, tags VARCHAR[], doc JSON, how mood,
+            picture BLOB, "odd ""name" VARCHAR);
         INSERT INTO t SELECT i, 'n' || i % 3, i / 4.0, i, 170141183460469231731687303715884105727,
             i % 2 = 0, DATE '2024-01-01' + i::INTEGER,
             TIMESTAMP '2024-01-01 10:00:00' + to_hours(i),

@@ -18,7 +18,12 @@ from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
 from sqlwright.catalog.records import ColumnProfile, Indexing, TableProfile
 from sqlwright.catalog.statements.columns import Expression, family_of, light, whole
 from sqlwright.catalog.statements.extent import extent_of
-from sqlwright.catalog.statements.sampling import Source, Statements, some_rows
+from sqlwright.catalog.statements.sampling import (
+    Source,
+    Statements,
+    counted_values,
+    some_rows,
+)
 from sqlwright.catalog.tally import ColumnTally
 from sqlwright.schema import Column, ColumnRef, Table
 from sqlwright.sql.dialects import SQLITE, Dialect
@@ -180,6 +185,29 @@ def scan_table(
         for positions in column_groups(table, sample.rows)
     ]
     return joined(groups)
+
+
+def count_values(
+    reading: TimedReader, sample: TableSample, position: int, most: int, seconds: float
+) -> ColumnScan | None:
+    """A column's profile and texts by the engine's own count of its values, which reads the column
+    whole but brings little over; None where it has more than `most`, or it takes too long. Raises
+    `OutOfTime` when the reading's own time is up, and `Cancelled`."""
+    column = sample.table.columns[position]
+    sql = counted_values(sample.source, column, most + 1)
+    try:
+        with reading.within(seconds):
+            rows = reading.all(sql)
+    except OutOfTime:
+        reading.check()
+        return None
+    except Unreadable:
+        return None
+    if len(rows) > most:
+        return None
+    tally = ColumnTally(most)
+    tally.add_counted((cell, rows) for cell, rows in rows if isinstance(rows, int))
+    return _finished(ColumnRef(sample.table.name, column.name), tally, "waiting", sampled=False)
 
 
 def column_groups(table: Table, rows: int | None) -> Iterator[range]:

@@ -131,6 +131,15 @@ class ColumnTally:
         self.counts.update(kept)
         self._notice(cells)
 
+    def add_counted(self, counted: Iterable[tuple[Cell, int]]) -> None:
+        """Count all rows of the column at once, given each value with its rows."""
+        for cell, rows in counted:
+            self.rows += rows
+            self.counts[cell] += rows
+            self._types[type(cell)] += rows
+            if cell == "":
+                self._empty += rows
+
     @property
     def kinds(self) -> Set[type]:
         """The types of the cells seen, NULL apart."""

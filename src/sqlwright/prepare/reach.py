@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sqlwright.protocols import Database
 
-MOST_ROWS = 1_000_000
+MOST_ROWS = 200_000
 """Rows of a table that are read by default of every engine but SQLite; of a larger one as many from
-all over it. Chosen: a minute for ten columns."""
+all over it, and each value of columns of texts, counted by the engine."""
 PAUSE = 0.25
 """Rest after each chunk of rows from a server, as a share of the time that the chunk took."""
 
@@ -22,6 +22,10 @@ class Reach:
     seconds: float | None = None
     """Seconds for reading all tables; None is no limit."""
     pause: float = 0.0
+    """Rest after each chunk of rows, as a share of the time that it took."""
+    counting: bool = False
+    """True if the engine may count the values of columns of texts of larger tables, for which it
+    reads them whole."""
 
     @property
     def named(self) -> str:
@@ -35,4 +39,4 @@ def reach_into(database: Database, rows: int | None, seconds: float | None) -> R
     if database.dialect == "sqlite":
         return Reach(rows, seconds)
     pause = PAUSE if database.path is None else 0.0
-    return Reach(MOST_ROWS if rows is None else rows, seconds, pause)
+    return Reach(MOST_ROWS if rows is None else rows, seconds, pause, counting=rows is None)

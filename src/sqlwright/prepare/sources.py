@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,9 @@ from sqlwright.catalog.scan import ColumnScan
 from sqlwright.errors import ConfigError, DatabaseUnavailable
 from sqlwright.protocols import Database
 from sqlwright.schema import ColumnRef, Schema
+
+SCHEMA_SECONDS = 60.0
+"""Seconds for reading a schema at most; engines may give it less."""
 
 
 def description_folder(database: Database, given: Path | None) -> Path | None:
@@ -63,11 +65,11 @@ def require_tables(database: Database, schema: Schema) -> None:
 
 
 def described_schema(
-    database: Database, described: Path | None, seconds: float = math.inf
+    database: Database, described: Path | None, seconds: float = SCHEMA_SECONDS
 ) -> tuple[Schema, tuple[str, ...]]:
     """The schema read afresh within so many seconds, with descriptions, and notes on those that
     don't fit."""
-    schema = database.schema(seconds=seconds)
+    schema = database.schema(seconds=min(seconds, SCHEMA_SECONDS))
     found = read_descriptions(described) if described else Descriptions({})
     return describe(schema, found if database.tables is None else only_for(schema, found))
 

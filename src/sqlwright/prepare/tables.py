@@ -15,6 +15,7 @@ from sqlwright.catalog.scan import (
     TableSample,
     TableScan,
     column_groups,
+    count_values,
     estimated_rows,
     joined,
     sample_table,
@@ -32,6 +33,10 @@ VIEW_ROWS = 100_000
 """Rows of a view that are read: each of them may cost any amount of work."""
 VIEW_SECONDS = 20.0
 """Seconds that a view is read at most."""
+COUNTED_VALUES = 200_000
+"""Different values of a column that the engine counts at most."""
+COUNT_SECONDS = 10.0
+"""Seconds that it may take for each column."""
 _BEGUN = "begun"
 """Marks a preparation of a database that can't tell what has changed."""
 _BEGUN_SECONDS = 86_400.0
@@ -159,11 +164,26 @@ class TableReading:
         count = self._rows_of(table, total)
         limits = ScanLimits(rows=most)
         scan = scan_columns(self.reading, self._sample, positions, limits, progress=count)
+        if self.reach.counting and scan.profile.sampled and table.kind == "table":
+            self._count_values(scan, positions)
         if share is not None and self.reading.remaining() <= 0:
             self.unfinished = True  # more time may read the rest
         else:
             save_stage(path, scan)
         return scan, True
+
+    def _count_values(self, scan: TableScan, positions: range) -> None:
+        """Have the engine count what was only sampled of columns of texts."""
+        assert self._sample is not None
+        for number, position in enumerate(positions):
+            if scan.columns[number].profile.indexing == "part" and self.reading.remaining() > 0:
+                try:
+                    counted = count_values(
+                        self.reading, self._sample, position, COUNTED_VALUES, COUNT_SECONDS
+                    )
+                except OutOfTime:
+                    return
+                scan.columns[number] = counted or scan.columns[number]
 
     def _rows_of(self, table: Table, total: int | None) -> Callable[[int], None]:
         done = 0

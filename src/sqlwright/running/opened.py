@@ -18,6 +18,8 @@ from sqlwright.protocols import Run, Workspace
 
 POLL = 0.02
 """Seconds between checks for cancellation while models load; chosen."""
+LOOK_SECONDS = 10.0
+"""Seconds for reading the schema again at most."""
 UNTOLD_SECONDS = 3_600.0
 """Seconds, an hour, after which a database that can't tell whether it has changed is opened
 afresh."""
@@ -89,7 +91,7 @@ class OpenedWorkspace:
         """True if tables or columns that a workspace knows of are gone; the next use opens it
         afresh then. Reads the schema."""
         try:
-            schema = workspace.database.schema(seconds=max(run.remaining(), 0.0))
+            schema = workspace.database.schema(seconds=min(max(run.remaining(), 0.0), LOOK_SECONDS))
         except DatabaseUnavailable:
             return False
         if set(workspace.schema.columns) <= set(schema.columns):

@@ -13,7 +13,7 @@ from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
 from sqlwright.catalog.statements.columns import family_of, said
 from sqlwright.schema import Table
 from sqlwright.sql.dialects import SQLITE, Dialect
-from sqlwright.sql.tokens import quote_name
+from sqlwright.sql.tokens import quote_name, quote_text
 from sqlwright.types import Cell
 
 COUNT_SECONDS = 1.0
@@ -102,7 +102,7 @@ def _range(rows: int | None, key: str, found: tuple[Cell, ...]) -> Extent | None
 def _analysed(reading: TimedReader, table: Table, dialect: Dialect) -> Extent | None:
     """What PostgreSQL last counted, by today's number of pages as its own planner reckons; of a
     table that was never analysed the rows of some pages."""
-    name = _literal(dialect.table(table))
+    name = quote_text(dialect.table(table))
     (pages, counted, known, unknown) = reading.single_row(
         "WITH parts AS (SELECT to_regclass(%s) AS part UNION SELECT relid FROM"
         " pg_partition_tree(to_regclass(%s)) WHERE isleaf), found AS (SELECT reltuples, relpages,"
@@ -143,10 +143,10 @@ def _kept_count(reading: TimedReader, table: Table, dialect: Dialect) -> Extent 
 
 
 def _estimated(reading: TimedReader, table: Table, dialect: Dialect) -> Extent | None:
-    space = _literal(table.namespace) if table.namespace else "database()"
+    space = quote_text(table.namespace) if table.namespace else "database()"
     found = reading.single_row(
         "SELECT table_rows FROM information_schema.tables"
-        f" WHERE table_schema = {space} AND table_name = {_literal(table.own_name)}"
+        f" WHERE table_schema = {space} AND table_name = {quote_text(table.own_name)}"
     )
     rows = found[0] if found else None
     return _keyed(reading, table, dialect, int(rows) if isinstance(rows, int) else None)
@@ -184,8 +184,3 @@ def _timed_count(reading: TimedReader, table: Table, dialect: Dialect) -> tuple[
 def _is_whole_number(declared: str) -> bool:
     name = declared.casefold()
     return family_of(name) == "number" and any(part in name for part in _WHOLE_NUMBERS)
-
-
-def _literal(text: str) -> str:
-    """A name as a text. Backslashes mean something to MySQL, and none to the others as written."""
-    return "'" + text.replace("'", "''") + "'"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlwright.catalog.statements.columns import family_of, said, whole
 from sqlwright.catalog.statements.extent import Extent
-from sqlwright.schema import ColumnRef, Schema, Table
+from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.sql.dialects import SQLITE, Dialect, dialect_of
 from sqlwright.sql.tokens import quote_name
 
@@ -86,6 +86,12 @@ def different_texts(schema: Schema, ref: ColumnRef, most: int) -> str | None:
         return None
     present = f"{dialect.quoted(column.name)} IS NOT NULL"
     return source.select([f"DISTINCT {name}"], f"WHERE {present} LIMIT {most}")
+
+
+def counted_values(source: Source, column: Column, most: int) -> str:
+    """A query of a column's values, NULL among them, and the rows of each."""
+    name = whole(column, source.dialect).sql
+    return source.select([name, "count(*)"], f"GROUP BY {name} LIMIT {most}")
 
 
 def _blocks(extent: Extent, count: int, rows: int) -> Iterator[str]:
