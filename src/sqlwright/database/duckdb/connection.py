@@ -36,6 +36,8 @@ DuckDB takes `a.b` for either."""
 EXPLAINS = frozenset({"", "EXPLAIN (FORMAT JSON)"})
 """Words before a query that has to be explained."""
 _CHUNK_ROWS = 256
+_BESIDE_BYTES = 64 * 1024 * 1024
+_LEAST_BYTES = 48 * 1024 * 1024
 _SETTINGS = {
     "enable_external_access": False,
     "autoinstall_known_extensions": False,
@@ -149,8 +151,9 @@ class Session:
         self._connection.execute("SELECT 1").fetchall()
 
     def interrupt(self) -> None:
-        """Stop the running query soon, from any thread."""
-        self._connection.interrupt()
+        """Stop the running query soon, from any thread; nothing if it is being closed."""
+        with contextlib.suppress(duckdb.Error):
+            self._connection.interrupt()
 
     def close(self) -> None:
         self._connection.close()
@@ -176,8 +179,11 @@ class Machine:
             self.config["async_threads"] = 0
 
     def set_memory(self, size: int) -> None:
-        """The most that the next connection's buffers may take, in bytes."""
-        self.memory = self.config["memory_limit"] = f"{size // 1_000_000}MB"
+        """The most that the next connection's buffers may take, in bytes: what it is allowed less
+        what the library takes beside them. Where it meets the system's limit first, a thread of its
+        own may end the process."""
+        buffers = max(size - _BESIDE_BYTES, _LEAST_BYTES)
+        self.memory = self.config["memory_limit"] = f"{buffers // 1_000_000}MB"
 
 
 class GuardedConnection:
