@@ -9,9 +9,6 @@ from pathlib import Path
 from sqlwright.database.files.sources import Kind
 from sqlwright.sql.dialects import DUCKDB
 
-_WINDOWS = "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
-"""Characters that Windows has where Latin-1 has none but codes."""
-
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
@@ -69,7 +66,7 @@ class TableFile:
 
     def _selected(self) -> str:
         if self.kind == "csv":
-            return ", ".join(self._translated(name, kind) for name, kind in self.columns)
+            return ", ".join(DUCKDB.quoted(name) for name, _ in self.columns)
         return ", ".join(
             f"CAST({DUCKDB.quoted(stored)} AS {kind}) AS {DUCKDB.quoted(name)}"
             if self.casts
@@ -77,16 +74,8 @@ class TableFile:
             for stored, (name, kind) in zip(self.stored_names, self.columns, strict=True)
         )
 
-    def _translated(self, name: str, kind: str) -> str:
-        quoted = DUCKDB.quoted(name)
-        if self.encoding != "windows-1252" or kind != "VARCHAR":
-            return quoted
-        codes = "".join(_WINDOWS_CODES)
-        return f"translate({quoted}, {text(codes)}, {text(_WINDOWS)}) AS {quoted}"
-
 
 _READERS: Mapping[Kind, str] = {"csv": "read_csv", "parquet": "read_parquet", "json": "read_json"}
-_WINDOWS_CODES = tuple(chr(ord(one.encode("windows-1252"))) for one in _WINDOWS)
 
 
 def text(value: str) -> str:
