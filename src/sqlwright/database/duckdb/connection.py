@@ -176,7 +176,7 @@ class Machine:
             "temp_directory": "",
         }
         if "async_threads" in known:
-            self.config["async_threads"] = 0
+            self.config["async_threads"] = 2
 
     def set_memory(self, size: int) -> None:
         """The most that the next connection's buffers may take, in bytes: what it is allowed less
