@@ -24,8 +24,10 @@ from sqlwright.protocols import Limits, Run
 
 ROWS = 4_000_000
 """Rows of one Parquet file, about 190 MB."""
-PARQUET = "SELECT i AS id, DATE '2020-01-01' + (i % 1500)::INTEGER AS day, i % 1000 AS customer, " \
-    "(i * 7919) % 100000 / 100.0 AS amount, md5(i::VARCHAR) AS note FROM range({}, {}) t(i)"  # fmt: skip
+PARQUET = (
+    "SELECT i AS id, DATE '2020-01-01' + (i % 1500)::INTEGER AS day, i % 1000 AS customer, "
+    "(i * 7919) % 100000 / 100.0 AS amount, md5(i::VARCHAR) AS note FROM range({}, {}) t(i)"
+)
 QUESTIONS = {
     "count": "SELECT count(*) FROM sales",
     "largest id": "SELECT max(id) FROM sales",
@@ -87,7 +89,7 @@ def ask_csv(folder: Path, megabytes: int) -> None:
         print(f"CSV of {path.stat().st_size / 1e6:.0f} MB: opened in "
               f"{time.perf_counter() - began:.2f} s")  # fmt: skip
         for sql in ("SELECT count(*) FROM sales",
-                    "SELECT customer, sum(amount) FROM sales GROUP BY 1 ORDER BY 2 DESC LIMIT 3"):  # fmt: skip
+                    "SELECT customer, sum(amount) FROM sales GROUP BY 1"):  # fmt: skip
             with measured(sql[:14], database):
                 result = database.execute(sql, Run(), limits=Limits(seconds=60))
             assert result.ok, result.error

@@ -227,8 +227,8 @@ def test_a_parquet_folder_is_not_read_whole(folder: Path, opened) -> None:
     connection = duckdb.connect()
     for number in range(4):
         connection.execute(
-            "COPY (SELECT i AS id, i % 10 AS kind, md5((i * 7)::VARCHAR) || md5(i::VARCHAR) AS text "
-            f"FROM range({number} * 100000, {number + 1} * 100000) t(i)) "
+            "COPY (SELECT i AS id, i % 10 AS kind, md5((i * 7)::VARCHAR) || md5(i::VARCHAR) "
+            f"AS text FROM range({number} * 100000, {number + 1} * 100000) t(i)) "
             f"TO '{folder}/part-{number}.parquet' (FORMAT parquet)"
         )
     connection.close()

@@ -36,6 +36,9 @@ DuckDB takes `a.b` for either."""
 EXPLAINS = frozenset({"", "EXPLAIN (FORMAT JSON)"})
 """Words before a query that has to be explained."""
 _CHUNK_ROWS = 256
+_ASYNC_THREADS = 2
+"""Threads that read ahead, from DuckDB 2.0. It starts eight; without any, reading many Parquet
+files may wait for ever."""
 _BESIDE_BYTES = 64 * 1024 * 1024
 _LEAST_BYTES = 48 * 1024 * 1024
 _SETTINGS = {
@@ -53,7 +56,7 @@ _SETTINGS = {
     "catalog_error_max_schemas": 0,
     "lock_configuration": True,
 }
-"""Set in this order once what is to be read is attached; those that a version lacks are left out."""
+"""Set in this order once what is to be read is attached; what a version lacks is left out."""
 
 
 class Session:
@@ -176,7 +179,7 @@ class Machine:
             "temp_directory": "",
         }
         if "async_threads" in known:
-            self.config["async_threads"] = 2
+            self.config["async_threads"] = _ASYNC_THREADS
 
     def set_memory(self, size: int) -> None:
         """The most that the next connection's buffers may take, in bytes: what it is allowed less

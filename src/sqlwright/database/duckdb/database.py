@@ -34,8 +34,8 @@ _HINTS: Mapping[ErrorCause, str] = {
     "not_started": "Files are read by processes of their own, which that keeps from starting.",
     "locked": "DuckDB lets nobody read a file that is open for writing: close the program that "
     "holds it, or give a copy.",
-    "damaged": "If it is encrypted, give a copy that isn't; if a newer DuckDB wrote it, upgrade the "
-    "package duckdb; else restore a backup.",
+    "damaged": "If it is encrypted, give a copy that isn't; if a newer DuckDB wrote it, upgrade "
+    "the package duckdb; else restore a backup.",
     "slow": "It may have views of views that multiply: drop those in a copy.",
 }
 

@@ -10,6 +10,13 @@ from sqlwright.database.files.sources import Kind
 from sqlwright.sql.dialects import DUCKDB
 
 
+_TOLD = {
+    "decimal_separator": "decimal", "thousands": "thousands", "dateformat": "dates",
+    "timestampformat": "timestamps",
+}  # fmt: skip
+"""Options of reading that are told where they are set, and their names for people."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableFile:
     """One table: its files and how they are read."""
@@ -41,8 +48,7 @@ class TableFile:
             parts.append(f"delimiter {_shown(str(self.options.get('delim', ',')))}")
             parts.append(self.encoding)
             parts.append("with header" if self.options.get("header") else "without header")
-            for key, name in (("decimal_separator", "decimal"), ("thousands", "thousands"),
-                              ("dateformat", "dates"), ("timestampformat", "timestamps")):  # fmt: skip
+            for key, name in _TOLD.items():
                 if key in self.options:
                     parts.append(f"{name} {self.options[key]}")
         return ", ".join(parts) + "."
