@@ -9,7 +9,6 @@ from pathlib import Path
 from sqlwright.database.files.sources import Kind
 from sqlwright.sql.dialects import DUCKDB
 
-
 _TOLD = {
     "decimal_separator": "decimal", "thousands": "thousands", "dateformat": "dates",
     "timestampformat": "timestamps",
