@@ -200,6 +200,7 @@ def _holds_data(folder: Path) -> bool:
     try:
         return folder.is_dir() and any(
             found.name.lower().removesuffix(ending).endswith(DATA_ENDINGS)
+            or ("=" in found.name and found.is_dir())  # a partition, as Hive names it
             for found in folder.iterdir()
             for ending in ("", *COMPRESSED)
         )

@@ -27,8 +27,8 @@ _TEXT = """
     regexp_split_to_table repeat replace reverse right right_grapheme rpad rtrim sha1 sha256 split
     split_part starts_with str_split str_split_regex string_split string_split_regex string_to_array
     strip_accents strlen strpos substr substring substring_grapheme suffix to_base64 translate trim
-    ucase unicode upper url_decode url_encode gen_random_uuid uuid uuidv4 uuidv7 uuid_extract_timestamp
-    uuid_extract_version
+    ucase unicode upper url_decode url_encode gen_random_uuid uuid uuidv4 uuidv7
+    uuid_extract_timestamp uuid_extract_version
 """
 _TIME = """
     age ago century current_date current_localtime current_localtimestamp date_add date_diff

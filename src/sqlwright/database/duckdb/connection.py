@@ -36,6 +36,11 @@ DuckDB takes `a.b` for either."""
 EXPLAINS = frozenset({"", "EXPLAIN (FORMAT JSON)"})
 """Words before a query that has to be explained."""
 _CHUNK_ROWS = 256
+_ASYNC_THREADS = 2
+"""Threads that read ahead, from DuckDB 2.0. It starts eight; without any, reading many Parquet
+files may wait for ever."""
+_BESIDE_BYTES = 64 * 1024 * 1024
+_LEAST_BYTES = 48 * 1024 * 1024
 _SETTINGS = {
     "enable_external_access": False,
     "autoinstall_known_extensions": False,
@@ -51,7 +56,7 @@ _SETTINGS = {
     "catalog_error_max_schemas": 0,
     "lock_configuration": True,
 }
-"""Set in this order once what is to be read is attached; those that a version lacks are left out."""
+"""Set in this order once what is to be read is attached; what a version lacks is left out."""
 
 
 class Session:
@@ -149,8 +154,9 @@ class Session:
         self._connection.execute("SELECT 1").fetchall()
 
     def interrupt(self) -> None:
-        """Stop the running query soon, from any thread."""
-        self._connection.interrupt()
+        """Stop the running query soon, from any thread; nothing if it is being closed."""
+        with contextlib.suppress(duckdb.Error):
+            self._connection.interrupt()
 
     def close(self) -> None:
         self._connection.close()
@@ -173,11 +179,14 @@ class Machine:
             "temp_directory": "",
         }
         if "async_threads" in known:
-            self.config["async_threads"] = 0
+            self.config["async_threads"] = _ASYNC_THREADS
 
     def set_memory(self, size: int) -> None:
-        """The most that the next connection's buffers may take, in bytes."""
-        self.memory = self.config["memory_limit"] = f"{size // 1_000_000}MB"
+        """The most that the next connection's buffers may take, in bytes: what it is allowed less
+        what the library takes beside them. Where it meets the system's limit first, a thread of its
+        own may end the process."""
+        buffers = max(size - _BESIDE_BYTES, _LEAST_BYTES)
+        self.memory = self.config["memory_limit"] = f"{buffers // 1_000_000}MB"
 
 
 class GuardedConnection:

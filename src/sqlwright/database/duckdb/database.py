@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,16 @@ from sqlwright.database.address import Address, file_of
 from sqlwright.database.duckdb.cost import read_cost
 from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
 from sqlwright.database.duckdb.introspect import read_schema
-from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase
+from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase, failed_result
 from sqlwright.database.workers.engine import Place
+from sqlwright.database.workers.process import WorkerDied
 from sqlwright.errors import ConfigError, DatabaseUnavailable
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema, fold_name
 from sqlwright.sql.dialects import DUCKDB
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.tree import StopReading
-from sqlwright.types import ErrorCause
+from sqlwright.types import ErrorCause, ExecutionResult
 from sqlwright.types.plans import QueryCost
 
 PLAN_LIMITS = Limits(seconds=5.0, rows=10, cell_bytes=4 * 1024 * 1024)
@@ -32,8 +34,8 @@ _HINTS: Mapping[ErrorCause, str] = {
     "not_started": "Files are read by processes of their own, which that keeps from starting.",
     "locked": "DuckDB lets nobody read a file that is open for writing: close the program that "
     "holds it, or give a copy.",
-    "damaged": "If it is encrypted, give a copy that isn't; if a newer DuckDB wrote it, upgrade the "
-    "package duckdb; else restore a backup.",
+    "damaged": "If it is encrypted, give a copy that isn't; if a newer DuckDB wrote it, upgrade "
+    "the package duckdb; else restore a backup.",
     "slow": "It may have views of views that multiply: drop those in a copy.",
 }
 
@@ -57,6 +59,12 @@ class DuckdbBased(GuardedDatabase):
 
     def _check(self, sql: str, stop: StopReading | None) -> None:
         check_query(sql, self.dialect, readable=self._readable(), stop=stop)
+
+    def _died(self, error: WorkerDied) -> ExecutionResult:
+        if error.signal == signal.SIGABRT and not self._closed:
+            # A thread of the library's that gets no memory ends the process.
+            return failed_result("memory", "the query needs more memory than it is allowed")
+        return super()._died(error)
 
     def _readable(self) -> Collection[str]:
         """Folded names of the tables and views that a query may read."""

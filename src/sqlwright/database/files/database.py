@@ -52,6 +52,7 @@ class FilesDatabase(DuckdbBased):
         self._listed = tables
         self._found = find(text)
         self._sources: tuple[TableFile, ...] = ()
+        self._failed: tuple[str, ...] = ()
         self._token = ""
         super().__init__()
         try:
@@ -93,7 +94,7 @@ class FilesDatabase(DuckdbBased):
     def notes(self) -> tuple[str, ...]:
         """What was left out or taken another way than the files say it, for people."""
         own = tuple(f"{one.name}: {note}" for one in self.sources for note in one.notes)
-        return (*self._found.notes, *own)
+        return (*self._found.notes, *self._failed, *own)
 
     def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
         """The tables and their columns. Raises DatabaseUnavailable, also when that takes longer
@@ -139,7 +140,7 @@ class FilesDatabase(DuckdbBased):
         reader = self._reader_of(found)
         try:
             with self._reading_errors():
-                sources = guess(reader, found.sources, corrections)
+                sources, notes = guess(reader, found.sources, corrections)
         finally:
             reader.close()
         if not sources:
@@ -147,6 +148,7 @@ class FilesDatabase(DuckdbBased):
         sources = self._only_listed(sources)
         with self._lock:
             self._found, self._sources, self._token = found, sources, token
+            self._failed = notes
             self._checked.clear()
             if self._listed is not None:
                 self._tables = tuple(one.name for one in sources)

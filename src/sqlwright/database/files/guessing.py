@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sqlwright.database.failures import READ_FAILURES, read_failure
+from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
 from sqlwright.database.files.corrections import Correction, Corrections
 from sqlwright.database.files.encodings import encoding_of
 from sqlwright.database.files.sources import Source, parted, unique
@@ -48,9 +48,11 @@ class _Guess:
 
 def guess(
     connection: DatabaseReader, sources: tuple[Source, ...], corrections: Corrections
-) -> tuple[TableFile, ...]:
-    """The tables that files make. Raises DatabaseUnavailable and ConfigError."""
+) -> tuple[tuple[TableFile, ...], tuple[str, ...]]:
+    """The tables that files make, and notes of those that can't be read. Raises ConfigError, and
+    DatabaseUnavailable where none can be."""
     found: list[TableFile] = []
+    failed: list[tuple[Source, Failure]] = []
     for source in unique(_corrected(sources, corrections)):
         correction = corrections.of(source.paths[0])
         try:
@@ -60,13 +62,23 @@ def guess(
                 found.append(_of_one(connection, source, correction))
         except READ_FAILURES as error:
             failure = read_failure(error)
-            raise DatabaseUnavailable(
-                f"{source.paths[0]} can't be read: {failure.message}.",
-                hint="Check that it is what its name says, or correct how it is read in a file "
-                "sqlwright-files.yaml beside it.",
-            ) from error
+            if failure.kind == "interrupted":
+                raise
+            failed.append((source, failure))
+    if failed and not found:
+        source, failure = failed[0]
+        raise DatabaseUnavailable(
+            f"{source.paths[0]} can't be read: {failure.message}.",
+            hint="Check that it is what its name says, or correct how it is read in a file "
+            "sqlwright-files.yaml beside it.",
+        )
     names = unique(tuple(Source(one.name, one.kind, one.paths) for one in found))
-    return tuple(replace(one, name=named.name) for one, named in zip(found, names, strict=True))
+    tables = (replace(one, name=named.name) for one, named in zip(found, names, strict=True))
+    notes = (
+        f"{source.paths[0].name} is left out, it can't be read: {failure.message}."
+        for source, failure in failed
+    )
+    return tuple(tables), tuple(notes)
 
 
 def _corrected(sources: tuple[Source, ...], corrections: Corrections) -> Iterator[Source]:
@@ -189,6 +201,9 @@ class _Csv:
         self._whole = self._size <= WHOLE_BYTES
         self._notes: list[str] = []
         self._encoding = correction.encoding or encoding_of(self._first)
+        if self._encoding == "windows-1252":
+            message = "its text is neither UTF-8 nor Latin-1 but likely Windows' (1252)"
+            raise ReadFailed(Failure("unavailable", f"{message}: save it as UTF-8"))
 
     def table(self, *, short: bool) -> TableFile:
         guessed = self._guess()
@@ -204,9 +219,7 @@ class _Csv:
         skipped = guessed.options.get("skip")
         if skipped and self._correction.skip is None:
             self._notes.append(f"Lines before the header that are left out: {skipped}.")
-        if self._encoding == "windows-1252":
-            self._notes.append("Its encoding isn't UTF-8; it is read as Windows' (1252).")
-        elif self._encoding == "latin-1" and self._correction.encoding is None:
+        if self._encoding == "latin-1" and self._correction.encoding is None:
             self._notes.append("Its encoding isn't UTF-8; it is read as Latin-1.")
         made = self._readable(made)
         if not self._whole:
@@ -246,7 +259,7 @@ class _Csv:
             name: value for name, value in named.items() if value is not None
         }
         if self._encoding != "utf-8":
-            told["encoding"] = "latin-1" if self._encoding == "windows-1252" else self._encoding
+            told["encoding"] = self._encoding
         return told
 
     def _sniff(self, told: Options) -> _Guess:

@@ -163,8 +163,8 @@ def _grouped(folder: Path, files: list[Path], name: str) -> Found:
             places = [part for part in path.parent.parts if not _PARTITION.match(part)]
             key = ("/".join([*places, _VARYING.sub("#", stem).lower()]), kind)
             groups.setdefault(key, []).append(real)
-            varies = _readable(_VARYING.sub(" ", stem))
-            own = varies if varies.lower() not in _MEANINGLESS else (places or [name])[-1]
+            said = _words(_VARYING.sub(" ", stem))
+            own = said if said.lower() not in _MEANINGLESS else (places or [name])[-1]
             names[key] = own if len(groups[key]) > 1 or "=" in str(path.parent) else stem
     sources = [
         Source(_readable(names[key]), _KINDS[_ending(paths[0])], tuple(dict.fromkeys(paths)))
@@ -201,7 +201,11 @@ def _stem(path: Path) -> str:
 
 def _readable(stem: str) -> str:
     """A name for a table: words joined by underscores."""
-    return _WORDS.sub("_", stem).strip("_") or "table"
+    return _words(stem) or "table"
+
+
+def _words(stem: str) -> str:
+    return _WORDS.sub("_", stem).strip("_")
 
 
 def _free(name: str, kind: str, taken: set[str]) -> str:

@@ -9,8 +9,11 @@ from pathlib import Path
 from sqlwright.database.files.sources import Kind
 from sqlwright.sql.dialects import DUCKDB
 
-_WINDOWS = "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
-"""Characters that Windows has where Latin-1 has none but codes."""
+_TOLD = {
+    "decimal_separator": "decimal", "thousands": "thousands", "dateformat": "dates",
+    "timestampformat": "timestamps",
+}  # fmt: skip
+"""Options of reading that are told where they are set, and their names for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,7 @@ class TableFile:
             parts.append(f"delimiter {_shown(str(self.options.get('delim', ',')))}")
             parts.append(self.encoding)
             parts.append("with header" if self.options.get("header") else "without header")
-            for key, name in (("decimal_separator", "decimal"), ("thousands", "thousands"),
-                              ("dateformat", "dates"), ("timestampformat", "timestamps")):  # fmt: skip
+            for key, name in _TOLD.items():
                 if key in self.options:
                     parts.append(f"{name} {self.options[key]}")
         return ", ".join(parts) + "."
@@ -69,7 +71,7 @@ class TableFile:
 
     def _selected(self) -> str:
         if self.kind == "csv":
-            return ", ".join(self._translated(name, kind) for name, kind in self.columns)
+            return ", ".join(DUCKDB.quoted(name) for name, _ in self.columns)
         return ", ".join(
             f"CAST({DUCKDB.quoted(stored)} AS {kind}) AS {DUCKDB.quoted(name)}"
             if self.casts
@@ -77,16 +79,8 @@ class TableFile:
             for stored, (name, kind) in zip(self.stored_names, self.columns, strict=True)
         )
 
-    def _translated(self, name: str, kind: str) -> str:
-        quoted = DUCKDB.quoted(name)
-        if self.encoding != "windows-1252" or kind != "VARCHAR":
-            return quoted
-        codes = "".join(_WINDOWS_CODES)
-        return f"translate({quoted}, {text(codes)}, {text(_WINDOWS)}) AS {quoted}"
-
 
 _READERS: Mapping[Kind, str] = {"csv": "read_csv", "parquet": "read_parquet", "json": "read_json"}
-_WINDOWS_CODES = tuple(chr(ord(one.encode("windows-1252"))) for one in _WINDOWS)
 
 
 def text(value: str) -> str:

@@ -113,6 +113,7 @@ class _Worker:
             return
         if not select.select([0], [], [], _PATIENCE_SECONDS)[0]:
             self._close()
+            self._holds_locks = False
 
     def answer(self, request: dict[str, Any]) -> tuple[dict[str, Any], list[Row]]:
         """A reply's head and rows; whatever goes wrong is in it."""
@@ -210,7 +211,6 @@ class _Worker:
                 with contextlib.suppress(*self._failures):
                     self._connection.close()
             self._guarded = self._trusted = None
-        self._holds_locks = False
 
 
 class _Memory:

@@ -1,0 +1,86 @@
+"""CSV, TSV and JSON files as people have them."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sqlwright.database import open_database
+from sqlwright.database.files.database import FilesDatabase
+from tests.database.duckdb.conftest import ask
+
+CASES = yaml.safe_load(
+    (Path(__file__).parents[2] / "cases" / "files" / "messy.yaml").read_text(encoding="utf-8")
+)
+CODES = {"content": "utf-8", "content_latin": "latin-1", "content_utf16": "utf-16"}
+
+
+def content(case: dict[str, Any]) -> bytes:
+    if "content_repeated" in case:
+        first, line, count, last = case["content_repeated"]
+        return (first + line * count + last).encode()
+    ((key, text),) = ((key, case[key]) for key in CODES if key in case)
+    return text.encode(CODES[key])
+
+
+def plain(cell: object) -> object:
+    return cell.isoformat() if isinstance(cell, date) else cell
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> FilesDatabase:
+    """All of them in one folder."""
+    folder = tmp_path_factory.mktemp("messy")
+    for case in CASES:
+        (folder / case["name"]).write_bytes(content(case))
+    database = open_database(str(folder))
+    assert isinstance(database, FilesDatabase)
+    yield database
+    database.close()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_a_file_is_read(case: dict[str, Any], opened: FilesDatabase) -> None:
+    name = case["name"].partition(".")[0]
+    table = opened.schema().table(name)
+    assert table is not None
+    assert {column.name: column.type for column in table.columns} == case["columns"]
+    rows = ask(opened, case.get("query", f"SELECT * FROM {name}")).rows
+    assert [list(map(plain, row)) for row in rows] == case["rows"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_what_was_noticed_is_told(case: dict[str, Any], opened: FilesDatabase) -> None:
+    name = case["name"].partition(".")[0]
+    (source,) = (source for source in opened.sources if source.name == name)
+    wanted = case.get("notes", [])
+    assert len(source.notes) == len(wanted), source.notes
+    for note, part in zip(source.notes, wanted, strict=True):
+        assert part in note
+    assert all(f"{name}: {note}" in opened.notes for note in source.notes)
+    table = opened.schema().table(name)
+    assert table is not None
+    assert table.description.startswith(f"From {case['name']}")
+
+
+@pytest.mark.parametrize("case", CASES[:4], ids=lambda case: case["name"])
+def test_a_file_alone_is_a_database(case: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / case["name"]
+    path.write_bytes(content(case))
+    with open_database(str(path)) as database:
+        (table,) = database.schema().tables
+        rows = ask(database, f'SELECT * FROM "{table.name}"').rows
+        assert [list(map(plain, row)) for row in rows] == case["rows"]
+        assert database.identity == str(path)
+
+
+def test_a_packed_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "sales.csv.gz"
+    path.write_bytes(gzip.compress(b"id,amount\n1,2.5\n"))
+    with open_database(str(path)) as database:
+        assert ask(database, "SELECT amount FROM sales").rows == ((2.5,),)
