@@ -34,40 +34,43 @@ _BANNED = words(
 )
 _CALLED = words(
     """
-    Abs Acos Acosh And AnyValue ApproxDistinct ApproxQuantile ApproxTopK ArgMax ArgMin Array
-    ArrayAgg ArrayAll ArrayAny ArrayAppend ArrayConcat ArrayContainedBy ArrayContains
-    ArrayContainsAll ArrayDistinct ArrayFilter ArrayIntersect ArrayMax ArrayMin ArrayOverlaps
-    ArrayPosition ArrayPrepend ArrayRemove ArrayReverse ArraySize ArraySlice ArraySort ArraySum
-    ArrayToString Ascii Asin Asinh Atan Atan2 Atanh Avg BitLength BitwiseAndAgg BitwiseCount
-    BitwiseOrAgg BitwiseXorAgg Case Cast Cbrt Ceil Chr Coalesce Collate Columns Concat ConcatWs
-    Contains Convert Corr Cos Cosh CosineDistance Cot Count CountIf CovarPop CovarSamp CumeDist
-    CurrentDate CurrentDatetime CurrentTime CurrentTimestamp Date DateAdd DateBin DateDiff
-    DateFromParts DateStrToDate DateSub DateTrunc Datetime Day DayOfMonth DayOfWeek DayOfWeekIso
-    DayOfYear Dayname Decode DecodeCase Degrees DenseRank Elt Encode EndsWith EuclideanDistance
-    Exists Exp Explode ExplodingGenerateSeries Extract Factorial First FirstValue Flatten Floor
-    Format FromBase FromBase64 FromJson GenerateDateArray GenerateSeries GenerateTimestampArray
-    Getbit Greatest GroupConcat Grouping GroupingId Hex Hour If Initcap IsInf IsNan IsNullValue
-    JSONArray JSONArrayAgg JSONArrayAppend JSONArrayContains JSONArrayInsert JSONBContains
-    JSONBContainsAllTopKeys JSONBContainsAnyTopKeys JSONBContainsTopKey JSONBDeleteAtPath
-    JSONBExists JSONBExtract JSONBExtractScalar JSONBObjectAgg JSONBPathExists JSONCast
-    JSONExists JSONExtract JSONExtractArray JSONExtractScalar JSONFormat JSONKeys JSONObject
-    JSONObjectAgg JSONRemove JSONSet JSONStripNulls JSONTable JSONType JSONValueArray
-    JarowinklerSimilarity JustifyDays JustifyHours JustifyInterval Kurtosis Lag Last LastDay
-    LastValue Lead Least Left Length Levenshtein List Ln Localtime Localtimestamp Log LogicalAnd
-    LogicalOr Lower MD5 MakeInterval Map MapFromEntries MapKeys MapSize MatchAgainst Max Median
-    Min Minute Mode Month Monthname Normalize NthValue Ntile Nullif NumberToStr Or Overlay Pad
-    ParseJSON PercentRank PercentileCont PercentileDisc Pi Pow Quantile Quarter Radians Rand
-    Rank Reduce RegexpCount RegexpExtract RegexpExtractAll RegexpFullMatch RegexpILike
-    RegexpInstr RegexpLike RegexpReplace RegexpSplit RegexpSubstr RegrAvgx RegrAvgy RegrCount
-    RegrIntercept RegrR2 RegrSlope RegrSxx RegrSxy RegrSyy Repeat Replace Reverse Right Round
-    RowNumber SHA SHA2 SHA2Digest SafeDivide Second Sign Sin Sinh Skewness Soundex Space Split
-    SplitPart Sqrt StartsWith Stddev StddevPop StddevSamp StrPosition StrToDate StrToTime
-    StringToArray Struct StructExtract Substring SubstringIndex Sum Tan Tanh TimeFromParts
-    TimeToStr TimeToUnix TimestampAdd TimestampDiff TimestampFromParts TimestampSub
-    TimestampTrunc ToBase64 ToBinary ToDays ToMap ToNumber Transform Translate Trim Trunc Try
-    TryCast TsOrDsToDate TsOrDsToTimestamp Typeof Unhex Unicode UnixToTime Unnest Upper UtcDate
-    UtcTime UtcTimestamp Uuid VarMap Variance VariancePop Week WeekOfYear WidthBucket Xor Year
-    YearOfWeek YearOfWeekIso
+    Abs Acos Acosh AddMonths And AnonymousAggFunc AnyValue ApproxDistinct ApproxQuantile
+    ApproxTopK ArgMax ArgMin Array ArrayAgg ArrayAll ArrayAny ArrayAppend ArrayConcat
+    ArrayContainedBy ArrayContains ArrayContainsAll ArrayDistinct ArrayFilter ArrayIntersect
+    ArrayMax ArrayMin ArrayOverlaps ArrayPosition ArrayPrepend ArrayRemove ArrayReverse
+    ArraySize ArraySlice ArraySort ArraySum ArrayToString Ascii Asin Asinh Atan Atan2 Atanh Avg
+    BitLength BitwiseAndAgg BitwiseCount BitwiseOrAgg BitwiseXorAgg ByteLength Case Cast
+    CastToStrType Cbrt Ceil Chr Coalesce Collate Columns CombinedAggFunc Concat ConcatWs
+    Contains Convert ConvertTimezone ConvertToCharset Corr Cos Cosh CosineDistance Cot Count
+    CountIf CovarPop CovarSamp CumeDist CurrentDate CurrentDatetime CurrentTime CurrentTimestamp
+    Date DateAdd DateBin DateDiff DateFromParts DateStrToDate DateSub DateTrunc Datetime Day
+    DayOfMonth DayOfWeek DayOfWeekIso DayOfYear Dayname Decode DecodeCase Degrees DenseRank Elt
+    Encode EndsWith EuclideanDistance Exists Exp Explode ExplodingGenerateSeries Extract
+    Factorial First FirstValue Flatten Floor Format FromBase FromBase64 FromJson
+    GenerateDateArray GenerateSeries GenerateTimestampArray Getbit Greatest GroupConcat Grouping
+    GroupingId Hex Hour If Initcap IsInf IsNan IsNullValue JSONArray JSONArrayAgg
+    JSONArrayAppend JSONArrayContains JSONArrayInsert JSONBContains JSONBContainsAllTopKeys
+    JSONBContainsAnyTopKeys JSONBContainsTopKey JSONBDeleteAtPath JSONBExists JSONBExtract
+    JSONBExtractScalar JSONBObjectAgg JSONBPathExists JSONCast JSONExists JSONExtract
+    JSONExtractArray JSONExtractScalar JSONFormat JSONKeys JSONObject JSONObjectAgg JSONRemove
+    JSONSet JSONStripNulls JSONTable JSONType JSONValueArray JarowinklerSimilarity JustifyDays
+    JustifyHours JustifyInterval Kurtosis Lag Last LastDay LastValue Lead Least Left Length
+    Levenshtein List Ln Localtime Localtimestamp Log LogicalAnd LogicalOr Lower MD5 MD5Digest
+    MakeInterval Map MapFromEntries MapKeys MapSize MatchAgainst Max Median Min Minute Mode
+    Month Monthname MonthsBetween Normalize NthValue Ntile Nullif NumberToStr Nvl2 Or Overlay
+    Pad ParseDatetime ParseJSON PercentRank PercentileCont PercentileDisc Pi Pow Quantile
+    Quarter Radians Rand Rank Reduce RegexpCount RegexpExtract RegexpExtractAll RegexpFullMatch
+    RegexpILike RegexpInstr RegexpLike RegexpReplace RegexpSplit RegexpSubstr RegrAvgx RegrAvgy
+    RegrCount RegrIntercept RegrR2 RegrSlope RegrSxx RegrSxy RegrSyy Repeat Replace Reverse
+    Right Round RowNumber SHA SHA1Digest SHA2 SHA2Digest SafeDivide Second Sign Sin Sinh
+    Skewness Soundex Space Split SplitPart Sqrt StDistance StartsWith Stddev StddevPop
+    StddevSamp StrPosition StrToDate StrToTime StrToUnix StringToArray Struct StructExtract
+    Substring SubstringIndex Sum Tan Tanh Time TimeFromParts TimeStrToTime TimeToStr TimeToUnix
+    Timestamp TimestampAdd TimestampDiff TimestampFromParts TimestampSub TimestampTrunc ToBase64
+    ToBinary ToChar ToDays ToMap ToNumber Transform Translate Trim Trunc Try TryCast TsOrDsAdd
+    TsOrDsToDate TsOrDsToDatetime TsOrDsToTimestamp Typeof Unhex Unicode UnixToStr UnixToTime
+    Unnest Upper UtcDate UtcTime UtcTimestamp Uuid VarMap Variance VariancePop Week WeekOfYear
+    WeekStart WeightString WidthBucket Xor Year YearOfWeek YearOfWeekIso
     """
 )
 _PARTS = words(
