@@ -117,6 +117,13 @@ def test_functions_of_the_database_pass_where_they_are_named(dialect: str) -> No
         check_query(sql, dialect, functions={name})
 
 
+def test_types_of_the_database_pass_where_they_are_named() -> None:
+    for sql in ("SELECT 'open'::order_status", "SELECT CAST('open' AS order_status)"):
+        with pytest.raises(UnsafeQuery, match="casting"):
+            check_query(sql, "postgres")
+        check_query(sql, "postgres", functions={"order_status"})
+
+
 def test_functions_of_others_have_suggestions() -> None:
     for dialect, call, written in (
         ("postgres", "strftime('%Y', x)", "to_char"),

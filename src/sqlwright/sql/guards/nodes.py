@@ -95,7 +95,7 @@ def check_node(node: exp.Expr, rules: Rules, functions: Container[str]) -> None:
     elif isinstance(node, exp.Func) and not isinstance(node, called):
         raise UnsafeQuery(f"a query may not contain {kind.upper()}")
     elif isinstance(node, exp.DataType):
-        _check_type(node, rules)
+        _check_type(node, rules, functions)
     elif isinstance(node, exp.Dot) and rules.attributes_call:
         if not isinstance(node.expression, (exp.Star, exp.Anonymous, exp.Func)):
             raise UnsafeQuery("(x).name may call a function")
@@ -106,7 +106,7 @@ def check_node(node: exp.Expr, rules: Rules, functions: Container[str]) -> None:
 
 
 def _check_parts(node: exp.Expr) -> None:
-    """What a query may consist of, and a table: nothing that says how or when it is read."""
+    """Refuse parts of a query or a table that say how or when it is read."""
     for part, value in node.args.items():
         if value and part not in _PARTS:
             raise UnsafeQuery(f"a query may not contain {part.strip('_').upper()}")
@@ -123,13 +123,14 @@ def _check_name(node: exp.Expr, rules: Rules, functions: Container[str]) -> None
         raise UnsafeQuery(f"the function {name[:60]} is not allowed")
 
 
-def _check_type(node: exp.DataType, rules: Rules) -> None:
+def _check_type(node: exp.DataType, rules: Rules, functions: Container[str]) -> None:
     from sqlglot import exp
 
     kind = node.args.get("kind")
     if getattr(node.this, "name", "") in _UNUSUAL_TYPES or isinstance(node, exp.PseudoType):
         named = str(getattr(kind, "name", "") or node.this)
-        if fold_name(named) not in rules.types or isinstance(kind, exp.Dot):
+        known = fold_name(named) in rules.types or fold_name(named) in functions
+        if not known or isinstance(kind, exp.Dot):
             raise UnsafeQuery(f"casting to {named[:60]} is not allowed")
 
 

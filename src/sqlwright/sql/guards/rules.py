@@ -1,4 +1,4 @@
-"""What a query may say in one dialect, as data."""
+"""The lists of one dialect, as data: names and words that a query may say."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Rules:
     keywords: frozenset[str]
     """Words of this dialect that may stand before a parenthesis without calling anything."""
     suggestions: Mapping[str, str]
-    """What to write in place of functions that other dialects have."""
+    """Words to write in place of functions that other dialects have."""
     words: frozenset[str]
     """Words that may not stand unquoted anywhere but after a dot."""
     names: Names
