@@ -31,7 +31,7 @@ class Dialect:
     quotes: tuple[str, str] = ('"', '"')
     """Around a name that is quoted. The closing one is written twice within it."""
     case: Case = "blind"
-    """What becomes of a name without quotes: "lower" and "upper" fold it and then look for exactly
+    """The fate of a name without quotes: "lower" and "upper" fold it and then look for exactly
     that; "blind" looks for it whatever its case, quoted or not."""
     namespace: str = ""
     """The namespace that names without one are looked for in, where no server tells it."""

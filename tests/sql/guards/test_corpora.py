@@ -75,8 +75,8 @@ CALL = re.compile(r"\w(?=\()")
 
 @st.composite
 def spellings(draw: st.DrawFn) -> tuple[str, str]:
-    """A dialect, and an attack with letters in another case, comments and odd blanks for spaces, the name of a
-    function in quotes or letters that look alike."""
+    """A dialect, and an attack with letters in another case, comments and odd blanks for spaces,
+    the name of a function in quotes or letters that look alike."""
     dialect = draw(st.sampled_from(DIALECTS))
     sql = draw(st.sampled_from(ATTACKS[dialect]))
     if not CASED.search(sql) and draw(st.booleans()):
