@@ -42,8 +42,8 @@ class Rules:
     words: frozenset[str]
     """Words that may not stand unquoted anywhere but after a dot."""
     names: Names
-    """The comparison of two names: after folding one without quotes, whatever their case, or as they
-    are written."""
+    """The comparison of two names: after folding one without quotes, whatever their case, or as
+    they are written."""
     own_tables: re.Pattern[str] = NOTHING
     """Tables of the engine's own, without a namespace."""
     own_columns: frozenset[str] = field(default=frozenset())
