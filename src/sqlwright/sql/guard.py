@@ -62,10 +62,11 @@ def check_query(
     has to be the stored one, in DuckDB case makes no difference, in MySQL a name is what is
     written. `Dialect.namespace` may be written out before a name of the usual one; a further name
     of it (MySQL's database, another schema that is looked in first) is listed by itself, as
-    "shop.orders" beside "orders". `functions` are those of the database's own that may be called,
-    in lower case, as "f" or "schema.f". `columns`, where given, are the names of all columns of the
-    readable tables, as they are stored: in PostgreSQL `t.f` may call a function f of the
-    database's own, so another name after a dot is refused.
+    "shop.orders" beside "orders". `functions` are those of the database's own that may be called
+    and its types that may be cast to (enumerations), in lower case, as "f" or "schema.f".
+    `columns`, where given, are the names of all columns of the readable tables, as they are stored:
+    in PostgreSQL `t.f` may call a function f of the database's own, so another name after a dot is
+    refused.
     """
     if dialect != "sqlite":
         return check_text(

@@ -10,7 +10,7 @@ from sqlwright.sql.tree import silence
 
 
 def agreed_text(tokens: Sequence[SqlToken], dialect: Dialect) -> str:
-    """What the parser is given: the tokens with one space between. Raises UnreadableQuery unless
+    """The text for the parser: the tokens with one space between. Raises UnreadableQuery unless
     it cuts them alike."""
     from sqlglot.dialects.dialect import Dialect as Parser
     from sqlglot.errors import SqlglotError

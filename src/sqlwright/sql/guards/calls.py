@@ -73,7 +73,7 @@ def check_tokens(tokens: Sequence[SqlToken], rules: Rules, functions: Container[
         if token.kind == "text":
             _check_before_text(tokens, index, rules)
         if token.text == "::":
-            _check_type(tokens, index + 1, rules)
+            _check_type(tokens, index + 1, rules, functions)
     if rules.attributes_call:
         _check_attributes(tokens)
     _check_clauses(tokens)
@@ -114,10 +114,13 @@ def _in_call(tokens: Sequence[SqlToken], index: int) -> bool:
     return False
 
 
-def _check_type(tokens: Sequence[SqlToken], index: int, rules: Rules) -> None:
+def _check_type(
+    tokens: Sequence[SqlToken], index: int, rules: Rules, functions: Container[str]
+) -> None:
     named = tokens[index] if index < len(tokens) else SqlToken("", "")
     after = tokens[index + 1].text if index + 1 < len(tokens) else ""
-    if named.name not in rules.types or after == "." or named.kind == "text":
+    known = named.name in rules.types or named.name in functions
+    if not known or after == "." or named.kind == "text":
         raise UnsafeQuery(f"casting to {named.text[:60]} is not allowed")
 
 
@@ -157,7 +160,7 @@ def _check_calls(tokens: Sequence[SqlToken], rules: Rules, functions: Container[
             continue
         before = tokens[index - 1]
         if before.word in {"cast", "try_cast", "safe_cast"}:
-            _check_cast(tokens, index, pairs, rules)
+            _check_cast(tokens, index, pairs, rules, functions)
         if before.kind not in {"word", "quoted", "text"} or index in lists:
             continue
         if before.kind == "text":
@@ -203,7 +206,11 @@ def refuse_call(name: str, rules: Rules) -> None:
 
 
 def _check_cast(
-    tokens: Sequence[SqlToken], opening: int, pairs: dict[int, int], rules: Rules
+    tokens: Sequence[SqlToken],
+    opening: int,
+    pairs: dict[int, int],
+    rules: Rules,
+    functions: Container[str],
 ) -> None:
     """CAST(x AS type): the last AS that is the call's own is followed by a type."""
     depth, named = 0, 0
@@ -211,7 +218,7 @@ def _check_cast(
         depth += (tokens[index].text == "(") - (tokens[index].text == ")")
         if depth == 1 and tokens[index].word == "as":
             named = index + 1
-    _check_type(tokens, named, rules)
+    _check_type(tokens, named, rules, functions)
 
 
 def _alias_lists(tokens: Sequence[SqlToken], pairs: dict[int, int], rules: Rules) -> Iterator[int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from sqlwright.sql.dialects import Dialect
-from sqlwright.sql.guards import common
+from sqlwright.sql.guards import ordinary
 from sqlwright.sql.guards.lexicon import standard
 from sqlwright.sql.guards.rules import Rules, words
 
@@ -127,13 +127,13 @@ def rules(dialect: Dialect) -> Rules:
     return Rules(
         dialect=dialect,
         lexicon=standard(_OPERATORS, ":: := ( ) [ ] { } , . :"),
-        functions=common.FUNCTIONS | _FUNCTIONS,
+        functions=ordinary.FUNCTIONS | _FUNCTIONS,
         table_functions=_TABLE_FUNCTIONS,
-        types=common.TYPES | _TYPES,
+        types=ordinary.TYPES | _TYPES,
         dangerous=_DANGEROUS,
         keywords=words("exclude ilike glob qualify replace row"),
         suggestions=_SUGGESTIONS,
-        words=common.WORDS | _WORDS,
+        words=ordinary.WORDS | _WORDS,
         names="blind",
         own_tables=re.compile(r"(duckdb|sqlite|pragma|pg)_.*"),
     )

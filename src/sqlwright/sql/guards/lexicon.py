@@ -76,8 +76,8 @@ def backslashed(operators: str, marks: str) -> Lexicon:
 
 
 def plain(operators: str, marks: str, *, brackets: bool) -> Lexicon:
-    """What all dialects cut alike: no comment that one of them takes for none, no backslash in a
-    text or name; names also in brackets."""
+    """Tokens that all dialects cut alike: no comment that one of them takes for none, no backslash
+    in a text or name; names also in brackets."""
     pattern = _pattern(
         rf"--(?=[ \t\n\r]|\Z){_LINE_END}",
         r"'(?:[^'\\]|'')*+'",

@@ -34,40 +34,43 @@ _BANNED = words(
 )
 _CALLED = words(
     """
-    Abs Acos Acosh And AnyValue ApproxDistinct ApproxQuantile ApproxTopK ArgMax ArgMin Array
-    ArrayAgg ArrayAll ArrayAny ArrayAppend ArrayConcat ArrayContainedBy ArrayContains
-    ArrayContainsAll ArrayDistinct ArrayFilter ArrayIntersect ArrayMax ArrayMin ArrayOverlaps
-    ArrayPosition ArrayPrepend ArrayRemove ArrayReverse ArraySize ArraySlice ArraySort ArraySum
-    ArrayToString Ascii Asin Asinh Atan Atan2 Atanh Avg BitLength BitwiseAndAgg BitwiseCount
-    BitwiseOrAgg BitwiseXorAgg Case Cast Cbrt Ceil Chr Coalesce Collate Columns Concat ConcatWs
-    Contains Convert Corr Cos Cosh CosineDistance Cot Count CountIf CovarPop CovarSamp CumeDist
-    CurrentDate CurrentDatetime CurrentTime CurrentTimestamp Date DateAdd DateBin DateDiff
-    DateFromParts DateStrToDate DateSub DateTrunc Datetime Day DayOfMonth DayOfWeek DayOfWeekIso
-    DayOfYear Dayname Decode DecodeCase Degrees DenseRank Elt Encode EndsWith EuclideanDistance
-    Exists Exp Explode ExplodingGenerateSeries Extract Factorial First FirstValue Flatten Floor
-    Format FromBase FromBase64 FromJson GenerateDateArray GenerateSeries GenerateTimestampArray
-    Getbit Greatest GroupConcat Grouping GroupingId Hex Hour If Initcap IsInf IsNan IsNullValue
-    JSONArray JSONArrayAgg JSONArrayAppend JSONArrayContains JSONArrayInsert JSONBContains
-    JSONBContainsAllTopKeys JSONBContainsAnyTopKeys JSONBContainsTopKey JSONBDeleteAtPath
-    JSONBExists JSONBExtract JSONBExtractScalar JSONBObjectAgg JSONBPathExists JSONCast
-    JSONExists JSONExtract JSONExtractArray JSONExtractScalar JSONFormat JSONKeys JSONObject
-    JSONObjectAgg JSONRemove JSONSet JSONStripNulls JSONTable JSONType JSONValueArray
-    JarowinklerSimilarity JustifyDays JustifyHours JustifyInterval Kurtosis Lag Last LastDay
-    LastValue Lead Least Left Length Levenshtein List Ln Localtime Localtimestamp Log LogicalAnd
-    LogicalOr Lower MD5 MakeInterval Map MapFromEntries MapKeys MapSize MatchAgainst Max Median
-    Min Minute Mode Month Monthname Normalize NthValue Ntile Nullif NumberToStr Or Overlay Pad
-    ParseJSON PercentRank PercentileCont PercentileDisc Pi Pow Quantile Quarter Radians Rand
-    Rank Reduce RegexpCount RegexpExtract RegexpExtractAll RegexpFullMatch RegexpILike
-    RegexpInstr RegexpLike RegexpReplace RegexpSplit RegexpSubstr RegrAvgx RegrAvgy RegrCount
-    RegrIntercept RegrR2 RegrSlope RegrSxx RegrSxy RegrSyy Repeat Replace Reverse Right Round
-    RowNumber SHA SHA2 SHA2Digest SafeDivide Second Sign Sin Sinh Skewness Soundex Space Split
-    SplitPart Sqrt StartsWith Stddev StddevPop StddevSamp StrPosition StrToDate StrToTime
-    StringToArray Struct StructExtract Substring SubstringIndex Sum Tan Tanh TimeFromParts
-    TimeToStr TimeToUnix TimestampAdd TimestampDiff TimestampFromParts TimestampSub
-    TimestampTrunc ToBase64 ToBinary ToDays ToMap ToNumber Transform Translate Trim Trunc Try
-    TryCast TsOrDsToDate TsOrDsToTimestamp Typeof Unhex Unicode UnixToTime Unnest Upper UtcDate
-    UtcTime UtcTimestamp Uuid VarMap Variance VariancePop Week WeekOfYear WidthBucket Xor Year
-    YearOfWeek YearOfWeekIso
+    Abs Acos Acosh AddMonths And AnonymousAggFunc AnyValue ApproxDistinct ApproxQuantile
+    ApproxTopK ArgMax ArgMin Array ArrayAgg ArrayAll ArrayAny ArrayAppend ArrayConcat
+    ArrayContainedBy ArrayContains ArrayContainsAll ArrayDistinct ArrayFilter ArrayIntersect
+    ArrayMax ArrayMin ArrayOverlaps ArrayPosition ArrayPrepend ArrayRemove ArrayReverse
+    ArraySize ArraySlice ArraySort ArraySum ArrayToString Ascii Asin Asinh Atan Atan2 Atanh Avg
+    BitLength BitwiseAndAgg BitwiseCount BitwiseOrAgg BitwiseXorAgg ByteLength Case Cast
+    CastToStrType Cbrt Ceil Chr Coalesce Collate Columns CombinedAggFunc Concat ConcatWs
+    Contains Convert ConvertTimezone ConvertToCharset Corr Cos Cosh CosineDistance Cot Count
+    CountIf CovarPop CovarSamp CumeDist CurrentDate CurrentDatetime CurrentTime CurrentTimestamp
+    Date DateAdd DateBin DateDiff DateFromParts DateStrToDate DateSub DateTrunc Datetime Day
+    DayOfMonth DayOfWeek DayOfWeekIso DayOfYear Dayname Decode DecodeCase Degrees DenseRank Elt
+    Encode EndsWith EuclideanDistance Exists Exp Explode ExplodingGenerateSeries Extract
+    Factorial First FirstValue Flatten Floor Format FromBase FromBase64 FromJson
+    GenerateDateArray GenerateSeries GenerateTimestampArray Getbit Greatest GroupConcat Grouping
+    GroupingId Hex Hour If Initcap IsInf IsNan IsNullValue JSONArray JSONArrayAgg
+    JSONArrayAppend JSONArrayContains JSONArrayInsert JSONBContains JSONBContainsAllTopKeys
+    JSONBContainsAnyTopKeys JSONBContainsTopKey JSONBDeleteAtPath JSONBExists JSONBExtract
+    JSONBExtractScalar JSONBObjectAgg JSONBPathExists JSONCast JSONExists JSONExtract
+    JSONExtractArray JSONExtractScalar JSONFormat JSONKeys JSONObject JSONObjectAgg JSONRemove
+    JSONSet JSONStripNulls JSONTable JSONType JSONValueArray JarowinklerSimilarity JustifyDays
+    JustifyHours JustifyInterval Kurtosis Lag Last LastDay LastValue Lead Least Left Length
+    Levenshtein List Ln Localtime Localtimestamp Log LogicalAnd LogicalOr Lower MD5 MD5Digest
+    MakeInterval Map MapFromEntries MapKeys MapSize MatchAgainst Max Median Min Minute Mode
+    Month Monthname MonthsBetween Normalize NthValue Ntile Nullif NumberToStr Nvl2 Or Overlay
+    Pad ParseDatetime ParseJSON PercentRank PercentileCont PercentileDisc Pi Pow Quantile
+    Quarter Radians Rand Rank Reduce RegexpCount RegexpExtract RegexpExtractAll RegexpFullMatch
+    RegexpILike RegexpInstr RegexpLike RegexpReplace RegexpSplit RegexpSubstr RegrAvgx RegrAvgy
+    RegrCount RegrIntercept RegrR2 RegrSlope RegrSxx RegrSxy RegrSyy Repeat Replace Reverse
+    Right Round RowNumber SHA SHA1Digest SHA2 SHA2Digest SafeDivide Second Sign Sin Sinh
+    Skewness Soundex Space Split SplitPart Sqrt StDistance StartsWith Stddev StddevPop
+    StddevSamp StrPosition StrToDate StrToTime StrToUnix StringToArray Struct StructExtract
+    Substring SubstringIndex Sum Tan Tanh Time TimeFromParts TimeStrToTime TimeToStr TimeToUnix
+    Timestamp TimestampAdd TimestampDiff TimestampFromParts TimestampSub TimestampTrunc ToBase64
+    ToBinary ToChar ToDays ToMap ToNumber Transform Translate Trim Trunc Try TryCast TsOrDsAdd
+    TsOrDsToDate TsOrDsToDatetime TsOrDsToTimestamp Typeof Unhex Unicode UnixToStr UnixToTime
+    Unnest Upper UtcDate UtcTime UtcTimestamp Uuid VarMap Variance VariancePop Week WeekOfYear
+    WeekStart WeightString WidthBucket Xor Year YearOfWeek YearOfWeekIso
     """
 )
 _PARTS = words(
@@ -92,7 +95,7 @@ def check_node(node: exp.Expr, rules: Rules, functions: Container[str]) -> None:
     elif isinstance(node, exp.Func) and not isinstance(node, called):
         raise UnsafeQuery(f"a query may not contain {kind.upper()}")
     elif isinstance(node, exp.DataType):
-        _check_type(node, rules)
+        _check_type(node, rules, functions)
     elif isinstance(node, exp.Dot) and rules.attributes_call:
         if not isinstance(node.expression, (exp.Star, exp.Anonymous, exp.Func)):
             raise UnsafeQuery("(x).name may call a function")
@@ -103,7 +106,7 @@ def check_node(node: exp.Expr, rules: Rules, functions: Container[str]) -> None:
 
 
 def _check_parts(node: exp.Expr) -> None:
-    """What a query may consist of, and a table: nothing that says how or when it is read."""
+    """Refuse parts of a query or a table that say how or when it is read."""
     for part, value in node.args.items():
         if value and part not in _PARTS:
             raise UnsafeQuery(f"a query may not contain {part.strip('_').upper()}")
@@ -120,13 +123,14 @@ def _check_name(node: exp.Expr, rules: Rules, functions: Container[str]) -> None
         raise UnsafeQuery(f"the function {name[:60]} is not allowed")
 
 
-def _check_type(node: exp.DataType, rules: Rules) -> None:
+def _check_type(node: exp.DataType, rules: Rules, functions: Container[str]) -> None:
     from sqlglot import exp
 
     kind = node.args.get("kind")
     if getattr(node.this, "name", "") in _UNUSUAL_TYPES or isinstance(node, exp.PseudoType):
         named = str(getattr(kind, "name", "") or node.this)
-        if fold_name(named) not in rules.types or isinstance(kind, exp.Dot):
+        known = fold_name(named) in rules.types or fold_name(named) in functions
+        if not known or isinstance(kind, exp.Dot):
             raise UnsafeQuery(f"casting to {named[:60]} is not allowed")
 
 

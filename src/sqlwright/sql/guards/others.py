@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from sqlwright.sql.dialects import Dialect
-from sqlwright.sql.guards import common
+from sqlwright.sql.guards import ordinary
 from sqlwright.sql.guards.lexicon import plain
 from sqlwright.sql.guards.rules import Names, Rules, words
 
@@ -68,9 +68,9 @@ def rules(dialect: Dialect) -> Rules:
     return Rules(
         dialect=dialect,
         lexicon=plain(_OPERATORS, ":: ( ) [ ] , . :", brackets="[" in identifiers),
-        functions=common.FUNCTIONS | _FUNCTIONS,
+        functions=ordinary.FUNCTIONS | _FUNCTIONS,
         table_functions=words("unnest"),
-        types=common.TYPES | _TYPES,
+        types=ordinary.TYPES | _TYPES,
         dangerous=re.compile(
             r"sleep.*|file|url|s3|remote.*|mysql|postgresql|sqlite|mongodb|odbc|jdbc|hdfs|input|"
             r"executable|cluster.*|numbers.*|dictget.*|getsetting|hostname|version|current.*|"
@@ -79,7 +79,7 @@ def rules(dialect: Dialect) -> Rules:
         ),
         keywords=words("except ilike match qualify regexp rlike row top"),
         suggestions=_SUGGESTIONS,
-        words=common.WORDS | _WORDS,
+        words=ordinary.WORDS | _WORDS,
         names="exact" if exact else _FOLDED[dialect.case],
         empty_tables=words("dual"),
         own_tables=re.compile(r"(pg|sqlite|duckdb|sys|v\$|all|dba|user|gv|svv|stl|stv)_.*"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from sqlwright.sql.dialects import Dialect
-from sqlwright.sql.guards import common
+from sqlwright.sql.guards import ordinary
 from sqlwright.sql.guards.lexicon import standard
 from sqlwright.sql.guards.rules import Rules, words
 
@@ -134,13 +134,13 @@ def rules(dialect: Dialect) -> Rules:
     return Rules(
         dialect=dialect,
         lexicon=standard(_OPERATORS, ":: ( ) [ ] , . :"),
-        functions=(common.FUNCTIONS | _FUNCTIONS) - _ABSENT,
+        functions=(ordinary.FUNCTIONS | _FUNCTIONS) - _ABSENT,
         table_functions=_TABLE_FUNCTIONS,
-        types=common.TYPES | _TYPES,
+        types=ordinary.TYPES | _TYPES,
         dangerous=_DANGEROUS,
         keywords=words("columns ilike overlaps row"),
         suggestions=_SUGGESTIONS,
-        words=common.WORDS | _WORDS,
+        words=ordinary.WORDS | _WORDS,
         names="lower",
         own_tables=re.compile(r"pg_.*"),
         own_columns=words("cmax cmin ctid tableoid xmax xmin"),

@@ -1,4 +1,4 @@
-"""What a query may say in one dialect, as data."""
+"""The lists of one dialect, as data: names and words that a query may say."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Rules:
     keywords: frozenset[str]
     """Words of this dialect that may stand before a parenthesis without calling anything."""
     suggestions: Mapping[str, str]
-    """What to write in place of functions that other dialects have."""
+    """Words to write in place of functions that other dialects have."""
     words: frozenset[str]
     """Words that may not stand unquoted anywhere but after a dot."""
     names: Names
-    """How two names are compared: after folding one without quotes, whatever their case, or as they
-    are written."""
+    """The comparison of two names: after folding one without quotes, whatever their case, or as
+    they are written."""
     own_tables: re.Pattern[str] = NOTHING
     """Tables of the engine's own, without a namespace."""
     own_columns: frozenset[str] = field(default=frozenset())

@@ -23,7 +23,7 @@ _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 @dataclass(slots=True)
 class _Level:
-    """What is going on between two parentheses."""
+    """The state of reading between two parentheses."""
 
     call: bool = False
     """FROM is a word of a function's."""

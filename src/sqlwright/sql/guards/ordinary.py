@@ -1,4 +1,4 @@
-"""What several dialects share: functions, types and words by the same names."""
+"""Shared by several dialects: functions, types and words by the same names."""
 
 from __future__ import annotations
 
