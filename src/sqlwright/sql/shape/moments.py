@@ -6,8 +6,6 @@ import re
 
 from sqlglot import exp
 
-from sqlwright.english.vocabulary import MONTH_NAMES, WEEKDAY_NAMES
-
 NUMBER = "number"
 """Mark of a part of a date that is a number where it was written; SQLite's is a text."""
 DAY = "day"
@@ -25,10 +23,14 @@ _CALLS_OF_NOW = frozenset(
     {"now", "get_current_timestamp", "sysdate", "transaction_timestamp", "statement_timestamp"}
     | {"clock_timestamp", "localtimestamp"}
 )
-_FROM_SUNDAY = (WEEKDAY_NAMES[-1], *WEEKDAY_NAMES[:-1])
+_WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
 _NAMES = {
-    "%A": ("%w", {str(n): names[0].capitalize() for n, names in enumerate(_FROM_SUNDAY)}),
-    "%B": ("%m", {f"{n:02}": names[0].capitalize() for n, names in enumerate(MONTH_NAMES, 1)}),
+    "%A": ("%w", {str(number): name for number, name in enumerate(_WEEKDAYS)}),
+    "%B": ("%m", {f"{number:02}": name for number, name in enumerate(_MONTHS, 1)}),
 }
 """Formats that give a name: the part it goes by, and the names."""
 _POSTGRES_NAMES = {"F%month": "%B", "TM%month": "%B", "FM%uay": "%A", "TM%uay": "%A"}
@@ -47,7 +49,7 @@ def text(value: str) -> exp.Literal:
     return exp.Literal.string(value)
 
 
-def number(value: int) -> exp.Literal:
+def number(value: int) -> exp.Expr:
     """A whole number."""
     return exp.Literal.number(value)
 
@@ -91,9 +93,9 @@ def moment(node: exp.Expr, form: str = "%Y") -> exp.Expr:
     """An argument of a function of dates, without what makes no difference to it there."""
     while True:
         day = isinstance(node, exp.Date) and not _TIME_OF_DAY.search(form)
-        if isinstance(node, (exp.Paren, exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.AtTimeZone)):
-            node = node.this
-        elif day and node.this is not None and not node.expressions:
+        if isinstance(
+            node, (exp.Paren, exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.AtTimeZone)
+        ) or (day and node.this is not None and not node.expressions):
             node = node.this
         elif is_call(node, "DATETIME") and len(node.expressions) == 1:
             node = node.expressions[0]

@@ -17,16 +17,17 @@ _UNITS = {
 """SQLite's unit of each unit, and how many of it one is."""
 _NO_NUMBERS = frozenset({"0e0", "0.0"})
 """What a value is added to in order to be a real number."""
+_ONE = (exp.Literal.number(1), exp.Literal.string("1"))
 _TIMES = frozenset({"hour", "minute", "second"})
 _COUNT = re.compile(r"[+-]?\d+")
 _CAST = re.compile(r" ?(\w+?)s?")
 
 
 class _Step(NamedTuple):
-    count: exp.Expr
+    amount: exp.Expr
     unit: str
     times: int
-    """By which the count is to be multiplied."""
+    """By which the amount is to be multiplied."""
 
 
 def added(node: exp.Expr) -> exp.Expr | None:
@@ -70,7 +71,7 @@ def added_by_call(node: exp.Expr) -> exp.Expr | None:
     step = _called(node)
     start = node.this
     if step is not None and step.unit == "second" and start.name == "1970-01-01":
-        return call("DATETIME", step.count, text("unixepoch"))
+        return call("DATETIME", step.amount, text("unixepoch"))
     return None if step is None else _moved(node.this, step, "+")
 
 
@@ -101,7 +102,7 @@ def _step(node: exp.Expr) -> _Step | None:
     if isinstance(node, exp.Mul):
         for one, other in ((node.this, node.expression), (node.expression, node.this)):
             step = _step(one)
-            if step is not None and step.count.name == "1" and isinstance(step.count, exp.Literal):
+            if step is not None and step.amount in _ONE:
                 return _Step(other.unnest(), step.unit, step.times)
     if isinstance(node, exp.MakeInterval):
         given = [value for value in node.args.values() if isinstance(value, exp.Kwarg)]
@@ -135,7 +136,7 @@ def _of_unit(count: exp.Expr, unit: str) -> _Step | None:
 
 
 def _moved(given: exp.Expr, step: _Step, sign: str) -> exp.Expr | None:
-    count, time = step.count, step.unit in _TIMES
+    count, time = step.amount, step.unit in _TIMES
     if is_call(given.unnest(), "JULIANDAY") or isinstance(given.unnest(), exp.Sub):
         return None
     if isinstance(count, exp.Literal):
