@@ -259,7 +259,7 @@ _LITERALS = {
     "duckdb": rf"{_DOLLARS}|{_QUOTED}|--[^\n]*\n",
     "mysql": rf"{_ESCAPED}|(?:--\s|#)[^\n]*\n",
 }
-"""What keeps its blanks: quoted texts and names, and the end of the line after a comment."""
+"""Pieces that keep their blanks: quoted texts and names, the end of the line after a comment."""
 
 
 def normalized_sql(sql: str, dialect: str = "sqlite") -> str:

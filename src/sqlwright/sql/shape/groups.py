@@ -51,7 +51,7 @@ def _unordered(node: exp.Expr) -> exp.Expr:
 
 
 def null_aware(node: exp.Expr) -> exp.Expr | None:
-    """What the parser adds to ANY_VALUE."""
+    """A node that the parser adds to ANY_VALUE."""
     return node.this if isinstance(node.this, exp.Column) else None
 
 

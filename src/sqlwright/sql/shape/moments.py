@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 
 from sqlglot import exp
@@ -23,14 +24,9 @@ _CALLS_OF_NOW = frozenset(
     {"now", "get_current_timestamp", "sysdate", "transaction_timestamp", "statement_timestamp"}
     | {"clock_timestamp", "localtimestamp"}
 )
-_WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
 _NAMES = {
-    "%A": ("%w", {str(number): name for number, name in enumerate(_WEEKDAYS)}),
-    "%B": ("%m", {f"{number:02}": name for number, name in enumerate(_MONTHS, 1)}),
+    "%A": ("%w", {str(number): calendar.day_name[number - 1] for number in range(7)}),
+    "%B": ("%m", {f"{number:02}": calendar.month_name[number] for number in range(1, 13)}),
 }
 """Formats that give a name: the part it goes by, and the names."""
 _POSTGRES_NAMES = {"F%month": "%B", "TM%month": "%B", "FM%uay": "%A", "TM%uay": "%A"}
@@ -40,8 +36,8 @@ _WRITTEN_DATES = {
     ("%m", "%d", "%Y"): (7, 1, 4),
     ("%Y", "%m", "%d"): (1, 5, 7),
 }
-"""Where year, month and day begin in a date that is written in an order, the last one without
-anything between."""
+"""Places at which year, month and day begin in a date that is written in an order, the last one
+without anything between."""
 
 
 def text(value: str) -> exp.Literal:

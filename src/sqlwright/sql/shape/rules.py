@@ -52,7 +52,8 @@ _ALL: Rules = {
     exp.Concat: values.concatenated, exp.ConcatWs: values.concatenated_with,
     exp.Left: values.left, exp.Right: values.right,
     exp.GroupConcat: groups.listed,
-    exp.AnyValue: groups.any_value, exp.First: groups.any_value, exp.Bracket: groups.picked, exp.IgnoreNulls: groups.null_aware,
+    exp.AnyValue: groups.any_value, exp.First: groups.any_value, exp.Bracket: groups.picked,
+    exp.IgnoreNulls: groups.null_aware,
     exp.Count: groups.counted, exp.CountIf: groups.counted_if,
     exp.WithinGroup: groups.within_group, exp.PercentileCont: groups.quantile,
     exp.Fetch: groups.fetched, exp.Group: groups.grouped,
@@ -78,7 +79,7 @@ _ALL: Rules = {
     exp.Add: first(parts.julian_day, steps.added), exp.Sub: steps.subtracted,
     exp.Anonymous: _called,
 }  # fmt: skip
-"""What is said in several dialects. A name that the parser gives to a node means the same in all
+"""Rules for several dialects. A name that the parser gives to a node means the same in all
 of them, but for those below."""
 _FLAGS: Rules = dict.fromkeys(
     (exp.Where, exp.Having, exp.And, exp.Or, exp.Not, exp.If), values.flags
@@ -102,7 +103,7 @@ _OF: Mapping[str, Rules] = {
         exp.Time: lambda node: moments.call("TIME", moments.moment(node.this, "%H")),
     },
 }
-"""What is one dialect's own, by the parser's name of it."""
+"""Rules of one dialect, by the parser's name of it."""
 
 
 def rules_of(parser: str) -> Rules:

@@ -10,13 +10,12 @@ from sqlglot import exp
 from sqlwright.sql.shape.moments import call, days_between, is_call, is_day, moved, text
 from sqlwright.sql.shape.values import real
 
-_UNITS = {
-    "DAY": ("day", 1), "WEEK": ("day", 7), "MONTH": ("month", 1), "QUARTER": ("month", 3),
-    "YEAR": ("year", 1), "HOUR": ("hour", 1), "MINUTE": ("minute", 1), "SECOND": ("second", 1),
-}  # fmt: skip
-"""SQLite's unit of each unit, and how many of it one is."""
+_OWN_UNITS = re.compile(r"(day|month|year|hour|minute|second)s?", re.IGNORECASE)
+"""Units that SQLite's modifiers have."""
+_LONGER_UNITS = {"week": ("day", 7), "quarter": ("month", 3)}
+"""SQLite's unit of other units, and how many of it one is."""
 _NO_NUMBERS = frozenset({"0e0", "0.0"})
-"""What a value is added to in order to be a real number."""
+"""Zeros that a value is added to in order to be a real number."""
 _ONE = (exp.Literal.number(1), exp.Literal.string("1"))
 _TIMES = frozenset({"hour", "minute", "second"})
 _COUNT = re.compile(r"[+-]?\d+")
@@ -124,7 +123,10 @@ def _cast(node: exp.Expr) -> _Step | None:
 
 
 def _of_unit(count: exp.Expr, unit: str) -> _Step | None:
-    found = _UNITS.get(unit.upper().removesuffix("S"))
+    own = _OWN_UNITS.fullmatch(unit)
+    found = _LONGER_UNITS.get(unit.lower().removesuffix("s"))
+    if own is not None:
+        found = (own[1].lower(), 1)
     if found is None:
         return None
     count = count.unnest()
