@@ -286,7 +286,7 @@ EQUAL_CELLS: list[tuple[Cell, ...]] = [
     (True, 1, 1.0, Decimal(1), Decimal("1.00")),
     (False, 0, -0.0, Decimal(0)),
     (Decimal("0.3"), 0.1 + 0.2),
-    (Decimal("12345678901234567890"), 12345678901234567890),
+    (Decimal(12345678901234567890), 12345678901234567890),
     (DAY, "2024-03-01", datetime.datetime(2024, 3, 1)),
     (NOON, "2024-03-01 12:30:00", NOON.replace(hour=14, tzinfo=ZONE)),
     (NOON.replace(microsecond=250_000), "2024-03-01 12:30:00.25"),

@@ -8,8 +8,8 @@ One rule says when two results are the same, and everything that compares result
 - numbers are equal within a relative tolerance of about 1e-9, so 1 equals 1.0 and 0.1 + 0.2 equals
   0.3; text is equal exactly, and never equal to a number;
 - what engines give for one thing in several types is equal: true and 1, a decimal and a number, a
-  day and the text of it (2024-03-01), midnight and its day, a moment and the text of it, in UTC where
-  it has a zone, a UUID and the text of it; an array equals an array of equal elements;
+  day and its text (2024-03-01), midnight and its day, a moment and its text, in UTC where it has a
+  zone, a UUID and its text; an array equals an array of equal elements;
 - a result that was cut short is only ever equal to another one that was cut short;
 - an error equals nothing, not even the same error.
 """
@@ -31,6 +31,7 @@ from sqlwright.errors import UnsupportedQuery
 from sqlwright.events import QueryExecuted
 from sqlwright.protocols import Database, Run
 from sqlwright.schema import Schema
+from sqlwright.sql.dialects import dialect_named
 from sqlwright.sql.facts import QueryFacts
 from sqlwright.sql.reading import columns_used, compared_texts, has_order_by, read_facts
 from sqlwright.types import Candidate, Cell, ExecutionResult, ValueMatch
@@ -254,19 +255,17 @@ _QUOTED = r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`"""
 _DOLLARS = r"(?P<tag>\$\w*\$).*?(?P=tag)"
 _ESCAPED = r"""'(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*"|`(?:[^`]|``)*`"""
 _LITERALS = {
-    "sqlite": _QUOTED,
     "postgres": rf"[eE]'(?:[^'\\]|''|\\.)*'|{_DOLLARS}|{_QUOTED}|--[^\n]*\n",
     "duckdb": rf"{_DOLLARS}|{_QUOTED}|--[^\n]*\n",
     "mysql": rf"{_ESCAPED}|(?:--\s|#)[^\n]*\n",
-    "mariadb": rf"{_ESCAPED}|(?:--\s|#)[^\n]*\n",
 }
-"""What keeps its blanks: quoted texts and names, and the end of the line after a comment."""
+"""Pieces that keep their blanks: quoted texts and names, the end of the line after a comment."""
 
 
 def normalized_sql(sql: str, dialect: str = "sqlite") -> str:
     """The query with each run of blanks outside of quotes as one blank, and without a semicolon at
     its end. Letters keep their case."""
-    kept = re.compile(_LITERALS.get(dialect, _QUOTED), re.DOTALL)
+    kept = re.compile(_LITERALS.get(dialect_named(dialect).parser, _QUOTED), re.DOTALL)
     parts, at = [], 0
     for match in kept.finditer(sql):
         parts += [re.sub(r"\s+", " ", sql[at : match.start()]), match[0]]
@@ -301,15 +300,9 @@ def _typed_key(cell: Decimal | date | time | timedelta | UUID) -> Key:
         return ("duration", _number(cell.total_seconds()))
     if isinstance(cell, datetime):
         moment = cell if cell.tzinfo is None else cell.astimezone(UTC).replace(tzinfo=None)
-        if moment.time() == time():
-            return ("text", moment.date().isoformat())
-        return ("text", _without_zeros(moment.isoformat(" ")))
-    return ("text", _without_zeros(str(cell)) if isinstance(cell, time) else str(cell))
-
-
-def _without_zeros(text: str) -> str:
-    """A time of day without zeros at the end of its part of a second."""
-    return text.rstrip("0") if "." in text else text
+        cell = moment.date() if moment.time() == time() else moment
+    text = str(cell)
+    return ("text", text.rstrip("0") if "." in text else text)
 
 
 def _number(value: float) -> object:

@@ -96,7 +96,9 @@ def test_most_questions_are_asked_in_all_four() -> None:
     assert sum(form(case["sqlite"], "sqlite") is not None for case in asked) >= 60
 
 
-@pytest.mark.parametrize("case", cases("names"), ids=lambda case: f"{case['dialect']}-{case['sql']}")
+@pytest.mark.parametrize(
+    "case", cases("names"), ids=lambda case: f"{case['dialect']}-{case['sql']}"
+)
 def test_names_mean_what_the_dialects_rule_says(case: dict[str, Any]) -> None:
     facts = read_facts(case["sql"], shop(case["dialect"]))
     assert facts is not None
@@ -153,8 +155,16 @@ def test_the_shared_tree_stays_as_it_was() -> None:
 
 
 TEXTS = [
-    ("postgres", "SELECT id FROM orders WHERE note ILIKE 'a%' AND note <> E'it\\'s'", ["a%", "it's"]),
-    ("postgres", "SELECT id FROM orders WHERE note = $$x$$ OR note IN ('p', 'q''r')", ["x", "p", "q'r"]),
+    (
+        "postgres",
+        "SELECT id FROM orders WHERE note ILIKE 'a%' AND note <> E'it\\'s'",
+        ["a%", "it's"],
+    ),
+    (
+        "postgres",
+        "SELECT id FROM orders WHERE note = $$x$$ OR note IN ('p', 'q''r')",
+        ["x", "p", "q'r"],
+    ),
     ("mysql", 'SELECT id FROM orders WHERE note = "a\\"b" AND note LIKE \'%c\'', ['a"b', "%c"]),
     ("duckdb", "SELECT id /* 'no' */ FROM orders WHERE note = 'x' -- 'no'", ["x"]),
 ]
@@ -189,7 +199,11 @@ def test_what_varies_by_itself(dialect: str) -> None:
 
 
 WRITTEN = [
-    ("postgres", "SELECT name FROM customers WHERE name ILIKE 'a%' ORDER BY joined LIMIT 2", "ILIKE"),
+    (
+        "postgres",
+        "SELECT name FROM customers WHERE name ILIKE 'a%' ORDER BY joined LIMIT 2",
+        "ILIKE",
+    ),
     ("mysql", "SELECT `name` FROM `customers` ORDER BY `joined` LIMIT 2", "`name`"),
 ]
 
@@ -212,3 +226,36 @@ def test_namespaces_are_told_with_the_table() -> None:
     sql = "SELECT a.id FROM sales.orders AS a JOIN public.customers AS b ON TRUE"
     assert tables_used(sql, "postgres") == ("sales.orders", "customers")
     assert tables_used("SELECT 1 FROM main.orders", "duckdb") == ("orders",)
+
+
+WORDS = [
+    (
+        "postgres",
+        "SELECT name FROM customers WHERE EXTRACT(YEAR FROM joined) = 2023 AND active "
+        "ORDER BY joined DESC LIMIT 3",
+        ["year of customers.joined = '2023'", "customers.active = 1",
+         "by customers.joined, descending, only the first 3 rows"],
+    ),
+    (
+        "postgres",
+        "SELECT DISTINCT ON (city) name FROM customers ORDER BY city, joined DESC NULLS LAST",
+        ["the first row for each customers.city",
+         "by customers.city, then by customers.joined, descending"],
+    ),
+    (
+        "mysql",
+        "SELECT `name` FROM `customers` WHERE `name` LIKE '%ann%' AND MONTH(joined) IN (6, 7)",
+        ["customers.name contains 'ann'", "month of customers.joined in ('06', '07')"],
+    ),
+    (
+        "duckdb",
+        "SELECT * EXCLUDE (note) FROM orders WHERE total / quantity > 2",
+        ["CAST(orders.total AS REAL) / orders.quantity > 2"],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "sql", "told"), WORDS)
+def test_queries_of_other_dialects_in_words(dialect: str, sql: str, told: list[str]) -> None:
+    texts = [part.text for part in read_query(sql, shop(dialect))]
+    assert [text for text in told if text not in texts] == [], texts

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sqlwright.sql.shape.tree import shaped_tree
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 
 class Calculations(NamedTuple):
@@ -25,6 +22,7 @@ def calculations(sql: str, dialect: str = "sqlite") -> Calculations:
     """The calculations of a query; none where the text is no query."""
     from sqlglot import exp
 
+    from sqlwright.sql.shape.values import is_real
     from sqlwright.sql.tree_facts.nodes import aggregate_of, date_part_of, value_of
 
     tree = shaped_tree(sql, dialect)
@@ -55,18 +53,3 @@ def calculations(sql: str, dialect: str = "sqlite") -> Calculations:
             named = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
             functions.add(named.lower())
     return Calculations(frozenset(functions), frozenset(numbers), whole)
-
-
-def is_real(division: exp.Expr) -> bool:
-    """True if something in a division is a real number: a cast to one, AVG, or a number with a
-    point."""
-    from sqlglot import exp
-
-    for node in division.walk():
-        if isinstance(node, exp.Avg):
-            return True
-        if isinstance(node, exp.Cast) and node.to.this in exp.DataType.REAL_TYPES:
-            return True
-        if isinstance(node, exp.Literal) and not node.is_string and "." in node.name:
-            return True
-    return False

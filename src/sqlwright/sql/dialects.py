@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sqlwright.errors import ConfigError
+from sqlwright.sql.tokens import quote_text
 
 if TYPE_CHECKING:
     from sqlwright.schema import Schema, Table
@@ -53,6 +54,15 @@ class Dialect:
         """A name in quotes."""
         opening, closing = self.quotes
         return f"{opening}{name.replace(closing, closing * 2)}{closing}"
+
+    def text(self, text: str) -> str:
+        """A text as a literal, whose backslashes may escape. SQL ends it at a NUL; what may hold
+        one goes by `form.write`."""
+        if self.name == "sqlite":
+            return quote_text(text)
+        from sqlglot import exp
+
+        return exp.Literal.string(text).sql(dialect=self.parser)
 
     def table(self, table: Table) -> str:
         """A table as a query names it, quoted, with its namespace where it isn't the usual one."""

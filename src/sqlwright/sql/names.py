@@ -19,7 +19,8 @@ from sqlwright.sql.tokens import quote_text
 from sqlwright.sql.tree import node_text
 
 Columns = Mapping[str, ColumnRef | None] | None
-"""Names as they are looked for, each with the stored column it passes on; None when they aren't known."""
+"""Names as they are looked for, each with the stored column it passes on; None when they aren't
+known."""
 
 
 UNNAMED = "a list"

@@ -56,7 +56,8 @@ def _with_namespace(source: exp.Table | exp.Column, dialect: str) -> str:
 
 
 def read_facts(sql: str, schema: Schema) -> QueryFacts | None:
-    """The facts of a query in the schema's dialect; None when the text is no query or is nested too deeply to be read."""
+    """The facts of a query in the schema's dialect; None when the text is no query or is nested too
+    deeply to be read."""
     from sqlwright.sql.tree_facts.query import query_facts
 
     return query_facts(sql, schema)
@@ -185,9 +186,9 @@ def _varies(sql: str, dialect: str) -> bool:
             return True
         if called == "age" and len(node.expressions) == 1:
             return True
-        if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
-            if node.this.name.lower() in {"now", "today", "tomorrow", "yesterday"}:
-                return True
+        cast = isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal)
+        if cast and node.this.name.lower() in {"now", "today", "tomorrow", "yesterday"}:
+            return True
     return False
 
 

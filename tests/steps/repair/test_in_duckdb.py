@@ -31,8 +31,8 @@ LITERALS = {
         "SELECT name FROM customers WHERE city = 'München'::VARCHAR",
     "SELECT name FROM main.customers WHERE city ILIKE '%munchen%' -- 'x'":
         "SELECT name FROM main.customers WHERE city ILIKE '%München%' -- 'x'",
-    "SELECT CAST(count(*) AS VARCHAR) FROM orders WHERE status = 'Canceled' HAVING count(*) > 0":
-        "SELECT CAST(count(*) AS VARCHAR) FROM orders WHERE status = 'cancelled' HAVING count(*) > 0",
+    "SELECT count(*)::VARCHAR FROM orders WHERE status = 'Canceled' HAVING count(*) > 0":
+        "SELECT count(*)::VARCHAR FROM orders WHERE status = 'cancelled' HAVING count(*) > 0",
 }  # fmt: skip
 
 

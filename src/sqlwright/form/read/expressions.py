@@ -205,7 +205,7 @@ class ExpressionReader:
             if len(operand.expressions) != 1:
                 raise UnsupportedQuery(f"{name} of several columns")
             operand = operand.expressions[0]
-        if any(node.args.get(key) for key in ("expressions", "separator")):
+        if any(node.args.get(key) for key in ("expressions", "separator", "count")):
             raise UnsupportedQuery(f"{name} with more than one argument")
         while isinstance(operand, exp.Paren):
             operand = operand.this

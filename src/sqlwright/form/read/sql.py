@@ -36,7 +36,7 @@ _SET_OPERATORS: dict[type[exp.Expr], f.SetOperator] = {
 _UNSUPPORTED = ("windows", "laterals", "pivots", "qualify", "kind", "sample", "connect")
 
 _SOURCE = frozenset({"this", "db", "catalog", "alias", "joins", "indexed", "only"})
-"""What the form knows of a table in FROM."""
+"""The parts of a table in FROM that the form knows."""
 _JOIN = frozenset({"", "NATURAL"})
 
 _Tables = Mapping[str, exp.Expr]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 
 from sqlglot import exp
-
-from sqlwright.english.vocabulary import MONTH_NAMES, WEEKDAY_NAMES
 
 NUMBER = "number"
 """Mark of a part of a date that is a number where it was written; SQLite's is a text."""
@@ -25,10 +24,9 @@ _CALLS_OF_NOW = frozenset(
     {"now", "get_current_timestamp", "sysdate", "transaction_timestamp", "statement_timestamp"}
     | {"clock_timestamp", "localtimestamp"}
 )
-_FROM_SUNDAY = (WEEKDAY_NAMES[-1], *WEEKDAY_NAMES[:-1])
 _NAMES = {
-    "%A": ("%w", {str(n): names[0].capitalize() for n, names in enumerate(_FROM_SUNDAY)}),
-    "%B": ("%m", {f"{n:02}": names[0].capitalize() for n, names in enumerate(MONTH_NAMES, 1)}),
+    "%A": ("%w", {str(number): calendar.day_name[number - 1] for number in range(7)}),
+    "%B": ("%m", {f"{number:02}": calendar.month_name[number] for number in range(1, 13)}),
 }
 """Formats that give a name: the part it goes by, and the names."""
 _POSTGRES_NAMES = {"F%month": "%B", "TM%month": "%B", "FM%uay": "%A", "TM%uay": "%A"}
@@ -38,8 +36,8 @@ _WRITTEN_DATES = {
     ("%m", "%d", "%Y"): (7, 1, 4),
     ("%Y", "%m", "%d"): (1, 5, 7),
 }
-"""Where year, month and day begin in a date that is written in an order, the last one without
-anything between."""
+"""Places at which year, month and day begin in a date that is written in an order, the last one
+without anything between."""
 
 
 def text(value: str) -> exp.Literal:
@@ -47,7 +45,7 @@ def text(value: str) -> exp.Literal:
     return exp.Literal.string(value)
 
 
-def number(value: int) -> exp.Literal:
+def number(value: int) -> exp.Expr:
     """A whole number."""
     return exp.Literal.number(value)
 
@@ -91,9 +89,9 @@ def moment(node: exp.Expr, form: str = "%Y") -> exp.Expr:
     """An argument of a function of dates, without what makes no difference to it there."""
     while True:
         day = isinstance(node, exp.Date) and not _TIME_OF_DAY.search(form)
-        if isinstance(node, (exp.Paren, exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.AtTimeZone)):
-            node = node.this
-        elif day and node.this is not None and not node.expressions:
+        if isinstance(
+            node, (exp.Paren, exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.AtTimeZone)
+        ) or (day and node.this is not None and not node.expressions):
             node = node.this
         elif is_call(node, "DATETIME") and len(node.expressions) == 1:
             node = node.expressions[0]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from sqlwright.sql.shape import moments, parts, steps, values
+from sqlwright.sql.shape import groups, moments, parts, steps, values
 
 Rule = Callable[[exp.Expr], exp.Expr | None]
 Rules = Mapping[type[exp.Expr], Rule]
@@ -51,11 +51,12 @@ _ALL: Rules = {
     exp.DPipe: values.joined_texts,
     exp.Concat: values.concatenated, exp.ConcatWs: values.concatenated_with,
     exp.Left: values.left, exp.Right: values.right,
-    exp.GroupConcat: values.listed,
-    exp.AnyValue: values.any_value, exp.First: values.any_value, exp.Bracket: values.picked, exp.IgnoreNulls: values.null_aware,
-    exp.Count: values.counted, exp.CountIf: values.counted_if,
-    exp.WithinGroup: values.within_group, exp.PercentileCont: values.quantile,
-    exp.Fetch: values.fetched, exp.Group: values.grouped,
+    exp.GroupConcat: groups.listed,
+    exp.AnyValue: groups.any_value, exp.First: groups.any_value, exp.Bracket: groups.picked,
+    exp.IgnoreNulls: groups.null_aware,
+    exp.Count: groups.counted, exp.CountIf: groups.counted_if,
+    exp.WithinGroup: groups.within_group, exp.PercentileCont: groups.quantile,
+    exp.Fetch: groups.fetched, exp.Group: groups.grouped,
     exp.Extract: parts.extract,
     exp.Year: parts.of("YEAR"), exp.Month: parts.of("MONTH"), exp.Day: parts.of("DAY"),
     exp.DayOfMonth: parts.of("DAY"), exp.DayOfYear: parts.of("DOY"), exp.Hour: parts.of("HOUR"),
@@ -78,9 +79,11 @@ _ALL: Rules = {
     exp.Add: first(parts.julian_day, steps.added), exp.Sub: steps.subtracted,
     exp.Anonymous: _called,
 }  # fmt: skip
-"""What is said in several dialects. A name that the parser gives to a node means the same in all
+"""Rules for several dialects. A name that the parser gives to a node means the same in all
 of them, but for those below."""
-_FLAGS = dict.fromkeys((exp.Where, exp.Having, exp.And, exp.Or, exp.Not, exp.If), values.flags)
+_FLAGS: Rules = dict.fromkeys(
+    (exp.Where, exp.Having, exp.And, exp.Or, exp.Not, exp.If), values.flags
+)
 """Columns that hold truth values stand as conditions."""
 _OF: Mapping[str, Rules] = {
     "postgres": {**_FLAGS, exp.Like: values.escaping},
@@ -93,14 +96,14 @@ _OF: Mapping[str, Rules] = {
         exp.In: first(parts.shifted_day, parts.within),
         exp.Add: steps.moved_by_interval,
         exp.Sub: first(parts.day_from_sunday, steps.moved_by_interval),
-        exp.SubstringIndex: values.picked_by_index,
+        exp.SubstringIndex: groups.picked_by_index,
         exp.Week: parts.week_from_sunday,
         exp.DayOfWeek: parts.unshifted_day,
         exp.Anonymous: _called_in_mysql,
         exp.Time: lambda node: moments.call("TIME", moments.moment(node.this, "%H")),
     },
 }
-"""What is one dialect's own, by the parser's name of it."""
+"""Rules of one dialect, by the parser's name of it."""
 
 
 def rules_of(parser: str) -> Rules:

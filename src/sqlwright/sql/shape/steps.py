@@ -10,23 +10,23 @@ from sqlglot import exp
 from sqlwright.sql.shape.moments import call, days_between, is_call, is_day, moved, text
 from sqlwright.sql.shape.values import real
 
-_UNITS = {
-    "DAY": ("day", 1), "WEEK": ("day", 7), "MONTH": ("month", 1), "QUARTER": ("month", 3),
-    "YEAR": ("year", 1), "HOUR": ("hour", 1), "MINUTE": ("minute", 1), "SECOND": ("second", 1),
-}  # fmt: skip
-"""SQLite's unit of each unit, and how many of it one is."""
+_OWN_UNITS = re.compile(r"(day|month|year|hour|minute|second)s?", re.IGNORECASE)
+"""Units that SQLite's modifiers have."""
+_LONGER_UNITS = {"week": ("day", 7), "quarter": ("month", 3)}
+"""SQLite's unit of other units, and how many of it one is."""
 _NO_NUMBERS = frozenset({"0e0", "0.0"})
-"""What a value is added to in order to be a real number."""
+"""Zeros that a value is added to in order to be a real number."""
+_ONE = (exp.Literal.number(1), exp.Literal.string("1"))
 _TIMES = frozenset({"hour", "minute", "second"})
 _COUNT = re.compile(r"[+-]?\d+")
 _CAST = re.compile(r" ?(\w+?)s?")
 
 
 class _Step(NamedTuple):
-    count: exp.Expr
+    amount: exp.Expr
     unit: str
     times: int
-    """By which the count is to be multiplied."""
+    """By which the amount is to be multiplied."""
 
 
 def added(node: exp.Expr) -> exp.Expr | None:
@@ -70,7 +70,7 @@ def added_by_call(node: exp.Expr) -> exp.Expr | None:
     step = _called(node)
     start = node.this
     if step is not None and step.unit == "second" and start.name == "1970-01-01":
-        return call("DATETIME", step.count, text("unixepoch"))
+        return call("DATETIME", step.amount, text("unixepoch"))
     return None if step is None else _moved(node.this, step, "+")
 
 
@@ -101,7 +101,7 @@ def _step(node: exp.Expr) -> _Step | None:
     if isinstance(node, exp.Mul):
         for one, other in ((node.this, node.expression), (node.expression, node.this)):
             step = _step(one)
-            if step is not None and step.count.name == "1" and isinstance(step.count, exp.Literal):
+            if step is not None and step.amount in _ONE:
                 return _Step(other.unnest(), step.unit, step.times)
     if isinstance(node, exp.MakeInterval):
         given = [value for value in node.args.values() if isinstance(value, exp.Kwarg)]
@@ -123,7 +123,10 @@ def _cast(node: exp.Expr) -> _Step | None:
 
 
 def _of_unit(count: exp.Expr, unit: str) -> _Step | None:
-    found = _UNITS.get(unit.upper().removesuffix("S"))
+    own = _OWN_UNITS.fullmatch(unit)
+    found = _LONGER_UNITS.get(unit.lower().removesuffix("s"))
+    if own is not None:
+        found = (own[1].lower(), 1)
     if found is None:
         return None
     count = count.unnest()
@@ -135,7 +138,7 @@ def _of_unit(count: exp.Expr, unit: str) -> _Step | None:
 
 
 def _moved(given: exp.Expr, step: _Step, sign: str) -> exp.Expr | None:
-    count, time = step.count, step.unit in _TIMES
+    count, time = step.amount, step.unit in _TIMES
     if is_call(given.unnest(), "JULIANDAY") or isinstance(given.unnest(), exp.Sub):
         return None
     if isinstance(count, exp.Literal):

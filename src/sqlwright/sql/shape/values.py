@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlwright.sql.calculations import is_real
-from sqlwright.sql.shape.moments import as_integer, call, cast_to_moment, number, text
+from sqlwright.sql.shape.moments import as_integer, cast_to_moment, number, text
 
 _WHOLE = frozenset(
     {"INT", "BIGINT", "SMALLINT", "TINYINT", "MEDIUMINT", "INT128", "INT256", "UINT", "UBIGINT"}
@@ -49,7 +48,7 @@ def _cast_to_value(node: exp.Cast) -> exp.Expr | None:
             return inner  # type: ignore[no-any-return]
         return None if name == "INT" else as_integer(inner)
     if name in _TEXTS and (_is_text(bare) or _is_text_part(bare)):
-        return bare
+        return bare  # type: ignore[no-any-return]
     if name == "BOOLEAN" and isinstance(bare, exp.Literal):
         return number(int(bare.name.lower() in {"t", "true", "1", "yes", "on"}))
     return _decimal(node) if name in {"DECIMAL", "BIGDECIMAL"} else None
@@ -110,6 +109,19 @@ def _divisor(node: exp.Expr) -> exp.Expr:
     return divisor
 
 
+def is_real(division: exp.Expr) -> bool:
+    """True if something in a division is a real number: a cast to one, AVG, or a number with a
+    point."""
+    for node in division.walk():
+        if isinstance(node, exp.Avg):
+            return True
+        if isinstance(node, exp.Cast) and node.to.this in exp.DataType.REAL_TYPES:
+            return True
+        if isinstance(node, exp.Literal) and not node.is_string and "." in node.name:
+            return True
+    return False
+
+
 def real_division(node: exp.Expr) -> exp.Expr | None:
     """A division that isn't whole, whatever is divided."""
     if is_real(node):
@@ -166,8 +178,7 @@ def escaping(node: exp.Expr) -> exp.Expr | None:
     known = isinstance(pattern, exp.Literal) and "\\" in pattern.name
     if not known or isinstance(node.parent, exp.Escape):
         return None
-    escaped = exp.Escape(this=node.copy(), expression=text("\\"))
-    return escaped
+    return exp.Escape(this=node.copy(), expression=text("\\"))
 
 
 def is_value(node: exp.Expr) -> exp.Expr | None:
@@ -274,112 +285,3 @@ def called_piece(node: exp.Expr) -> exp.Expr | None:
         return None
     whole, start, *length = node.expressions
     return exp.Substring(this=whole, start=start, length=next(iter(length), None))
-
-
-# ---- aggregates
-
-
-def listed(node: exp.Expr) -> exp.Expr | None:
-    """STRING_AGG, LISTAGG, GROUP_CONCAT: without the comma that is there anyway, nor an order by
-    what is listed."""
-    given, order = node.this, None
-    if isinstance(given, exp.Order):
-        given, order = given.this, given
-    operand = given.expressions[0] if isinstance(given, exp.Distinct) else given
-    if order is not None and any(key.this != operand for key in order.expressions):
-        return None
-    plain = exp.GroupConcat(this=given)
-    separator = node.args.get("separator")
-    if separator is not None and separator.name != ",":
-        plain.set("separator", separator)
-    return plain
-
-
-def any_value(node: exp.Expr) -> exp.Expr | None:
-    """ANY_VALUE and FIRST, which SQLite says by the column alone."""
-    return _unordered(node.this)
-
-
-def picked(node: exp.Expr) -> exp.Expr | None:
-    """The first of an aggregate's array."""
-    array = node.this.unnest()
-    # The parser counts from 0, whatever the dialect does.
-    first = [place.name for place in node.expressions] == ["0"]
-    return _unordered(array.this) if isinstance(array, exp.ArrayAgg) and first else None
-
-
-def picked_by_index(node: exp.Expr) -> exp.Expr | None:
-    """The first of what MySQL's GROUP_CONCAT lists."""
-    listed = node.this
-    count = node.args.get("count")
-    if not isinstance(listed, exp.GroupConcat) or count is None or count.name != "1":
-        return None
-    return _unordered(listed.this)
-
-
-def _unordered(node: exp.Expr) -> exp.Expr:
-    """An aggregate's operand without the order that it is taken in."""
-    return node.this if isinstance(node, exp.Order) else node  # type: ignore[no-any-return]
-
-
-def null_aware(node: exp.Expr) -> exp.Expr | None:
-    """What the parser adds to ANY_VALUE."""
-    return node.this if isinstance(node.this, exp.Column) else None
-
-
-def counted(node: exp.Expr) -> exp.Expr | None:
-    """COUNT()."""
-    return exp.Count(this=exp.Star()) if node.this is None else None
-
-
-def counted_if(node: exp.Expr) -> exp.Expr | None:
-    """COUNT_IF."""
-    return exp.Count(this=exp.Case(ifs=[exp.If(this=node.this, true=number(1))]))
-
-
-def within_group(node: exp.Expr) -> exp.Expr | None:
-    """PERCENTILE_CONT (...) WITHIN GROUP (ORDER BY ...)."""
-    order = node.expression
-    keys = order.expressions if isinstance(order, exp.Order) else []
-    if not isinstance(node.this, exp.PercentileCont) or len(keys) != 1 or keys[0].args.get("desc"):
-        return None
-    return _percentile(keys[0].this, node.this.this)
-
-
-def quantile(node: exp.Expr) -> exp.Expr | None:
-    """QUANTILE_CONT."""
-    return None if node.expression is None else _percentile(node.this, node.expression)
-
-
-def _percentile(operand: exp.Expr, share: exp.Expr) -> exp.Expr | None:
-    if not isinstance(share, exp.Literal) or share.is_string:
-        return None
-    percent = round(float(share.name) * 100, 6)
-    if percent == 50:
-        return exp.Median(this=operand)
-    whole = percent == int(percent)
-    return call("PERCENTILE", operand, number(int(percent))) if whole else None
-
-
-# ---- rows
-
-
-def fetched(node: exp.Expr) -> exp.Expr | None:
-    """FETCH FIRST, where it is nothing but a number of rows."""
-    options = node.args.get("limit_options")
-    given = {} if options is None else options.args
-    if given.get("percent") or given.get("with_ties") or node.args.get("count") is None:
-        return None
-    return exp.Limit(expression=node.args["count"])
-
-
-def grouped(node: exp.Expr) -> exp.Expr | None:
-    """GROUP BY ALL: by what is shown and isn't worked out of a group."""
-    select = node.parent
-    if not node.args.get("all") or not isinstance(select, exp.Select):
-        return None
-    items = [item.unalias() for item in select.expressions]
-    if any(item.is_star for item in items):
-        return None
-    plain = [item.copy() for item in items if item.find(exp.AggFunc) is None]
-    return exp.Group(expressions=plain) if plain else None

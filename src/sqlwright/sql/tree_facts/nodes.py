@@ -97,7 +97,7 @@ def set_operator(node: exp.SetOperation) -> SetOperator:
 
 
 def is_distinct(select: exp.Select) -> bool:
-    """True if a SELECT leaves out rows that are there already; DISTINCT ON leaves out others, too."""
+    """True if a SELECT leaves out repeats and nothing else, as DISTINCT ON does."""
     distinct = select.args.get("distinct")
     return distinct is not None and not distinct.args.get("on")
 

@@ -191,7 +191,7 @@ class _Reader:
             if isinstance(place, exp.Table):
                 for child in place.args.get("expressions") or ():
                     self._terms.term(child, own, "on")
-                if not isinstance(place.this, exp.Identifier):
+                if place.this is not None and not isinstance(place.this, exp.Identifier):
                     self._terms.term(place.this, own, "on")
             else:
                 derived.append(self.query(place, names))

@@ -20,7 +20,6 @@ from sqlwright.prompts.cells import render_sql, sql_pieces
 from sqlwright.protocols import Context
 from sqlwright.schema import ColumnRef, Detail, Schema
 from sqlwright.sql.dialects import dialect_of, written_table
-from sqlwright.sql.quoting import written_text
 from sqlwright.sql.reading import ComparedText, compared_texts
 from sqlwright.sql.tokens import quote_name, quote_text
 from sqlwright.types import Candidate, Cell, ErrorCause, ExecutionError, Question, State, ValueMatch
@@ -122,7 +121,9 @@ def settled(candidate: Candidate) -> bool:
     last = candidate.tried[-1]
     if not last.sql or (candidate.result is not None and not candidate.result.ok):
         return not last.sql
-    return normalized_sql(last.sql, last.dialect) in seen(replace(candidate, tried=candidate.tried[:-1]))
+    return normalized_sql(last.sql, last.dialect) in seen(
+        replace(candidate, tried=candidate.tried[:-1])
+    )
 
 
 def seen(candidate: Candidate) -> frozenset[str]:
@@ -256,8 +257,8 @@ def _looking_for(compared: ComparedText, schema: Schema) -> str:
         operator = "LIKE" if compared.pattern else "="
         condition = f"{quote_name(column)} {operator} {quote_text(compared.text)}"
         return f"SELECT 1 FROM {quote_name(table)} WHERE {condition} LIMIT 1"
-    named = dialect_of(schema).quoted(column)
-    text = written_text(compared.text, schema.dialect)
+    dialect = dialect_of(schema)
+    named, text = dialect.quoted(column), dialect.text(compared.text)
     condition = f"{named} = {text}"
     if compared.pattern:
         condition = f"LOWER({named}) LIKE LOWER({text})"

@@ -10,7 +10,7 @@ from sqlwright.candidates import execute, grounded, is_empty_answer, valid
 from sqlwright.form.nodes import Column, Comparison, InList, Like, Literal, Query
 from sqlwright.protocols import Context, Step
 from sqlwright.schema import ColumnRef
-from sqlwright.sql.quoting import written_text
+from sqlwright.sql.dialects import dialect_named
 from sqlwright.steps.repair.faults import UnknownText, unknown_texts
 from sqlwright.types import Candidate, Note, State, ValueMatch
 
@@ -134,14 +134,14 @@ def mend(
 
 
 def with_texts(sql: str, unknown: Sequence[UnknownText], dialect: str = "sqlite") -> str:
-    """The query in a dialect with each text replaced by its similar one, everything else as it was."""
+    """The query with each text replaced by its similar one, everything else as it was."""
     for one in sorted(unknown, key=lambda one: -one.compared.start):
         compared = one.compared
         text = match_of(one).value
         if compared.pattern:
             inner = compared.text.strip("%")
             text = compared.text.replace(inner, text)
-        sql = sql[: compared.start] + written_text(text, dialect) + sql[compared.end :]
+        sql = sql[: compared.start] + dialect_named(dialect).text(text) + sql[compared.end :]
     return sql
 
 

@@ -114,8 +114,8 @@ class Reading:
         return {} if catalog is None else catalog.stored
 
     def holds_dates(self, ref: ColumnRef) -> bool | None:
-        """True if the engine's functions read a column's values as dates; None when that isn't known:
-        nobody looked, or it is empty."""
+        """True if the engine's functions read a column's values as dates; None when that isn't
+        known: nobody looked, or it is empty."""
         catalog, profile = self.workspace.catalog, self.profile(ref)
         if catalog is None or profile is None or not profile.main_storage:
             return None
