@@ -8,7 +8,9 @@ from sqlwright.schema import fold_name
 from sqlwright.sql.tree import node_text, query_tree
 
 
-def rename_tables(sql: str, names: Mapping[str, str], dialect: str = "sqlite") -> str | None:
+def rename_tables(
+    sql: str, names: Mapping[str, str], dialect: str = "sqlite"
+) -> str | None:
     """The query with tables' new names by their old ones, each under its old name as an alias where
     it has no other, so that the columns' qualifiers hold; the text itself where none is renamed,
     None where it can't be read as a query."""

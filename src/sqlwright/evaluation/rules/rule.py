@@ -38,6 +38,7 @@ class Orders(Protocol):
     def __call__(self, gold_sql: str, dialect: str = "sqlite", /) -> bool: ...
 
 
+
 def as_written(sql: str) -> str:
     """The query itself."""
     return sql

@@ -183,8 +183,7 @@ class _Runs:
         kept = [
             one
             for one in after.candidates
-            if _first(one).id in old
-            or normalized_sql(_first(one).sql, _first(one).dialect) not in staying
+            if _first(one).id in old or normalized_sql(_first(one).sql, _first(one).dialect) not in staying
         ]
         for one in kept:
             self._author.setdefault(_first(one).id, name)

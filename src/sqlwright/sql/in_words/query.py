@@ -279,9 +279,7 @@ class _Reader:
         if distinct is not None and distinct.args.get("on") is not None:
             keys = [self._words.worded(key, names) for key in distinct.args["on"].expressions]
             told = ", ".join(key.text for key in keys)
-            yield from introducing(
-                QueryPart("other", f"the first row for each {told}"), _within(keys)
-            )
+            yield from introducing(QueryPart("other", f"the first row for each {told}"), _within(keys))
         for name, node in _given(select):
             if name not in _READ:
                 worded = self._words.worded(node, names)

@@ -117,9 +117,7 @@ def settled(candidate: Candidate) -> bool:
     last = candidate.tried[-1]
     if not last.sql or (candidate.result is not None and not candidate.result.ok):
         return not last.sql
-    return normalized_sql(last.sql, last.dialect) in seen(
-        replace(candidate, tried=candidate.tried[:-1])
-    )
+    return normalized_sql(last.sql, last.dialect) in seen(replace(candidate, tried=candidate.tried[:-1]))
 
 
 def seen(candidate: Candidate) -> frozenset[str]:
