@@ -298,7 +298,8 @@ class TypedWriter(ExpressionWriter):
     def _small(self, node: f.Expression) -> str:
         """A place in a text or a number of digits."""
         text = self.whole_number(node)
-        return text if isinstance(node, f.Literal) else f"CAST({text} AS INTEGER)"
+        plain = isinstance(node, f.Literal) and type(node.value) is int
+        return text if plain else self.words.small.format(text)
 
     def _amount(self, name: str, node: f.Expression) -> str:
         if self.kinds.of(node) in NUMBERS:
