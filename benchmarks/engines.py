@@ -58,20 +58,25 @@ RIGHT, TIED = "same rows", "rows that SQLite doesn't fix"
 class Tally:
     """What became of the golds, and examples of what went wrong."""
 
-    outcomes: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    """By outcome, and whether SQLite fixes the rows."""
     examples: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
-    def count(self, outcome: str, *texts: str) -> None:
-        self.outcomes[outcome] += 1
+    def count(self, outcome: str, fixed: bool, *texts: str) -> None:
+        self.outcomes[outcome, fixed] += 1
         self.examples[outcome].append("\n      ".join(texts))
 
     def report(self, title: str, show: int) -> None:
         total = self.outcomes.total()
+        fixed = sum(count for (_, one), count in self.outcomes.items() if one)
+        right = self.outcomes[RIGHT, True]
         print(f"{title}: {total}")
-        right = self.outcomes[RIGHT]
-        print(f"  {RIGHT}: {told(right, total)}")
-        print(f"  {RIGHT}, of those that SQLite fixes: {told(right, total - self.outcomes[TIED])}")
-        for outcome, count in self.outcomes.most_common():
+        print(f"  {RIGHT}: {told(right + self.outcomes[RIGHT, False], total)}")
+        print(f"  {RIGHT}, of golds whose rows SQLite fixes: {told(right, fixed)}")
+        every: Counter[str] = Counter()
+        for (outcome, _), count in self.outcomes.items():
+            every[outcome] += count
+        for outcome, count in every.most_common():
             if outcome != RIGHT:
                 print(f"  {count:5}  {outcome}")
                 for example in self.examples[outcome][:show]:
@@ -233,39 +238,20 @@ class Measures:
         if expected is None:
             self.not_running += 1
             return
+        fixed = database.fixes(gold)
         where = f"[{example.db_id}] {gold}"
-        self._by_form(database, gold, expected, where)
-        by_sqlglot = translated(gold, database)
-        found, error = database.on_engine(by_sqlglot) if by_sqlglot else ([], "not rewritten")
-        runs = not error and same(gold, expected, found)
-        outcome = RIGHT if runs else f"fails: {error[:40]}" if error else "other rows"
-        self.sqlglot.count(outcome, where, str(by_sqlglot), error)
-        if answer is not None and runs:
-            self._answer(database, gold, expected, answer)
-
-    def _by_form(self, database: Database, gold: str, expected: Rows, where: str) -> None:
         try:
-            sql = database.by_form(gold)
+            written = database.by_form(gold)
         except UnsupportedQuery as error:
-            self.form.count(f"unsupported: {error}", where)
-            return
-        found, error = database.on_engine(sql)
-        if error:
-            self.form.count(f"fails: {error[:60]}", where, sql, error)
-        elif same(gold, expected, found):
-            self.form.count(RIGHT)
-        elif not database.fixes(gold) and (
-            " limit " in gold.casefold() or same("", expected, found)
-        ):
-            self.form.count(TIED, where, sql)
+            self.form.count(f"unsupported: {error}", fixed, where)
         else:
-            self.form.count("other rows", where, sql, str(expected[:3]), str(found[:3]))
-
-    @staticmethod
-    def _is_free(database: Database, gold: str, unordered: bool) -> bool:
-        """True where SQLite might have given other rows as well. Without a limit only their order
-        may differ."""
-        return not database.fixes(gold) and (unordered or " limit " in gold.casefold())
+            outcome, *texts = _outcome(database, gold, expected, written, fixed=fixed)
+            self.form.count(outcome, fixed, where, *texts)
+        rewritten = translated(gold, database)
+        outcome, *texts = _outcome(database, gold, expected, rewritten or "", fixed=fixed)
+        self.sqlglot.count(outcome, fixed, where, *texts)
+        if answer is not None and outcome == RIGHT:
+            self._answer(database, gold, expected, answer)
 
     def _answer(self, database: Database, gold: str, expected: Rows, answer: str) -> None:
         here = database.here(answer) if answer else None
@@ -295,6 +281,21 @@ class Measures:
             print(f"  of SQLite's: {there / max(here, 1):.1%}; lost {self.answers[True, False]}")
             for example in self.lost[:show]:
                 print(f"      {example}")
+
+
+def _outcome(
+    database: Database, gold: str, expected: Rows, sql: str, *, fixed: bool
+) -> tuple[str, ...]:
+    """What becomes of a query on the engine, and what there is to see."""
+    found, error = database.on_engine(sql) if sql else ([], "not rewritten")
+    if error:
+        return f"fails: {error[:50]}", sql, error
+    if same(gold, expected, found):
+        return (RIGHT,)
+    # Without a limit only the order of rows may differ.
+    if not fixed and (" limit " in gold.casefold() or same("", expected, found)):
+        return TIED, sql
+    return "other rows", sql, str(expected[:3]), str(found[:3])
 
 
 def databases(
