@@ -15,7 +15,8 @@ Rows are the same by the rule of `candidates.py`; a date is its text, a truth 1 
 rows SQLite itself doesn't fix (places shared in an order that matters, columns beside aggregates
 that differ within a group) are told apart. With `--answers` (JSONL of `id` and `sql`, SQLite's, of a
 run there) the same is done with those, and counted where the gold by sqlglot finds its rows: EX on
-SQLite and on the engine. Intervals are Wilson's, 95 %.
+SQLite and on the engine. `--asked` are answers given on the engine itself, in its own dialect
+(`engine_asking.py`), to compare with those of `--answers`. Intervals are Wilson's, 95 %.
 """  # noqa: E501
 
 from __future__ import annotations
@@ -222,6 +223,14 @@ def translated(sql: str, database: Database) -> str | None:
     return node_text(tree, database.engine.dialect.name) or None
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What was said to a question on SQLite, and on the engine where it was asked there."""
+
+    sql: str
+    asked: str | None = None
+
+
 class Measures:
     """The counts of one engine."""
 
@@ -232,7 +241,7 @@ class Measures:
         self.answers = Counter[tuple[bool, bool]]()
         self.lost: list[str] = []
 
-    def judge(self, database: Database, example: Example, answer: str | None) -> None:
+    def judge(self, database: Database, example: Example, answer: Answer | None) -> None:
         gold = example.gold_sql
         expected = database.here(gold)
         if expected is None:
@@ -253,20 +262,20 @@ class Measures:
         if answer is not None and outcome == RIGHT:
             self._answer(database, gold, expected, answer)
 
-    def _answer(self, database: Database, gold: str, expected: Rows, answer: str) -> None:
-        here = database.here(answer) if answer else None
+    def _answer(self, database: Database, gold: str, expected: Rows, answer: Answer) -> None:
+        here = database.here(answer.sql) if answer.sql else None
         right = here is not None and same(gold, expected, here)
-        there = False
-        try:
-            sql = database.by_form(answer) if answer else ""
-        except UnsupportedQuery:
-            sql = ""
-        if sql:
-            found, error = database.on_engine(sql)
-            there = not error and same(gold, expected, found)
+        sql = answer.asked
+        if sql is None:
+            try:
+                sql = database.by_form(answer.sql) if answer.sql else ""
+            except UnsupportedQuery:
+                sql = ""
+        found, error = database.on_engine(sql) if sql else ([], "no answer")
+        there = not error and same(gold, expected, found)
         self.answers[right, there] += 1
         if right and not there:
-            self.lost.append(f"[{database.schema.name}] {gold}\n      {answer}\n      {sql}")
+            self.lost.append(f"[{database.schema.name}] {gold}\n      {answer.sql}\n      {sql}")
 
     def report(self, show: int) -> None:
         print(f"golds that don't run on SQLite: {self.not_running}")
@@ -317,6 +326,12 @@ def databases(
             yield database, own
 
 
+def _said(path: Path | None) -> dict[str, str]:
+    """The query of each answer in a file, empty where there was none."""
+    lines = path.read_text("utf-8").splitlines() if path else []
+    return {row["id"]: row["sql"] or "" for row in map(json.loads, lines)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, help="the folder of Spider")
@@ -324,12 +339,13 @@ def main() -> None:
     parser.add_argument("--engine", choices=("postgres", "duckdb"), default="duckdb")
     parser.add_argument("--url", default="", help="of a PostgreSQL server, its owner's")
     parser.add_argument("--answers", type=Path, help="JSONL of id and sql")
+    parser.add_argument("--asked", type=Path, help="the same, asked on the engine itself")
     parser.add_argument("--show", type=int, default=0, help="examples of each failure")
     options = parser.parse_args()
-    answers: dict[str, str] = {}
-    if options.answers:
-        lines = options.answers.read_text("utf-8").splitlines()
-        answers = {row["id"]: row["sql"] or "" for row in map(json.loads, lines)}
+    here, there = _said(options.answers), _said(options.asked)
+    answers = {
+        name: Answer(sql, there.get(name, "") if there else None) for name, sql in here.items()
+    }
     measures = Measures()
     with tempfile.TemporaryDirectory() as folder:
         for database, examples in databases(options, Path(folder)):
