@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from sqlwright.form.write.kinds import is_date, is_timestamp
-from sqlwright.schema import Column, Schema, Table
+from sqlwright.schema import Column, ForeignKey, Schema, Table
 from sqlwright.sql.dialects import Dialect, dialect_named
 from sqlwright.sql.tokens import quote_name
 
@@ -94,48 +94,102 @@ def fitting(declared: str, values: Sequence[Value]) -> Fit:
 
 def load(source: sqlite3.Connection, schema: Schema, engine: Engine) -> Schema:
     """Fill an engine's empty database; its schema, with the joins that the first one has."""
-    tables = []
-    for table in schema.tables:
-        if table.kind == "view":
-            continue
+    content: dict[str, _Content] = {}
+    for table in _targets_first(schema):
         names = ", ".join(quote_name(column.name) for column in table.columns)
         rows = source.execute(f"SELECT {names} FROM {quote_name(table.name)}").fetchall()
-        tables.append(_loaded(table, rows, engine))
-    keys = tuple(
-        key for key in schema.foreign_keys
-        if {key.table, key.target_table} <= {table.name for table in tables}
-    )  # fmt: skip
-    loaded = Schema(schema.name, tuple(tables), keys, engine.dialect.name)
-    for statement in _foreign_keys(loaded, engine.dialect):
-        try:
-            engine.run(statement)
-        except Exception:  # noqa: BLE001 - whichever the driver raises where the rows break a key
-            continue
-    return loaded
+        content[table.name] = _Content.of(table, rows)
+        _create(content[table.name], [k for k in schema.foreign_keys if _holds(k, content)], engine)
+    tables = tuple(content[table.name].table for table in schema.tables if table.name in content)
+    keys = tuple(k for k in schema.foreign_keys if {k.table, k.target_table} <= set(content))
+    return Schema(schema.name, tables, keys, engine.dialect.name)
 
 
-def _loaded(table: Table, rows: Rows, engine: Engine) -> Table:
-    fits = [
-        fitting(column.type, [row[place] for row in rows])
-        for place, column in enumerate(table.columns)
-    ]
-    quoted = engine.dialect.quoted
-    made = [
-        tuple(None if v is None else fit.made(v) for v, fit in zip(row, fits, strict=True))
-        for row in rows
-    ]
-    primary = _holding_key(table, made)
-    lines = [f"{quoted(c.name)} {fit.type}" for c, fit in zip(table.columns, fits, strict=True)]
-    if primary:
-        lines.append(f"PRIMARY KEY ({', '.join(map(quoted, primary))})")
-    engine.run(f"CREATE TABLE {quoted(table.name)} ({', '.join(lines)})")
-    named = zip(table.columns, fits, strict=True)
-    engine.fill(table.name, {quoted(column.name): fit.type for column, fit in named}, made)
-    columns = tuple(
-        Column(column.name, fit.type.lower(), column.name not in primary)
-        for column, fit in zip(table.columns, fits, strict=True)
+def _targets_first(schema: Schema) -> list[Table]:
+    """The tables such that those that keys lead to come first, as far as they allow."""
+    waiting = [table for table in schema.tables if table.kind == "table"]
+    ordered: list[Table] = []
+    while waiting:
+        names = {table.name for table in waiting}
+        behind = {
+            key.table
+            for key in schema.foreign_keys
+            if key.target_table in names and key.target_table != key.table
+        }
+        table = next((one for one in waiting if one.name not in behind), waiting[0])
+        waiting.remove(table)
+        ordered.append(table)
+    return ordered
+
+
+@dataclass(frozen=True)
+class _Content:
+    """A table as it is declared there, and its rows."""
+
+    table: Table
+    types: tuple[str, ...]
+    rows: Rows
+
+    @staticmethod
+    def of(table: Table, rows: Rows) -> _Content:
+        """What becomes of a stored table."""
+        fits = [
+            fitting(column.type, [row[place] for row in rows])
+            for place, column in enumerate(table.columns)
+        ]
+        made = [
+            tuple(None if v is None else fit.made(v) for v, fit in zip(row, fits, strict=True))
+            for row in rows
+        ]
+        primary = _holding_key(table, made)
+        columns = tuple(
+            Column(column.name, fit.type.lower(), column.name not in primary)
+            for column, fit in zip(table.columns, fits, strict=True)
+        )
+        types = tuple(fit.type for fit in fits)
+        return _Content(replace(table, columns=columns, primary_key=primary), types, made)
+
+    def kinds(self, names: Sequence[str]) -> list[str]:
+        """The types of some columns."""
+        return [self.types[place] for place in self._places(names)]
+
+    def values(self, names: Sequence[str]) -> set[tuple[Value, ...]]:
+        """What some columns hold together, rows with a NULL left out."""
+        places = self._places(names)
+        found = {tuple(row[place] for place in places) for row in self.rows}
+        return {values for values in found if None not in values}
+
+    def _places(self, names: Sequence[str]) -> list[int]:
+        all_names = [column.name for column in self.table.columns]
+        return [all_names.index(name) for name in names]
+
+
+def _holds(key: ForeignKey, content: Mapping[str, _Content]) -> bool:
+    """True if the rows keep a key between two tables that are there, to a primary key."""
+    near, far = content.get(key.table), content.get(key.target_table)
+    if near is None or far is None or near is far:
+        return False
+    return (
+        key.target_columns == far.table.primary_key
+        and near.kinds(key.columns) == far.kinds(key.target_columns)
+        and near.values(key.columns) <= far.values(key.target_columns)
     )
-    return replace(table, columns=columns, primary_key=primary)
+
+
+def _create(content: _Content, keys: Sequence[ForeignKey], engine: Engine) -> None:
+    table, quoted = content.table, engine.dialect.quoted
+    named = {
+        quoted(column.name): kind for column, kind in zip(table.columns, content.types, strict=True)
+    }
+    lines = [f"{name} {kind}" for name, kind in named.items()]
+    if table.primary_key:
+        lines.append(f"PRIMARY KEY ({', '.join(map(quoted, table.primary_key))})")
+    for key in keys:
+        if key.table == table.name:
+            near, far = (", ".join(map(quoted, ends)) for ends in (key.columns, key.target_columns))
+            lines.append(f"FOREIGN KEY ({near}) REFERENCES {quoted(key.target_table)} ({far})")
+    engine.run(f"CREATE TABLE {quoted(table.name)} ({', '.join(lines)})")
+    engine.fill(table.name, named, content.rows)
 
 
 def _holding_key(table: Table, rows: Rows) -> tuple[str, ...]:
@@ -147,18 +201,6 @@ def _holding_key(table: Table, rows: Rows) -> tuple[str, ...]:
     found = [tuple(row[place] for place in places) for row in rows]
     unique = len(set(found)) == len(found) and all(None not in key for key in found)
     return table.primary_key if unique else ()
-
-
-def _foreign_keys(schema: Schema, dialect: Dialect) -> Iterator[str]:
-    if dialect.name == "duckdb":
-        return  # they can only be declared with the table
-    for key in schema.foreign_keys:
-        near = ", ".join(map(dialect.quoted, key.columns))
-        far = ", ".join(map(dialect.quoted, key.target_columns))
-        yield (
-            f"ALTER TABLE {dialect.quoted(key.table)} ADD FOREIGN KEY ({near}) "
-            f"REFERENCES {dialect.quoted(key.target_table)} ({far})"
-        )
 
 
 class Postgres:

@@ -15,7 +15,8 @@ Rows are the same by the rule of `candidates.py`; a date is its text, a truth 1 
 rows SQLite itself doesn't fix (places shared in an order that matters, columns beside aggregates
 that differ within a group) are told apart. With `--answers` (JSONL of `id` and `sql`, SQLite's, of a
 run there) the same is done with those, and counted where the gold by sqlglot finds its rows: EX on
-SQLite and on the engine. Intervals are Wilson's, 95 %.
+SQLite and on the engine. `--asked` are answers given on the engine itself, in its own dialect
+(`engine_asking.py`), to compare with those of `--answers`. Intervals are Wilson's, 95 %.
 """  # noqa: E501
 
 from __future__ import annotations
@@ -58,20 +59,25 @@ RIGHT, TIED = "same rows", "rows that SQLite doesn't fix"
 class Tally:
     """What became of the golds, and examples of what went wrong."""
 
-    outcomes: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    """By outcome, and whether SQLite fixes the rows."""
     examples: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
-    def count(self, outcome: str, *texts: str) -> None:
-        self.outcomes[outcome] += 1
+    def count(self, outcome: str, fixed: bool, *texts: str) -> None:
+        self.outcomes[outcome, fixed] += 1
         self.examples[outcome].append("\n      ".join(texts))
 
     def report(self, title: str, show: int) -> None:
         total = self.outcomes.total()
+        fixed = sum(count for (_, one), count in self.outcomes.items() if one)
+        right = self.outcomes[RIGHT, True]
         print(f"{title}: {total}")
-        right = self.outcomes[RIGHT]
-        print(f"  {RIGHT}: {told(right, total)}")
-        print(f"  {RIGHT}, of those that SQLite fixes: {told(right, total - self.outcomes[TIED])}")
-        for outcome, count in self.outcomes.most_common():
+        print(f"  {RIGHT}: {told(right + self.outcomes[RIGHT, False], total)}")
+        print(f"  {RIGHT}, of golds whose rows SQLite fixes: {told(right, fixed)}")
+        every: Counter[str] = Counter()
+        for (outcome, _), count in self.outcomes.items():
+            every[outcome] += count
+        for outcome, count in every.most_common():
             if outcome != RIGHT:
                 print(f"  {count:5}  {outcome}")
                 for example in self.examples[outcome][:show]:
@@ -217,6 +223,14 @@ def translated(sql: str, database: Database) -> str | None:
     return node_text(tree, database.engine.dialect.name) or None
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What was said to a question on SQLite, and on the engine where it was asked there."""
+
+    sql: str
+    asked: str | None = None
+
+
 class Measures:
     """The counts of one engine."""
 
@@ -227,60 +241,41 @@ class Measures:
         self.answers = Counter[tuple[bool, bool]]()
         self.lost: list[str] = []
 
-    def judge(self, database: Database, example: Example, answer: str | None) -> None:
+    def judge(self, database: Database, example: Example, answer: Answer | None) -> None:
         gold = example.gold_sql
         expected = database.here(gold)
         if expected is None:
             self.not_running += 1
             return
+        fixed = database.fixes(gold)
         where = f"[{example.db_id}] {gold}"
-        self._by_form(database, gold, expected, where)
-        by_sqlglot = translated(gold, database)
-        found, error = database.on_engine(by_sqlglot) if by_sqlglot else ([], "not rewritten")
-        runs = not error and same(gold, expected, found)
-        outcome = RIGHT if runs else f"fails: {error[:40]}" if error else "other rows"
-        self.sqlglot.count(outcome, where, str(by_sqlglot), error)
-        if answer is not None and runs:
+        try:
+            written = database.by_form(gold)
+        except UnsupportedQuery as error:
+            self.form.count(f"unsupported: {error}", fixed, where)
+        else:
+            outcome, *texts = _outcome(database, gold, expected, written, fixed=fixed)
+            self.form.count(outcome, fixed, where, *texts)
+        rewritten = translated(gold, database)
+        outcome, *texts = _outcome(database, gold, expected, rewritten or "", fixed=fixed)
+        self.sqlglot.count(outcome, fixed, where, *texts)
+        if answer is not None and outcome == RIGHT:
             self._answer(database, gold, expected, answer)
 
-    def _by_form(self, database: Database, gold: str, expected: Rows, where: str) -> None:
-        try:
-            sql = database.by_form(gold)
-        except UnsupportedQuery as error:
-            self.form.count(f"unsupported: {error}", where)
-            return
-        found, error = database.on_engine(sql)
-        if error:
-            self.form.count(f"fails: {error[:60]}", where, sql, error)
-        elif same(gold, expected, found):
-            self.form.count(RIGHT)
-        elif not database.fixes(gold) and (
-            " limit " in gold.casefold() or same("", expected, found)
-        ):
-            self.form.count(TIED, where, sql)
-        else:
-            self.form.count("other rows", where, sql, str(expected[:3]), str(found[:3]))
-
-    @staticmethod
-    def _is_free(database: Database, gold: str, unordered: bool) -> bool:
-        """True where SQLite might have given other rows as well. Without a limit only their order
-        may differ."""
-        return not database.fixes(gold) and (unordered or " limit " in gold.casefold())
-
-    def _answer(self, database: Database, gold: str, expected: Rows, answer: str) -> None:
-        here = database.here(answer) if answer else None
+    def _answer(self, database: Database, gold: str, expected: Rows, answer: Answer) -> None:
+        here = database.here(answer.sql) if answer.sql else None
         right = here is not None and same(gold, expected, here)
-        there = False
-        try:
-            sql = database.by_form(answer) if answer else ""
-        except UnsupportedQuery:
-            sql = ""
-        if sql:
-            found, error = database.on_engine(sql)
-            there = not error and same(gold, expected, found)
+        sql = answer.asked
+        if sql is None:
+            try:
+                sql = database.by_form(answer.sql) if answer.sql else ""
+            except UnsupportedQuery:
+                sql = ""
+        found, error = database.on_engine(sql) if sql else ([], "no answer")
+        there = not error and same(gold, expected, found)
         self.answers[right, there] += 1
         if right and not there:
-            self.lost.append(f"[{database.schema.name}] {gold}\n      {answer}\n      {sql}")
+            self.lost.append(f"[{database.schema.name}] {gold}\n      {answer.sql}\n      {sql}")
 
     def report(self, show: int) -> None:
         print(f"golds that don't run on SQLite: {self.not_running}")
@@ -295,6 +290,21 @@ class Measures:
             print(f"  of SQLite's: {there / max(here, 1):.1%}; lost {self.answers[True, False]}")
             for example in self.lost[:show]:
                 print(f"      {example}")
+
+
+def _outcome(
+    database: Database, gold: str, expected: Rows, sql: str, *, fixed: bool
+) -> tuple[str, ...]:
+    """What becomes of a query on the engine, and what there is to see."""
+    found, error = database.on_engine(sql) if sql else ([], "not rewritten")
+    if error:
+        return f"fails: {error[:50]}", sql, error
+    if same(gold, expected, found):
+        return (RIGHT,)
+    # Without a limit only the order of rows may differ.
+    if not fixed and (" limit " in gold.casefold() or same("", expected, found)):
+        return TIED, sql
+    return "other rows", sql, str(expected[:3]), str(found[:3])
 
 
 def databases(
@@ -316,6 +326,12 @@ def databases(
             yield database, own
 
 
+def _said(path: Path | None) -> dict[str, str]:
+    """The query of each answer in a file, empty where there was none."""
+    lines = path.read_text("utf-8").splitlines() if path else []
+    return {row["id"]: row["sql"] or "" for row in map(json.loads, lines)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, help="the folder of Spider")
@@ -323,12 +339,13 @@ def main() -> None:
     parser.add_argument("--engine", choices=("postgres", "duckdb"), default="duckdb")
     parser.add_argument("--url", default="", help="of a PostgreSQL server, its owner's")
     parser.add_argument("--answers", type=Path, help="JSONL of id and sql")
+    parser.add_argument("--asked", type=Path, help="the same, asked on the engine itself")
     parser.add_argument("--show", type=int, default=0, help="examples of each failure")
     options = parser.parse_args()
-    answers: dict[str, str] = {}
-    if options.answers:
-        lines = options.answers.read_text("utf-8").splitlines()
-        answers = {row["id"]: row["sql"] or "" for row in map(json.loads, lines)}
+    here, there = _said(options.answers), _said(options.asked)
+    answers = {
+        name: Answer(sql, there.get(name, "") if there else None) for name, sql in here.items()
+    }
     measures = Measures()
     with tempfile.TemporaryDirectory() as folder:
         for database, examples in databases(options, Path(folder)):

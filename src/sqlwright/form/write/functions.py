@@ -1,4 +1,4 @@
-"""The form's functions as SQLite's SQL: the one table that names an engine's functions."""
+"""The form's functions as SQLite's SQL; `engines/` has those of others."""
 
 from __future__ import annotations
 

@@ -48,7 +48,6 @@ _KINDS: dict[str, Kind] = {
         "timestamp",
     ),
 }
-_SAME = ("abs", "nullif")
 _OF_FUNCTIONS: dict[str, Kind] = {
     **dict.fromkeys(("length", "instr", "integer", "quarter", "seconds_between"), "integer"),
     **dict.fromkeys(("real", "sqrt", "power"), "real"),
@@ -135,7 +134,8 @@ class Kinds:
             return "integer" if kind == "boolean" and isinstance(node, f.Aggregate) else kind
         if node.function == "sum" and kind in {"integer", "boolean"}:
             return "integer"
-        return "real" if kind == "real" else "decimal"
+        interpolated = node.function in {"median", "percentile"}
+        return "real" if kind == "real" or interpolated else "decimal"
 
     def _of_arithmetic(self, node: f.Arithmetic) -> Kind:
         if node.operator == "||":
@@ -151,9 +151,13 @@ class Kinds:
 
     def _of_function(self, node: f.Function) -> Kind:
         arguments = node.arguments
-        if node.name in _SAME:
+        if node.name == "abs":
             kind = self.of(arguments[0])
-            return kind if kind in NUMBERS or node.name == "nullif" else "decimal"
+            return kind if kind in NUMBERS else "decimal"
+        if node.name == "nullif":
+            kind, other = self.of(arguments[0]), self.of(arguments[1])
+            fits = {kind, other} <= NUMBERS or (kind in MOMENTS and is_moment(arguments[1], self))
+            return kind if fits else _common([kind, other])
         if node.name in {"coalesce", "greatest", "least"}:
             return self.united(arguments)
         if node.name == "date":

@@ -185,7 +185,10 @@ class MomentWriter:
         base = self._words.calls["today"] if start == NOW else self.moment(start)
         if isinstance(count, f.Literal) and type(count.value) is int and count.value >= 0:
             return by_constant.format(base, sign, count.value)
-        return by_value.format(base, sign, self._number(count))
+        text = self._number(count)
+        if isinstance(count, f.Arithmetic):
+            text = f"({text})"
+        return by_value.format(base, sign, text)
 
     def _days(self, later: f.Expression, earlier: f.Expression) -> str:
         pair = (later, earlier)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.sequence.symbols import TEXT_FORMATS
+from sqlwright.form.walking import own
 from sqlwright.form.write.expressions import ExpressionWriter, quote_literal
 from sqlwright.form.write.functions import CALLS, PRECEDENCE, combined
 from sqlwright.form.write.kinds import NUMBERS, Kind, Kinds, is_number
@@ -55,6 +56,9 @@ class TypedWriter(ExpressionWriter):
         match node:
             case f.Literal(value):
                 return self.constant(value)
+            case f.Subquery(f.Select() as query) if _may_have_rows(query):
+                # SQLite takes the first row, others fail where there is a second.
+                return f"({self._query(replace(query, limit=1))})"
             case f.Conditional(condition, then, otherwise):
                 branches = self.united([then] if otherwise is None else [then, otherwise])
                 rest = "" if otherwise is None else f" ELSE {branches[1]}"
@@ -294,7 +298,8 @@ class TypedWriter(ExpressionWriter):
     def _small(self, node: f.Expression) -> str:
         """A place in a text or a number of digits."""
         text = self.whole_number(node)
-        return text if isinstance(node, f.Literal) else f"CAST({text} AS INTEGER)"
+        plain = isinstance(node, f.Literal) and type(node.value) is int
+        return text if plain else self.words.small.format(text)
 
     def _amount(self, name: str, node: f.Expression) -> str:
         if self.kinds.of(node) in NUMBERS:
@@ -324,6 +329,14 @@ class TypedWriter(ExpressionWriter):
             joined = node.operator == "||" and "||" not in self.words.joined
             return 4 if joined else PRECEDENCE[node.operator]
         return 4
+
+
+def _may_have_rows(query: f.Select) -> bool:
+    """True of a query that can have more rows than one."""
+    if query.limit is not None and query.limit <= 1:
+        return False
+    aggregates = any(True for _ in own((query.items, query.having), f.Aggregate))
+    return bool(query.group_by) or not aggregates
 
 
 def _is_integer(node: f.Expression) -> bool:

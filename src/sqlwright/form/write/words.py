@@ -35,6 +35,8 @@ class Words:
     """A value as text."""
     integer: str
     """A number without its fraction."""
+    small: str
+    """An integer as functions want it."""
     whole: str
     """A truth as 1 or 0."""
     real: str

@@ -55,6 +55,7 @@ WORDS: Words = replace(
     day="CAST({} AS DATE)",
     text="CAST({} AS CHAR)",
     integer="CAST(TRUNCATE({}, 0) AS SIGNED)",
+    small="{}",
     whole="{}",
     real="({} + 0e0)",
     decimal="CAST({} AS DECIMAL(65, 10))",

@@ -83,6 +83,7 @@ WORDS = Words(
     day="CAST({} AS DATE)",
     text="CAST({} AS TEXT)",
     integer="CAST(TRUNC({}) AS BIGINT)",
+    small="CAST({} AS INTEGER)",
     whole="CAST({} AS INTEGER)",
     real="CAST({} AS DOUBLE PRECISION)",
     decimal="CAST({} AS NUMERIC)",
