@@ -34,7 +34,7 @@ from sqlwright.recipes.registry import default_recipe
 from sqlwright.session import Session
 from sqlwright.settings.defaults import Defaults, Target
 from sqlwright.settings.loading import prepares
-from sqlwright.settings.scan import parse_scan
+from sqlwright.settings.scan import limits_with
 from sqlwright.settings.values import Settings
 from sqlwright.spending import Budget, Worth, parse_budget, parse_worth
 
@@ -122,9 +122,6 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     named |= {"worth": parse_worth(worth) if isinstance(worth, str) else worth}
     options = replace(options, **{k: v for k, v in named.items() if v not in {None, ""}})
     chosen = str(recipe) or default_recipe(options.model)
-    allowed = limits or Limits()
-    if max_scan is not None:
-        allowed = replace(allowed, scan=parse_scan(max_scan))
     loaded = load_recipe(chosen, overrides, allow_code=allow_code)
     chosen_models = Models(
         ChainMap(cast("Any", models or {}), cast("Any", EmbeddedModels())),
@@ -144,7 +141,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
         ),
         loaded,
         models=chosen_models,
-        defaults=Defaults(allowed, seconds, seed, options, stand_in),
+        defaults=Defaults(limits_with(limits, max_scan), seconds, seed, options, stand_in),
         traces=place / "traces" if record else None,
         calibration=None if calibration is None else Path(calibration).expanduser(),
     )

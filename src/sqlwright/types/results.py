@@ -19,10 +19,11 @@ Cell = (
     | datetime.time
     | datetime.timedelta
     | uuid.UUID
-    | tuple["Cell", ...]
+    | tuple[object, ...]
 )
-"""One value of a result, as the database gives it: an array is a tuple, a JSON document and a value
-of an enumeration are texts, an interval of months is a text."""
+"""One value of a result, as the database gives it: an array is a tuple of such values (pydantic
+can't check a type that names itself), a JSON document, a value of an enumeration and an interval of
+months are texts."""
 
 ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable", "costly"]
 ErrorCause = Literal[
