@@ -41,8 +41,7 @@ from sqlwright.protocols import ModelsByRole, Run, Workspace
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.answering import chosen_answer, never_begun, query_answer
 from sqlwright.running.calibrating import Asker, Progress, calibrated
-from sqlwright.running.costs import with_cost
-from sqlwright.running.opened import LostNames, ModelLoading, OpenedWorkspace
+from sqlwright.running.opened import LostNames, ModelLoading, OpenedWorkspace, with_cost
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.running.trace import Recording
 from sqlwright.settings.defaults import Defaults, Target
