@@ -85,6 +85,7 @@ OPEN: list[Case] = [
     ("budget", 0.05, BUDGET, "not 0.05"),
     ("budget", 5, BUDGET, "not 5"),
     ("worth", 5, WORTH, "not 5"),
+    ("max_scan", 5, "a text, or None", "not 5"),
     ("privacy", "secret", f"{PRIVACY}, or None", "not 'secret'"),
     ("privacy", True, f"{PRIVACY}, or None", "not True"),
     ("privacy", "x" * 5000, f"{PRIVACY}, or None", f"not '{'x' * 59}…"),
@@ -168,6 +169,7 @@ MADE: list[tuple[Callable[..., Any], Case]] = [
     (LlmOptions, ("model", None, "a text", "not None")),
     (LlmOptions, ("base_url", 5, "a text", "not 5")),
     (LlmOptions, ("budget", "$0.05", "a Budget, such as ", "not '$0.05'")),
+    (Limits, ("scan", "10GB", "ScanLimit, or None", "not '10GB'")),
     (LlmOptions, ("worth", "2", "a Worth, such as ", "not '2'")),
     (LlmOptions, ("privacy", "none", PRIVACY, "not 'none'")),
     (LlmOptions, ("remote", "yes", f"{FLAG}, or None", "not 'yes'")),
@@ -328,7 +330,7 @@ def test_no_secret_is_repeated(database_files: dict[str, Path]) -> None:
         {"llm": canary},
         {"models": canary},
         {"base_url": f"https://user:{canary}@host".encode()},
-        {"url": f"postgresql://user:{canary}@host/shop"},
+        {"url": f"nosuch://user:{canary}@host/shop"},
     ]
     for arguments in wrong:
         with pytest.raises(UserError) as raised:

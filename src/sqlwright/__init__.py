@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from sqlwright.types import ExecutionResult as ExecutionResult
     from sqlwright.types import Note as Note
     from sqlwright.types import QueryCondition as QueryCondition
+    from sqlwright.types import QueryCost as QueryCost
     from sqlwright.types import QueryPart as QueryPart
     from sqlwright.types import Question as Question
     from sqlwright.types import QuestionBack as QuestionBack
@@ -125,6 +126,7 @@ _PLACES = {
     "Note": "sqlwright.types",
     "open": "sqlwright.api",
     "QueryCondition": "sqlwright.types",
+    "QueryCost": "sqlwright.types",
     "QueryDifference": "sqlwright.comparison.records",
     "QueryPart": "sqlwright.types",
     "Question": "sqlwright.types",

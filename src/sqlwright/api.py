@@ -34,7 +34,7 @@ from sqlwright.recipes.registry import default_recipe
 from sqlwright.session import Session
 from sqlwright.settings.defaults import Defaults, Target
 from sqlwright.settings.loading import prepares
-from sqlwright.settings.scan import parse_scan
+from sqlwright.settings.scan import limits_with
 from sqlwright.settings.values import Settings
 from sqlwright.spending import Budget, Worth, parse_budget, parse_worth
 
@@ -84,16 +84,15 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     allow_code: bool = False,
     environ: Variables = None,
 ) -> Session:
-    """A session over the database at `url`: a path, or a `sqlite:///` URL.
+    """A session over the database at `url`: a path, a pattern, or a URL (docs/engines.md).
 
     `recipe` is a shipped recipe's name or a path to one, by default `local`, or `chess-ir-ss-cg`
     where a language model is named. `overrides` change its options
     (`generation.embedded.beam=4`). `descriptions` is a folder of description files. With `tables`
     it is as if the database had no others: they are in no prompt, no value of theirs is found, no
-    query can read them. `limits` are those of one query, `seconds` is one question's in all. A
-    query isn't run that would read more than `max_scan` (`"10GB"`, `"5M rows"`), by estimate.
-    Prepared data and traces are under `home`; `record=False` leaves no trace. `models` takes the
-    place of embedded models by role, and of language models by their names or `llm`.
+    query can read them. `limits` are those of one query, `seconds` is one question's in all;
+    `max_scan` is the most that a query may read (`"10GB"`). Prepared data and traces are under
+    `home`; `record=False` leaves no trace. `models` takes the place of models by role or name.
 
     `model` is the language model (`openai/gpt-4.1`) of recipes that use one, `base_url` where it is
     if not at its vendor's. A question may cost `budget` at most (`"$0.05, 20 calls"`);
@@ -122,9 +121,6 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     named |= {"worth": parse_worth(worth) if isinstance(worth, str) else worth}
     options = replace(options, **{k: v for k, v in named.items() if v not in {None, ""}})
     chosen = str(recipe) or default_recipe(options.model)
-    allowed = limits or Limits()
-    if max_scan is not None:
-        allowed = replace(allowed, scan=parse_scan(max_scan))
     loaded = load_recipe(chosen, overrides, allow_code=allow_code)
     chosen_models = Models(
         ChainMap(cast("Any", models or {}), cast("Any", EmbeddedModels())),
@@ -144,7 +140,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
         ),
         loaded,
         models=chosen_models,
-        defaults=Defaults(allowed, seconds, seed, options, stand_in),
+        defaults=Defaults(limits_with(limits, max_scan), seconds, seed, options, stand_in),
         traces=place / "traces" if record else None,
         calibration=None if calibration is None else Path(calibration).expanduser(),
     )

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
 from sqlwright.errors import UnsupportedQuery
@@ -287,7 +287,7 @@ def cell_key(cell: Cell) -> Key:
     if isinstance(cell, bytes):
         return ("bytes", cell)
     if isinstance(cell, tuple):
-        return ("array", tuple(map(cell_key, cell)))
+        return ("array", tuple(map(cell_key, cast("tuple[Cell, ...]", cell))))
     return _typed_key(cell)
 
 

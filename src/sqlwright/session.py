@@ -31,7 +31,7 @@ from sqlwright.boundary.arguments import (
 from sqlwright.comparison.records import Comparison
 from sqlwright.confidence.own import CalibrationReport
 from sqlwright.confidence.refitting import GoldenQuestion
-from sqlwright.errors import Cancelled, DatabaseUnavailable, UserError
+from sqlwright.errors import Cancelled, UserError
 from sqlwright.events import ChoiceMade, EventSink, no_events
 from sqlwright.llm.models import Models
 from sqlwright.local.models import embedded_digest
@@ -41,7 +41,7 @@ from sqlwright.protocols import ModelsByRole, Run, Workspace
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.answering import chosen_answer, never_begun, query_answer
 from sqlwright.running.calibrating import Asker, Progress, calibrated
-from sqlwright.running.opened import LostNames, ModelLoading, OpenedWorkspace
+from sqlwright.running.opened import LostNames, ModelLoading, OpenedWorkspace, with_cost
 from sqlwright.running.pipeline import Pipeline
 from sqlwright.running.trace import Recording
 from sqlwright.settings.defaults import Defaults, Target
@@ -154,7 +154,7 @@ class Session:
             own = self.calibrations.of(self.recipe.name, self._model())
             answer, state = self._pipeline.run(asked, workspace, self.models, trace.run, own)
             outdated = lost.seen and self._opened.outdated(workspace, run)
-            answer = trace.end(_with_cost(answer, workspace, run))
+            answer = trace.end(with_cost(answer, workspace, run))
             return answer, state, outdated and answer.status != "answered"
 
     @checked
@@ -225,7 +225,7 @@ class Session:
         with self._running(seconds, cancelled) as run, self._opened.using(run) as workspace:
             result = workspace.database.execute(sql, run)
             answer = query_answer(sql, result, workspace.schema)
-            return _with_cost(answer, workspace, run)
+            return with_cost(answer, workspace, run)
 
     sql = run_sql
 
@@ -346,14 +346,3 @@ class Session:
         finally:
             with self._lock:
                 del self._runs[run.id]
-
-
-def _with_cost(answer: Answer, workspace: Workspace, run: Run) -> Answer:
-    """The answer with what its query reads, where the engine tells."""
-    if answer.status != "answered" or not answer.sql or not workspace.database.estimates:
-        return answer
-    try:
-        cost = workspace.database.cost(answer.sql, run)
-    except DatabaseUnavailable:
-        return answer  # it has its rows; a server that is gone now changes nothing of them
-    return replace(answer, cost=cost) if cost.told else answer

@@ -19,6 +19,7 @@ OTHERS = {
     "sqlwright.toml", "pyproject.toml", "my_recipe.yaml", "house.jinja", "mine.yaml", "recipe.yaml",
     "prices.toml", "database_description/", "databases/", "dev_databases/", "test_database/",
     "resource/", "my-questions.yaml", "MODEL_CARD.md", "adapter/",
+    "sqlwright-files.yaml",
 }  # fmt: skip
 """Files of a user's."""
 

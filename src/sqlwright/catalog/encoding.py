@@ -212,7 +212,7 @@ def _cell_to_data(cell: Cell) -> Any:
     if isinstance(cell, float):
         return {"float": repr(cell)}
     if isinstance(cell, tuple):
-        return {"array": [_cell_to_data(part) for part in cell]}
+        return {"array": [_cell_to_data(cast("Cell", part)) for part in cell]}
     if isinstance(cell, datetime.timedelta):
         return {"interval": [cell.days, cell.seconds, cell.microseconds]}
     if isinstance(cell, datetime.date | datetime.time):

@@ -163,7 +163,7 @@ def _chain_values(candidate: Candidate) -> set[str]:
     return found
 
 
-def literal(cell: Cell, limit: int | None = None) -> str:
+def literal(cell: object, limit: int | None = None) -> str:
     """A cell as SQL writes it, on one line; where a long one is cut shows outside of its quotes."""
     if cell is None:
         return "NULL"

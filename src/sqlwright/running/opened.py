@@ -10,11 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from sqlwright.errors import Cancelled, ConfigError, DatabaseUnavailable, ModelUnavailable
 from sqlwright.events import Event, EventSink, QueryExecuted
 from sqlwright.protocols import Run, Workspace
+from sqlwright.types import Answer
 
 POLL = 0.02
 """Seconds between checks for cancellation while models load; chosen."""
@@ -178,3 +180,14 @@ class ModelLoading:
                 self._models[role]
             except (ModelUnavailable, ConfigError, KeyError):
                 return
+
+
+def with_cost(answer: Answer, workspace: Workspace, run: Run) -> Answer:
+    """The answer with what its query reads, where the engine tells."""
+    if answer.status != "answered" or not answer.sql or not workspace.database.estimates:
+        return answer
+    try:
+        cost = workspace.database.cost(answer.sql, run)
+    except DatabaseUnavailable:
+        return answer  # it has its rows; a server that is gone now changes nothing of them
+    return replace(answer, cost=cost) if cost.told else answer

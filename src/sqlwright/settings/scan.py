@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from sqlwright.boundary.arguments import shown
 from sqlwright.errors import ConfigError
+from sqlwright.protocols import Limits
 from sqlwright.types.plans import ScanLimit
 
 _PART = re.compile(r"(\d+(?:[.,_]\d+)*)\s*([A-Za-z]*)\s*(rows?)?", re.IGNORECASE)
@@ -38,6 +40,12 @@ def parse_scan(text: str) -> ScanLimit:
         else:
             size = number * factor
     return ScanLimit(rows, size)
+
+
+def limits_with(limits: Limits | None, max_scan: str | None) -> Limits:
+    """The limits of one query with the most that it may read. Raises ConfigError."""
+    given = limits or Limits()
+    return given if max_scan is None else replace(given, scan=parse_scan(max_scan))
 
 
 def _unfit(text: str) -> ConfigError:

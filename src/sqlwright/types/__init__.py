@@ -66,6 +66,7 @@ __all__ = [
     "NoteKind",
     "PhraseKind",
     "QueryCondition",
+    "QueryCost",
     "QueryPart",
     "Question",
     "QuestionBack",

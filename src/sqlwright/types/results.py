@@ -21,15 +21,16 @@ Cell = (
     | uuid.UUID
     | tuple[object, ...]
 )
-"""One value of a result, as the database gives it: an array is a tuple of values; JSON documents,
-values of enumerations and intervals of months are texts."""
+"""One value of a result, as the database gives it: an array is a tuple of such values (pydantic
+can't check a type that names itself), a JSON document, a value of an enumeration and an interval of
+months are texts."""
 
 ErrorKind = Literal["sql", "unsafe", "timeout", "memory", "cancelled", "unavailable", "costly"]
 ErrorCause = Literal[
     "", "unknown_table", "unknown_column", "unknown_function", "syntax",
     "locked", "damaged", "not_started", "slow", "forbidden", "refused", "unknown_host",
     "no_database", "not_admitted", "not_encrypted", "not_connected",
-    "bad_address", "lost",
+    "bad_address",
 ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import typer
 
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.options import one_form
-from sqlwright.cli.typed.target import TypedQuestion, accept, read_target
+from sqlwright.cli.typed.target import TypedQuestion, read_target
 
 if TYPE_CHECKING:
     from sqlwright.cli.terminal.console import Screen
@@ -66,9 +66,7 @@ def command(
     likely, a terminal asks which is meant; elsewhere the likelier is answered and that is said.
     """
     form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, sql=sql_only)
-    target = read_target(words or (), database)
-    if accept_login:
-        accept(target.database)
+    target = read_target(words or (), database, accepted=accept_login)
 
     from sqlwright.cli.opening import Asking, models_ahead, note_destinations, opener, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams

@@ -11,7 +11,7 @@ import typer
 from sqlwright.cli.failure import INTERRUPTED
 from sqlwright.cli.typed import options
 from sqlwright.cli.typed.options import one_form
-from sqlwright.cli.typed.target import accept, read_target
+from sqlwright.cli.typed.target import read_target
 
 EXAMPLES = """\
 sqlwright sql shop.sqlite "SELECT country, count(*) FROM customers GROUP BY 1"
@@ -48,9 +48,7 @@ def command(
     of time, memory and rows. Ends with code 7 when the guard refuses, 12 on an SQL error.
     """
     form = one_form(json=as_json, csv=as_csv, csv_safe=as_csv_safe, check=check, explain=explain)
-    target = read_target(words or (), database, what="query")
-    if accept_login:
-        accept(target.database)
+    target = read_target(words or (), database, what="query", accepted=accept_login)
 
     from sqlwright.cli.opening import settled
     from sqlwright.cli.terminal.console import Screen, settle_streams

@@ -57,13 +57,14 @@ def looks_like_database(word: str) -> bool:
 
 
 def read_target(
-    words: Sequence[str], database: str | None, *, what: str = "question"
+    words: Sequence[str], database: str | None, *, what: str = "question", accepted: bool = False
 ) -> TypedQuestion:
     """Divide the arguments into a database and a text.
 
     The database comes first; a database that comes last is taken too, with a note. Without one,
     the environment and the project file decide. Without a text (or with `-`), standard input is
-    read. Raises UsageError when no database or no text can be made out.
+    read. With `accepted` the database's login is accepted as it is. Raises UsageError when no
+    database or no text can be made out.
     """
     rest = list(words)
     note = ""
@@ -82,6 +83,8 @@ def read_target(
             "are there?' A path, a URL, SQLWRIGHT_DATABASE, DATABASE_URL and the project file "
             f"sqlwright.toml all work.{_left_alone()}",
         )
+    if accepted:
+        accept(database)
     return TypedQuestion(database, _text(rest, what), note)
 
 
