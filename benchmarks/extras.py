@@ -2,9 +2,9 @@
 
     python -m benchmarks.extras [--update docs/engines.md]
 
-Installs sqlwright and then, in a copy of that environment each, one extra; pip has to reach a package
-index. The size is the difference, bytecode left out; the time is the median of nine fresh processes,
-that of an empty one taken off. `--update` writes the table between the page's marks.
+Installs sqlwright and then, in a copy of that environment each, one extra; pip has to reach a
+package index. The size is the difference, bytecode left out; the time is the median of nine fresh
+processes, that of an empty one taken off. `--update` writes the table between the page's marks.
 """
 
 from __future__ import annotations

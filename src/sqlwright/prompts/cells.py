@@ -10,7 +10,7 @@ from sqlwright.messages import HIDDEN, Origin, Span, Text
 from sqlwright.presentation.cells import decimal_text, plain_text
 from sqlwright.presentation.numbers import counted
 from sqlwright.sql.tokens import Piece, pieces, quote_text
-from sqlwright.types import Candidate, Cell, ExecutionResult, Question
+from sqlwright.types import Candidate, ExecutionResult, Question
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)?")
