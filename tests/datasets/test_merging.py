@@ -14,7 +14,7 @@ from sqlwright.datasets.example import Dataset
 from sqlwright.datasets.merging import merge
 from sqlwright.datasets.spider import load_spider
 from sqlwright.errors import DatasetError
-from sqlwright.sql.renaming import rename_tables
+from sqlwright.sql.rewriting import rename_tables
 
 SHOP = """
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL);

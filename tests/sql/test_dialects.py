@@ -27,7 +27,7 @@ from sqlwright.sql.reading import (
     tables_used,
     varies_by_itself,
 )
-from sqlwright.sql.renaming import rename_tables
+from sqlwright.sql.rewriting import rename_tables
 from sqlwright.sql.shape.tree import shaped_tree
 from sqlwright.sql.tied import settled_groups, settled_order, tied_rows
 

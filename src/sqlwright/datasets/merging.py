@@ -34,7 +34,7 @@ from sqlwright.errors import DatabaseUnavailable, DatasetError
 from sqlwright.presentation.numbers import counted
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.schema import ForeignKey, Schema, Table, fold_name
-from sqlwright.sql.renaming import rename_tables
+from sqlwright.sql.rewriting import rename_tables
 from sqlwright.sql.tokens import quote_name
 from sqlwright.types import ExecutionResult
 

@@ -20,6 +20,7 @@ from sqlwright.database.duckdb import values
 from sqlwright.database.duckdb.readable import readable, showing
 from sqlwright.database.duckdb.statement_check import check_tree
 from sqlwright.database.failures import Refused
+from sqlwright.sql.tokens import quote_text
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -78,22 +79,22 @@ class Session:
         run = self._connection.execute
         settings = dict(_SETTINGS)
         if "file" in opening:
-            run(f"ATTACH {text(opening['file'])} AS {CATALOG} (READ_ONLY)")
+            run(f"ATTACH {quote_text(opening['file'])} AS {CATALOG} (READ_ONLY)")
             run(f"USE {CATALOG}")
             run("DETACH memory")
         else:
             # Without a list, external access off would keep the views from their files, too.
-            paths = ", ".join(map(text, opening["paths"]))
+            paths = ", ".join(map(quote_text, opening["paths"]))
             run(f"SET allowed_paths = [{paths}]")
             if settings.pop("enable_external_access") is False:
                 run("SET enable_external_access = false")
             for made in opening["views"]:
                 run(made)
         if machine.zone:
-            run(f"SET TimeZone = {text(machine.zone)}")
+            run(f"SET TimeZone = {quote_text(machine.zone)}")
         for name, value in settings.items():
             if name in machine.settings:
-                run(f"SET {name} = {text(value) if isinstance(value, str) else value}")
+                run(f"SET {name} = {quote_text(value) if isinstance(value, str) else value}")
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> tuple[tuple[str, ...], list[str]]:
         """Begin a query; its columns' names and types. `fetch` gives the rows."""
@@ -267,11 +268,6 @@ class TrustedConnection:
 
     def close(self) -> None:
         self._session.close()
-
-
-def text(value: str) -> str:
-    """A text as SQL."""
-    return "'" + value.replace("'", "''") + "'"
 
 
 def _is_query(statement: duckdb.Statement) -> bool:

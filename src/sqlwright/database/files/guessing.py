@@ -13,9 +13,10 @@ from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read
 from sqlwright.database.files.corrections import Correction, Corrections
 from sqlwright.database.files.encodings import encoding_of
 from sqlwright.database.files.sources import Source, parted, unique
-from sqlwright.database.files.table import TableFile, text
+from sqlwright.database.files.table import TableFile
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.errors import ConfigError, DatabaseUnavailable
+from sqlwright.sql.tokens import quote_name, quote_text
 
 WHOLE_BYTES = 16 * 1024 * 1024
 """Bytes of text of a table that is read whole, to guess types and to find lines that can't be read.
@@ -150,7 +151,7 @@ def _described(connection: DatabaseReader, source: Source, correction: Correctio
         options["format"] = "newline_delimited"
     if source.kind == "parquet" and any("=" in part for part in source.paths[0].parent.parts):
         options["hive_partitioning"] = True
-    paths = ", ".join(text(str(path)) for path in source.paths)
+    paths = ", ".join(quote_text(str(path)) for path in source.paths)
     told = "".join(f", {key}={_sql(value)}" for key, value in options.items())
     call = f"read_{source.kind}([{paths}]{told})"
     rows = list(connection.rows(f"SELECT column_name, column_type FROM (DESCRIBE FROM {call})"))
@@ -165,7 +166,7 @@ def _described(connection: DatabaseReader, source: Source, correction: Correctio
 
 
 def _sql(value: str | bool | int | tuple[str, ...]) -> str:
-    return text(value) if isinstance(value, str) else str(value).lower()
+    return quote_text(value) if isinstance(value, str) else str(value).lower()
 
 
 def _renamed(
@@ -269,7 +270,7 @@ class _Csv:
             self._connection.rows(
                 "SELECT Delimiter, Quote, Escape, NewLineDelimiter, Comment, SkipRows, HasHeader, "
                 "Columns, DateFormat, TimestampFormat "
-                f"FROM sniff_csv({text(str(self._first))}{given})"
+                f"FROM sniff_csv({quote_text(str(self._first))}{given})"
             )
         )
         delim, quote, escape, _, comment, skip, header, columns, dates, times = rows[0]
@@ -312,7 +313,7 @@ class _Csv:
 
     def _look_like(self, plain: _Guess, name: str, shape: re.Pattern[str]) -> bool:
         kept = TableFile("", "csv", (self._first,), plain.columns, (), plain.options)
-        quoted = '"' + name.replace('"', '""') + '"'
+        quoted = quote_name(name)
         rows = self._connection.rows(
             f"SELECT DISTINCT {quoted} FROM ({kept.query()}) WHERE {quoted} <> '' "
             f"LIMIT {_LOOKED_AT}"
@@ -378,5 +379,5 @@ def _given(value: object) -> str:
 
 def _option(value: str | bool | int | tuple[str, ...]) -> str:
     if isinstance(value, tuple):
-        return "[" + ", ".join(map(text, value)) + "]"
-    return text(value) if isinstance(value, str) else str(value).lower()
+        return "[" + ", ".join(map(quote_text, value)) + "]"
+    return quote_text(value) if isinstance(value, str) else str(value).lower()

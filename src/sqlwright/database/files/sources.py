@@ -77,7 +77,7 @@ def parted(source: Source) -> tuple[Source, ...]:
     """The same files as a table each."""
     taken: set[str] = set()
     return tuple(
-        Source(_free(_readable(_stem(path)), source.kind, taken), source.kind, (path,))
+        Source(_free(_readable(_without_endings(path)), source.kind, taken), source.kind, (path,))
         for path in source.paths
     )
 
@@ -100,7 +100,7 @@ def _one(path: Path) -> Found:
     if kind == "excel":
         raise DatabaseUnavailable(f"{path}: Excel files can't be read yet.", hint=EXCEL_HINT)
     real = path.resolve()
-    return Found(real.parent, (Source(_readable(_stem(path)), kind, (real,)),))
+    return Found(real.parent, (Source(_readable(_without_endings(path)), kind, (real,)),))
 
 
 def _of_pattern(pattern: str) -> Found:
@@ -159,13 +159,13 @@ def _grouped(folder: Path, files: list[Path], name: str) -> Found:
         elif not real.is_relative_to(folder):
             notes.append(f"{path.name} is left out: it is a link to a file elsewhere.")
         else:
-            stem = _stem(path)
+            own_name = _without_endings(path)
             places = [part for part in path.parent.parts if not _PARTITION.match(part)]
-            key = ("/".join([*places, _VARYING.sub("#", stem).lower()]), kind)
+            key = ("/".join([*places, _VARYING.sub("#", own_name).lower()]), kind)
             groups.setdefault(key, []).append(real)
-            said = _words(_VARYING.sub(" ", stem))
+            said = _words(_VARYING.sub(" ", own_name))
             own = said if said.lower() not in _MEANINGLESS else (places or [name])[-1]
-            names[key] = own if len(groups[key]) > 1 or "=" in str(path.parent) else stem
+            names[key] = own if len(groups[key]) > 1 or "=" in str(path.parent) else own_name
     sources = [
         Source(_readable(names[key]), _KINDS[_ending(paths[0])], tuple(dict.fromkeys(paths)))
         for key, paths in groups.items()
@@ -191,7 +191,7 @@ def _ending(path: Path) -> str:
     return Path(name).suffix
 
 
-def _stem(path: Path) -> str:
+def _without_endings(path: Path) -> str:
     name = path.name
     for ending in _COMPRESSED:
         if name.lower().endswith(ending):
@@ -199,13 +199,13 @@ def _stem(path: Path) -> str:
     return Path(name).stem
 
 
-def _readable(stem: str) -> str:
+def _readable(own_name: str) -> str:
     """A name for a table: words joined by underscores."""
-    return _words(stem) or "table"
+    return _words(own_name) or "table"
 
 
-def _words(stem: str) -> str:
-    return _WORDS.sub("_", stem).strip("_")
+def _words(own_name: str) -> str:
+    return _WORDS.sub("_", own_name).strip("_")
 
 
 def _free(name: str, kind: str, taken: set[str]) -> str:

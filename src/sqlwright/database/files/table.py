@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sqlwright.database.files.sources import Kind
 from sqlwright.sql.dialects import DUCKDB
+from sqlwright.sql.tokens import quote_text
 
 _TOLD = {
     "decimal_separator": "decimal", "thousands": "thousands", "dateformat": "dates",
@@ -83,25 +84,22 @@ class TableFile:
 _READERS: Mapping[Kind, str] = {"csv": "read_csv", "parquet": "read_parquet", "json": "read_json"}
 
 
-def text(value: str) -> str:
-    """A text as SQL."""
-    return "'" + value.replace("'", "''") + "'"
-
-
 def _written(value: str | bool | int | tuple[str, ...]) -> str:
     if isinstance(value, tuple):
         return _list(value)
     if isinstance(value, str):
-        return text(value)
+        return quote_text(value)
     return str(value).lower()
 
 
 def _list(values: Iterable[str]) -> str:
-    return f"[{', '.join(map(text, values))}]"
+    return f"[{', '.join(map(quote_text, values))}]"
 
 
 def _struct(columns: Iterable[tuple[str, str]]) -> str:
-    return "{" + ", ".join(f"{text(name)}: {text(kind)}" for name, kind in columns) + "}"
+    return (
+        "{" + ", ".join(f"{quote_text(name)}: {quote_text(kind)}" for name, kind in columns) + "}"
+    )
 
 
 def _shown(delimiter: str) -> str:

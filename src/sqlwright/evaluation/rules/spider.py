@@ -16,7 +16,7 @@ from itertools import islice
 
 from sqlwright.evaluation.rules.arranging import choices
 from sqlwright.evaluation.rules.rule import Row, Rule
-from sqlwright.sql.distinct import without_distinct
+from sqlwright.sql.rewriting import without_distinct
 from sqlwright.types import Cell, ExecutionResult
 
 Number = int | float | Decimal

@@ -1,10 +1,11 @@
-"""Queries over tables that have other names elsewhere."""
+"""Queries rewritten as texts: tables under other names, no DISTINCT."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from sqlwright.schema import fold_name
+from sqlwright.sql.tokens import pieces
 from sqlwright.sql.tree import node_text, query_tree
 
 
@@ -31,3 +32,18 @@ def rename_tables(sql: str, names: Mapping[str, str], dialect: str = "sqlite") -
         node.set("this", exp.to_identifier(name, quoted=True))
         renamed = True
     return node_text(changed, dialect) if renamed else sql
+
+
+def without_distinct(sql: str) -> str:
+    """The query with every DISTINCT left out, those of aggregates too; IS DISTINCT FROM stays. In
+    quotes and comments nothing is changed."""
+    kept: list[str] = []
+    before = ("", "")
+    for piece in pieces(sql):
+        word = fold_name(piece.text) if piece.kind == "word" else piece.kind
+        compares = before[1] == "is" or before == ("is", "not")
+        if word != "distinct" or compares:
+            kept.append(piece.text)
+        if piece.kind not in {"space", "comment"}:
+            before = (before[1], word)
+    return "".join(kept)

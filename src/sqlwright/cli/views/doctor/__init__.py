@@ -1,0 +1,1 @@
+"""`doctor`: its checks, and how they are shown."""

@@ -1,0 +1,94 @@
+"""The checks of `doctor` that ask a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sqlwright.cli.terminal.text import clean
+from sqlwright.cli.views.doctor.check import Check
+from sqlwright.errors import SqlwrightError
+from sqlwright.sql.dialects import SQLITE, dialect_named
+
+if TYPE_CHECKING:
+    from sqlwright.database.guarded import GuardedDatabase
+
+VERSION_SECONDS = 5.0
+"""Seconds in which a server says its version."""
+
+
+def database_checks(target: str) -> Iterator[Check]:
+    """Checks of a database: connection, engine, layers of the guard, login."""
+    from sqlwright.database import open_database
+    from sqlwright.protocols import Run
+
+    try:
+        database = open_database(target)
+    except SqlwrightError as error:
+        yield Check("database", "bad", str(error), error.hint)
+        return
+    try:
+        schema = database.schema()
+        views = sum(table.kind == "view" for table in schema.tables)
+        yield Check(
+            "database",
+            "good" if schema.tables else "fair",
+            f"{database.url}: {len(schema.tables) - views} tables, {views} views, "
+            f"{schema.column_count:,} columns, {len(schema.foreign_keys)} declared keys",
+            "" if schema.tables else "There is nothing in it to ask about.",
+        )
+        result = database.execute("SELECT 1 AS one", Run())
+        if result.error is not None:
+            yield Check("database", "bad", f"SELECT 1 failed: {result.error.message}")
+        if database.dialect != SQLITE.name:
+            yield _engine(database)
+            yield _layers(database)
+            yield from _login(database)
+    except SqlwrightError as error:
+        yield Check("database", "bad", str(error), error.hint)
+    finally:
+        database.close()
+
+
+def _engine(database: GuardedDatabase) -> Check:
+    """The engine's own word on its version."""
+    from sqlwright.database.failures import READ_FAILURES
+
+    title = dialect_named(database.dialect).title
+    try:
+        with database.reader(seconds=VERSION_SECONDS) as reader:
+            ((version,),) = reader.rows("SELECT version()")
+    except READ_FAILURES:
+        return Check("engine", "fair", f"{title}, which doesn't tell its version")
+    told = str(version)
+    return Check("engine", "good", told if title.lower() in told.lower() else f"{title} {told}")
+
+
+def _layers(database: GuardedDatabase) -> Check:
+    """The layers besides the check of each query's parse tree, seen at the process that ran one."""
+    words = {
+        "limits": "can't write files",
+        "no_new_privs": "gains no rights",
+        "landlock": "opens no other files (Landlock)",
+        "seccomp": "starts no programs" if database.path is None else "has no network (seccomp)",
+    }
+    held = [words.get(name, name.replace("_", " ")) for name in database.confinement]
+    opened = "the server is asked in read-only transactions, under its own time limit"
+    if database.path is not None:
+        opened = "the file is opened read-only"
+    process = f"; the process that asks {', '.join(held)}" if held else ""
+    return Check("layers", "good", f"each query's parse tree is checked; {opened}{process}")
+
+
+def _login(database: GuardedDatabase) -> Iterator[Check]:
+    """The rights of the login by itself, and how to make one that only reads."""
+    rights = database.rights()
+    if rights is None:
+        return
+    name = clean(rights.name, 120)
+    if not rights.more:
+        yield Check("login", "good", f"{name} can only read, whatever it is asked")
+        return
+    found = f"{name} could do more than read, if the guard failed: {'; '.join(rights.more)}"
+    made = "\n".join(rights.statements)
+    yield Check("login", "fair", found, f"A login that can only read is made by:\n{made}")
