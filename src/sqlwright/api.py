@@ -35,7 +35,6 @@ from sqlwright.session import Session
 from sqlwright.settings.defaults import Defaults, Target
 from sqlwright.settings.loading import prepares
 from sqlwright.settings.scan import limits_with
-from sqlwright.settings.values import Settings
 from sqlwright.spending import Budget, Worth, parse_budget, parse_worth
 
 __all__ = ["EmbeddedModels", "Session", "open"]
@@ -143,31 +142,4 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
         defaults=Defaults(limits_with(limits, max_scan), seconds, seed, options, stand_in),
         traces=place / "traces" if record else None,
         calibration=None if calibration is None else Path(calibration).expanduser(),
-    )
-
-
-def open_with(
-    settings: Settings,
-    database: str,
-    *,
-    allow_code: bool = False,
-    models: Mapping[str, Any] | None = None,
-    stand_in: bool = True,
-) -> Session:
-    """A session on a database as settings say: `open` for whoever has read them."""
-    return open(
-        database,
-        recipe=settings.recipe,
-        overrides=settings.overrides,
-        descriptions=settings.descriptions_for(database),
-        tables=settings.tables_for(database),
-        limits=settings.limits,
-        seconds=settings.seconds,
-        home=settings.home,
-        prepare=settings.prepare,
-        llm=settings.llm,
-        models=models,
-        stand_in=stand_in,
-        calibration=settings.calibration,
-        allow_code=allow_code,
     )

@@ -104,10 +104,23 @@ def opener(
     """A function that opens a session; nothing happens until it is called."""
 
     def open_session() -> Session:
-        from sqlwright import api
+        import sqlwright
 
-        return api.open_with(
-            settings, database, allow_code=allow_code, models=models, stand_in=stand_in
+        return sqlwright.open(
+            database,
+            recipe=settings.recipe,
+            overrides=settings.overrides,
+            descriptions=settings.descriptions_for(database),
+            tables=settings.tables_for(database),
+            limits=settings.limits,
+            seconds=settings.seconds,
+            home=settings.home,
+            prepare=settings.prepare,
+            llm=settings.llm,
+            models=models,
+            stand_in=stand_in,
+            calibration=settings.calibration,
+            allow_code=allow_code,
         )
 
     return open_session

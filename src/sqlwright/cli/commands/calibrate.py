@@ -59,8 +59,7 @@ def command(
         )
     target = read_database(None, database)
 
-    from sqlwright import api
-    from sqlwright.cli.opening import note_destinations, settled
+    from sqlwright.cli.opening import note_destinations, opener, settled
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.views.calibrate.lines import AskingProgress, calibrated_lines, reset_line
     from sqlwright.datasets.own.golden import load_golden
@@ -78,7 +77,7 @@ def command(
     questions = () if golden is None else load_golden(golden)
     if not reset:
         note_destinations(screen, chosen)
-    with api.open_with(chosen, target) as session:
+    with opener(target, chosen)() as session:
         if reset:
             removed = session.calibrations.forget(recipe or "")
             screen.note(reset_line(session.calibrations.path, removed=removed), style="")
