@@ -16,6 +16,7 @@ from sqlwright.confidence.fitting import Sample, fit, tuned, with_spread
 from sqlwright.confidence.measures import SCORE
 from sqlwright.confidence.wording import FAR, UNLIKE, Wording
 from sqlwright.local.models import first_calibration
+from sqlwright.protocols.models import Probability
 
 SHIPPED = first_calibration(embedded=True)
 ASKED = "How many singers are there?"
@@ -69,6 +70,13 @@ def test_no_candidate_overtakes_another() -> None:
     others = [SHIPPED.beside(sure, behind) for behind in (0.0, 0.5, 1.0, 4.0, 9.0)]
     assert others[0] == pytest.approx(sure.value)
     assert all(one > other for one, other in pairwise(others))
+
+
+def test_level_with_the_chosen_one_is_as_sure_to_the_last_digit() -> None:
+    for share in (n / 1000 for n in range(1, 1000)):
+        sure = Probability(share, 0.0, 1.0)
+        assert SHIPPED.beside(sure, 0.0) == share
+        assert SHIPPED.beside(sure, 1e-15) <= share
 
 
 def test_unlike_words_are_less_sure_and_wider() -> None:

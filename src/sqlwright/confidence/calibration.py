@@ -141,7 +141,10 @@ class Calibration:
         is so far behind that of the chosen one, which is `sure`; never more than that."""
         slope = max(float(self.weights[1] / self.scale[0]), 0.0)
         slope *= 1.0 if self.tuning is None else self.tuning.slope
-        return probability(log_odds(sure.value, 1e-9) - slope * max(behind, 0.0))
+        further = slope * max(behind, 0.0)
+        if further == 0.0:
+            return sure.value  # through log odds and back, the last digit may be another
+        return min(probability(log_odds(sure.value, 1e-9) - further), sure.value)
 
 
 def probability(logit: float) -> float:

@@ -86,9 +86,9 @@ def ask_desk(database_files: dict[str, Path], tmp_path: Path) -> Iterator[Callab
 
 
 def test_an_answer_with_a_fault_says_so_and_is_not_sure(ask_desk: Callable[..., Any]) -> None:
-    answer = ask_desk("Variance of the fee of the tickets")
+    answer = ask_desk("Cumulative fee of the tickets")
     assert answer.confidence <= 0.5
-    assert "asks for a standard deviation" in answer.doubt
+    assert "asks for a running total" in answer.doubt
 
 
 def test_an_answer_with_a_condition_added_says_so(ask_desk: Callable[..., Any]) -> None:
