@@ -355,7 +355,7 @@ def _engine(database: GuardedDatabase) -> Check:
 
 
 def _layers(database: GuardedDatabase) -> Check:
-    """What holds besides the check of each query's parse tree, seen at the process that ran one."""
+    """The layers besides the check of each parse tree, as seen at the process that ran a query."""
     words = {
         "limits": "can't write files",
         "no_new_privs": "gains no rights",
@@ -371,7 +371,7 @@ def _layers(database: GuardedDatabase) -> Check:
 
 
 def _login(database: GuardedDatabase) -> Iterator[Check]:
-    """What the login could do by itself, and how to make one that only reads."""
+    """The rights of the login beyond reading, and statements that make one that only reads."""
     rights = database.rights()
     if rights is None:
         return
