@@ -204,7 +204,7 @@ def profile_from_data(values: Sequence[Any]) -> ColumnProfile:
 
 
 def _cell_to_data(cell: Cell) -> Any:
-    """What JSON has no form of is an object with one entry, named for its kind."""
+    """A cell for JSON; one without a form there is an object with one entry, named for its kind."""
     if type(cell) in _PLAIN_CELLS and not (isinstance(cell, float) and not math.isfinite(cell)):
         return cell
     if isinstance(cell, bytes):

@@ -116,7 +116,7 @@ class GuardedDatabase(ABC):
         return None
 
     def rights(self) -> LoginRights | None:
-        """What the login could do, were it not for sqlwright; None where there is no login. Raises
+        """The rights of the login, were it not for sqlwright; None where there is no login. Raises
         DatabaseUnavailable."""
         return None
 

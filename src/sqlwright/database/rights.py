@@ -1,4 +1,4 @@
-"""What a login to a server could do, were it not for sqlwright."""
+"""The rights of a login to a server, were it not for sqlwright."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def _whole(
 
 
 def _seen(database: Database, schema: Schema) -> Schema:
-    """What may be known of a schema."""
+    """The part of a schema that may be known."""
     return schema if database.tables is None else schema.only(database.tables)
 
 
@@ -202,7 +202,7 @@ def _shape(schema: Schema) -> tuple[object, ...]:
 
 
 def _aged(database: Database, created: str) -> tuple[str, ...]:
-    """How long ago it was prepared, where nobody can tell whether it has changed since."""
+    """The days since it was prepared, where nobody can tell whether it has changed since."""
     try:
         days = (datetime.now(UTC) - datetime.fromisoformat(created)).days
     except (ValueError, TypeError):

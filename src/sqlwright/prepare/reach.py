@@ -1,4 +1,4 @@
-"""How much of a database `prepare` reads: rows of a table, seconds in all, and rests between."""
+"""Limits of the reading by `prepare`: rows of a table, seconds in all, and rests between."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ class Answer:
     """The same for each step that used a language model, in the order of their names."""
     recipe: str = ""
     cost: QueryCost | None = None
-    """What the query reads, by the engine's estimate, where it gives one."""
+    """The engine's estimate of the query, where it gives one."""
     trace_id: str = ""
     refusal: RefusalReason | None = None
     """The reason of a refusal; None otherwise."""

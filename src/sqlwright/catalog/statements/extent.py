@@ -100,8 +100,8 @@ def _range(rows: int | None, key: str, found: tuple[Cell, ...]) -> Extent | None
 
 
 def _analysed(reading: TimedReader, table: Table, dialect: Dialect) -> Extent | None:
-    """What PostgreSQL last counted, by today's number of pages as its own planner reckons; of a
-    table that was never analysed the rows of some pages."""
+    """The rows that PostgreSQL last counted, by today's number of pages as its own planner reckons;
+    of a table that was never analysed the rows of some pages."""
     name = quote_text(dialect.table(table))
     (pages, counted, known, unknown) = reading.single_row(
         "WITH parts AS (SELECT to_regclass(%s) AS part UNION SELECT relid FROM"

@@ -19,7 +19,7 @@ _LOOKED, _NEAR = "sqlwright_looked", "sqlwright_near"
 """Names in a statement that no table is likely to have."""
 Pair = tuple[ColumnRef, ColumnRef]
 Forms = tuple[str, str]
-"""What is done to both sides before they are compared, such as `lower({})`."""
+"""The SQL around each of both sides before they are compared, such as `lower({})`."""
 PLAIN: Forms = ("{}", "{}")
 
 

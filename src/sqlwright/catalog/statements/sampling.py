@@ -31,7 +31,7 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What the statements read from."""
+    """A table that statements read from."""
 
     table: Table
     dialect: Dialect

@@ -265,7 +265,7 @@ def _certainty_lines(answer: Answer, display: DisplayOptions) -> Iterator[Text]:
 
 
 def cost_lines(answer: Answer, width: int) -> Iterator[Text]:
-    """What the query reads, by the engine's estimate, where it gives one."""
+    """The rows and bytes that the query reads, by the engine's estimate, where it gives one."""
     if answer.cost is not None:
         words = f"about {cost_words(answer.cost)}, by the database's estimate"
         yield from labelled("reads", [Text(words)], width)

@@ -126,7 +126,7 @@ def check_lines(
 
 
 def _cost(database: Database, sql: str) -> QueryCost:
-    """What the engine says that a query takes. Raises QueryError."""
+    """The engine's estimate of a query. Raises QueryError."""
     from sqlwright.protocols import Run
 
     plan = database.cost(sql, Run())

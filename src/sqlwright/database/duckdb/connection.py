@@ -37,11 +37,14 @@ DuckDB takes `a.b` for either."""
 EXPLAINS = frozenset({"", "EXPLAIN (FORMAT JSON)"})
 """Words before a query that has to be explained."""
 _CHUNK_ROWS = 256
+"""Rows that are fetched at a time."""
 _ASYNC_THREADS = 2
 """Threads that read ahead, from DuckDB 2.0. It starts eight; without any, reading many Parquet
 files may wait for ever."""
 _BESIDE_BYTES = 64 * 1024 * 1024
+"""Bytes of the memory allowed that are left to the library, beside its buffers."""
 _LEAST_BYTES = 48 * 1024 * 1024
+"""Bytes that the buffers get at least, however little memory is allowed."""
 _SETTINGS = {
     "enable_external_access": False,
     "autoinstall_known_extensions": False,
@@ -164,7 +167,7 @@ class Session:
 
 
 class Machine:
-    """What every connection of a process has in common."""
+    """The settings that every connection of a process has in common."""
 
     def __init__(self, threads: int) -> None:
         """Read once, before no other file can be opened: the time zone and what can be set."""

@@ -11,8 +11,9 @@ from sqlwright.types.results import ExecutionError
 
 _ROWS = "Estimated Cardinality"
 _SHOWN = ("Table", "Function", "Filters", "Conditions", "Groups", "Aggregates", "Order By", "Top")
-"""What is shown of a step."""
+"""Entries of a step that are shown."""
 _MOST_CHARACTERS = 120
+"""Characters of a step's line that are shown at most; the rest is cut."""
 _DEEPEST = 10
 """Levels of a plan that are indented."""
 

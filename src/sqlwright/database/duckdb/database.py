@@ -41,7 +41,7 @@ _HINTS: Mapping[ErrorCause, str] = {
 
 
 class DuckdbBased(GuardedDatabase):
-    """What DuckDB files and other files that DuckDB reads have in common."""
+    """The part that DuckDB files and other files that DuckDB reads have in common."""
 
     hints = _HINTS
     hint = "Check that the file and its folder may be read."

@@ -1,4 +1,4 @@
-"""Whether the library is there. It is imported in workers alone."""
+"""A check that the library is there. It is imported in workers alone."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ _USUAL = "main"
 
 
 class Asked(Protocol):
-    """What answers here: `connection.Session`."""
+    """The part of `connection.Session` that answers here."""
 
     def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a statement."""
@@ -25,8 +25,8 @@ class Asked(Protocol):
 
 
 def readable(session: Asked, listed: Collection[str] | None) -> Names:
-    """What a query may name; with a list of names in the schema, nothing else, and no view that
-    shows what others hold."""
+    """The names that a query may use; with a list of names in the schema, nothing else, and no view
+    that shows what others hold."""
     names, _ = _stored(session)
     if listed is not None:
         hidden = showing(session, listed)

@@ -1,4 +1,4 @@
-"""What a statement names, by DuckDB's own parse tree: the first of the two ways in which a
+"""The names in a statement, by DuckDB's own parse tree: the first of the two ways in which a
 connection holds generated SQL, and it knows nothing of the guard's parser.
 
 The library has no authorizer, so its own parser says (as JSON) which tables and functions a query
@@ -33,7 +33,7 @@ _CONSTANT = frozenset({"value", "literal"})
 
 @dataclass(frozen=True)
 class Names:
-    """What may be named; all folded."""
+    """The names that a statement may use; all folded."""
 
     tables: frozenset[tuple[str, str]]
     """Namespace and name of each table and view."""
@@ -90,8 +90,8 @@ def functions_called(tree: Tree) -> set[str]:
 def _parts(
     part: dict[str, Any], known: frozenset[str], names: Names
 ) -> Iterable[tuple[Any, frozenset[str]]]:
-    """What is left to check of a node, each with the names of common table expressions that it
-    sees."""
+    """The parts of a node that are left to check, each with the names of common table expressions
+    that it sees."""
     kind, group = part.get("type"), part.get("class")
     if isinstance(group, str):
         _require(group, _EXPRESSIONS)

@@ -1,4 +1,4 @@
-"""What a user says of files where the guesses are wrong: a YAML file beside them."""
+"""Corrections by the user where guesses about files are wrong: a YAML file beside them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sqlwright.errors import ConfigError
 
 NAME = "sqlwright-files.yaml"
 _MOST_BYTES = 1_000_000
+"""Bytes of the file at most; a larger one is refused unread."""
 _TYPE = re.compile(r"[A-Za-z][A-Za-z_ ]*(\(\s*\d+\s*(,\s*\d+\s*)?\))?(\[\])*")
 
 

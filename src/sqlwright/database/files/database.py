@@ -92,7 +92,7 @@ class FilesDatabase(DuckdbBased):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out or taken another way than the files say it, for people."""
+        """Notes, for people, of what was left out or read in another way than the files say."""
         own = tuple(f"{one.name}: {note}" for one in self.sources for note in one.notes)
         return (*self._found.notes, *self._failed, *own)
 

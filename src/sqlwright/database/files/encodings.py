@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 _MOST_BYTES = 256 * 1024 * 1024
+"""Bytes of a file that are looked at."""
 _MOST_UNPACKED = 16 * 1024 * 1024
-"""Bytes of a file, and of one that has to be unpacked, that are looked at."""
+"""Bytes of a file that are looked at where it has to be unpacked."""
 _CHUNK = 1 << 20
+"""Bytes that are read at a time."""
 _WINDOWS = bytes(range(0x80, 0xA0))
 
 

@@ -1,4 +1,4 @@
-"""How files are to be read: DuckDB's guesses, what a user corrects, and what is left out."""
+"""Readings of files: DuckDB's guesses, the user's corrections, and notes of what is left out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Options = Mapping[str, str | bool | int | tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class _Guess:
-    """What DuckDB says of one CSV file."""
+    """The options and columns that DuckDB finds in one CSV file."""
 
     options: Options
     columns: tuple[tuple[str, str], ...]
@@ -373,7 +373,7 @@ def _left_out(rows: list[tuple[Any, ...]]) -> Iterator[str]:
 
 
 def _given(value: object) -> str:
-    """What the library found; it writes (empty) for nothing."""
+    """An option that the library found; it writes (empty) for nothing."""
     return "" if value in {None, "(empty)"} else str(value)
 
 

@@ -27,9 +27,9 @@ _PARTITION = re.compile(r"^[^=]+=.*$")
 _VARYING = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d+", re.IGNORECASE
 )
-"""What tells the files of one table apart: numbers, dates, identifiers."""
+"""The parts of names that tell the files of one table apart: numbers, dates, identifiers."""
 _MEANINGLESS = frozenset({"", "c", "data", "export", "file", "part"})
-"""What may be left of the name of a file without its number, and says nothing."""
+"""Names of files that say nothing once their numbers are taken out."""
 _WORDS = re.compile(r"\W+")
 EXCEL_HINT = "Save each sheet as a CSV file and give those."
 
@@ -59,7 +59,7 @@ class Found:
 
 
 def find(text: str) -> Found:
-    """What a path or pattern means. Raises DatabaseUnavailable."""
+    """The tables that a path or pattern stands for. Raises DatabaseUnavailable."""
     path = Path(text)
     try:
         if path.is_dir():

@@ -36,11 +36,11 @@ class TableFile:
     size: int = 0
     """Bytes of all files."""
     notes: tuple[str, ...] = ()
-    """What was left out or taken another way than the file says it, for people."""
+    """Notes, for people, of what was left out or read in another way than the file says."""
 
     @property
     def told(self) -> str:
-        """What the table was read as, in one line."""
+        """The way in which the table was read, in one line."""
         first = self.paths[0].name
         more = f" and {len(self.paths) - 1:,} more files" if len(self.paths) > 1 else ""
         parts = [f"From {first}{more}"]

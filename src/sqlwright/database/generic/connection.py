@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Row = tuple[Cell, ...]
 
 CHUNK_ROWS = 500
+"""Rows that are fetched at a time, so that no answer is held whole."""
 INTROSPECT = "sqlwright:schema"
 """A reading that isn't SQL: the schema by the inspector, a row a table, as JSON."""
 READ_ONLY = {
@@ -133,7 +134,7 @@ def _described(inspector: Any, kind: str, name: str) -> dict[str, Any]:
 
 
 def _asked(ask: Any) -> Any:
-    """What an inspector tells; nothing where its dialect can't."""
+    """The answer of an inspector; nothing where its dialect has none."""
     try:
         return ask()
     except (NotImplementedError, SQLAlchemyError):

@@ -27,6 +27,7 @@ INTROSPECT = "sqlwright:schema"
 START_SECONDS = 60.0
 """Seconds that opening may take; some drivers bring a whole engine."""
 NAMES_SECONDS = 60.0
+"""Seconds for which the names of tables are known; a query after that has them read again."""
 DRIVER_BYTES = 2 * 1024 * 1024 * 1024
 """Memory that a driver's own libraries may take, besides that of a query."""
 _DIALECTS = {

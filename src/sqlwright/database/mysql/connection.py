@@ -1,4 +1,4 @@
-"""What may be asked of a MySQL session.
+"""The connections by which a MySQL session is asked.
 
 `GuardedConnection` is one of the two layers that keep generated SQL harmless: a text runs only if
 it begins as a query and the server itself, preparing it, says that it gives rows; it runs in a

@@ -154,7 +154,7 @@ class MysqlDatabase(GuardedDatabase):
         return marks
 
     def rights(self) -> LoginRights:
-        """What the login could do besides reading. Raises DatabaseUnavailable."""
+        """The rights of the login besides reading. Raises DatabaseUnavailable."""
         schema = self.schema()
         with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
             listed = self._tables is not None

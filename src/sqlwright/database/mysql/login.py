@@ -1,4 +1,4 @@
-"""What a MySQL login could do besides reading, and statements that make one that can only read."""
+"""The rights of a MySQL login besides reading, and statements that make one that only reads."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Options:
 
     @property
     def opening(self) -> dict[str, Any]:
-        """What a worker needs to connect."""
+        """The options that a worker needs to connect."""
         return {
             "host": self.host,
             "port": self.port,

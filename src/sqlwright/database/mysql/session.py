@@ -26,12 +26,14 @@ from sqlwright.database.mysql.cells import make_conversions
 from sqlwright.database.mysql.failures import LOST, error_number
 
 CONNECT_SECONDS = 5.0
+"""Seconds that connecting may take."""
 KILL_SECONDS = 1.0
 """The time that stopping a statement may take; the process is killed soon after."""
 _LATE_SECONDS = 0.25
 """The server's own limit of time comes after that of the process that asks: it is the net below."""
 _RESET, _PREPARE, _CLOSE_STATEMENT = 0x1F, COMMAND.COM_STMT_PREPARE, COMMAND.COM_STMT_CLOSE
 _NO_TLS = 2026
+"""The client's number of the error of a connection that can't be encrypted."""
 _LEAST = {True: (10, 2, 4), False: (5, 7, 8)}
 """Versions of MariaDB and of MySQL that have all that is set here."""
 _MODE = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"

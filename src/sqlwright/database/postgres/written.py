@@ -17,6 +17,7 @@ _TABLES = """
         AND n.nspname <> 'information_schema'
 """
 CONNECT_SECONDS = 10
+"""Seconds that connecting may take."""
 
 
 def fill_postgres(url: str, script: str, tables: Iterable[tuple[str, Sequence[Row]]]) -> None:

@@ -34,7 +34,7 @@ _PATTERN_CUTS = {
     "%H:%M": (12, 5),
     "%H:%M:%S": (12, 8),
 }
-"""Where a text that holds a date has its parts."""
+"""The first character and the length of each part of a text that holds a date."""
 _BEFORE_TIME = 11
 """Characters that stand before a time of day, where a day does."""
 _CALLS = frozenset(

@@ -100,7 +100,7 @@ class QueryWriter:
         )
 
     def _expressions(self, frame: Frame) -> tuple[ExpressionWriter, ExpressionWriter]:
-        """What writes a SELECT's expressions: those of single rows, and those of what it shows."""
+        """The writers of a SELECT's expressions: of those of single rows, and of those it shows."""
         write = ExpressionWriter(
             lambda column: self.column(column, frame.scope, frame.outer),
             lambda query: self.query(query, frame.scope),

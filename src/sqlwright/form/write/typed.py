@@ -24,13 +24,13 @@ _AMOUNTS = {
     "amount_comma": (("€", ""), (" ", ""), (".", ""), (",", ".")),
     "decimal_comma": (("€", ""), (" ", ""), (",", ".")),
 }
-"""What a text that is an amount has replaced before it is a number."""
+"""Characters of a text that is an amount, each with its replacement in a number."""
 _ADDED = frozenset({"sum", "avg", "total", "median", "stddev", "stddev_pop", "percentile"})
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What the expressions of one SELECT are written by."""
+    """The things by which the expressions of one SELECT are written."""
 
     words: Words
     kinds: Kinds
