@@ -4,7 +4,8 @@ arrays. Texts, blobs, integers and real numbers are `answer.py`'s.
 JSON has a decimal as a number where reading it back as a real number or an integer gives the very
 same value, and else as a text of its digits; dates, times and moments as ISO 8601 writes them, a
 span of time as its duration (`P1DT2H`), an array as a list. People and CSV get decimals with all
-their digits, moments with a blank in the middle, a span of time as `1 day 02:00:00`.
+their digits but the zeros that pad them, moments with a blank in the middle, a span of time as
+`1 day 02:00:00`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from sqlwright.presentation.numbers import counted
 
 LONGEST_PLAIN = 40
 """Digits of a decimal that is written without an exponent."""
+MOST_ZEROS = 6
+"""Decimal places beyond which zeros at the end are left out: no money is kept so."""
 _EXACT = 2**53
 """Integers below it are exact whoever reads them."""
 
@@ -61,11 +64,20 @@ def typed_to_json(cell: object, within: Callable[[Any], Any]) -> Any:
 
 
 def decimal_text(number: Decimal) -> str:
-    """A decimal with all its digits, without an exponent where that isn't too long."""
+    """A decimal with all its digits but zeros at the end of many places, without an exponent where
+    that isn't too long."""
     if not number.is_finite():
         return str(number)
+    _, _, exponent = number.as_tuple()
+    if isinstance(exponent, int) and exponent < -MOST_ZEROS:
+        number = _without_zeros(number)
     short = -LONGEST_PLAIN < number.adjusted() < LONGEST_PLAIN
     return f"{number:f}" if short else str(number)
+
+
+def _without_zeros(number: Decimal) -> Decimal:
+    """The same number; engines pad averages with zeros up to sixteen places."""
+    return Decimal(f"{number:f}".rstrip("0").rstrip("."))
 
 
 def _decimal_to_json(number: Decimal) -> int | float | str:

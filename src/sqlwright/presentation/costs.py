@@ -29,7 +29,7 @@ def usage_words(usage: Usage) -> str:
 def cost_words(cost: QueryCost) -> str:
     """The rows and bytes that a query reads, in words; empty where the engine doesn't tell."""
     rows = "" if cost.scanned_rows is None else row_count(cost.scanned_rows)
-    size = "" if cost.scanned_bytes is None else byte_count(cost.scanned_bytes)
+    size = byte_count(cost.scanned_bytes) if cost.scanned_bytes else ""
     return f"{rows} ({size})" if rows and size else rows or size
 
 
