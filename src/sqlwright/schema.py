@@ -55,14 +55,14 @@ class Table:
     columns: tuple[Column, ...]
     primary_key: tuple[str, ...] = ()
     kind: Literal["table", "view"] = "table"
-    namespace: str = ""
-    """The namespace it is in, where that isn't the usual one; `name` begins with it and a dot
-    then, so that `orders` and `sales.orders` are two."""
     description: str = ""
     label: str = ""
     definition: str = ""
     """The query of a view, as written; empty where it couldn't be read or is too long. With a list
     of tables a view is only there if all that it names is."""
+    namespace: str = ""
+    """The namespace it is in, where that isn't the usual one; `name` begins with it and a dot
+    then, so that `orders` and `sales.orders` are two."""
 
     @property
     def own_name(self) -> str:

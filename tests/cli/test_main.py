@@ -67,7 +67,7 @@ def test_wrong_arguments_are_explained(
     [
         ("missing.sqlite", "doesn't exist"),
         ("text.db", "not a SQLite database"),
-        ("postgresql://u:secret@h/db", "not supported yet"),
+        ("postgresql://u:secret@127.0.0.1:1/db", "refuse"),
     ],
 )
 def test_databases_that_cant_be_opened(

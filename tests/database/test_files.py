@@ -121,7 +121,7 @@ def test_special_files_are_not_even_opened(tmp_path: Path) -> None:
         (b"name,age\nAnn,31\n", "not a SQLite database"),
         (b"PK\x03\x04" + bytes(200), "ZIP"),
         (b"\x1f\x8b" + bytes(200), "gzip"),
-        (bytes(8) + b"DUCK" + bytes(200), "DuckDB"),
+        (bytes(8) + b"DUCK" + bytes(200), "can't be read"),
         (b"PAR1" + bytes(200), "Parquet"),
         (b"\x00\x01\x00\x00Standard Jet DB" + bytes(200), "Access"),
         (b"SQLite format 2", "not a SQLite database"),

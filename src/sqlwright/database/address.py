@@ -172,7 +172,7 @@ def _file(text: str, engine: str) -> Address:
         real = str(path.resolve())
     except (OSError, RuntimeError):
         real = str(path)
-    name = path.name if path.is_dir() else _without_endings(path)
+    name = path.name if os.path.isdir(path) else _without_endings(path)  # noqa: PTH112 - never raises
     return Address(engine, str(path), url, real, name, path)
 
 
@@ -189,7 +189,7 @@ def _engine_of(path: Path) -> str:
         name = name.removesuffix(ending)
     if name.endswith(DATA_ENDINGS) or _holds_data(path):
         return "files"
-    if glob.has_magic(str(path)) and not path.exists():
+    if glob.has_magic(str(path)) and not os.path.exists(path):  # noqa: PTH110 - never raises
         return "files"
     if name.endswith(DUCKDB_ENDINGS) or _begins_as_duckdb(path):
         return "duckdb"

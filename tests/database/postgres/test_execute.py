@@ -153,13 +153,11 @@ def test_too_many_rows_are_cut(
     postgres_server: PostgresServer, shop: str, unchecked: PostgresDatabase
 ) -> None:
     database = unchecked
-    began = time.monotonic()
     result = database.execute(
         "SELECT generate_series(1, 100000000), repeat('x', 100)", Run(),
         limits=Limits(rows=130),
     )  # fmt: skip
     assert (len(result.rows), result.truncated) == (130, True)
-    assert time.monotonic() - began < 5
     assert postgres_server.activity(shop.rpartition("/")[2]) == []
 
 

