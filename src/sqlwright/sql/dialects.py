@@ -36,6 +36,9 @@ class Dialect:
     that; "blind" looks for it whatever its case, quoted or not."""
     namespace: str = ""
     """The namespace that names without one are looked for in, where no server tells it."""
+    has_one_usual: bool = False
+    """That namespace is the same for everybody. Else a server or a login may have another, so a
+    name with it is the bare name only to whoever asked the server."""
     catalogs: tuple[str, ...] = ()
     """Namespaces of the engine's own tables, folded: no query may read them."""
     strict_groups: bool = True
@@ -71,8 +74,8 @@ class Dialect:
 
 
 SQLITE = Dialect(
-    "sqlite", "SQLite", "sqlite", namespace="main", strict_groups=False, like_ignores_case=True,
-    dates_are_typed=False, plan="EXPLAIN QUERY PLAN",
+    "sqlite", "SQLite", "sqlite", namespace="main", has_one_usual=True, strict_groups=False,
+    like_ignores_case=True, dates_are_typed=False, plan="EXPLAIN QUERY PLAN",
 )  # fmt: skip
 POSTGRES = Dialect(
     "postgres", "PostgreSQL", "postgres", case="lower", namespace="public",
@@ -80,7 +83,7 @@ POSTGRES = Dialect(
     plan="EXPLAIN (FORMAT JSON)",
 )  # fmt: skip
 DUCKDB = Dialect(
-    "duckdb", "DuckDB", "duckdb", namespace="main",
+    "duckdb", "DuckDB", "duckdb", namespace="main", has_one_usual=True,
     catalogs=("pg_catalog", "information_schema", "system", "temp"), integer_division=False,
     nulls="last", plan="EXPLAIN (FORMAT JSON)",
 )  # fmt: skip

@@ -60,10 +60,11 @@ def check_query(
     their stored names as `Schema.tables` has them: "orders" in the usual namespace, "sales.orders"
     elsewhere. The check folds: in PostgreSQL a name without quotes is put in lower case and then
     has to be the stored one, in DuckDB case makes no difference, in MySQL a name is what is
-    written. `Dialect.namespace` may be written out before a name of the usual one; a further name
-    of it (MySQL's database, another schema that is looked in first) is listed by itself, as
-    "shop.orders" beside "orders". `functions` are those of the database's own that may be called
-    and its types that may be cast to (enumerations), in lower case, as "f" or "schema.f".
+    written. In DuckDB "main" may be written out before a name of it. Elsewhere the usual namespace
+    may be another one for each server or login, so a name with it (PostgreSQL's "public.orders",
+    MySQL's "shop.orders") is listed by itself, beside "orders". `functions` are those of the
+    database's own that may be called and its types that may be cast to (enumerations), in lower
+    case, as "f" or "schema.f".
     `columns`, where given, are the names of all columns of the readable tables, as they are stored:
     in PostgreSQL `t.f` may call a function f of the database's own, so another name after a dot is
     refused.

@@ -101,6 +101,18 @@ def test_a_function_of_the_databases_own_is_no_systems(
     assert database.execute("SELECT upper('a')", Run()).rows == (("A",),)
 
 
+def test_a_function_called_like_a_column_is_refused(
+    postgres_server: PostgresServer, own_shop: str, opened: Opener
+) -> None:
+    postgres_server.run(
+        "CREATE FUNCTION told(people) RETURNS text LANGUAGE sql AS 'SELECT ''own''::text'",
+        own_shop.rpartition("/")[2],
+    )
+    database = opened(own_shop)
+    assert database.execute("SELECT p.told FROM people AS p", Run()).error is not None
+    assert database.execute("SELECT p.name FROM people AS p", Run()).ok
+
+
 @pytest.mark.parametrize("sql", ["SELECT lo_create(0)", "SELECT lo_from_bytea(0, 'x')"])
 def test_large_objects_are_rolled_back(
     postgres_server: PostgresServer, writable: tuple[str, PostgresDatabase], sql: str

@@ -15,7 +15,10 @@ WRITTEN = {"postgres": "postgres", "duckdb": "duckdb", "mysql": "mysql", "mariad
 
 def readable(dialect: str) -> tuple[str, ...]:
     """The tables that a query of the cases may read."""
-    return (*SETUP["readable"], *SETUP[WRITTEN[dialect]]["readable"])
+    listed = (*SETUP["readable"], *SETUP[WRITTEN[dialect]]["readable"])
+    if dialect != "postgres":
+        return listed
+    return (*listed, *(f"public.{name}" for name in listed if "." not in name))
 
 
 def attacks(dialect: str) -> list[str]:

@@ -17,7 +17,7 @@ READ = [
     ("postgres", ["orders"], "SELECT * FROM Orders", {"orders"}),
     ("postgres", ["orders"], 'SELECT * FROM "orders"', {"orders"}),
     ("postgres", ["Orders"], 'SELECT * FROM "Orders"', {"Orders"}),
-    ("postgres", ["orders"], "SELECT * FROM public.orders", {"orders"}),
+    ("postgres", ["public.orders"], "SELECT * FROM public.orders", {"public.orders"}),
     ("postgres", ["sales.orders"], "SELECT * FROM Sales.ORDERS", {"sales.orders"}),
     ("duckdb", ["Orders"], 'SELECT * FROM "oRDERS"', {"orders"}),
     ("duckdb", ["Sales.Orders"], "FROM sales.orders", {"sales.orders"}),
@@ -36,6 +36,8 @@ UNKNOWN = [
     ("postgres", ["sales.orders"], "SELECT * FROM orders", "orders"),
     ("postgres", ["sales.orders"], 'SELECT * FROM "sales.orders"', "sales.orders"),
     ("postgres", ["orders"], "SELECT * FROM shop.public.orders", "shop.public.orders"),
+    # Another namespace may be looked in first: this one's table may be hidden.
+    ("postgres", ["orders"], "SELECT * FROM public.orders", "public.orders"),
     ("mysql", ["orders"], "SELECT * FROM Orders", "Orders"),
     ("mysql", ["orders"], "SELECT * FROM shop.orders", "shop.orders"),
     ("clickhouse", ["orders"], "SELECT * FROM Orders", "Orders"),

@@ -227,7 +227,7 @@ class PostgresDatabase(GuardedDatabase):
             self._check_known(sql, stop, self._read_known(SCHEMA_SECONDS))
 
     def _check_known(self, sql: str, stop: StopReading | None, known: Known) -> None:
-        check_query(sql, self.dialect, readable=known.readable, stop=stop)
+        check_query(sql, self.dialect, readable=known.readable, columns=known.columns, stop=stop)
         for called in _CALLED.findall(sql) if known.functions else ():
             if fold_name(called) in known.functions:
                 raise UnsafeQuery(f"{called} is a function of the database's own")

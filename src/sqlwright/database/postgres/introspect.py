@@ -111,6 +111,12 @@ class Known:
             plain | {f"{self.usual}.{one.name}" for one in self.schema.tables if not one.namespace}
         )
 
+    @property
+    def columns(self) -> frozenset[str]:
+        """The names of all columns: PostgreSQL takes `t.f` for a call of f where no column is named
+        so."""
+        return frozenset(ref.column for ref in self.schema.columns)
+
     def only(self, names: Collection[str]) -> Known:
         """The same with these tables alone. A view that reads another is shown without its
         query."""

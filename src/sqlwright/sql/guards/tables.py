@@ -39,7 +39,7 @@ def read_name(node: exp.Expr, readable: frozenset[str], rules: Rules) -> str:
         rules.own_tables.fullmatch(fold_name(name))
     ):
         raise UnsafeQuery(f"reading {written[:60]} is not allowed")
-    if places and places == [rules.dialect.namespace]:
+    if rules.dialect.has_one_usual and places == [rules.dialect.namespace]:
         places = []
     found = ".".join((*places, name))
     if found not in readable or any("." in part.name for part in parts):
