@@ -18,8 +18,6 @@ LOST = frozenset({0, 2006, 2013, 2055, 1053, 1927, 1152, 1158, 1159, 1160, 1161,
 """The connection is gone; 0 is PyMySQL's for one that it has closed."""
 INTERRUPTED = 1317
 """The server's number of the error of a statement that was stopped."""
-UNKNOWN_COMMAND = 1047
-"""The server's number of the error of a command that it doesn't know."""
 _CAUSES: dict[int, ErrorCause] = {
     1146: "unknown_table", 1109: "unknown_table", 1051: "unknown_table", 1142: "unknown_table",
     1049: "unknown_table", 1044: "unknown_table",
