@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.rights import LoginRights
 from sqlwright.database.workers.pool import Pool
 from sqlwright.database.workers.process import Stop, WorkerDied, WorkerStopped, start_failure
-from sqlwright.errors import DatabaseUnavailable, UnsafeQuery
+from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
 from sqlwright.sql.tokens import UnreadableQuery
@@ -31,6 +31,8 @@ SCHEMA_SECONDS = 10.0
 """The time that reading a schema may take."""
 _CHECKED_MOST = 4_096
 """Queries whose check is remembered at most."""
+_SHOWN_MOST = 40
+"""Names of tables shown at most where one isn't there."""
 _LEAST_SECONDS = 0.001
 """Seconds that a query may take at least, where its check took all the time there was."""
 
@@ -270,6 +272,40 @@ class GuardedDatabase(ABC):
 
 class _Costly(Exception):
     """A query would read more than is allowed."""
+
+
+class ServedDatabase(GuardedDatabase):
+    """A database that an address alone tells from others: one on a server."""
+
+    def __init__(self, address: Address, pool: Pool | None = None) -> None:
+        self._address = address
+        super().__init__(pool)
+
+    @property
+    def url(self) -> str:
+        return self._address.url
+
+    @property
+    def identity(self) -> str:
+        return self._address.identity
+
+
+def named_tables(tables: Collection[str], schema: Schema, shown: str) -> tuple[str, ...]:
+    """Tables by their stored names, each once; `shown` is the database in the message. Raises
+    ConfigError."""
+    found = {name: schema.table(name) for name in tables}
+    for name, table in found.items():
+        if table is None:
+            raise no_such_table(name, (one.name for one in schema.tables), shown)
+    return tuple(dict.fromkeys(table.name for table in found.values() if table is not None))
+
+
+def no_such_table(name: str, stored: Iterable[str], shown: str) -> ConfigError:
+    """The error of a list of tables that names one which isn't stored."""
+    known = ", ".join(sorted(stored)[:_SHOWN_MOST])
+    return ConfigError(
+        f"{shown} has no table {name!r}, which tables lists", hint=f"There are: {known}."
+    )
 
 
 def result_of(head: Mapping[str, Any], rows: tuple[tuple[Any, ...], ...]) -> ExecutionResult:

@@ -11,7 +11,12 @@ from sqlwright.database.address import Address, file_of
 from sqlwright.database.duckdb.cost import read_cost
 from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
 from sqlwright.database.duckdb.introspect import read_schema
-from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase, failed_result
+from sqlwright.database.guarded import (
+    SCHEMA_SECONDS,
+    GuardedDatabase,
+    failed_result,
+    named_tables,
+)
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.process import WorkerDied
 from sqlwright.errors import ConfigError, DatabaseUnavailable
@@ -185,16 +190,7 @@ class DuckdbDatabase(DuckdbBased):
     def _named(self, tables: Collection[str]) -> tuple[str, ...]:
         """Tables by their stored names. Raises ConfigError."""
         schema = self.schema()
-        named = []
-        for name in tables:
-            found = schema.table(name)
-            if found is None:
-                known = ", ".join(sorted(table.name for table in schema.tables)[:40])
-                raise ConfigError(
-                    f"{self._path} has no table {name!r}, which tables lists",
-                    hint=f"There are: {known}.",
-                )
-            named.append(found.name)
+        named = named_tables(tables, schema, str(self._path))
         with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
             shown = connection.shown(named)
         for view, others in shown.items():
@@ -202,7 +198,7 @@ class DuckdbDatabase(DuckdbBased):
                 f"the view {view} can't be among the tables: it reads {others[0]}",
                 hint=f"List {others[0]}, too, or leave {view} out.",
             )
-        return tuple(dict.fromkeys(named))
+        return named
 
 
 def check_file(path: Path) -> None:

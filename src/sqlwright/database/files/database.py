@@ -21,10 +21,10 @@ from sqlwright.database.files.corrections import NAME, read_corrections
 from sqlwright.database.files.guessing import guess
 from sqlwright.database.files.sources import Found, find
 from sqlwright.database.files.table import TableFile
-from sqlwright.database.guarded import SCHEMA_SECONDS
+from sqlwright.database.guarded import SCHEMA_SECONDS, no_such_table
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.workers.engine import Place
-from sqlwright.errors import ConfigError, DatabaseUnavailable
+from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits
 from sqlwright.schema import Schema, fold_name
 
@@ -160,11 +160,7 @@ class FilesDatabase(DuckdbBased):
         known = {fold_name(one.name) for one in sources}
         for name in self._listed:
             if fold_name(name) not in known:
-                there = ", ".join(sorted(one.name for one in sources)[:40])
-                raise ConfigError(
-                    f"{self._text} has no table {name!r}, which tables lists",
-                    hint=f"There are: {there}.",
-                )
+                raise no_such_table(name, (one.name for one in sources), self._text)
         return tuple(one for one in sources if fold_name(one.name) in wanted)
 
     def _reader_of(self, found: Found) -> DatabaseReader:

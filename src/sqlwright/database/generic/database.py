@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from sqlwright.boundary.accepted import is_accepted
 from sqlwright.database.address import Address
-from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase
+from sqlwright.database.guarded import SCHEMA_SECONDS, ServedDatabase, named_tables
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
 from sqlwright.errors import ConfigError, DatabaseUnavailable
@@ -46,7 +46,7 @@ class _Singly(Pool):
         pass
 
 
-class SqlalchemyDatabase(GuardedDatabase):
+class SqlalchemyDatabase(ServedDatabase):
     """`protocols.Database` by a SQLAlchemy dialect. All methods may be called from any thread."""
 
     estimates = False
@@ -68,14 +68,13 @@ class SqlalchemyDatabase(GuardedDatabase):
                 "writing.",
                 hint="Make a login that can only read, then say so once with --accept-login.",
             )
-        self._address = address
         self._dialect = _dialect_of(address)
         self._libraries = ("sqlalchemy", *_packages(address))
         self._known: tuple[float, Schema] | None = None
-        super().__init__(_Singly(lambda: self._request(Limits())))
+        super().__init__(address, _Singly(lambda: self._request(Limits())))
         try:
             if tables is not None:
-                self._tables = _found(tables, self._whole(START_SECONDS), self.url)
+                self._tables = named_tables(tables, self._whole(START_SECONDS), self.url)
         except BaseException:
             self.close()
             raise
@@ -104,14 +103,6 @@ class SqlalchemyDatabase(GuardedDatabase):
     @property
     def dialect(self) -> str:
         return self._dialect
-
-    @property
-    def url(self) -> str:
-        return self._address.url
-
-    @property
-    def identity(self) -> str:
-        return self._address.identity
 
     def schema(self, *, seconds: float = START_SECONDS) -> Schema:
         """Tables, views, columns and keys that the inspector tells, read afresh. Raises
@@ -194,13 +185,3 @@ def _keys(told: list[dict[str, Any]], schema: Schema) -> Iterator[ForeignKey]:
         for near, target, far in table["keys"]:
             if schema.table(target) is not None and near and len(near) == len(far):
                 yield ForeignKey(table["name"], tuple(near), target, tuple(far))
-
-
-def _found(tables: Collection[str], schema: Schema, url: str) -> tuple[str, ...]:
-    found = []
-    for name in tables:
-        table = schema.table(name)
-        if table is None:
-            raise ConfigError(f"{url} has no table {name!r}, which tables lists")
-        found.append(table.name)
-    return tuple(dict.fromkeys(found))

@@ -9,14 +9,14 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from sqlwright.database.address import Address
-from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase
+from sqlwright.database.guarded import SCHEMA_SECONDS, ServedDatabase, named_tables
 from sqlwright.database.mysql.introspect import Server, places, read_schema, read_server
 from sqlwright.database.mysql.login import read_login
 from sqlwright.database.mysql.options import options_of
 from sqlwright.database.mysql.planning import PLAN_LIMITS, read_cost
 from sqlwright.database.rights import LoginRights
 from sqlwright.database.workers.engine import Place
-from sqlwright.errors import ConfigError, DatabaseUnavailable
+from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
 from sqlwright.sql.dialects import dialect_named
@@ -57,11 +57,11 @@ _STARTED = {
 """The second in which the server started: the times of changes are forgotten with it."""
 
 
-class MysqlDatabase(GuardedDatabase):
+class MysqlDatabase(ServedDatabase):
     """`protocols.Database` over one server. All methods may be called from any thread."""
 
     hints: ClassVar[Mapping[ErrorCause, str]] = {
-        **GuardedDatabase.hints,
+        **ServedDatabase.hints,
         "locked": "Another program changes its tables: try again in a moment.",
         "slow": "The server is busy, or far away: try again, or name tables.",
     }
@@ -71,11 +71,10 @@ class MysqlDatabase(GuardedDatabase):
         """With `tables` the tree check refuses all others. Raises DatabaseUnavailable and
         ConfigError."""
         self.check_address(address)
-        self._address = address
         self._options = options_of(address)
         self._names: frozenset[str] = frozenset()
         self._named_at = float("-inf")
-        super().__init__()
+        super().__init__(address)
         try:
             with (
                 self.reader(seconds=SCHEMA_SECONDS) as connection,
@@ -85,7 +84,7 @@ class MysqlDatabase(GuardedDatabase):
                     connection, self._options.database, self._options.databases
                 )
             if tables is not None:
-                self._tables = _found(tables, self._whole(SCHEMA_SECONDS), self.url)
+                self._tables = named_tables(tables, self._whole(SCHEMA_SECONDS), self.url)
         except BaseException:
             self.close()
             raise
@@ -108,14 +107,6 @@ class MysqlDatabase(GuardedDatabase):
     def dialect(self) -> str:
         """`mysql` or `mariadb`, as the server says."""
         return self._server.dialect
-
-    @property
-    def url(self) -> str:
-        return self._address.url
-
-    @property
-    def identity(self) -> str:
-        return self._address.identity
 
     def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
         """Tables, views, columns, keys and comments that the login may select, read afresh. Raises
@@ -234,20 +225,6 @@ class MysqlDatabase(GuardedDatabase):
             "place": Place("mysql", ("pymysql",), "", grace=GRACE_SECONDS),
             "opening": opening,
         }
-
-
-def _found(tables: Collection[str], schema: Schema, url: str) -> tuple[str, ...]:
-    """Tables by their stored names. Raises ConfigError."""
-    found = []
-    for name in tables:
-        table = schema.table(name)
-        if table is None:
-            known = ", ".join(sorted(t.name for t in schema.tables)[:40])
-            raise ConfigError(
-                f"{url} has no table {name!r}, which tables lists", hint=f"There are: {known}."
-            )
-        found.append(table.name)
-    return tuple(dict.fromkeys(found))
 
 
 def _digest(state: object) -> str:

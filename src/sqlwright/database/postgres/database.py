@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from sqlwright.database.address import Address
 from sqlwright.database.failures import ReadFailed
-from sqlwright.database.guarded import SCHEMA_SECONDS, GuardedDatabase
+from sqlwright.database.guarded import SCHEMA_SECONDS, ServedDatabase, named_tables
 from sqlwright.database.postgres.introspect import Known, read_known
 from sqlwright.database.postgres.login import Login, read_login, reading_login
 from sqlwright.database.postgres.planning import EXPLAIN, read_cost
@@ -31,7 +31,7 @@ from sqlwright.types.plans import QueryCost
 T = TypeVar("T")
 
 _HINTS: Mapping[ErrorCause, str] = {
-    **GuardedDatabase.hints,
+    **ServedDatabase.hints,
     "bad_address": "Write postgresql://user@host:5432/database?sslmode=require, and %40 for an @ "
     "in a password.",
     "refused": "Is the server running there, and is the port right? "
@@ -87,7 +87,7 @@ _SIZE = """
 """
 
 
-class PostgresDatabase(GuardedDatabase):
+class PostgresDatabase(ServedDatabase):
     """`protocols.Database` on a server. All methods may be called from any thread."""
 
     hints = _HINTS
@@ -100,7 +100,6 @@ class PostgresDatabase(GuardedDatabase):
         `pool` its workers run the queries. Raises DatabaseUnavailable, and ConfigError for a table
         that isn't there and for a view that reads one that may not be read."""
         self.check_address(address)
-        self._address = address
         self._known: tuple[float, Known] | None = None
         self._opening = opening_of(address)
         self._place = Place(
@@ -109,7 +108,7 @@ class PostgresDatabase(GuardedDatabase):
             "",
             grace=GRACE_SECONDS,
         )
-        super().__init__(pool)
+        super().__init__(address, pool)
         try:
             if tables is None:
                 with self.reader(seconds=OPEN_SECONDS):
@@ -136,14 +135,6 @@ class PostgresDatabase(GuardedDatabase):
     @property
     def dialect(self) -> str:
         return "postgres"
-
-    @property
-    def url(self) -> str:
-        return self._address.url
-
-    @property
-    def identity(self) -> str:
-        return self._address.identity
 
     def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
         """Tables, views, columns and declared keys that the login may read, read afresh. Raises
@@ -249,27 +240,18 @@ class PostgresDatabase(GuardedDatabase):
     def _named(self, tables: Collection[str]) -> tuple[str, ...]:
         """Tables by their names in the schema. Raises ConfigError."""
         known = self._read_known(SCHEMA_SECONDS)
-        named: dict[str, None] = {}
-        for name in tables:
-            table = known.schema.table(name)
-            if table is None:
-                listed = ", ".join(sorted(one.name for one in known.schema.tables)[:40])
-                raise ConfigError(
-                    f"{self.url} has no table {name!r}, which tables lists",
-                    hint=f"There are: {listed}.",
-                )
-            named[table.name] = None
+        named = named_tables(tables, known.schema, self.url)
         readable = {table.name for table in known.schema.tables}
         for view in named:
             # What only the view may read, its owner has chosen to show by it.
-            hidden = sorted((known.viewed.get(view, frozenset()) & readable) - named.keys())
+            hidden = sorted((known.viewed.get(view, frozenset()) & readable).difference(named))
             if hidden:
                 raise ConfigError(
                     f"the view {view} can't be among the tables: it reads {hidden[0]}",
                     hint=f"List {hidden[0]}, too, or leave the view out.",
                 )
         self._known = (time.monotonic(), known.only(named))
-        return tuple(named)
+        return named
 
 
 def opening_of(address: Address) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from sqlwright.database.guarded import (
     SCHEMA_SECONDS,
     GuardedDatabase,
     failed_result,
+    no_such_table,
     result_of,
     stop_at,
 )
@@ -226,11 +227,7 @@ class SqliteDatabase(GuardedDatabase):
         }
         absent = [name for name in tables if name not in by_name and fold_name(name) not in by_name]
         if absent:
-            known = ", ".join(sorted(everything.names)[:40])
-            raise ConfigError(
-                f"{self._file.path} has no table {absent[0]!r}, which tables lists",
-                hint=f"There are: {known}.",
-            )
+            raise no_such_table(absent[0], everything.names, str(self._file.path))
         named = tuple(dict.fromkeys(by_name.get(n) or by_name[fold_name(n)] for n in tables))
         self._require_own_data(named, connection)
         stored = everything.without(named)
