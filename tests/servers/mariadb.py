@@ -7,17 +7,12 @@ logins of its own on it.
 
 from __future__ import annotations
 
-import getpass
 import itertools
 import os
-import pwd
 import secrets
 import shutil
 import socket
 import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +21,8 @@ from urllib.parse import quote
 
 import pytest
 
-START_SECONDS = 30.0
+from tests.servers.starting import databases, free_port, running, serving_user, start_kept
+
 PASSWORD = "s3cret/of a: login@"
 """It has characters that a URL has to escape."""
 _SETTINGS = (
@@ -131,11 +127,6 @@ def find_programs() -> tuple[str, str] | None:
     return None if server is None or install is None else (server, install)
 
 
-def _serving_user() -> int:
-    """The user to run it as: it shouldn't be able to write where tests are told that it did."""
-    return pwd.getpwnam("nobody").pw_uid if os.getuid() == 0 else os.getuid()
-
-
 def _initialise(install: str, folder: Path, user: int) -> None:
     who: dict[str, Any] = {}
     if user != os.getuid():
@@ -150,12 +141,6 @@ def _initialise(install: str, folder: Path, user: int) -> None:
     )  # fmt: skip
     if made.returncode:
         raise RuntimeError(f"mariadb-install-db: {made.stderr or made.stdout}")
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def _accepts(server: MariadbServer) -> bool:
@@ -175,36 +160,18 @@ def start_server(
     programs: tuple[str, str], folder: Path
 ) -> tuple[MariadbServer, Callable[[], None]]:
     """Start one in an empty folder. The second value ends it."""
-    user = _serving_user()
+    user = serving_user()
     folder.chmod(0o755)
     os.chown(folder, user, -1)
     if not (folder / "data").exists():
         _initialise(programs[1], folder, user)
-    server = MariadbServer(_free_port(), str(folder / "socket"), folder)
-    log = (folder / "log").open("wb")
-    keeper = subprocess.Popen(
-        [
-            sys.executable, "-I", "-S", str(Path(__file__).with_name("kept.py")), str(user),
-            programs[0], "--no-defaults", f"--datadir={folder / 'data'}",
-            f"--port={server.port}", f"--socket={server.socket}",
-            f"--pid-file={folder / 'data' / 'pid'}", *_SETTINGS,
-        ],
-        stdin=subprocess.PIPE, stdout=log, stderr=log, env={"PATH": os.defpath, "LC_ALL": "C"},
-        start_new_session=True,
+    server = MariadbServer(free_port(), str(folder / "socket"), folder)
+    command = (
+        programs[0], "--no-defaults", f"--datadir={folder / 'data'}",
+        f"--port={server.port}", f"--socket={server.socket}",
+        f"--pid-file={folder / 'data' / 'pid'}", *_SETTINGS,
     )  # fmt: skip
-
-    def stop() -> None:
-        assert keeper.stdin is not None
-        keeper.stdin.close()
-        keeper.wait(30)
-        log.close()
-
-    until = time.monotonic() + START_SECONDS
-    while not _accepts(server):
-        if keeper.poll() is not None or time.monotonic() > until:
-            stop()
-            raise RuntimeError(f"mariadbd: {(folder / 'log').read_text()}")
-        time.sleep(0.05)
+    stop = start_kept(command, user, folder, lambda: _accepts(server))
     return server, stop
 
 
@@ -215,27 +182,12 @@ def mariadb_server() -> Iterator[MariadbServer]:
     programs = find_programs()
     if programs is None:
         pytest.skip("no MariaDB: the system's package mariadb-server isn't installed")
-    # A socket's path may have a hundred characters, so it isn't in the tests' own long one.
-    folder = Path(tempfile.mkdtemp(prefix=f"my-{getpass.getuser()[:8]}-"))
-    try:
-        server, stop = start_server(programs, folder)
-        try:
-            yield server
-        finally:
-            stop()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with running(start_server, programs, "my") as server:
+        yield server
 
 
 @pytest.fixture
 def mariadb_database(mariadb_server: MariadbServer) -> Iterator[Callable[[str], str]]:
     """Makes databases from scripts, gives their names, and drops them after the test."""
-    made: list[str] = []
-
-    def make(script: str) -> str:
-        made.append(mariadb_server.create(script))
-        return made[-1]
-
-    yield make
-    for name in made:
-        mariadb_server.drop(name)
+    with databases(mariadb_server) as make:
+        yield make

