@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from sqlwright.errors import UnsafeQuery
 from sqlwright.schema import fold_name
 from sqlwright.sql.dialects import dialect_named
-from sqlwright.sql.guards.check import check_text
 from sqlwright.sql.token_check import checked_tokens
 from sqlwright.sql.tokens import UnreadableQuery, view_body
 from sqlwright.sql.tree import StopReading, parse, source_read
@@ -70,6 +69,9 @@ def check_query(
     refused.
     """
     if dialect != "sqlite":
+        # A question of a SQLite file, which is most of them, shouldn't wait for these.
+        from sqlwright.sql.guards.check import check_text
+
         return check_text(
             sql, dialect_named(dialect), readable=readable, functions=functions, columns=columns,
             stop=stop,

@@ -7,8 +7,6 @@ from dataclasses import replace
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.write.queries import QueryWriter
-from sqlwright.form.write.strict import StrictWriter
-from sqlwright.form.write.words import words_of
 from sqlwright.schema import Schema
 from sqlwright.sql.dialects import POSTGRES, SQLITE, Dialect, dialect_of
 from sqlwright.sql.tree import node_text, query_tree
@@ -26,21 +24,24 @@ def write_sql(form: f.Query, schema: Schema) -> str:
     """
     if schema.dialect == SQLITE.name:
         return QueryWriter(schema).query(form, None)
-    dialect = dialect_of(schema)
+    return _strictly(form, schema, dialect_of(schema))
+
+
+def _strictly(form: f.Query, schema: Schema, dialect: Dialect) -> str:
+    # A question of a SQLite file shouldn't wait for these.
+    from sqlwright.form.write.strict import StrictWriter
+    from sqlwright.form.write.words import words_of
+
     words = words_of(dialect.name)
     if words is not None:
         return StrictWriter(schema, dialect, words).query(form, None)
-    return _translated(form, schema, dialect)
-
-
-def _translated(form: f.Query, schema: Schema, dialect: Dialect) -> str:
-    words = words_of("postgres")
+    words = words_of(POSTGRES.name)
     assert words is not None
     if not dialect.integer_division:
         words = replace(words, quotient=_CUT, whole_quotient=_CUT)
     # Every name is quoted, so that it stays what it is whatever either engine folds.
     text = StrictWriter(schema, POSTGRES, words, all_quoted=True).query(form, None)
-    tree = query_tree(text, "postgres")
+    tree = query_tree(text, POSTGRES.name)
     sql = "" if tree is None else node_text(tree, dialect.name)
     if not sql:
         raise UnsupportedQuery(f"the query can't be said in the dialect {dialect.name!r}")
