@@ -275,7 +275,7 @@ class _Costly(Exception):
 
 
 class ServedDatabase(GuardedDatabase):
-    """A database that an address alone tells from others: one on a server."""
+    """A database on a server, known by its address."""
 
     def __init__(self, address: Address, pool: Pool | None = None) -> None:
         self._address = address

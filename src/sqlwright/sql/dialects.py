@@ -37,8 +37,8 @@ class Dialect:
     namespace: str = ""
     """The namespace that names without one are looked for in, where no server tells it."""
     has_one_usual: bool = False
-    """That namespace is the same for everybody. Else a server or a login may have another, so a
-    name with it is the bare name only to whoever asked the server."""
+    """True if every database looks in that namespace first. On a server a login may look in another
+    one first: `orders` and `public.orders` may be two tables there."""
     catalogs: tuple[str, ...] = ()
     """Namespaces of the engine's own tables, folded: no query may read them."""
     strict_groups: bool = True
