@@ -104,18 +104,22 @@ class TableSample:
     @property
     def rows(self) -> int | None:
         """About how many rows the table has; None when it can't be told without counting."""
-        return self.source.extent.rows if self.source.extent else None
+        return self.source.rows
 
 
 def estimated_rows(reading: TimedReader, table: Table, dialect: Dialect = SQLITE) -> int | None:
     """About how many rows a table has, at once; None when it can't be told without counting."""
-    extent = extent_of(reading, table, dialect)
-    return None if extent is None else extent.rows
+    return source_of(reading, table, dialect).rows
 
 
-def sample_table(reading: TimedReader, table: Table, dialect: Dialect = SQLITE) -> TableSample:
+def source_of(reading: TimedReader, table: Table, dialect: Dialect = SQLITE) -> Source:
+    """A table and its extent, which the engine is asked for. Raises `OutOfTime`, `Cancelled`."""
+    return Source(table, dialect, extent_of(reading, table, dialect))
+
+
+def sample_table(reading: TimedReader, source: Source) -> TableSample:
     """Read some rows from all over a table. Raises `Unreadable`, `OutOfTime`, `Cancelled`."""
-    source = Source(table, dialect, extent_of(reading, table, dialect))
+    table, dialect = source.table, source.dialect
     shown = [light(column, dialect) for column in table.columns]
     cells = _sample(reading, source, shown)
     plans = (_plan(*pair, dialect) for pair in zip(cells, table.columns, strict=True))
@@ -177,7 +181,7 @@ def scan_table(
     """Profile every column of a table. Never fails but for `Cancelled` and `DatabaseUnavailable`:
     a table that can't be read gets empty profiles and a note."""
     try:
-        sample = sample_table(reading, table, dialect)
+        sample = sample_table(reading, source_of(reading, table, dialect))
     except (Unreadable, OutOfTime) as error:
         return unread(table, error)
     groups = [

@@ -16,12 +16,13 @@ from sqlwright.catalog.scan import (
     TableScan,
     column_groups,
     count_values,
-    estimated_rows,
     joined,
     sample_table,
     scan_columns,
+    source_of,
     unread,
 )
+from sqlwright.catalog.statements.sampling import Source
 from sqlwright.prepare.progress import Progress, ProgressSink
 from sqlwright.prepare.reach import Reach
 from sqlwright.prepare.storage.paths import write_private
@@ -96,6 +97,7 @@ class TableReading:
     unfinished: bool = False
     """True if the time was up before all was read that may be."""
     _sample: TableSample | None = None
+    _sources: dict[str, Source] = field(default_factory=dict)
 
     @property
     def dialect(self) -> Dialect:
@@ -115,10 +117,16 @@ class TableReading:
             found[table.name] = self._scan(table, share)
         return {table.name: found[table.name] for table in tables}
 
+    def _source(self, table: Table) -> Source:
+        """The table with its extent, which is asked for once: to count, some engines read it."""
+        if table.name not in self._sources:
+            self._sources[table.name] = source_of(self.reading, table, self.dialect)
+        return self._sources[table.name]
+
     def _size(self, table: Table) -> float:
         """Cells of a table, about; what isn't known comes last."""
         try:
-            rows = estimated_rows(self.reading, table, self.dialect)
+            rows = self._source(table).rows
         except (Unreadable, OutOfTime):
             rows = None
         return float("inf") if rows is None else float(rows * len(table.columns))
@@ -129,10 +137,11 @@ class TableReading:
         limits = [seconds for seconds in (share, _view_seconds(table)) if seconds is not None]
         try:
             with self.reading.within(min(limits, default=float("inf"))):
-                rows = estimated_rows(self.reading, table, self.dialect)
                 groups = [
                     self._scan_group(table, f"{self.keys[table.name]}-{number}", positions, share)
-                    for number, positions in enumerate(column_groups(table, rows))
+                    for number, positions in enumerate(
+                        column_groups(table, self._source(table).rows)
+                    )
                 ]
         except (Unreadable, OutOfTime) as error:
             self.unfinished |= isinstance(error, OutOfTime) and share is not None
@@ -153,7 +162,7 @@ class TableReading:
         if scan is not None and [column.ref.column for column in scan.columns] == names:
             return scan, False
         if self._sample is None or self._sample.table is not table:
-            self._sample = sample_table(self.reading, table, self.dialect)
+            self._sample = sample_table(self.reading, self._source(table))
         most = self.reach.rows
         if table.kind == "view":
             most = VIEW_ROWS if most is None else min(most, VIEW_ROWS)

@@ -38,6 +38,11 @@ class Source:
     extent: Extent | None
 
     @property
+    def rows(self) -> int | None:
+        """About how many rows it has; None when that can't be told without counting."""
+        return None if self.extent is None else self.extent.rows
+
+    @property
     def named(self) -> str:
         """The table as a query names it."""
         if self.dialect is SQLITE:
