@@ -15,7 +15,7 @@ Opener = Callable[..., PostgresDatabase]
 def test_the_owner_could_do_anything(database: PostgresDatabase) -> None:
     login = database.login()
     assert login.superuser
-    assert not login.only_reads
+    assert login.excess
     assert login.writable == ("public.adults", "public.orders", "public.people")
     assert "pg_read_file" in login.functions
     assert any("superuser" in words for words in login.excess)
@@ -50,7 +50,7 @@ def test_the_statements_make_a_login_that_only_reads(
         postgres_server.run(script, name)
         database = opened(postgres_server.url(name, role, "pw"))
         login = database.login()
-        assert login.only_reads, login.excess
+        assert login.excess == ()
         assert not login.temporary_tables
         found = {table.name for table in database.schema().tables}
         assert found == ({"people"} if tables else {"people", "orders", "adults"})

@@ -86,13 +86,9 @@ class Login:
     """Functions that reach beyond the database, and that it may call."""
 
     @property
-    def only_reads(self) -> bool:
-        """True if all it could do is to read. Tables of its own session alone don't count."""
-        return not self.excess
-
-    @property
     def excess(self) -> tuple[str, ...]:
-        """Everything it could do beside reading, in words."""
+        """Everything it could do beside reading, in words; empty of a login that only reads. Tables
+        of its own session alone don't count."""
         flags = {
             "it is a superuser: nothing on the server is out of its reach": self.superuser,
             "it may create roles": self.creates_roles,
