@@ -3,7 +3,8 @@
     python -m benchmarks.servers [--cancels 200] [--kills 20] [--only PART]
 
 Starts the tests' own server on loopback, and prints a line for each part: `schema`, `latency`,
-`cancels`, `kills`, `network`. A part that doesn't hold is said to fail, and the exit code is 1.
+`questions`, `cancels`, `kills`, `network`. A part that doesn't hold is said to fail, and the exit
+code is 1.
 """
 
 from __future__ import annotations
@@ -23,11 +24,15 @@ from pathlib import Path
 from tests.servers.postgres import PostgresServer, find_programs, start_server
 from tests.servers.proxy import FailingProxy
 
+import sqlwright
 from sqlwright.database import open_database
 from sqlwright.database.address import parse_address
 from sqlwright.database.failures import ReadFailed
 from sqlwright.database.guarded import GuardedDatabase
 from sqlwright.database.postgres.database import PostgresDatabase
+from sqlwright.demo.business import write_business
+from sqlwright.demo.engines import fill_postgres_business
+from sqlwright.demo.questions import demo_questions
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits, Run
 from sqlwright.sql.tree import StopReading
@@ -112,6 +117,36 @@ def measure_latency(server: PostgresServer, folder: Path) -> bool:
             told = ", ".join(f"{engine} {ms:.2f} ms" for engine, ms in medians.items())
             print(f"latency, median of 200: {told}: {sql}")
     return medians["PostgreSQL"] - medians["SQLite"] < 20
+
+
+def measure_questions(server: PostgresServer, folder: Path, rounds: int = 5) -> bool:
+    """The demo's questions by `local` on both, prepared and warm, in turn; the differences of the
+    pairs. At most 20 ms more, of the median."""
+    path = folder / "business.sqlite"
+    write_business(path)
+    url = server.url(server.create())
+    fill_postgres_business(url)
+    differences = []
+    with (
+        sqlwright.open(path, home=folder / "home", prepare=True, record=False) as ours,
+        sqlwright.open(url, home=folder / "home", prepare=True, record=False) as theirs,
+    ):
+        for session in (ours, theirs):
+            session.ask("How many products are there?")
+        for _ in range(rounds):
+            for question in demo_questions():
+                times = []
+                for session in (ours, theirs):
+                    began = time.perf_counter()
+                    session.ask(question.text)
+                    times.append(time.perf_counter() - began)
+                differences.append(1000 * (times[1] - times[0]))
+    least, median, most = statistics.quantiles(differences, n=4)
+    print(
+        f"questions: a warm one takes {median:+.0f} ms on PostgreSQL beside SQLite, the median of "
+        f"{len(differences)} pairs; half of them {least:+.0f} to {most:+.0f} ms"
+    )
+    return median <= 20
 
 
 def measure_cancels(server: PostgresServer, cancels: int) -> bool:
@@ -250,6 +285,7 @@ def main() -> None:
     parts: dict[str, Callable[[], bool]] = {
         "schema": lambda: measure_schema(server),
         "latency": lambda: measure_latency(server, folder),
+        "questions": lambda: measure_questions(server, folder),
         "cancels": lambda: measure_cancels(server, asked.cancels),
         "kills": lambda: measure_kills(server, asked.kills),
         "network": lambda: measure_network(server),
