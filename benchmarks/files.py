@@ -2,14 +2,20 @@
 questions; and how long a question to a CSV file takes.
 
     python -m benchmarks.files --gigabytes 2
+    python -m benchmarks.files --folder kept --gigabytes 5
 
 It is measured by what the system says that the workers have read (/proc/PID/io). The folder is made
-in a temporary place and removed.
+in a temporary place and removed, or made once and kept. `prepare` and `ask` run as commands, and
+what they read counts their programs, which are about 60 MB each.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -56,7 +62,7 @@ def measured(what: str, database: GuardedDatabase) -> Iterator[None]:
 
 def make(folder: Path, gigabytes: float) -> None:
     connection = duckdb.connect()
-    number = 0
+    number = len(list(folder.iterdir()))
     while sum(path.stat().st_size for path in folder.iterdir()) < gigabytes * 1e9:
         query = PARQUET.format(number * ROWS, (number + 1) * ROWS)
         connection.execute(f"COPY ({query}) TO '{folder}/sales-{number:03}.parquet'")
@@ -76,6 +82,33 @@ def ask_parquet(folder: Path) -> None:
             with measured(name, database):
                 result = database.execute(sql, Run(), limits=Limits(seconds=60))
             assert result.ok, result.error
+
+
+def measure_command(what: str, home: Path, *arguments: str) -> None:
+    """Runs the command line and prints what it and its workers read, by the system's own count of
+    children that have ended, and the most memory that one of them held."""
+    own = Path("/proc/self/io")
+    before, began = int(own.read_text(encoding="ascii").split()[1]), time.perf_counter()
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("sqlwright")), *arguments],
+        env=os.environ | {"SQLWRIGHT_HOME": str(home)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    took = time.perf_counter() - began
+    read = int(own.read_text(encoding="ascii").split()[1]) - before
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"{what:14} {took:7.1f} s  {read / 1e6:10.2f} MB read  {memory:7.0f} MB at most, "
+          f"so far; code {done.returncode}")  # fmt: skip
+    if done.returncode:
+        print(done.stderr[-2000:])
+
+
+def prepare_parquet(folder: Path, home: Path) -> None:
+    pattern = str(folder / "*.parquet")
+    measure_command("ask unprepared", home, "ask", pattern, "How many sales are there?")
+    measure_command("prepare", home, "prepare", pattern)
+    measure_command("prepare again", home, "prepare", pattern)
+    measure_command("ask prepared", home, "ask", pattern, "How many sales are there?")
 
 
 def ask_csv(folder: Path, megabytes: int) -> None:
@@ -99,12 +132,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gigabytes", type=float, default=0.2)
     parser.add_argument("--csv-megabytes", type=int, default=100)
+    parser.add_argument("--folder", type=Path, help="where the files are made and kept")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory() as home:
+        folder = options.folder or Path(made)
+        folder.mkdir(exist_ok=True)
         make(folder, options.gigabytes)
         ask_parquet(folder)
-        ask_csv(folder, options.csv_megabytes)
+        prepare_parquet(folder, Path(home))
+        ask_csv(Path(home), options.csv_megabytes)
 
 
 if __name__ == "__main__":
