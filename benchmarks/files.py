@@ -90,7 +90,7 @@ def measure_command(what: str, home: Path, *arguments: str) -> None:
     own = Path("/proc/self/io")
     before, began = int(own.read_text(encoding="ascii").split()[1]), time.perf_counter()
     done = subprocess.run(
-        [str(Path(sys.executable).with_name("sqlwright")), *arguments],
+        [sys.executable, "-m", "sqlwright", *arguments],
         env=os.environ | {"SQLWRIGHT_HOME": str(home)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -47,4 +47,4 @@ def test_the_rooms_of_the_architecture_are_those_there_are() -> None:
     rooms = {path.parent.name for path in package.glob("*/__init__.py")}
     assert rooms <= names
     modules = {path.name for path in package.glob("*.py")} - {"__init__.py"}
-    assert modules <= set(re.findall(r"\b[a-z]+\.py\b", layout))
+    assert modules <= set(re.findall(r"\b[a-z_]+\.py\b", layout))
