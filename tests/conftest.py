@@ -17,7 +17,7 @@ from sqlwright.prepare import open_workspace
 from sqlwright.protocols import Workspace
 from tests.scripted import scripted_models
 
-pytest_plugins = ["tests.servers.mariadb", "tests.servers.postgres"]
+pytest_plugins = ["tests.servers.mariadb", "tests.servers.postgres", "tests.servers.pooler"]
 
 # A busy machine is no defect. CI tries the same examples each time, everybody else new ones.
 settings.register_profile("new", deadline=None)

@@ -6,6 +6,9 @@ query; it runs by the extended protocol, which takes one statement, in a read-on
 limits of time; the transaction is rolled back after each query, which undoes every setting, and
 locks that outlive transactions are released. What a login may do that reads alone doesn't cover
 (files of the server, other servers, signals) is told by `login.py`.
+
+All settings are the transaction's own: a pooler between here and the server gives the session to
+somebody else after each, who must find it as it was, and whose settings must change no answer.
 """
 
 from __future__ import annotations
@@ -46,7 +49,6 @@ _LATE_SECONDS = 0.25
 _MOST_MILLISECONDS = 2**31 - 1
 """The server takes no larger number."""
 _SETTINGS = {
-    "default_transaction_read_only": "on",
     "standard_conforming_strings": "on",
     "datestyle": "ISO, YMD",
     "intervalstyle": "postgres",
@@ -55,18 +57,21 @@ _SETTINGS = {
     "idle_in_transaction_session_timeout": "60s",
     "row_security": "on",
 }
-"""Settings of every session. Its time zone stays the login's own: that is what others see, too."""
+"""Settings of every transaction. Its time zone stays the login's own: others see the same."""
 _UNSURE = {"client_connection_check_interval": "500ms"}
 """Settings that not every server and system has. With this one, a query whose worker was killed
 ends."""
-_FIX_PATH = """
-    SELECT pg_catalog.set_config('search_path', coalesce(nullif((
+_OWN_PATH = "BEGIN READ ONLY; SET LOCAL search_path TO DEFAULT"
+_PATH = """
+    SELECT coalesce(nullif((
         SELECT pg_catalog.string_agg(pg_catalog.quote_ident(s), ', ' ORDER BY n)
         FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS p(s, n)
-    ), ''), 'pg_catalog') || ', pg_temp', false)
+    ), ''), 'pg_catalog') || ', pg_temp'
 """
 """The namespaces that are there now, and temporary tables last: nothing slips in between later."""
-_BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = {timeout}"
+_BEGIN = (
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = {timeout}; "
+)
 _FINISH = "ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all()"
 _IN_TRANSACTION = {pq.TransactionStatus.INTRANS, pq.TransactionStatus.INERROR}
 _CHUNKS = {pq.ExecStatus.SINGLE_TUPLE, pq.ExecStatus.TUPLES_CHUNK}
@@ -82,20 +87,20 @@ class Session:
         self.opening = opening
         self.interrupted = False
         self._clock = clock
-        self._connection = connect(opening)
+        self._connection, self._settings = connect(opening)
 
     def begin(self) -> psycopg.Connection[Any]:
         """Begin a transaction; in a new session where the old one was lost meanwhile."""
         self.end()
         self.interrupted = False
-        text = _BEGIN.format(timeout=self._clock.timeout)
+        begun = _BEGIN.format(timeout=self._clock.timeout)
         try:
-            self._connection.execute(text)
+            self._connection.execute(begun + self._settings)
         except psycopg.Error as error:
             if not is_lost(error):
                 raise
             self.reconnect()
-            self._connection.execute(text)
+            self._connection.execute(begun + self._settings)
         return self._connection
 
     def end(self) -> None:
@@ -111,7 +116,7 @@ class Session:
     def reconnect(self) -> None:
         """Open another session in this one's place."""
         self._connection.close()
-        self._connection = connect(self.opening)
+        self._connection, self._settings = connect(self.opening)
 
     def interrupt(self) -> None:
         """Have the server stop the running query, from any thread."""
@@ -314,9 +319,10 @@ class Clock:
         return time.monotonic() >= self._until - _LATE_SECONDS
 
 
-def connect(opening: Mapping[str, Any]) -> psycopg.Connection[Any]:
-    """A session in its fixed settings. Variables of the environment that libpq looks at come with
-    the opening, since a worker has none of its own. Raises `Sorted`."""
+def connect(opening: Mapping[str, Any]) -> tuple[psycopg.Connection[Any], str]:
+    """A session, and the statements that set what a transaction in it goes by. Variables of the
+    environment that libpq looks at come with the opening, since a worker has none of its own.
+    Raises `Sorted`."""
     os.environ.update(opening["environment"])
     try:
         given = conninfo_to_dict(opening["text"])
@@ -330,19 +336,23 @@ def connect(opening: Mapping[str, Any]) -> psycopg.Connection[Any]:
     except (psycopg.Error, OSError, ValueError) as error:
         raise Sorted(connect_failure(error)) from None
     try:
-        _set_up(connection)
+        return connection, _settings_of(connection)
     except psycopg.Error as error:
         connection.close()
         raise Sorted(connect_failure(error)) from None
-    return connection
 
 
-def _set_up(connection: psycopg.Connection[Any]) -> None:
-    settings = "".join(f"SET {name} = '{value}'; " for name, value in _SETTINGS.items())
-    connection.execute(f"{settings}{_FIX_PATH}")
-    for name, value in _UNSURE.items():
-        with contextlib.suppress(psycopg.Error):
-            connection.execute(f"SET {name} = '{value}'")
+def _settings_of(connection: psycopg.Connection[Any]) -> str:
     if register(connection):
         connection.execute("SET client_encoding = 'SQL_ASCII'")
     register_own(connection, connection.execute(ARRAYS).fetchall())
+    settings = dict(_SETTINGS)
+    for name, value in _UNSURE.items():
+        with contextlib.suppress(psycopg.Error):
+            connection.execute(f"SELECT pg_catalog.set_config('{name}', '{value}', true)")
+            settings[name] = value
+    connection.execute(_OWN_PATH)
+    (path,) = connection.execute(_PATH).fetchone() or ("",)
+    connection.execute("ROLLBACK")
+    fixed = "; ".join(f"SET LOCAL {name} = '{value}'" for name, value in settings.items())
+    return f"{fixed}; SET LOCAL search_path = {path}"
