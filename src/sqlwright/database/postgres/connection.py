@@ -20,7 +20,7 @@ import re
 import select
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg import capabilities, errors, pq
@@ -29,7 +29,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from sqlwright.database.failures import Failure, Refused
 from sqlwright.database.postgres.cells import ARRAYS, as_cell, register, register_own
-from sqlwright.database.postgres.failures import Sorted, connect_failure, is_lost, was_announced
+from sqlwright.database.postgres.failures import Sorted, connect_failure, is_lost, may_run_again
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -38,10 +38,14 @@ if TYPE_CHECKING:
 
     Row = tuple[Cell, ...]
 
+T = TypeVar("T")
+
 EXPLAINS = frozenset({"EXPLAIN (FORMAT JSON)", "EXPLAIN (FORMAT JSON, VERBOSE)"})
 """Words before a query that has to be explained."""
 CHUNK_ROWS = 64
 """Rows that the driver holds at a time."""
+TRIES = 3
+"""Times that a query is sent at most, as long as none of its rows came."""
 CANCEL_SECONDS = 2.0
 """Seconds that asking the server to stop may take."""
 _LATE_SECONDS = 0.25
@@ -166,13 +170,7 @@ class GuardedConnection:
             raise Refused("the text contains a NUL character")
         if explain and explain not in EXPLAINS:
             raise Refused("only a plain query may run")
-        try:
-            return self._execute(sql, explain)
-        except psycopg.Error as error:
-            # A query that ends its own server's process would do so again.
-            if not was_announced(error):
-                raise
-        return self._execute(sql, explain)
+        return _tried(lambda: self._execute(sql, explain))
 
     def finish(self) -> None:
         """Roll back, and release the locks that outlive transactions."""
@@ -211,12 +209,8 @@ class TrustedConnection:
         """Rows one by one. Raises the driver's errors, which `explain_failure` sorts."""
         numbers = itertools.count(1)
         text = _PLACES.sub(lambda m: f"${next(numbers)}" if m[0] == "?" else m[0], sql)
-        try:
-            rows = Rows(self._session.begin(), text, parameters, self._session.sorted)
-        except psycopg.Error as error:
-            if not was_announced(error):
-                raise
-            rows = Rows(self._session.begin(), text, parameters, self._session.sorted)
+        session = self._session
+        rows = _tried(lambda: Rows(session.begin(), text, parameters, session.sorted))
         return self._until_end(rows)
 
     def shown(self, tables: Collection[str]) -> dict[str, list[str]]:
@@ -296,6 +290,18 @@ def _result(raw: pq.abc.PGconn) -> pq.abc.PGresult | None:
             select.select([raw.socket], [], [])
             raw.consume_input()
     return raw.get_result()
+
+
+def _tried(run: Callable[[], T]) -> T:
+    """The value of `run`, which is run again where others were the reason that it failed; a query
+    that ends its own server's process would do so again."""
+    for _ in range(TRIES - 1):
+        try:
+            return run()
+        except psycopg.Error as error:
+            if not may_run_again(error):
+                raise
+    return run()
 
 
 class Clock:

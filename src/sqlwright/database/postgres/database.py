@@ -42,6 +42,8 @@ _HINTS: Mapping[ErrorCause, str] = {
     "no_database": "`psql -l` lists the server's databases.",
     "not_encrypted": "Check sslmode and sslrootcert in the URL: "
     "postgresql://user@host/database?sslmode=require.",
+    "conflict": "Try again. A standby stops queries that keep it from replaying changes; "
+    "max_standby_streaming_delay says how long it waits for them.",
     "slow": "The server or the network is slow, or a firewall drops what is sent: try again, or "
     "check host and port.",
 }

@@ -30,6 +30,9 @@ _KINDS = {"25006": "unsafe", "53200": "memory", "53100": "memory", "54000": "mem
 _LOST = "the connection to the server was lost"
 _NOBODY = ("08", "57P")
 """Beginnings of codes: the connection, and the server going down or coming up."""
+_CONFLICTS = {"40001", "40P01"}
+"""A standby had to replay what the query kept from it, or two sessions waited for one another."""
+_AGAIN = {"57P01", "57P05", "25P03", *_CONFLICTS}
 
 
 _CONNECTING: dict[ErrorCause, tuple[str, ...]] = {
@@ -71,9 +74,10 @@ def is_lost(error: BaseException) -> bool:
     return state is None or state.startswith(_NOBODY)
 
 
-def was_announced(error: BaseException) -> bool:
-    """True when the server said that it ends the connection, so that the query isn't the reason."""
-    return isinstance(error, psycopg.Error) and error.sqlstate in {"57P01", "57P05", "25P03"}
+def may_run_again(error: BaseException) -> bool:
+    """True when the server said that others are the reason: it ends the connection, or what they
+    changed came in the way."""
+    return isinstance(error, psycopg.Error) and error.sqlstate in _AGAIN
 
 
 def explain_failure(error: BaseException) -> Failure:
@@ -96,6 +100,8 @@ def explain_failure(error: BaseException) -> Failure:
         return Failure("unavailable", "a table is locked by another session", "locked")
     if state == "57014":
         return Failure("interrupted", "interrupted")
+    if state in _CONFLICTS:
+        return Failure("unavailable", f"stopped for others' changes: {message}", "conflict")
     if state.startswith(("XX", "58")):
         return Failure("unavailable", f"the server failed: {message}")
     if state.startswith(_NOBODY):
