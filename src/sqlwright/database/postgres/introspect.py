@@ -1,8 +1,9 @@
 """Tables, views, columns and keys that the login may read, in a handful of statements.
 
-Partitions are hidden behind their table, and what belongs to extensions or to the system is left
-out. The usual namespace is the first one of the search path that is there; a table that a name
-alone doesn't reach (another of the same name comes before it) counts as one of a namespace.
+Partitions are hidden behind their table, and what belongs to extensions (their namespaces, too) or
+to the system is left out. The usual namespace is the first one of the search path that is there; a
+table that a name alone doesn't reach (another of the same name comes before it) counts as one of a
+namespace.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ _READABLE = """
         AND (c.whole OR pg_catalog.has_any_column_privilege(c.oid, 'SELECT'))
         AND NOT EXISTS (
             SELECT 1 FROM pg_catalog.pg_depend d
-            WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid
-                AND d.deptype = 'e'
+            WHERE d.deptype = 'e'
+                AND (d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid
+                    OR d.classid = 'pg_catalog.pg_namespace'::regclass AND d.objid = n.oid)
         )
 """
 _TABLES = f"""
