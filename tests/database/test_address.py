@@ -64,6 +64,21 @@ def test_paths(text: str, path: str) -> None:
         ("mysql+pymysql://ann:s3cret@db.example/shop", "mysql", "mysql://ann@db.example:3306/shop"),
         ("mariadb://ann:s3cret@db.example/shop", "mysql", "mysql://ann@db.example:3306/shop"),
         ("oracle://ann:s3cret@db.example/shop", "generic", "oracle://ann@db.example/shop"),
+        (
+            "oracle+oracledb://ann:s3cret@db.example/?service_name=shop&password=s3cret",
+            "generic",
+            "oracle://ann@db.example/ann?service_name=shop",
+        ),
+        (
+            "mssql+pyodbc:///?odbc_connect=Server%3Ddb%3BDatabase%3Dshop%3BUID%3Dann%3BPWD%3Ds3cret",
+            "generic",
+            "mssql://@localhost/mssql?database=shop&server=db&uid=ann",
+        ),
+        (
+            "redshift+redshift_connector://ann:s3cret@db.example/shop",
+            "generic",
+            "redshift://ann@db.example/shop",
+        ),
     ],
 )
 def test_servers_by_their_urls(

@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from sqlwright.errors import DatabaseUnavailable
 
-_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+._-]+):")
 _FILE_SCHEMES = {"sqlite": "sqlite", "sqlite3": "sqlite", "file": "", "duckdb": "duckdb"}
 """Schemes of files and the engine that reads them; empty: by the file's name and first bytes."""
 _SERVER_SCHEMES = {
@@ -30,6 +30,11 @@ _VARIABLES = {
     "service": "PGSERVICE",
 }
 """Parameters of PostgreSQL's URLs, and the variables that stand in for them."""
+_TELLING = frozenset({
+    "service_name", "sid", "dsn", "server", "host", "port", "database", "dbname", "catalog",
+    "schema", "http_path", "role", "project", "dataset", "uid",
+})  # fmt: skip
+"""Parameters of other engines' URLs that name a database, its place or who asks."""
 DATA_ENDINGS = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".xlsx")
 """Endings of files that are tables."""
 COMPRESSED = (".gz", ".zst")
@@ -108,9 +113,18 @@ def shown_address(url_or_path: str) -> str:
         return f"{scheme[1]}://..."
 
 
+def split_url(url: str) -> SplitResult:
+    """A URL taken apart. Its scheme may have underscores, as SQLAlchemy's names of drivers have.
+    Raises ValueError."""
+    scheme, sign, rest = url.partition("://")
+    if not sign:
+        return urlsplit(url)
+    return urlsplit(f"url://{rest}")._replace(scheme=scheme.lower())
+
+
 def without_secrets(url: str) -> str:
     """A URL without password and parameters."""
-    parts = urlsplit(url)
+    parts = split_url(url)
     user = f"{parts.username}@" if parts.username else ""
     return f"{parts.scheme}://{user}{_host(parts.hostname)}{_port(url)}{parts.path}"
 
@@ -121,7 +135,7 @@ def _host(name: str | None) -> str:
 
 def _port(url: str) -> str:
     try:
-        port = urlsplit(url).port
+        port = split_url(url).port
     except ValueError:
         port = None
     return f":{port}" if port else ""
@@ -129,12 +143,12 @@ def _port(url: str) -> str:
 
 def _server(engine: str, text: str) -> Address:
     try:
-        parts = urlsplit(text)
+        parts = split_url(text)
         shown = without_secrets(text)
     except ValueError:
         raise DatabaseUnavailable("The database's URL can't be read.", hint=_HINT) from None
     scheme = parts.scheme.partition("+")[0]
-    if engine == "generic" and not parts.netloc and not parts.path.strip("/"):
+    if engine == "generic" and not (parts.netloc or parts.path.strip("/") or parts.query):
         raise DatabaseUnavailable(f"{scheme}:// names no database.", hint=_HINT)
     port = _port(text) or (f":{_PORTS[engine]}" if engine in _PORTS else "")
     host = (parts.hostname or "localhost").lower()
@@ -143,8 +157,18 @@ def _server(engine: str, text: str) -> Address:
         identity, name = _of_postgres(parts)
         return Address(engine, text, shown, identity, name)
     kind = engine if engine in _PORTS else scheme
-    identity = f"{kind}://{parts.username or ''}@{host}{port}/{name}"
+    identity = f"{kind}://{parts.username or ''}@{host}{port}/{name}{_telling(parts.query)}"
     return Address(engine, text, shown, identity, name.rpartition("/")[2])
+
+
+def _telling(query: str) -> str:
+    """The parameters of a URL that tell one database from another, in a fixed order."""
+    given = parse_qsl(query)
+    for _, value in [one for one in given if one[0] == "odbc_connect"]:
+        given += [(key, said) for key, _, said in (one.partition("=") for one in value.split(";"))]
+    told = sorted({(key.strip().lower(), value) for key, value in given})
+    found = "&".join(f"{key}={value}" for key, value in told if key in _TELLING)
+    return f"?{found}" if found else ""
 
 
 def _of_postgres(parts: SplitResult) -> tuple[str, str]:

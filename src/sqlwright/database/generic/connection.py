@@ -7,6 +7,7 @@ import contextlib
 import datetime
 import decimal
 import json
+import os
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from sqlwright.database.failures import Refused
+from sqlwright.database.generic.introspect import described
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -51,19 +53,31 @@ class SqlalchemyConnection:
     phase: Literal["prepare", "run"] = "run"
 
     def __init__(self, opening: Mapping[str, Any]) -> None:
+        os.environ.update(opening["environment"])
+        self._cursor: Any = None
         self._engine = sqlalchemy.create_engine(opening["url"], poolclass=NullPool)
+        sqlalchemy.event.listen(self._engine, "before_cursor_execute", self._remember)
+        self._connect()
+
+    def _connect(self) -> None:
+        # Without parameters a % is one, whatever the driver writes places with.
         self._connection = self._engine.connect().execution_options(
-            stream_results=True, yield_per=CHUNK_ROWS
+            stream_results=True, yield_per=CHUNK_ROWS, no_parameters=True
         )
+        self._only_reads = False
+
+    def _settle(self) -> None:
+        """Make the session read-only, once. Inspectors set things, so it is done after them."""
         statement = READ_ONLY.get(self._engine.dialect.name)
-        self._inspected = self._inspect() if opening["introspects"] else []
-        if statement:
+        if statement and not self._only_reads:
             self._connection.exec_driver_sql(statement).close()
+        self._only_reads = True
 
     def execute(self, sql: str, explain: str = "") -> tuple[tuple[str, ...], Iterator[Row]]:
         """Column names and a lazy iterator of rows. Raises Refused or SQLAlchemy's errors."""
         if explain:
             raise Refused("this engine's plans aren't read")
+        self._settle()
         result = self._connection.exec_driver_sql(sql)
         if not result.returns_rows:
             raise Refused("only a query may run")
@@ -72,7 +86,11 @@ class SqlalchemyConnection:
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:
         """Rows one by one; a parameter's place is the driver's own."""
         if sql == INTROSPECT:
-            return iter(self._inspected or self._inspect())
+            if self._only_reads:
+                self._connection.close()
+                self._connect()
+            return ((told,) for told in described(self._connection))
+        self._settle()
         result = self._connection.exec_driver_sql(sql, tuple(parameters) or None)
         return (tuple(map(_cell, row)) for row in result)
 
@@ -86,7 +104,13 @@ class SqlalchemyConnection:
         self._connection.rollback()
 
     def interrupt(self) -> None:
-        """Nothing: SQLAlchemy can't stop a statement; the process is killed."""
+        """Have the driver stop the running statement, where it can; the process is killed else."""
+        for owner in (self._cursor, getattr(self._raw, "driver_connection", None)):
+            cancel = getattr(owner, "cancel", None)
+            if callable(cancel):
+                with contextlib.suppress(Exception):  # any driver's, and the process ends anyway
+                    cancel()
+                return
 
     def close(self) -> None:
         """Close at once."""
@@ -94,51 +118,16 @@ class SqlalchemyConnection:
             self._connection.close()
         self._engine.dispose()
 
-    def _inspect(self) -> list[Row]:
-        inspector = sqlalchemy.inspect(self._connection)
-        kinds = [("table", name) for name in inspector.get_table_names()]
-        kinds += [("view", name) for name in _asked(inspector.get_view_names)]
-        return [
-            (json.dumps(_described(inspector, kind, name)),) for kind, name in dict.fromkeys(kinds)
-        ]
+    @property
+    def _raw(self) -> Any:
+        """SQLAlchemy's holder of the driver's connection; None once it is closed."""
+        with contextlib.suppress(SQLAlchemyError):
+            return self._connection.connection
+        return None
 
-
-def _described(inspector: Any, kind: str, name: str) -> dict[str, Any]:
-    comment = dict(_asked(lambda: inspector.get_table_comment(name).items()))
-    key = dict(_asked(lambda: inspector.get_pk_constraint(name).items()))
-    return {
-        "name": name,
-        "kind": kind,
-        "comment": comment.get("text") or "",
-        "key": list(key.get("constrained_columns") or ()),
-        "columns": [
-            {
-                "name": str(column["name"]),
-                "type": str(column["type"]),
-                "nullable": bool(column.get("nullable", True)),
-                "comment": column.get("comment") or "",
-                "generated": column.get("computed") is not None,
-            }
-            for column in inspector.get_columns(name)
-        ],
-        "keys": [
-            [
-                list(found["constrained_columns"]),
-                str(found["referred_table"]),
-                list(found["referred_columns"]),
-            ]
-            for found in _asked(lambda: inspector.get_foreign_keys(name))
-            if not found.get("referred_schema")
-        ],
-    }
-
-
-def _asked(ask: Any) -> Any:
-    """The answer of an inspector; nothing where its dialect has none."""
-    try:
-        return ask()
-    except (NotImplementedError, SQLAlchemyError):
-        return ()
+    def _remember(self, *arguments: Any) -> None:
+        """Keep the driver's cursor, which `before_cursor_execute` tells second."""
+        self._cursor = arguments[1]
 
 
 def _cell(value: Any) -> Any:

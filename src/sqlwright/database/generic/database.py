@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Any
-from urllib.parse import urlsplit
 
 from sqlwright.boundary.accepted import is_accepted
-from sqlwright.database.address import Address
+from sqlwright.database.address import Address, split_url
 from sqlwright.database.guarded import SCHEMA_SECONDS, ServedDatabase, named_tables
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
@@ -32,11 +33,19 @@ DRIVER_BYTES = 2 * 1024 * 1024 * 1024
 """Memory that a driver's own libraries may take, besides that of a query."""
 _DIALECTS = {
     "mssql": "tsql", "clickhousedb": "clickhouse", "chdb": "clickhouse", "bigquery": "bigquery",
-    "awsathena": "athena", "cockroachdb": "postgres", "hana": "postgres",
+    "postgresql": "postgres", "awsathena": "athena", "cockroachdb": "postgres", "hana": "postgres",
 }  # fmt: skip
 """sqlglot's names of dialects that SQLAlchemy calls otherwise."""
-_OWN = {"mssql", "oracle"}
+_OWN = {"mssql", "oracle", "postgresql", "mysql"}
 """Dialects that SQLAlchemy itself holds, without their drivers."""
+_KEPT = (
+    "HOME", "USERPROFILE", "APPDATA", "XDG_", "SSL_", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "KRB5",
+    "ODBC", "TNS_", "ORA", "NLS_", "PG", "AWS_", "AZURE_", "GOOGLE_", "CLOUDSDK_", "GCLOUD_",
+    "SNOWFLAKE_", "DATABRICKS_", "TRINO_", "CLICKHOUSE_",
+)  # fmt: skip
+"""Beginnings of the variables that drivers look at for certificates, proxies, places of files and
+who asks. Keys of language models aren't among them."""
 
 
 class _Singly(Pool):
@@ -69,8 +78,12 @@ class SqlalchemyDatabase(ServedDatabase):
                 hint="Make a login that can only read, then say so once with --accept-login.",
             )
         self._dialect = _dialect_of(address)
-        self._libraries = ("sqlalchemy", *_packages(address))
-        self._known: tuple[float, Schema] | None = None
+        self._libraries = ("sqlalchemy", *_folders())
+        self._environment = {
+            name: value for name, value in os.environ.items() if name.startswith(_KEPT)
+        }
+        self._known: tuple[float, Schema, str] | None = None
+        """When the schema was read, the schema, and the usual namespace."""
         super().__init__(address, _Singly(lambda: self._request(Limits())))
         try:
             if tables is not None:
@@ -91,7 +104,7 @@ class SqlalchemyDatabase(ServedDatabase):
                 "Other engines are asked by SQLAlchemy, which isn't installed.",
                 hint="pip install 'sqlwright[sqlalchemy]', and the dialect's own package",
             )
-        scheme = urlsplit(address.text).scheme
+        scheme = split_url(address.text).scheme
         if scheme.partition("+")[0] not in _OWN and not _packages(address):
             raise DatabaseUnavailable(
                 f"No installed package brings a SQLAlchemy dialect for {scheme}://.",
@@ -118,22 +131,26 @@ class SqlalchemyDatabase(ServedDatabase):
         with self.reader(seconds=seconds) as connection, self._reading_errors():
             told = [json.loads(str(row[0])) for row in connection.rows(INTROSPECT)]
         tables = tuple(map(_table, told))
-        schema = Schema(self._address.name, tables, (), self._dialect)
-        schema = Schema(schema.name, tables, tuple(_keys(told, schema)), self._dialect)
+        names = {(table.namespace, table.own_name): table.name for table in tables}
+        schema = Schema(self._address.name, tables, tuple(_keys(told, names)), self._dialect)
         with self._lock:
-            self._known = (time.monotonic(), schema)
+            self._known = (time.monotonic(), schema, told[0]["usual"] if told else "")
         return schema
 
     def _check(self, sql: str, stop: StopReading | None) -> None:
         with self._lock:
             known = self._known
         if known is None or time.monotonic() - known[0] > NAMES_SECONDS:
-            schema = self._whole(SCHEMA_SECONDS)
-        else:
-            schema = known[1]
-        names = {table.name for table in schema.tables}
-        readable = names if self._tables is None else names.intersection(self._tables)
-        check_query(sql, self._dialect, readable=readable, stop=stop)
+            self._whole(SCHEMA_SECONDS)
+            with self._lock:
+                known = self._known
+        assert known is not None
+        _, schema, usual = known
+        tables = [one for one in schema.tables if self._tables is None or one.name in self._tables]
+        named = {one.name for one in tables}
+        if usual:
+            named |= {f"{usual}.{one.name}" for one in tables if not one.namespace}
+        check_query(sql, self._dialect, readable=named, stop=stop)
 
     def _request(self, limits: Limits) -> dict[str, Any]:
         request = self._limited(limits)
@@ -141,13 +158,21 @@ class SqlalchemyDatabase(ServedDatabase):
         return request | {
             "memory_bytes": memory,
             "place": Place("generic", self._libraries, "", light_bytes=memory),
-            "opening": {"url": self._address.text, "introspects": True},
+            "opening": {"url": self._address.text, "environment": self._environment},
         }
+
+
+def _folders() -> tuple[str, ...]:
+    """The folders that this process imports from: only a dialect knows the packages of its driver.
+    The one that a program was started in isn't among them."""
+    here = os.getcwd()  # noqa: PTH109 - compared with texts
+    found = (one for one in sys.path if os.path.isabs(one) and one != here)  # noqa: PTH117
+    return tuple(one for one in found if os.path.isdir(one))  # noqa: PTH112
 
 
 def _packages(address: Address) -> tuple[str, ...]:
     """The packages that bring a dialect for a URL's scheme."""
-    scheme = urlsplit(address.text).scheme
+    scheme = split_url(address.text).scheme
     wanted = {scheme, scheme.partition("+")[0], scheme.replace("+", ".")}
     found = entry_points(group="sqlalchemy.dialects")
     return tuple(dict.fromkeys(one.module.partition(".")[0] for one in found if one.name in wanted))
@@ -155,7 +180,7 @@ def _packages(address: Address) -> tuple[str, ...]:
 
 def _dialect_of(address: Address) -> str:
     """sqlglot's name of a URL's dialect. Raises ConfigError where it has none."""
-    scheme = urlsplit(address.text).scheme.partition("+")[0]
+    scheme = split_url(address.text).scheme.partition("+")[0]
     return dialect_named(_DIALECTS.get(scheme, scheme)).name
 
 
@@ -170,18 +195,24 @@ def _table(told: dict[str, Any]) -> Table:
         )
         for column in told["columns"]
     )
-    view = told["kind"] == "view"
+    namespace, own = told["namespace"], told["name"]
     return Table(
-        name=told["name"],
+        name=f"{namespace}.{own}" if namespace else own,
         columns=columns,
         primary_key=tuple(told["key"]),
-        kind="view" if view else "table",
+        kind=told["kind"],
+        namespace=namespace,
         description=told["comment"],
     )
 
 
-def _keys(told: list[dict[str, Any]], schema: Schema) -> Iterator[ForeignKey]:
-    for table in told:
-        for near, target, far in table["keys"]:
-            if schema.table(target) is not None and near and len(near) == len(far):
-                yield ForeignKey(table["name"], tuple(near), target, tuple(far))
+def _keys(told: list[dict[str, Any]], names: Mapping[tuple[str, str], str]) -> Iterator[ForeignKey]:
+    """Keys between tables that are known, by their namespaces and own names. A key says no
+    namespace where it points at the usual one, or into its own table's."""
+    for one in told:
+        own = names[one["namespace"], one["name"]]
+        for near, space, target, far in one["keys"]:
+            places = (space, "" if space == one["usual"] else space, one["namespace"])
+            found = next((names[at, target] for at in places if (at, target) in names), None)
+            if found is not None and near and len(near) == len(far):
+                yield ForeignKey(own, tuple(near), found, tuple(far))

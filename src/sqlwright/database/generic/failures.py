@@ -6,8 +6,9 @@ from sqlalchemy.exc import DisconnectionError, OperationalError, SQLAlchemyError
 
 from sqlwright.database.failures import READ_FAILURES, Failure, Refused, read_failure
 
-FAILURES = (SQLAlchemyError, *READ_FAILURES)
-"""Exceptions of running a query, besides Refused."""
+FAILURES = (Exception,)
+"""Exceptions of running a query: a driver that nothing is known of may raise anything, and this is
+the end of a process."""
 LONGEST_MESSAGE = 500
 """Characters of a driver's message that are told."""
 
@@ -23,4 +24,7 @@ def explain_failure(error: BaseException) -> Failure:
             return Failure("unavailable", f"the connection was lost ({message})")
         known = isinstance(error, OperationalError) and getattr(error, "statement", None) is None
         return Failure("unavailable" if known else "sql", message)
-    return read_failure(error)
+    if isinstance(error, READ_FAILURES):
+        return read_failure(error)
+    message = f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]
+    return Failure("unavailable", f"the driver failed ({message})")

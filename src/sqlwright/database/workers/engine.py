@@ -19,7 +19,7 @@ class Place(NamedTuple):
     engine: str
     """Name of the engine's folder below `sqlwright.database`."""
     libraries: tuple[str, ...]
-    """Top-level names of the packages that the engine imports."""
+    """Top-level names of the packages that the engine imports, or folders that they are in."""
     folder: str
     """The folder whose files it may read; empty for a server."""
     device: int = 0

@@ -215,7 +215,10 @@ def command(call: str, *arguments: str, libraries: Sequence[str]) -> list[str]:
 
 
 def _library_folder(name: str) -> str:
-    """The folder that a package or module is imported from, without importing it."""
+    """The folder that a package or module is imported from, without importing it; a folder
+    itself."""
+    if os.path.isabs(name):  # noqa: PTH117 - a folder, or a package's name
+        return name
     found = importlib.util.find_spec(name)
     if found is None or found.origin is None:
         raise FileNotFoundError(errno.ENOENT, f"the package {name} isn't installed")
