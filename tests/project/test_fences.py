@@ -110,6 +110,18 @@ def test_everything_is_caught_only_at_the_edges_of_a_process() -> None:
     assert broad == []
 
 
+def test_the_parser_is_imported_whole_before_its_parts() -> None:
+    # Two threads may import it at once: one that begins with a part and one that begins with the
+    # whole wait for each other, and Python lets one of them go on with a module that is half read.
+    early = [
+        f"{module}:{node.lineno}: {node.module}"
+        for module, node in nodes(ast.ImportFrom)
+        if (node.module or "").startswith("sqlglot.")
+        and not TEXTS[module].splitlines()[node.lineno - 2].strip().startswith("from sqlglot ")
+    ]
+    assert early == []
+
+
 def test_the_base_error_has_one_handler() -> None:
     handlers = [
         module

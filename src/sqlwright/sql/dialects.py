@@ -121,7 +121,7 @@ def written_table(schema: Schema, name: str) -> str:
 
 
 def _parsers_own(name: str) -> Dialect:
-    from sqlglot.dialects.dialect import Dialect as Parser
+    from sqlglot import Dialect as Parser
 
     try:
         parser = Parser.get_or_raise(name)

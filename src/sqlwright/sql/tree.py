@@ -31,8 +31,7 @@ from sqlwright.sql.tokens import SqlToken, UnreadableQuery
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sqlglot import exp
-    from sqlglot.dialects.dialect import Dialect
+    from sqlglot import Dialect, exp
 
 _KEPT = 128
 """Trees."""
@@ -217,7 +216,7 @@ def _read(
 def _parsed(
     text: str, dialect: str, tokens: int | None, stop: StopReading | None
 ) -> list[exp.Expr | None]:
-    from sqlglot.dialects.dialect import Dialect
+    from sqlglot import Dialect
 
     engine = Dialect.get_or_raise(dialect_named(dialect).parser)
     given = engine.tokenize(text)

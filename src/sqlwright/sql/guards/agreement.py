@@ -12,7 +12,7 @@ from sqlwright.sql.tree import silence
 def agreed_text(tokens: Sequence[SqlToken], dialect: Dialect) -> str:
     """The text for the parser: the tokens with one space between. Raises UnreadableQuery unless
     it cuts them alike."""
-    from sqlglot.dialects.dialect import Dialect as Parser
+    from sqlglot import Dialect as Parser
     from sqlglot.errors import SqlglotError
 
     tokens = [_spelled(token) for token in tokens]

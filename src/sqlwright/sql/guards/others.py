@@ -60,7 +60,7 @@ _SUGGESTIONS: dict[str, str] = {}
 
 def rules(dialect: Dialect) -> Rules:
     """The rules of any other dialect that the parser reads."""
-    from sqlglot.dialects.dialect import Dialect as Parser
+    from sqlglot import Dialect as Parser
 
     parser = Parser.get_or_raise(dialect.parser)
     identifiers = parser.tokenizer_class._IDENTIFIERS
