@@ -1,6 +1,7 @@
 """The class of values that a column's declared type announces.
 
-`type_class` is the rule. `type_feature` is the parser's input, kept as it was trained, and
+`type_class` is the rule, `standard_type` what a type is called where nothing is written for the
+engine. `type_feature` is the parser's input, kept as it was trained, and
 `affinity` is SQLite's own rule of how stored values are compared. Nothing binds a SQLite column to
 its type.
 """
@@ -23,6 +24,41 @@ def type_class(declared: str) -> str:
         return "text"
     parts = ("int", "real", "num", "dec", "doub", "float", "money", "serial")
     return "number" if any(part in name for part in parts) else "untyped"
+
+
+_STANDARD = {
+    **dict.fromkeys(
+        ("DATETIME", "DATETIME2", "DATETIME64", "SMALLDATETIME", "TIMESTAMPNTZ", "TIMESTAMP_S",
+         "TIMESTAMP_MS", "TIMESTAMP_NS"), "TIMESTAMP",
+    ),
+    **dict.fromkeys(("TIMESTAMPLTZ", "TIMESTAMPTZ"), "TIMESTAMPTZ"),
+    **dict.fromkeys(
+        ("BIGDECIMAL", "DECIMAL32", "DECIMAL64", "DECIMAL128", "DECIMAL256", "DECFLOAT", "UDECIMAL",
+         "MONEY", "SMALLMONEY"), "DECIMAL",
+    ),
+    **dict.fromkeys(("INT128", "INT256", "UINT128", "UINT256", "BIGNUM"), "HUGEINT"),
+    **dict.fromkeys(("ENUM8", "ENUM16", "FIXEDSTRING", "NAME"), "TEXT"),
+    "UINT": "UINTEGER", "UMEDIUMINT": "UINTEGER", "UDOUBLE": "DOUBLE", "DATE32": "DATE",
+}  # fmt: skip
+"""Standard names of types, by the parser's own; others are called as the parser calls them."""
+
+
+def standard_type(declared: str, dialect: str) -> str:
+    """A type's name that every engine's reader knows, for a dialect that nothing is written for:
+    without what only says how it is stored. As declared where the parser doesn't know it."""
+    from sqlglot import ParseError, exp
+
+    try:
+        found = exp.DataType.build(declared, dialect=dialect)
+    except (ParseError, ValueError):
+        return declared
+    while found.this.name in {"LOWCARDINALITY", "SIMPLEAGGREGATEFUNCTION"} and found.expressions:
+        inner = found.expressions[-1]
+        if not isinstance(inner, exp.DataType):
+            return declared
+        found = inner
+    name = getattr(found.this, "name", "")
+    return _STANDARD.get(name) or found.sql()
 
 
 def type_feature(declared: str) -> str:

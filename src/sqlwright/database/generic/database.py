@@ -19,6 +19,7 @@ from sqlwright.database.workers.pool import Pool
 from sqlwright.errors import ConfigError, DatabaseUnavailable
 from sqlwright.protocols import Limits
 from sqlwright.schema import Column, ForeignKey, Schema, Table
+from sqlwright.sql.declared_types import standard_type
 from sqlwright.sql.dialects import dialect_named
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.tree import StopReading
@@ -130,7 +131,7 @@ class SqlalchemyDatabase(ServedDatabase):
     def _whole(self, seconds: float) -> Schema:
         with self.reader(seconds=seconds) as connection, self._reading_errors():
             told = [json.loads(str(row[0])) for row in connection.rows(INTROSPECT)]
-        tables = tuple(map(_table, told))
+        tables = tuple(_table(one, self._dialect) for one in told)
         names = {(table.namespace, table.own_name): table.name for table in tables}
         schema = Schema(self._address.name, tables, tuple(_keys(told, names)), self._dialect)
         with self._lock:
@@ -184,11 +185,11 @@ def _dialect_of(address: Address) -> str:
     return dialect_named(_DIALECTS.get(scheme, scheme)).name
 
 
-def _table(told: dict[str, Any]) -> Table:
+def _table(told: dict[str, Any], dialect: str) -> Table:
     columns = tuple(
         Column(
             name=column["name"],
-            type=column["type"],
+            type=standard_type(column["type"], dialect),
             nullable=column["nullable"],
             generated=column["generated"],
             description=column["comment"],
