@@ -8,7 +8,16 @@ from dataclasses import replace
 from sqlwright.form.nodes import Query
 from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.local.parser.dressing.undress import undress
-from sqlwright.steps.repair.vetoes import amounts, keys, operations, shown, times, units, values
+from sqlwright.steps.repair.vetoes import (
+    amounts,
+    flags,
+    keys,
+    operations,
+    shown,
+    times,
+    units,
+    values,
+)
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 
 Rule = Callable[[Query, Reading], Iterator[Finding]]
@@ -27,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     shown.measure_for_thing,
     keys.excludes_all,
     keys.null_in_list,
+    flags.missing_flag,
     keys.by_names,
     operations.later_place,
     operations.digits_as_value,

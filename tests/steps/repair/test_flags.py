@@ -1,0 +1,67 @@
+"""A flag that every row has is never missing: “not active” asks for its no."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sqlwright.candidates import execute
+from sqlwright.prepare import open_workspace, prepare
+from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.schema import SchemaView
+from sqlwright.steps.repair.veto import VetoRepair
+from sqlwright.types import Candidate, Question, State
+
+ROWS = [
+    (n, f"Member {n}", n % 4 != 0, "NY"[n % 5 == 0], None if n % 3 else True) for n in range(60)
+]
+TABLE = """
+CREATE TABLE members (
+    id INTEGER PRIMARY KEY, name VARCHAR(20), active BOOLEAN, newsletter VARCHAR(1), paid BOOLEAN
+)
+"""
+CASES = [
+    ("active IS NULL", 15, ["members.active is never empty; 0 is meant"]),
+    ("active IS NOT NULL", 45, ["members.active is never empty; 1 is meant"]),
+    ("newsletter IS NULL", 48, ["members.newsletter is never empty; 'N' is meant"]),
+    ("newsletter IS NULL AND id < 10", 8, ["members.newsletter is never empty; 'N' is meant"]),
+    ("paid IS NULL", 40, []),
+    ("name IS NULL", 0, []),
+]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "duckdb"])
+def members(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Workspace]:
+    folder: Path = tmp_path_factory.mktemp("members")
+    path = folder / f"members.{request.param}"
+    if request.param == "sqlite":
+        with sqlite3.connect(path) as sqlite:
+            sqlite.execute(TABLE)
+            sqlite.executemany("INSERT INTO members VALUES (?, ?, ?, ?, ?)", ROWS)
+        sqlite.close()
+    else:
+        duckdb = pytest.importorskip("duckdb", reason="duckdb isn't installed")
+        with duckdb.connect(str(path)) as duck:
+            duck.execute(TABLE)
+            duck.executemany("INSERT INTO members VALUES (?, ?, ?, ?, ?)", ROWS)
+    prepare(str(path), folder=folder / "prepared")
+    workspace = open_workspace(str(path), folder=folder / "prepared")
+    yield workspace
+    workspace.database.close()
+
+
+@pytest.mark.parametrize(("condition", "count", "done"), CASES)
+def test_missing_flags(members: Workspace, condition: str, count: int, done: list[str]) -> None:
+    run = Run()
+    sql = f"SELECT COUNT(*) FROM members WHERE {condition}"
+    written = execute([Candidate(sql, "test")], members.database, run)
+    state = State(Question("How many?"), SchemaView(members.schema), candidates=written)
+    (candidate,) = VetoRepair(unanswered=False)(state, Context(members, run)).candidates
+    assert [veto.done for veto in candidate.mended] == done
+    assert candidate.result is not None
+    assert candidate.result.rows == ((count,),)
