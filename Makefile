@@ -76,9 +76,11 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 	@$(BIN)/python $(PIP_INSTALL) -e .
 	@touch $@
 
+# The lock holds everything, so nothing is resolved: pip before 23.3 takes the newest release of a package
+# that another wants with an extra, and then says that it isn't pinned.
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml requirements-dev.lock
 	@echo "Setting up $(VENV) for development (first time only) ..." >&2
-	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r requirements-dev.lock
+	@$(BIN)/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements-dev.lock
 	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.installed
 
