@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
 from sqlwright.form.write.expressions import like_pattern
-from sqlwright.form.write.kinds import MOMENTS, NUMBERS, Kind, arms, is_number
+from sqlwright.form.write.kinds import MOMENTS, NUMBERS, Kind, arms, is_number, is_span
 from sqlwright.form.write.moments import fits_as_moment
 from sqlwright.form.write.settled import as_texts
 from sqlwright.form.write.typed import TypedWriter
@@ -27,6 +28,9 @@ class ConditionWriter(TypedWriter):
     def condition(self, node: f.Condition) -> str:
         match node:
             case f.Comparison(operator, left, right):
+                array, element = (right, left) if isinstance(left, f.Literal) else (left, right)
+                if operator in _EQUAL and self._is_array(array) and isinstance(element, f.Literal):
+                    return self._held(array, [element], negated=operator == "!=")
                 near, far = self._compared(left, [right], equal=operator in _EQUAL)
                 return f"{near} {operator} {far[0]}"
         return super().condition(node)
@@ -37,6 +41,8 @@ class ConditionWriter(TypedWriter):
             case f.Between(operand, low, high):
                 text, (first, last) = self._compared(operand, [low, high], equal=False)
                 return f"{text} {word}BETWEEN {first} AND {last}"
+            case f.InList(operand, values, negated) if self._is_array(operand):
+                return self._held(operand, values, negated=negated)
             case f.InList(operand, values):
                 text, found = self._compared(operand, values, equal=True)
                 return f"{text} {word}IN ({', '.join(found)})"
@@ -72,6 +78,28 @@ class ConditionWriter(TypedWriter):
             return text + " ESCAPE ''"
         return text
 
+    # ---- elements of arrays
+
+    def _is_array(self, node: f.Expression) -> bool:
+        is_column = isinstance(node, f.Column) and self.kinds.of(node) == "array"
+        return is_column and bool(self.words.contains)
+
+    def _held(self, column: f.Expression, elements: Sequence[f.Literal], *, negated: bool) -> str:
+        """That an array holds one of some elements. What equals no whole array may be in it."""
+        assert isinstance(column, f.Column)
+        kind, array = self.kinds.of_element(column), self.expression(column)
+        if kind in NUMBERS:
+            if not all(is_number(str(one.value)) for one in elements):
+                raise UnsupportedQuery("an array of numbers holds no text")
+            written = [_as_number(one.value) for one in elements]
+        else:
+            written = [self.text(one) for one in elements]
+            array = array if kind == "text" else self.words.texts.format(array)
+        tests = [self.words.contains.format(array, one) for one in written]
+        if negated:
+            return f"NOT ({' OR '.join(tests)})" if len(tests) > 1 else f"NOT {tests[0]}"
+        return f"({' OR '.join(tests)})" if len(tests) > 1 else tests[0]
+
     # ---- what is compared
 
     def _compared(
@@ -92,6 +120,8 @@ class ConditionWriter(TypedWriter):
     ) -> tuple[str, list[str]]:
         kind = self.kinds.of(operand)
         values = [one.value for one in constants]
+        if kind == "span":
+            return self.expression(operand), [self._span(value) for value in values]
         numbers = all(not isinstance(value, str) or is_number(value) for value in values)
         part = self.part_number(operand)
         if (kind in NUMBERS or part is not None) and numbers:
@@ -114,6 +144,14 @@ class ConditionWriter(TypedWriter):
             self.kinds.of(node) for node in nodes if not isinstance(node, f.Literal)
         }
         constants = [node.value for node in nodes if isinstance(node, f.Literal)]
+        if "span" in kinds:
+            if len(kinds) > 1:
+                raise UnsupportedQuery("a span of time compares with spans alone")
+            texts = [
+                self._span(node.value) if isinstance(node, f.Literal) else self.expression(node)
+                for node in nodes
+            ]
+            return texts[0], texts[1:]
         if kinds <= NUMBERS | {"boolean"} and kinds != {"boolean"}:
             if all(not isinstance(value, str) or is_number(value) for value in constants):
                 texts = [self.number(node) for node in nodes]
@@ -128,6 +166,12 @@ class ConditionWriter(TypedWriter):
             return texts[0], texts[1:]
         texts = [self.text(node) for node in nodes]
         return texts[0], texts[1:]
+
+    def _span(self, value: str | float) -> str:
+        """A constant as a span of time. Raises UnsupportedQuery where it has no unit."""
+        if not self.words.span or not is_span(value):
+            raise UnsupportedQuery(f"{value!r} is no span of time")
+        return self.words.span.format(self.constant(str(value)))
 
     def _plain(self, node: f.Expression, kind: Kind) -> str:
         return self.text(node) if kind == "text" else self.expression(node)

@@ -11,12 +11,17 @@ from sqlwright.form.kept import spelled_out
 from sqlwright.schema import Schema
 
 Kind = OneOf[
-    "integer", "days", "decimal", "real", "text", "boolean", "date", "timestamp", "time", "other"
-]
-"""`days` is a whole number that stands for a fraction: a difference of dates. `other` is what is
-compared and shown as its text: identifiers, documents, arrays, lists of labels."""
+    "integer", "days", "decimal", "real", "text", "boolean", "date", "timestamp", "time", "span",
+    "array", "other",
+]  # fmt: skip
+"""`days` is a whole number that stands for a fraction: a difference of dates; `span`, an interval.
+`other` is what is compared and shown as its text: identifiers, documents, lists of labels."""
 
 NUMBERS: frozenset[Kind] = frozenset({"integer", "days", "decimal", "real"})
+_SPAN = re.compile(
+    r"\d+(?:\.\d+)? (?:millisecond|second|minute|hour|day|week|month|year)s?"
+    r"|\d+:[0-5]\d:[0-5]\d(?:\.\d+)?"
+)
 MOMENTS: frozenset[Kind] = frozenset({"date", "timestamp"})
 _KINDS: dict[str, Kind] = {
     **dict.fromkeys(
@@ -66,6 +71,8 @@ _OF_FUNCTIONS: dict[str, Kind] = {
     ),
 }
 """Kinds of what functions give; those that aren't listed give texts."""
+ADDED_SPANS = frozenset({"sum", "avg", "median", "percentile"})
+"""Aggregates of spans that are spans; others have no meaning."""
 _RANKS = frozenset({"row_number", "rank", "dense_rank", "ntile", "count"})
 _PASSED = frozenset({"min", "max", "lag", "lead", "first_value"})
 
@@ -73,8 +80,12 @@ _PASSED = frozenset({"min", "max", "lag", "lead", "first_value"})
 def kind_of_type(declared: str) -> Kind:
     """The kind of a column by its declared type, as its engine writes it."""
     name = re.sub(r"\s*\([^)]*\)", "", declared.casefold()).strip()
+    if name.endswith("]"):
+        return "array"
     if declared.casefold().startswith("enum"):
         return "text"
+    if name.startswith("interval"):
+        return "span"
     name = re.sub(r"\s+(unsigned|signed|zerofill)\b.*", "", name)
     return _KINDS.get(name, "other")
 
@@ -107,6 +118,11 @@ class Kinds:
             case f.Subquery(query):
                 return self.of_item(query, 0)
 
+    def of_element(self, column: f.Column) -> Kind:
+        """The kind of the elements of a column of arrays."""
+        found = self._schema.column(column.ref)
+        return "other" if found is None else kind_of_type(found.type.rpartition("[")[0])
+
     def of_item(self, query: f.Query, place: int) -> Kind:
         """The kind of an item of a query."""
         kinds = [self._of_own_item(select, place) for select in arms(query)]
@@ -132,6 +148,8 @@ class Kinds:
         kind = self.of(operand)
         if node.function in _PASSED:
             return "integer" if kind == "boolean" and isinstance(node, f.Aggregate) else kind
+        if kind == "span" and node.function in ADDED_SPANS:
+            return kind
         if node.function == "sum" and kind in {"integer", "boolean"}:
             return "integer"
         interpolated = node.function in {"median", "percentile"}
@@ -200,6 +218,11 @@ def is_timestamp(text: str) -> bool:
     """True of a day with a time of day as every engine reads it."""
     match = re.fullmatch(r"(.{10})[ T]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?", text)
     return match is not None and is_date(match[1])
+
+
+def is_span(value: str | float) -> bool:
+    """True of a span of time as engines that have them read it: 30 minutes, 01:30:00."""
+    return _SPAN.fullmatch(str(value)) is not None
 
 
 def is_number(text: str) -> bool:

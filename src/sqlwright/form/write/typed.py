@@ -11,7 +11,7 @@ from sqlwright.form.sequence.symbols import TEXT_FORMATS
 from sqlwright.form.walking import own
 from sqlwright.form.write.expressions import ExpressionWriter, quote_literal
 from sqlwright.form.write.functions import CALLS, PRECEDENCE, combined
-from sqlwright.form.write.kinds import NUMBERS, Kind, Kinds, is_number
+from sqlwright.form.write.kinds import ADDED_SPANS, NUMBERS, Kind, Kinds, is_number
 from sqlwright.form.write.moments import MomentWriter, fits_as_moment
 from sqlwright.form.write.words import Words
 from sqlwright.sql.dialects import Nulls
@@ -94,6 +94,9 @@ class TypedWriter(ExpressionWriter):
         kind = self.kinds.of(node)
         if kind in NUMBERS:
             return self.expression(node)
+        if kind in {"span", "array"}:
+            # Its text begins with digits that say nothing without what follows.
+            raise UnsupportedQuery(f"no number is read of a value of kind {kind}")
         if kind == "boolean":
             return self.words.whole.format(self.expression(node))
         if isinstance(node, f.Literal) and is_number(str(node.value)):
@@ -141,7 +144,17 @@ class TypedWriter(ExpressionWriter):
         word = "DISTINCT " if node.distinct else ""
         if isinstance(operand, f.Star):
             return f"{node.function.upper()}(*)"
+        if node.function in ADDED_SPANS and self.kinds.of(operand) == "span":
+            return self._added_spans(node, operand)
         inner = self._added(node.function, operand)
+        return self._called(node, word, inner)
+
+    def _added_spans(self, node: f.Aggregate, operand: f.Expression) -> str:
+        addend, total = self.words.added_spans
+        word = "DISTINCT " if node.distinct else ""
+        return total.format(self._called(node, word, addend.format(self.expression(operand))))
+
+    def _called(self, node: f.Aggregate, word: str, inner: str) -> str:
         if node.function not in self.words.aggregates:
             if node.function in {"median", "percentile"}:
                 raise UnsupportedQuery(f"this dialect has no {node.function}")

@@ -71,6 +71,14 @@ class Words:
     """Codes of parts of dates within a pattern, by the letter of STRFTIME's."""
     pattern: str
     """A moment by a pattern."""
+    contains: str = ""
+    """An array that holds an element; empty where there are no arrays."""
+    texts: str = ""
+    """An array's elements as texts."""
+    span: str = ""
+    """A span of time as a constant; empty where there are none."""
+    added_spans: tuple[str, str] = ("{}", "{}")
+    """A span as it can be added up, and a sum of these as a span again."""
     limits_within: bool = True
     """A query after IN may have a limit."""
 

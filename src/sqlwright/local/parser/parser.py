@@ -33,6 +33,7 @@ from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.local.parser.dressing.undress import undress
 from sqlwright.local.parser.dressing.ways import as_meant
 from sqlwright.local.parser.encode import encode
+from sqlwright.local.parser.lasting import with_units
 from sqlwright.local.parser.nodes import FEATURES, Budget, Encoded, ValueNode, WordPieces
 from sqlwright.local.parser.plausible import is_senseless, mixes_types, works_out_nonsense
 from sqlwright.local.parser.search import Floats, Hypothesis, Search
@@ -178,7 +179,7 @@ class Parser:
             """The queries over tables of one group each; over any tables without groups."""
             search = Search(reading.encoded, grounding, request.beam, groups=groups)
             hypotheses = search.run(self._decoder.search(reading.memory), run)
-            return _written(hypotheses, view, dating, formats)
+            return _written(hypotheses, view, question.text, dating, formats)
 
         groups = view.schema.group_of
         queries = within(groups if view.schema.has_many_groups else None)
@@ -260,13 +261,18 @@ def _using_most_dates(
 
 
 def _written(
-    hypotheses: Sequence[Hypothesis], view: SchemaView, dating: Dating, formats: Formats
+    hypotheses: Sequence[Hypothesis],
+    view: SchemaView,
+    question: str,
+    dating: Dating,
+    formats: Formats,
 ) -> list[Parsed]:
     """The different queries that are plausible and can be written, in order."""
     forms = []
     for hypothesis in hypotheses:
         try:
             form = dating.query(delinearize(hypothesis.symbols))
+            form = with_units(form, view.schema, question)
         except UnsupportedQuery:
             continue
         meant = as_meant(view.schema, formats)

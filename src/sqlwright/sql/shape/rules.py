@@ -42,6 +42,7 @@ _ALL: Rules = {
     exp.Case: parts.cases,
     exp.Is: values.is_value,
     exp.Boolean: values.truth,
+    exp.ArrayContains: values.in_array, exp.Interval: values.span,
     exp.ILike: values.like,
     exp.ByteString: values.literal, exp.RawString: values.literal, exp.National: values.literal,
     exp.Cast: values.cast, exp.TryCast: values.cast,

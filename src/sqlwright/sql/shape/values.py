@@ -189,8 +189,32 @@ def is_value(node: exp.Expr) -> exp.Expr | None:
 
 
 def any_of(node: exp.Expr) -> exp.Expr | None:
-    """= ANY (...)."""
-    return _member(node.this, node.expression.this) if _is_any(node.expression) else None
+    """= ANY (...); of an array that is stored, its column equal to the element."""
+    if not _is_any(node.expression):
+        return None
+    given = node.expression.this.unnest()
+    if isinstance(given, exp.Column):
+        return exp.EQ(this=given, expression=node.this)
+    return _member(node.this, node.expression.this)
+
+
+def in_array(node: exp.Expr) -> exp.Expr | None:
+    """LIST_CONTAINS of an array that is stored."""
+    if not isinstance(node.this, exp.Column):
+        return None
+    return exp.EQ(this=node.this, expression=node.expression)
+
+
+def span(node: exp.Expr) -> exp.Expr | None:
+    """An interval that a column is compared with, as its text."""
+    around = node.parent
+    if not isinstance(around, (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)):
+        return None
+    compared = around.this if around.this is not node else around.expression
+    if not isinstance(compared, (exp.Column, exp.AggFunc)) or not _is_text(node.this):
+        return None
+    unit = node.args.get("unit")
+    return text(node.this.name if unit is None else f"{node.this.name} {unit.name.lower()}")
 
 
 def none_of(node: exp.Expr) -> exp.Expr | None:

@@ -53,4 +53,6 @@ WORDS: Words = replace(
     escapes=False,
     codes={letter: f"%{letter}" for letter in "YmdHMSjwW"},
     pattern="STRFTIME({}, '{}')",
+    contains="LIST_CONTAINS({0}, {1})",
+    added_spans=("EPOCH({})", "TO_SECONDS({})"),
 )

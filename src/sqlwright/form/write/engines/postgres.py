@@ -122,4 +122,7 @@ WORDS = Words(
         "j": "DDD",
     },
     pattern="TO_CHAR({}, '{}')",
+    contains="{1} = ANY ({0})",
+    texts="CAST({} AS TEXT[])",
+    span="INTERVAL {}",
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlwright.english.cues import one_of
+from sqlwright.english.measures import ANY_UNIT, measures
 from sqlwright.english.vocabulary import NUMBERS, SCALES, UNITS
 from sqlwright.english.words import singular, split_name
 from sqlwright.form import nodes as f
@@ -17,22 +18,20 @@ from sqlwright.types import Veto
 
 _SCALES = {word: NUMBERS[word] for word in SCALES}
 _NUMBER = r"(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)"
-_UNITS = one_of({unit for units in UNITS for unit in units})
-_MEASURED = re.compile(rf"(?<![\w.]){_NUMBER}[\s-]?(?P<unit>{_UNITS})s?(?!\w)", re.IGNORECASE)
 _SCALED = re.compile(rf"(?<![\w.]){_NUMBER}\s+(?P<scale>{one_of(SCALES)})(?!\w)", re.IGNORECASE)
-_SHOWN = re.compile(rf"(?<!\w)in (?P<unit>{_UNITS})s?(?!\w)(?!\s+(?:of|\d))", re.IGNORECASE)
+_SHOWN = re.compile(rf"(?<!\w)in (?P<unit>{ANY_UNIT})s?(?!\w)(?!\s+(?:of|\d))", re.IGNORECASE)
 """A unit in which something is to be shown."""
 
 
-def measures(text: str) -> tuple[tuple[int, int], ...]:
+def measured_spans(text: str) -> tuple[tuple[int, int], ...]:
     """First character and end of each unit of a text: one with a number, or to show amounts in."""
-    shapes = (_MEASURED, _SCALED, _SHOWN)
-    return tuple(match.span() for shape in shapes for match in shape.finditer(text))
+    written = (match.span() for shape in (_SCALED, _SHOWN) for match in shape.finditer(text))
+    return (*(one.span for one in measures(text)), *written)
 
 
 def unit_as_value(form: f.Query, read: Reading) -> Iterator[Finding]:
     """A unit taken for a stored value: the megabytes of “100 MB” for the state MB."""
-    spans = measures(read.question)
+    spans = measured_spans(read.question)
     for match in read.values if spans else ():
         if match.span is None or not any(_within(match.span, span) for span in spans):
             continue
@@ -49,13 +48,12 @@ def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
 
 def other_unit(form: f.Query, read: Reading) -> Iterator[Finding]:
     """A number with a unit, compared with a column that is named after another unit."""
-    for match in _MEASURED.finditer(read.question):
-        number, unit = _number(match), match.group("unit").casefold()
-        for comparison in _comparisons(form, number):
+    for one in measures(read.question):
+        for comparison in _comparisons(form, one.number):
             column = comparison.left
-            factor = _factor(unit, column.ref) if isinstance(column, f.Column) else None
+            factor = _factor(one.unit, column.ref) if isinstance(column, f.Column) else None
             if isinstance(column, f.Column) and factor is not None and factor != 1:
-                yield _times(factor, comparison, match.group(), form, column.ref)
+                yield _times(factor, comparison, one.said, form, column.ref)
 
 
 def unscaled(form: f.Query, read: Reading) -> Iterator[Finding]:

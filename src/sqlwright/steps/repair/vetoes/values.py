@@ -23,7 +23,7 @@ from sqlwright.steps.repair.vetoes.reading import (
     table_names,
     texts,
 )
-from sqlwright.steps.repair.vetoes.units import measures
+from sqlwright.steps.repair.vetoes.units import measured_spans
 from sqlwright.types import ValueMatch, Veto
 
 FOUND = 0.95
@@ -36,7 +36,7 @@ def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
     if not matches:
         return
     spans = [moment.span for moment in moments(read.question)]
-    spans += measures(read.question)
+    spans += measured_spans(read.question)
     used = [match for match in matches if _is_used(match, form)]
     spans += [match.span for match in used if match.span]
     matches.sort(key=lambda match: match.span or (0, 0))
@@ -190,7 +190,7 @@ def unused_name(form: f.Query, read: Reading) -> Iterator[Finding]:
     if _NAMES.search(read.question) is None:
         return
     told = [moment.span for moment in moments(read.question, read.today)]
-    told += measures(read.question)
+    told += measured_spans(read.question)
     told += [match.span for match in read.values if match.span and _is_used(match, form)]
     told += [match.span for match in read.values if match.span and match.score >= FOUND]
     known = named_words(form, read.schema)
