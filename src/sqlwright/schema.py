@@ -132,11 +132,25 @@ class Schema:
     def day_columns(self) -> frozenset[str]:
         """The folded names that only columns declared as DATE have: in engines that hold to what
         is declared, days and nothing else."""
-        kinds: dict[str, set[str]] = {}
+        return frozenset(name for name, types in self._types.items() if types == {"date"})
+
+    @cached_property
+    def span_columns(self) -> frozenset[str]:
+        """The folded names that only columns declared as INTERVAL have."""
+        return frozenset(
+            name
+            for name, types in self._types.items()
+            if all(declared.startswith("interval") for declared in types)
+        )
+
+    @cached_property
+    def _types(self) -> Mapping[str, set[str]]:
+        """The types that columns are declared as, by their names, all folded."""
+        types: dict[str, set[str]] = {}
         for table in self.tables:
             for column in table.columns:
-                kinds.setdefault(fold_name(column.name), set()).add(column.type.casefold())
-        return frozenset(name for name, declared in kinds.items() if declared == {"date"})
+                types.setdefault(fold_name(column.name), set()).add(column.type.casefold())
+        return types
 
     @cached_property
     def in_sqlite(self) -> Schema:

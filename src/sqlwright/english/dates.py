@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Container, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
@@ -110,9 +110,14 @@ class Moment:
         """Its precision: year, month or day."""
         return {4: "year", 7: "month", 10: "day"}[len(self.first)]
 
-    def is_among(self, texts: Container[str]) -> bool:
-        """True if a query with these texts uses it."""
-        return self.first in texts or self.last in texts
+    def is_among(self, texts: Iterable[str]) -> bool:
+        """True if a query with these texts uses it: its own, or one of a day or time within its
+        first or last part."""
+        return any(
+            text == time or text.startswith((f"{time}-", f"{time} ", f"{time}T"))
+            for text in texts
+            for time in (self.first, self.last)
+        )
 
 
 def moments(text: str, today: date | None = None) -> tuple[Moment, ...]:

@@ -49,7 +49,7 @@ def read_sql(sql: str, schema: Schema) -> f.Query:
     Names are resolved as the schema's dialect does it; in SQLite a double-quoted name that is no
     column is a text. Raises UnsupportedQuery.
     """
-    tree = shaped_tree(sql, schema.dialect, schema.day_columns)
+    tree = shaped_tree(sql, schema.dialect, schema.day_columns, schema.span_columns)
     if tree is None:
         raise UnsupportedQuery("not a query that can be read")
     try:

@@ -54,7 +54,7 @@ def read_query(
 
     `matches` are told with the conditions whose literals they are.
     """
-    tree = shaped_tree(sql, schema.dialect, schema.day_columns)
+    tree = shaped_tree(sql, schema.dialect, schema.day_columns, schema.span_columns)
     if tree is None:
         return ()
     try:
@@ -67,7 +67,7 @@ def read_query(
 def shown_items(sql: str, schema: Schema) -> tuple[str, ...]:
     """The items that a query shows, in words and in order; of a set operation those of its first
     arm. Empty when the text is no query."""
-    tree = shaped_tree(sql, schema.dialect, schema.day_columns)
+    tree = shaped_tree(sql, schema.dialect, schema.day_columns, schema.span_columns)
     select = None if tree is None else first_select(tree)
     if tree is None or select is None:
         return ()

@@ -11,6 +11,8 @@ NUMBER = "number"
 """Mark of a part of a date that is a number where it was written; SQLite's is a text."""
 DAY = "day"
 """Mark of a text that was written as a day."""
+SPAN = "span"
+"""Mark of a column of intervals, whose parts are no parts of a date."""
 _NOW = "now"
 _TIME_OF_DAY = re.compile(r"%[HMSfs]")
 _PLAIN = re.compile(r"(?:%[YmdHMSjwVW]|[-/:. T\d])+")

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from sqlwright.sql.shape.moments import (
     NUMBER,
+    SPAN,
     as_integer,
     days_between,
     is_call,
@@ -37,7 +38,7 @@ def part_named(name: str, node: exp.Expr) -> exp.Expr | None:
     name, bare = name.upper(), node.unnest()
     if isinstance(bare, exp.Sub):
         return _part_between(name, bare)
-    interval = isinstance(bare, exp.Cast) and bare.to.is_type("INTERVAL")
+    interval = (isinstance(bare, exp.Cast) and bare.to.is_type("INTERVAL")) or SPAN in bare.meta
     if interval or isinstance(bare, exp.Interval) or is_call(bare, "AGE", "JUSTIFY_INTERVAL"):
         return None
     if name == "EPOCH":

@@ -26,32 +26,40 @@ Rule = Callable[["exp.Expr"], "exp.Expr | None"]
 
 
 def shaped_tree(
-    sql: str, dialect: str = "sqlite", days: frozenset[str] = frozenset()
+    sql: str,
+    dialect: str = "sqlite",
+    days: frozenset[str] = frozenset(),
+    spans: frozenset[str] = frozenset(),
 ) -> exp.Query | exp.Values | None:
     """The tree, or None when the text is no query or one that can't be read within bounds. Not to
-    be changed: it is shared. `days` are the folded names of columns that hold days and nothing
-    else (`Schema.day_columns`)."""
-    return query_tree(sql) if dialect == "sqlite" else _shaped(sql, dialect, days)
+    be changed: it is shared. `days` and `spans` are the folded names of columns that hold days and
+    intervals, and nothing else (`Schema.day_columns`, `Schema.span_columns`)."""
+    return query_tree(sql) if dialect == "sqlite" else _shaped(sql, dialect, days, spans)
 
 
 @lru_cache(maxsize=_KEPT)
-def _shaped(sql: str, dialect: str, days: frozenset[str]) -> exp.Query | exp.Values | None:
+def _shaped(
+    sql: str, dialect: str, days: frozenset[str], spans: frozenset[str]
+) -> exp.Query | exp.Values | None:
     tree = query_tree(sql, dialect)
     if tree is None:
         return None
     try:
-        return in_shape(tree, dialect_named(dialect), days)
+        return in_shape(tree, dialect_named(dialect), days, spans)
     except RecursionError:
         return None
 
 
 def in_shape(
-    tree: exp.Query | exp.Values, dialect: Dialect, days: frozenset[str] = frozenset()
+    tree: exp.Query | exp.Values,
+    dialect: Dialect,
+    days: frozenset[str] = frozenset(),
+    spans: frozenset[str] = frozenset(),
 ) -> exp.Query | exp.Values:
     """A copy of a tree in SQLite's shape."""
     from sqlglot import exp
 
-    from sqlwright.sql.shape.moments import DAY
+    from sqlwright.sql.shape.moments import DAY, SPAN
 
     rules = _rules(dialect.parser)
     whole = tree.copy()
@@ -62,12 +70,17 @@ def in_shape(
             continue
         if isinstance(node, exp.Column) and fold_name(node.name) in days:
             node.meta[DAY] = True
+        if isinstance(node, exp.Column) and fold_name(node.name) in spans:
+            node.meta[SPAN] = True
         if isinstance(node, exp.Ordered):
             _order(node, dialect)
         rule = rules.get(type(node))
         new = None if rule is None else rule(node)
         if new is not None and node.parent is not None:
             node.replace(new)
+    for division in whole.find_all(exp.Div):  # divides as SQLite does: whole numbers to such
+        division.set("typed", True)
+        division.set("safe", True)
     return whole
 
 

@@ -182,7 +182,9 @@ def escaping(node: exp.Expr) -> exp.Expr | None:
 
 
 def is_value(node: exp.Expr) -> exp.Expr | None:
-    """IS TRUE and IS FALSE."""
+    """IS TRUE and IS FALSE, and IS NOT NULL where the parser keeps the NOT within."""
+    if node.args.get("negate"):
+        return exp.Not(this=exp.Is(this=node.this, expression=node.expression))
     if isinstance(node.expression, exp.Literal):
         return exp.EQ(this=node.this, expression=node.expression)
     return None

@@ -49,7 +49,7 @@ _CLAUSES = frozenset(
 def query_facts(sql: str, schema: Schema) -> QueryFacts | None:
     """The facts of a query in the schema's dialect; None when the text is no query or is nested too
     deeply to be read."""
-    tree = shaped_tree(sql, schema.dialect, schema.day_columns)
+    tree = shaped_tree(sql, schema.dialect, schema.day_columns, schema.span_columns)
     if tree is None:
         return None
     try:

@@ -48,7 +48,7 @@ def left_out(form: f.Query, read: Reading) -> Iterator[Finding]:
         return
     said = texts(form)
     for moment in named:
-        if moment.first not in said and moment.last not in said:
+        if not moment.is_among(said):
             told = f"no query goes by “{moment.said}”"
             time = _Time(moment.said, moment.operator or "=", moment.year, told)
             yield _finding(time, form, read, named)
