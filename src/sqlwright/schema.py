@@ -45,6 +45,8 @@ class Column:
     """A human name from a description file, else empty."""
     description: str = ""
     value_description: str = ""
+    labels: tuple[str, ...] = ()
+    """The values that an enumeration has, in its order; `value_description` tells them, too."""
 
 
 @dataclass(frozen=True)

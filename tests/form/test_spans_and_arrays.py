@@ -130,6 +130,18 @@ def test_spans_are_added_up(postgres: Any, duck: Any, function: f.AggregateName)
 
 
 @pytest.mark.parametrize(
+    ("value", "written"),
+    [("new", "state = 'new'"), ("old", "CAST(state AS TEXT) = 'old'")],
+)
+def test_labels_of_an_enumeration_are_compared_without_a_cast(value: str, written: str) -> None:
+    state = Column("state", "sales.state", labels=("new", "paid"))
+    schema = Schema("shop", (Table("orders", (Column("id", "int"), state)),), (), "postgres")
+    condition = f.Comparison("=", f.Column(ColumnRef("orders", "state")), f.Literal(value))
+    form = f.Select(items=(f.Star("orders"),), where=condition)
+    assert write_sql(form, schema).partition(" WHERE ")[2] == written
+
+
+@pytest.mark.parametrize(
     "form",
     [
         where(f.Comparison(">", DELAY, f.Literal(30))),

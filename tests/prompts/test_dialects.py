@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from sqlwright.prompts.demonstrations import database_script, read_demonstrations
-from sqlwright.prompts.dialects import dialect_rules
+from sqlwright.prompts.dialects import dialect_rules, rules_for
 from sqlwright.prompts.dialects.names import Names
 from sqlwright.prompts.replies import sql_from
 from sqlwright.prompts.schema import render_schema
 from sqlwright.schema import Column, ColumnRef, ForeignKey, Schema, SchemaView, Table
 from sqlwright.sql.dialects import DIALECTS
+from sqlwright.sql.guard import check_query
 from tests.servers.mariadb import MariadbServer
 from tests.servers.postgres import PostgresServer
 
@@ -112,6 +113,48 @@ def test_every_dialect_has_rules() -> None:
         told = " ".join(map(str, rules["writing"]))
         assert dialect.title in told
     assert "Clickhouse" in str(dialect_rules("clickhouse")["writing"][0])
+
+
+KINDS_OF_TYPES = """
+CREATE TABLE trips (delay INTERVAL, tags TEXT[], extras JSON);
+INSERT INTO trips VALUES (INTERVAL '90 minutes', ARRAY['a', 'b'], '{"key": "9"}');
+"""
+FOLLOWED = {
+    "postgres": "SELECT EXTRACT(EPOCH FROM delay) / 60, 'a' = ANY (tags), cardinality(tags), "
+    "CAST(extras ->> 'key' AS INTEGER), e FROM trips CROSS JOIN unnest(tags) AS t(e) "
+    "WHERE delay > INTERVAL '30 minutes'",
+    "duckdb": "SELECT epoch(delay) / 60, list_contains(tags, 'a'), len(tags), "
+    "CAST(extras ->> '$.key' AS INTEGER), unnest(tags) FROM trips "
+    "WHERE delay > INTERVAL '30 minutes'",
+}
+"""Queries that do what the rules on kinds of types say."""
+
+
+@pytest.mark.parametrize("dialect", list(FOLLOWED))
+def test_rules_on_kinds_of_types_run_and_pass_the_check(
+    dialect: str, request: pytest.FixtureRequest
+) -> None:
+    sql = FOLLOWED[dialect]
+    check_query(sql, dialect, readable={"trips"}, columns={"delay", "tags", "extras"})
+    if dialect == "postgres":
+        made = request.getfixturevalue("postgres_database")(KINDS_OF_TYPES)
+        rows = request.getfixturevalue("postgres_server").rows(sql, made)
+    else:
+        duckdb = pytest.importorskip("duckdb", reason="duckdb isn't installed")
+        connection = duckdb.connect()
+        connection.execute(KINDS_OF_TYPES)
+        rows = connection.execute(sql).fetchall()
+    assert _told(rows) == [[90, 1, 2, 9, "a"], [90, 1, 2, 9, "b"]]
+
+
+def test_rules_speak_of_the_kinds_that_a_database_has() -> None:
+    columns = (Column("delay", "interval"), Column("tags", "text[]"), Column("name", "text"))
+    with_kinds = Schema("trips", (Table("trips", columns),), (), "postgres")
+    plain = Schema("trips", (Table("trips", columns[2:]),), (), "postgres")
+    more = [str(rule) for rule in rules_for(with_kinds)["writing"]]
+    assert rules_for(plain) == dialect_rules("postgres")
+    assert [rule for rule in more if "= ANY (x)" in rule or "EPOCH" in rule] == more[-2:]
+    assert not any("->>" in rule for rule in more)
 
 
 def test_sqlite_database_of_examples_is_as_written() -> None:

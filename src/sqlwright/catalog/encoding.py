@@ -8,7 +8,7 @@ import json
 import math
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, cast
 
 from sqlwright.catalog.formats import Format
@@ -22,7 +22,7 @@ VERSION = 2
 _PROFILE = tuple(field.name for field in fields(ColumnProfile))
 _TABLE_PROFILE = tuple(field.name for field in fields(TableProfile))
 _PLAIN_CELLS = frozenset({type(None), bool, int, float, str})
-_COLUMN = tuple(field.name for field in fields(Column))
+_COLUMN = tuple(field.name for field in fields(Column) if field.name != "labels")
 
 
 def catalog_to_json(catalog: Catalog) -> bytes:
@@ -111,9 +111,7 @@ def schema_to_data(schema: Schema) -> dict[str, Any]:
                 "label": table.label,
                 "description": table.description,
                 "definition": table.definition,
-                "columns": [
-                    [getattr(column, field) for field in _COLUMN] for column in table.columns
-                ],
+                "columns": list(map(_column_to_data, table.columns)),
             }
             for table in schema.tables
         ],
@@ -126,10 +124,7 @@ def schema_from_data(data: Mapping[str, Any]) -> Schema:
     tables = tuple(
         Table(
             name=str(table["name"]),
-            columns=tuple(
-                Column(*_typed(values, (str, str, bool, bool, str, str, str)))
-                for values in table["columns"]
-            ),
+            columns=tuple(map(_column_from_data, table["columns"])),
             primary_key=tuple(map(str, table["primary_key"])),
             kind="view" if table["kind"] == "view" else "table",
             namespace=str(table.get("namespace", "")),
@@ -141,6 +136,18 @@ def schema_from_data(data: Mapping[str, Any]) -> Schema:
     )
     keys = tuple(map(_key_from_data, data["foreign_keys"]))
     return Schema(str(data["name"]), tables, keys, str(data["dialect"]))
+
+
+def _column_to_data(column: Column) -> list[Any]:
+    """The fields in order; labels stand behind them where there are some."""
+    fields_of_all = [getattr(column, field) for field in _COLUMN]
+    return [*fields_of_all, list(column.labels)] if column.labels else fields_of_all
+
+
+def _column_from_data(values: Sequence[Any]) -> Column:
+    plain, labels = values[: len(_COLUMN)], values[len(_COLUMN) :]
+    found = Column(*_typed(plain, (str, str, bool, bool, str, str, str)))
+    return replace(found, labels=tuple(map(str, labels[0]))) if labels else found
 
 
 def _key_to_data(key: ForeignKey) -> list[Any]:

@@ -9,7 +9,7 @@ from sqlwright.english.dates import speaks_of_now
 from sqlwright.english.languages import foreign_language
 from sqlwright.messages import Span, Text
 from sqlwright.prompts.cells import WORDS, SpanWriter, sql_pieces, typed, words_typed
-from sqlwright.prompts.dialects import dialect_rules
+from sqlwright.prompts.dialects import rules_for
 from sqlwright.prompts.measures import newest
 from sqlwright.prompts.templates import model_text, plain_text, question_text
 from sqlwright.protocols import Context
@@ -33,7 +33,7 @@ def asked(state: State, context: Context | None = None) -> dict[str, Any]:
             for turn in state.question.history
         ],
         "dialect": plain_text(dialect.title),
-        "written": dialect_rules(dialect.name),
+        "written": rules_for(state.view.schema),
         "today": Text() if context is None else _today(state, context),
     }
 

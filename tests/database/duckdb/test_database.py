@@ -67,7 +67,12 @@ def test_the_schema_is_read(stored: DuckdbDatabase) -> None:
         Column("id", "INTEGER", nullable=False),
         Column("name", "VARCHAR", nullable=False, description="Full name"),
         Column("age", "INTEGER"),
-        Column("mood", "ENUM", value_description="sad, it's ok, happy"),
+        Column(
+            "mood",
+            "ENUM",
+            value_description="one of: sad, it's ok, happy",
+            labels=("sad", "it's ok", "happy"),
+        ),
     )
     assert [c.name for c in orders.columns if c.generated] == ["half"]
     assert orders.primary_key == ("number", "line")

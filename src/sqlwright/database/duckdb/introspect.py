@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from sqlwright.database.enumerations import MOST_LABELS, labels_told
 from sqlwright.database.failures import READ_FAILURES, read_failure
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.errors import UnsafeQuery
@@ -40,8 +41,6 @@ _ENUM = re.compile(r"^ENUM\((.*)\)$", re.DOTALL)
 _LABEL = re.compile(r"'((?:[^']|'')*)'")
 LONGEST_DEFINITION = 4_000
 """Characters of a view's query that is kept; a longer one isn't, since half of one misleads."""
-MOST_LABELS = 100
-"""Labels of an enumeration that are kept."""
 
 
 def read_schema(connection: DatabaseReader, name: str) -> Schema:
@@ -121,9 +120,11 @@ def _column(name: str, kind: str, nullable: bool, comment: str, made: bool) -> C
     labels = _ENUM.match(kind)
     if labels is None:
         return Column(name, kind, nullable, made, description=comment)
-    known = [label.replace("''", "'") for label in _LABEL.findall(labels[1])]
-    shown = ", ".join(known[:MOST_LABELS]) + ", ..." * (len(known) > MOST_LABELS)
-    return Column(name, "ENUM", nullable, made, description=comment, value_description=shown)
+    known = tuple(label.replace("''", "'") for label in _LABEL.findall(labels[1]))
+    return Column(
+        name, "ENUM", nullable, made, description=comment, value_description=labels_told(known),
+        labels=known[:MOST_LABELS],
+    )  # fmt: skip
 
 
 def _view_query(create: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlwright.database.enumerations import MOST_LABELS, labels_told
 from sqlwright.protocols import RowReader
 from sqlwright.schema import Column, ForeignKey, Schema, Table, fold_name
 from sqlwright.sql.dialects import MYSQL
@@ -44,8 +45,6 @@ _VIEWS = """
 """
 LONGEST_DEFINITION = 4_000
 """Characters of a view's query that is kept; half of a longer one would mislead."""
-_MOST_LABELS = 100
-"""Labels of an enumeration that are told."""
 _LISTED = re.compile(r"(enum|set)\((.*)\)", re.IGNORECASE | re.DOTALL)
 _LABEL = re.compile(r"'((?:[^'\\]|''|\\.)*)'", re.DOTALL)
 
@@ -128,25 +127,26 @@ def _name(base: object, table: object, server: Server) -> str:
 
 def _column(name: str, declared: str, nullable: str, comment: str, extra: str) -> Column:
     listed = _LISTED.fullmatch(declared)
+    kind = listed[1].lower() if listed else ""
+    labels = _labels(listed[2]) if listed else ()
+    told = labels_told(labels).replace("one", "any") + ", with commas" if kind == "set" else ""
     return Column(
         name=str(name),
-        type=listed[1].lower() if listed else str(declared),
+        type=kind or str(declared),
         nullable=nullable == "YES",
         generated="GENERATED" in str(extra).upper().replace("DEFAULT_GENERATED", ""),
         description=str(comment or "").strip(),
-        value_description=_labels(listed[1].lower(), listed[2]) if listed else "",
+        value_description=labels_told(labels) if kind == "enum" else told,
+        labels=labels[:MOST_LABELS] if kind == "enum" else (),
     )
 
 
-def _labels(kind: str, text: str) -> str:
-    """The values of an enumeration or a set, as a sentence."""
-    labels = [
+def _labels(text: str) -> tuple[str, ...]:
+    """The values of an enumeration or a set."""
+    return tuple(
         re.sub(r"''|\\(.)", lambda found: found[1] or "'", label, flags=re.DOTALL)
         for label in _LABEL.findall(text)
-    ]
-    shown = ", ".join(f"'{label}'" for label in labels[:_MOST_LABELS])
-    more = ", ..." if len(labels) > _MOST_LABELS else ""
-    return f"One of {shown}{more}" if kind == "enum" else f"Any of {shown}{more}, with commas"
+    )
 
 
 def _foreign_keys(

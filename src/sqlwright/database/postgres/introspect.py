@@ -13,13 +13,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sqlwright.database.enumerations import MOST_LABELS, labels_told
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.schema import Column, ForeignKey, Schema, Table, fold_name
 
 LONGEST_DEFINITION = 4_000
 """Characters of a view's query that is kept; a longer one isn't, since half of one misleads."""
-MOST_LABELS = 100
-"""Values of an enumeration that are listed."""
 _READABLE = """
     SELECT c.oid, c.relname, c.relkind, c.reltuples, n.nspname, c.whole,
         n.nspname = pg_catalog.current_schema() AND pg_catalog.pg_table_is_visible(c.oid) AS usual
@@ -194,20 +193,18 @@ def _columns(connection: DatabaseReader) -> defaultdict[Any, Columns]:
             nullable=not required,
             generated=bool(generated),
             description=str(description or ""),
-            value_description=labels.get(type_oid, ""),
+            value_description=labels_told(labels[type_oid]) if type_oid in labels else "",
+            labels=labels.get(type_oid, ())[:MOST_LABELS],
         )
     return columns
 
 
-def _labels(connection: DatabaseReader) -> dict[Any, str]:
-    """The values of each enumeration, as a sentence's part."""
+def _labels(connection: DatabaseReader) -> dict[Any, tuple[str, ...]]:
+    """The values of each enumeration, by its number."""
     found: defaultdict[Any, list[str]] = defaultdict(list)
     for oid, label in _rows(connection, _LABELS):
         found[oid].append(str(label))
-    return {
-        oid: "one of: " + ", ".join(labels[:MOST_LABELS]) + " ..." * (len(labels) > MOST_LABELS)
-        for oid, labels in found.items()
-    }
+    return {oid: tuple(labels) for oid, labels in found.items()}
 
 
 def _viewed(connection: DatabaseReader, tables: Mapping[int, Table]) -> dict[str, frozenset[str]]:

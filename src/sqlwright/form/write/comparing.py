@@ -132,7 +132,8 @@ class ConditionWriter(TypedWriter):
                 return self.expression(operand), [str(truth).upper() for truth in truths]
         if kind == "boolean" and all(not isinstance(value, str) for value in values):
             return self.number(operand), [self.constant(value) for value in values]
-        if all(fits_as_moment(value, kind) for value in values):
+        labels = equal and all(self.kinds.has_label(operand, value) for value in values)
+        if labels or all(fits_as_moment(value, kind) for value in values):
             return self.expression(operand), [self.constant(value) for value in values]
         return self.text(operand), [self.text(one) for one in constants]
 

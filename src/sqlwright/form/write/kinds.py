@@ -18,10 +18,8 @@ Kind = OneOf[
 `other` is what is compared and shown as its text: identifiers, documents, lists of labels."""
 
 NUMBERS: frozenset[Kind] = frozenset({"integer", "days", "decimal", "real"})
-_SPAN = re.compile(
-    r"\d+(?:\.\d+)? (?:millisecond|second|minute|hour|day|week|month|year)s?"
-    r"|\d+:[0-5]\d:[0-5]\d(?:\.\d+)?"
-)
+_SPAN = re.compile(r"\d+(?:\.\d+)? [a-z]+|\d+:[0-5]\d:[0-5]\d(?:\.\d+)?")
+"""An amount with its unit, or hours, minutes and seconds."""
 MOMENTS: frozenset[Kind] = frozenset({"date", "timestamp"})
 _KINDS: dict[str, Kind] = {
     **dict.fromkeys(
@@ -117,6 +115,11 @@ class Kinds:
                 return self.united([then] if otherwise is None else [then, otherwise])
             case f.Subquery(query):
                 return self.of_item(query, 0)
+
+    def has_label(self, node: f.Expression, value: str | float) -> bool:
+        """True of a column of an enumeration that a constant is a label of."""
+        found = self._schema.column(node.ref) if isinstance(node, f.Column) else None
+        return found is not None and value in found.labels
 
     def of_element(self, column: f.Column) -> Kind:
         """The kind of the elements of a column of arrays."""

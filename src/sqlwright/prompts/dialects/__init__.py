@@ -13,18 +13,35 @@ from importlib.resources import files
 from typing import Any
 
 from sqlwright.messages import Text
+from sqlwright.schema import Schema
 from sqlwright.sql.dialects import dialect_named
 
 OTHER = "other"
 
 
-@cache
-def dialect_rules(dialect: str) -> Mapping[str, Any]:
+def rules_for(schema: Schema) -> Mapping[str, Any]:
     """The variable `written` of a template: `nulls`, `types` (a list), `number` and `writing` (a
-    list)."""
+    list), for queries over a schema."""
+    kinds = {kind_of(column.type) for table in schema.tables for column in table.columns}
+    return dialect_rules(schema.dialect, frozenset(kinds))
+
+
+def kind_of(declared: str) -> str:
+    """The kind of a type that rules may speak of: "array", "interval" or "json"; else empty."""
+    name = declared.casefold()
+    if name.endswith("]"):
+        return "array"
+    return next((kind for kind in ("interval", "json") if name.startswith(kind)), "")
+
+
+@cache
+def dialect_rules(dialect: str, kinds: frozenset[str] = frozenset()) -> Mapping[str, Any]:
+    """The same for a dialect, with the rules on some kinds of types."""
     title = dialect_named(dialect).title
     known = _rules()
-    told = known.get(dialect, known[OTHER])
+    told = dict(known.get(dialect, known[OTHER]))
+    further = [rule for kind, rule in told.pop("of", {}).items() if kind in kinds]
+    told["writing"] = [*told["writing"], *further]
     return {name: _texts(value, title) for name, value in told.items()}
 
 

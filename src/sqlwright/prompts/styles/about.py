@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlwright.messages import HIDDEN, Span
 from sqlwright.prompts.cells import SpanWriter, flat
 from sqlwright.prompts.columns import ColumnKnowledge
+from sqlwright.prompts.dialects import kind_of
 from sqlwright.prompts.dialects.names import Names
 from sqlwright.prompts.measures import counts, least_and_greatest, missing, mixture, written
 from sqlwright.prompts.styles.laid import ShownTable
@@ -49,7 +50,7 @@ def write_about(
             spans.append(Span(_SOME, "value", _SOME))
         if not key and ref not in known.joined:
             ranged = (counts_too or known.frequent) and not listed.every
-            kind = written(profile, ranged=ranged)
+            kind = "" if is_native(column) else written(profile, ranged=ranged)
             span = least_and_greatest(profile) if ranged else ""
             spans.append(Span(" ".join(filter(None, (kind, span))), "value", kind))
     for number, part in enumerate(part for part in spans if part.text):
@@ -62,6 +63,8 @@ def write_about(
     if listed.literals:
         absent = always and profile is not None and bool(missing(profile))
         word = "one of " if listed.every else "e.g. "
+        if listed.every and column.labels:
+            word = "in use: "
         if always:
             word = "otherwise always " if absent else "always "
         writer.add(f"{opening}{word}")
@@ -79,6 +82,11 @@ def _measured(
         few = counts(profile, key=key, rough=True)
         yield Span(counts(profile, key=key), "value", few)
     yield Span(mixture(profile), "value", mixture(profile, rough=True))
+
+
+def is_native(column: Column) -> bool:
+    """True of a column of intervals or arrays, whatever their values look like as texts."""
+    return kind_of(column.type) in {"array", "interval"}
 
 
 def typed_name(column: Column, written: Names) -> str:
