@@ -150,6 +150,7 @@ def test_labels_of_an_enumeration_are_compared_without_a_cast(value: str, writte
         where(f.Comparison("=", MARKS, f.Literal("night"))),
         f.Select(items=(f.Arithmetic("/", DELAY, f.Literal(60)),)),
         f.Select(items=(f.Aggregate("sum", TAGS),)),
+        f.Select(items=(f.Function("year", (DELAY,)),)),
         f.Select(items=(f.Aggregate("stddev", DELAY),)),
     ],
 )

@@ -158,7 +158,7 @@ def scan_columns(
         whole = False
     whole = whole and not statements.sampled
     columns = [
-        _finished(
+        finished(
             ColumnRef(sample.table.name, sample.table.columns[at].name),
             tally,
             plan.indexing,
@@ -210,8 +210,9 @@ def count_values(
     if len(rows) > most:
         return None
     tally = ColumnTally(most)
+    rows.sort(key=lambda row: str(row[0]))  # engines that count side by side have no order
     tally.add_counted((cell, rows) for cell, rows in rows if isinstance(rows, int))
-    return _finished(ColumnRef(sample.table.name, column.name), tally, "waiting", sampled=False)
+    return finished(ColumnRef(sample.table.name, column.name), tally, "waiting", sampled=False)
 
 
 def column_groups(table: Table, rows: int | None) -> Iterator[range]:
@@ -345,7 +346,8 @@ def _keep_sample(tallies: Sequence[ColumnTally], sample: Sequence[Sequence[Cell]
             tally.add(cells)
 
 
-def _finished(ref: ColumnRef, tally: ColumnTally, kind: Indexing, *, sampled: bool) -> ColumnScan:
+def finished(ref: ColumnRef, tally: ColumnTally, kind: Indexing, *, sampled: bool) -> ColumnScan:
+    """A column's scan, of what was counted; of kind "waiting" with its texts."""
     texts: list[tuple[str, int]] = []
     if kind == "waiting":
         kind = "whole"

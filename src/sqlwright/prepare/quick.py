@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from sqlwright.catalog.elements import with_elements
 from sqlwright.catalog.joins import infer_joins, with_joins
 from sqlwright.catalog.plain import indexable_text
 from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
@@ -178,8 +179,10 @@ class _TableScans:
 
     def _scan(self, table: Table, caps: ScanLimits) -> TableScan:
         """One table; one that is damaged gets a note, since the others may do."""
+        dialect = dialect_of(self.schema)
         try:
-            return scan_table(self.reading, table, caps, dialect=dialect_of(self.schema))
+            scan = scan_table(self.reading, table, caps, dialect=dialect)
+            return with_elements(self.reading, table, dialect, scan, caps.rows)
         except DatabaseUnavailable as error:
             self.failures[table.name] = error
             return unread(table, error)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sqlwright.catalog.elements import with_elements
 from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
 from sqlwright.catalog.scan import (
     ScanLimits,
@@ -173,6 +174,7 @@ class TableReading:
         count = self._rows_of(table, total)
         limits = ScanLimits(rows=most)
         scan = scan_columns(self.reading, self._sample, positions, limits, progress=count)
+        scan = with_elements(self.reading, table, self.dialect, scan, most)
         if self.reach.counting and scan.profile.sampled and table.kind == "table":
             self._count_values(scan, positions)
         if share is not None and self.reading.remaining() <= 0:

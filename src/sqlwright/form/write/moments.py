@@ -119,8 +119,11 @@ class MomentWriter:
         return f"CAST({text} AS {word})"
 
     def _as_text(self, node: f.Expression) -> str:
-        if self._kinds.of(node) == "text":
+        kind = self._kinds.of(node)
+        if kind == "text":
             return self._text(node)
+        if kind in {"span", "array"}:
+            raise UnsupportedQuery(f"no date is read of a value of kind {kind}")
         return self._words.text.format(self._text(node))
 
     def _part(self, letter: str, node: f.Expression) -> str:
