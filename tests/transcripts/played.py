@@ -163,7 +163,11 @@ def play(transcript: Transcript, folder: Path, *, lenient: bool = False) -> Play
 
 
 def database_file(name: str, folder: Path) -> Path:
-    """The named database, made in `folder` unless it is there."""
+    """The named database, made in `folder` unless it is there: DuckDB's of a script that ends so,
+    else SQLite's."""
+    script = FOLDER / f"{Path(name).stem}.duckdb.sql"
+    if script.exists():
+        return _duckdb_file(script, folder)
     path = folder / f"{Path(name).stem}.sqlite"
     if path.exists():
         return path
@@ -177,6 +181,16 @@ def database_file(name: str, folder: Path) -> Path:
         connection.executescript(script.read_text("utf-8"))
     finally:
         connection.close()
+    return path
+
+
+def _duckdb_file(script: Path, folder: Path) -> Path:
+    import duckdb
+
+    path = folder / script.name.removesuffix(".sql")
+    if not path.exists():
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(script.read_text("utf-8"))
     return path
 
 
