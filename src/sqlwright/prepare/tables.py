@@ -39,21 +39,20 @@ COUNTED_VALUES = 200_000
 COUNT_SECONDS = 10.0
 """Seconds that it may take for each column."""
 _BEGUN = "begun"
-"""Marks a preparation of a database that can't tell what has changed."""
+"""Marks a preparation of data that may change untold."""
 _BEGUN_SECONDS = 86_400.0
 """Seconds, a day, after which what an interrupted one of these has read is read anew."""
 
 
 def table_keys(
-    schema: Schema, marks: Mapping[str, str] | None, fingerprint: str, reach: Reach
+    schema: Schema, marks: Mapping[str, str], whole: str, reach: Reach
 ) -> dict[str, str]:
     """Names of each table's stages: the same as long as its data, its columns and how much is read
-    of it are. Without a mark of its own a table changes with the whole database."""
-    digests = {name.casefold(): mark for name, mark in (marks or {}).items()}
-    everything = fingerprint if marks is None else repr(sorted(digests.items()))
+    of it are. Without a mark of its own a table changes with the `whole` database, a view too: it
+    may show tables that aren't listed."""
     keys = {}
     for table in schema.tables:
-        data = (marks or {}).get(table.name, everything)
+        data = marks.get(table.name) or whole
         shape = [table.name, table.kind, *((c.name, c.type) for c in table.columns)]
         if reach.rows is not None:
             shape.append(f"{reach.rows} rows")
@@ -64,8 +63,8 @@ def table_keys(
 
 
 def attempt(stages: Path) -> str:
-    """Stands for the data of a database that can't tell whether it has changed: the same until a
-    preparation has ended, so that one that was interrupted goes on. Raises `WorkspaceError`."""
+    """Stands for data of which nobody can tell whether it has changed: the same until a preparation
+    has ended, so that one that was interrupted goes on. Raises `WorkspaceError`."""
     path = stages / _BEGUN
     try:
         if abs(time.time() - path.stat().st_mtime) < _BEGUN_SECONDS:
