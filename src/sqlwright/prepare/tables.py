@@ -19,16 +19,15 @@ from sqlwright.catalog.scan import (
     joined,
     sample_table,
     scan_columns,
-    source_of,
     unread,
 )
-from sqlwright.catalog.statements.sampling import Source
+from sqlwright.catalog.statements.sampling import Sources
 from sqlwright.prepare.progress import Progress, ProgressSink
 from sqlwright.prepare.reach import Reach
 from sqlwright.prepare.storage.paths import write_private
 from sqlwright.prepare.storage.stages import load_stage, save_stage
 from sqlwright.schema import Schema, Table
-from sqlwright.sql.dialects import Dialect, dialect_of
+from sqlwright.sql.dialects import dialect_of
 
 VIEW_ROWS = 100_000
 """Rows of a view that are read: each of them may cost any amount of work."""
@@ -96,12 +95,9 @@ class TableReading:
     unfinished: bool = False
     """True if the time was up before all was read that may be."""
     _sample: TableSample | None = None
-    _sources: dict[str, Source] = field(default_factory=dict)
 
-    @property
-    def dialect(self) -> Dialect:
-        """The database's dialect."""
-        return dialect_of(self.schema)
+    def __post_init__(self) -> None:
+        self._sources = Sources(self.reading, dialect_of(self.schema))
 
     def all(self) -> dict[str, TableScan]:
         """The scans by table, in the schema's order. With a limit of time small tables come first,
@@ -116,16 +112,10 @@ class TableReading:
             found[table.name] = self._scan(table, share)
         return {table.name: found[table.name] for table in tables}
 
-    def _source(self, table: Table) -> Source:
-        """The table with its extent, which is asked for once: to count, some engines read it."""
-        if table.name not in self._sources:
-            self._sources[table.name] = source_of(self.reading, table, self.dialect)
-        return self._sources[table.name]
-
     def _size(self, table: Table) -> float:
         """Cells of a table, about; what isn't known comes last."""
         try:
-            rows = self._source(table).rows
+            rows = self._sources.of(table).rows
         except (Unreadable, OutOfTime):
             rows = None
         return float("inf") if rows is None else float(rows * len(table.columns))
@@ -139,7 +129,7 @@ class TableReading:
                 groups = [
                     self._scan_group(table, f"{self.keys[table.name]}-{number}", positions, share)
                     for number, positions in enumerate(
-                        column_groups(table, self._source(table).rows)
+                        column_groups(table, self._sources.of(table).rows)
                     )
                 ]
         except (Unreadable, OutOfTime) as error:
@@ -161,7 +151,7 @@ class TableReading:
         if scan is not None and [column.ref.column for column in scan.columns] == names:
             return scan, False
         if self._sample is None or self._sample.table is not table:
-            self._sample = sample_table(self.reading, self._source(table))
+            self._sample = sample_table(self.reading, self._sources.of(table))
         most = self.reach.rows
         if table.kind == "view":
             most = VIEW_ROWS if most is None else min(most, VIEW_ROWS)

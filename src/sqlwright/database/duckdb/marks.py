@@ -41,7 +41,7 @@ def read_marks(
     """The mark of each table by its name; `whole` is the file's. Raises ReadFailed when the file
     can't be read, and whatever `stop` raises."""
     sizes = {
-        str(own) if space == DUCKDB.namespace else f"{space}.{own}": size
+        str(own) if space == DUCKDB.namespace else f"{space!s}.{own!s}": size
         for space, own, size in reader.rows(_SIZES)
     }
     until = time.monotonic() + ALL_SECONDS
