@@ -186,4 +186,4 @@ _EXTENTS: Mapping[str, Callable[[TimedReader, Table, Dialect], Extent | None]] =
     "mysql": _estimated,
     "mariadb": _estimated,
 }
-"""How each engine tells; of others the rows are counted."""
+"""The way of each engine; of others the rows are counted."""

@@ -141,7 +141,7 @@ class FilesDatabase(DuckdbBased):
         return sum(path.stat().st_size for path in self._found.paths)
 
     def _told(self, paths: Iterable[Path]) -> list[str]:
-        """What the file system tells of files. Raises DatabaseUnavailable."""
+        """Files as the file system tells of them. Raises DatabaseUnavailable."""
         try:
             return [f"{path}:{file_token(path)}" for path in paths]
         except OSError as error:

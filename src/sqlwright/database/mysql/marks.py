@@ -1,5 +1,5 @@
-"""What tells that data or definitions on a server have changed: one text for all of it, and one for
-each table.
+"""Texts that change with data and definitions on a server: one for all of it, and one for each
+table.
 
 The server tells the second of each table's last change, and what it tells is true of two storage
 engines only: InnoDB notes the time when a transaction ends, MyISAM writes its files at once. Aria
@@ -63,7 +63,7 @@ _SERVER = """
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What the server tells of changes."""
+    """Changes as the server tells of them."""
 
     fingerprint: str
     """Changes when the stored data may have changed; empty where that can't be told of every

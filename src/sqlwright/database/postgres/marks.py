@@ -1,5 +1,5 @@
-"""What tells that data or definitions on a server have changed: one text for all of it, and one for
-each table.
+"""Texts that change with data and definitions on a server: one for all of it, and one for each
+table.
 
 The server counts the rows that were inserted, updated and deleted in every table, whoever did it
 and whether or not it was undone; the counts only grow, and they are lost together with the times at
