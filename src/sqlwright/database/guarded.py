@@ -113,8 +113,9 @@ class GuardedDatabase(ABC):
         self, schema: Schema, stop: StopReading | None = None
     ) -> Mapping[str, str] | None:
         """A mark of each table by its name, which changes when its rows may have changed; an empty
-        one where that can't be told of it, and none for views. None when it can't be told at all.
-        `stop` is called now and then and may raise."""
+        one where that can't be told of it, so that it is read again. What has no mark, as most
+        views, changes with the whole database. None when it can't be told of any. `stop` is called
+        now and then and may raise."""
         del schema, stop
         return None
 
