@@ -51,7 +51,8 @@ def test_what_is_gone_since_prepare_is_told(made: Path, tmp_path: Path) -> None:
     workspace = open_workspace(str(made), folder=folder)
     try:
         assert workspace.notes[0].startswith(
-            "The database has changed since it was prepared, 2 columns are new, pets.age is gone."
+            "The database has changed since it was prepared, visits, owners.phone are new, "
+            "pets.age is gone."
         )
     finally:
         workspace.database.close()

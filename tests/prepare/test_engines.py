@@ -6,7 +6,6 @@ import datetime
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -46,44 +45,6 @@ MANY = {
     "mariadb": "CREATE TABLE {0} (id INTEGER PRIMARY KEY, name VARCHAR(40)); INSERT INTO {0}"
     " SELECT seq, concat('name ', seq % 5000) FROM seq_1_to_{1}; ANALYZE TABLE {0};",
 }
-
-
-@dataclass
-class Place:
-    """A database of one engine and a way to change it."""
-
-    engine: str
-    url: str
-    change: Callable[[str], None]
-
-
-@pytest.fixture(params=["duckdb", "postgres", "mariadb"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Place]:
-    """Makes a database of each engine from a script."""
-    engine: str = request.param
-
-    def made(script: str) -> Place:
-        if engine == "duckdb":
-            duckdb = pytest.importorskip("duckdb", reason="duckdb isn't installed")
-            path = tmp_path / "pets.duckdb"
-
-            def change(sql: str) -> None:
-                with duckdb.connect(str(path)) as connection:
-                    connection.execute(sql)
-
-            change(script)
-            return Place(engine, str(path), change)
-        server: Any = request.getfixturevalue(f"{engine}_server")
-        name = server.create(script)
-        url = (
-            server.reader(name, "SELECT ON ALL TABLES IN SCHEMA public")
-            if engine == "postgres"
-            else server.reader(name)
-        )
-        return Place(engine, url, lambda sql: server.run(sql, name))
-
-    made.engine = engine  # type: ignore[attr-defined]
-    return made
 
 
 @pytest.fixture
@@ -251,5 +212,5 @@ def test_how_old_it_is_where_nothing_tells_of_changes(
     (note,) = opened(url, folder).notes
     assert note.startswith("The database was prepared 3 days ago; whether it has changed since can")
     postgres_server.run("ALTER TABLE pets ADD COLUMN colour TEXT", name)
-    assert "prepared, 1 column is new. " in opened(url, folder).notes[0]
+    assert "prepared, pets.colour is new. " in opened(url, folder).notes[0]
     assert prepare(url, folder=folder).read == ("owners", "pets")

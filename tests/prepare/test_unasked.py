@@ -235,7 +235,7 @@ def test_a_large_one_that_changed_keeps_its_note_in_one_line(
     change(large, "ALTER TABLE words ADD COLUMN more TEXT")
     (note,) = opened(large).workspace.notes
     assert note == (
-        "The database has changed since it was prepared, 1 column is new. "
+        "The database has changed since it was prepared, words.more is new. "
         f"To find new values, too: sqlwright prepare {large}"
     )
 

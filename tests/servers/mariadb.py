@@ -30,6 +30,8 @@ _SETTINGS = (
     "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--skip-log-bin",
     "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=16M", "--max-connections=80",
     "--default-time-zone=+00:00", "--skip-name-resolve", "--bind-address=127.0.0.1",
+    # Else the databases of many tests would make it forget when tables were changed.
+    "--table-definition-cache=20000",
 )  # fmt: skip
 
 
@@ -135,6 +137,7 @@ def _initialise(install: str, folder: Path, user: int) -> None:
         [
             install, "--no-defaults", f"--datadir={folder / 'data'}", "--skip-test-db",
             "--auth-root-authentication-method=normal", "--innodb-log-file-size=16M",
+            f"--tmpdir={folder}",  # a server that starts removes what others have in a shared one
         ],
         capture_output=True, text=True, check=False, cwd="/",
         env={"PATH": f"{os.defpath}:/usr/sbin", "LC_ALL": "C"}, **who,
@@ -169,7 +172,7 @@ def start_server(
     command = (
         programs[0], "--no-defaults", f"--datadir={folder / 'data'}",
         f"--port={server.port}", f"--socket={server.socket}",
-        f"--pid-file={folder / 'data' / 'pid'}", *_SETTINGS,
+        f"--pid-file={folder / 'data' / 'pid'}", f"--tmpdir={folder}", *_SETTINGS,
     )  # fmt: skip
     stop = start_kept(command, user, folder, lambda: _accepts(server))
     return server, stop

@@ -17,9 +17,9 @@ from sqlwright.catalog.formats import is_opaque, recognise_formats
 from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
 from sqlwright.catalog.records import ColumnProfile, Indexing, TableProfile
 from sqlwright.catalog.statements.columns import Expression, family_of, light, whole
-from sqlwright.catalog.statements.extent import extent_of
 from sqlwright.catalog.statements.sampling import (
     Source,
+    Sources,
     Statements,
     counted_values,
     some_rows,
@@ -109,12 +109,7 @@ class TableSample:
 
 def estimated_rows(reading: TimedReader, table: Table, dialect: Dialect = SQLITE) -> int | None:
     """About how many rows a table has, at once; None when it can't be told without counting."""
-    return source_of(reading, table, dialect).rows
-
-
-def source_of(reading: TimedReader, table: Table, dialect: Dialect = SQLITE) -> Source:
-    """A table and its extent, which the engine is asked for. Raises `OutOfTime`, `Cancelled`."""
-    return Source(table, dialect, extent_of(reading, table, dialect))
+    return Sources(reading, dialect).of(table).rows
 
 
 def sample_table(reading: TimedReader, source: Source) -> TableSample:
@@ -181,12 +176,27 @@ def scan_table(
     """Profile every column of a table. Never fails but for `Cancelled` and `DatabaseUnavailable`:
     a table that can't be read gets empty profiles and a note."""
     try:
-        sample = sample_table(reading, source_of(reading, table, dialect))
+        source = Sources(reading, dialect).of(table)
     except (Unreadable, OutOfTime) as error:
         return unread(table, error)
+    return scan_source(reading, source, limits, progress=progress)
+
+
+def scan_source(
+    reading: TimedReader,
+    source: Source,
+    limits: ScanLimits,
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> TableScan:
+    """`scan_table` of a table whose extent is known."""
+    try:
+        sample = sample_table(reading, source)
+    except (Unreadable, OutOfTime) as error:
+        return unread(source.table, error)
     groups = [
         scan_columns(reading, sample, positions, limits, progress=progress)
-        for positions in column_groups(table, sample.rows)
+        for positions in column_groups(source.table, sample.rows)
     ]
     return joined(groups)
 

@@ -112,10 +112,17 @@ class GuardedDatabase(ABC):
     def table_marks(
         self, schema: Schema, stop: StopReading | None = None
     ) -> Mapping[str, str] | None:
-        """A mark of each table by its name, which changes when its rows may have changed; views
-        have none. None when it can't be told. `stop` is called now and then and may raise."""
+        """A mark of each table by its name, which changes when its rows may have changed; an empty
+        one where that can't be told of it, so that it is read again. What has no mark, as most
+        views, changes with the whole database. None when it can't be told of any. `stop` is called
+        now and then and may raise."""
         del schema, stop
         return None
+
+    def settle(self, stop: StopReading, *, kept: bool) -> None:  # noqa: B027 - most tell at once
+        """Wait, some seconds at most, until `fingerprint` and `table_marks` tell of all that was
+        changed before; `kept` is true if anything that was read under earlier ones may be kept.
+        `stop` is called now and then and may raise. Raises DatabaseUnavailable."""
 
     def rights(self) -> LoginRights | None:
         """The rights of the login, were it not for sqlwright; None where there is no login. Raises

@@ -84,6 +84,7 @@ def prepare(
     vectors: bool = False,
     rows: int | None = None,
     seconds: float | None = None,
+    settle: bool = True,
     progress: ProgressSink = no_progress,
     run: Run | None = None,
 ) -> Prepared:
@@ -96,7 +97,8 @@ def prepare(
     Of each table at most `rows` are read, of a larger one as many from all over it (default: all of
     a SQLite file's, else `MOST_ROWS`); all of them within about `seconds`, in which the rest of the
     work is not counted. Resumes where an earlier call was stopped or out of time, and reads only
-    tables that have changed since, where the engine tells.
+    tables that have changed since, where the engine tells; some tell it seconds later, for which
+    `settle` waits.
     Raises `DatabaseUnavailable`, `WorkspaceError` (the folder can't be written, the disk is full)
     and `Cancelled`; what was prepared before stays in force then.
     """
@@ -111,6 +113,9 @@ def prepare(
             progress(Progress("waiting", f"for process {holder}", 0, None))
 
         with locked(folder, run, waiting):
+            if settle:
+                progress(Progress("changes", "", 0, None))
+                database.settle(run.check, kept=(folder / STAGES).exists())
             described = description_folder(database, descriptions)
             reach = reach_into(database, rows, seconds)
             found = _still_good(folder, database, described, reach)
@@ -199,9 +204,11 @@ class _Build:
         make_private(stages)
         self._sweep(None)
         schema, notes = described_schema(self.database, self.described)
-        marks = self.database.table_marks(schema, self.run.check)
-        state = fingerprint or (attempt(stages) if marks is None else "")
-        keys = table_keys(schema, marks, state, self.reach)
+        marks = self.database.table_marks(schema, self.run.check) or {}
+        whole = fingerprint
+        if not fingerprint or "" in marks.values():
+            whole += attempt(stages)
+        keys = table_keys(schema, marks, whole, self.reach)
         with self.database.reader() as reader:
             scans = self._scans(schema, keys, reader)
             columns = {column.ref: column for scan in scans.values() for column in scan.columns}

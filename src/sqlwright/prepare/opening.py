@@ -236,11 +236,18 @@ def _joined_as(schema: Schema, known: Schema) -> Schema:
     return with_joins(schema, inferred)
 
 
-def _gone(known: Schema, schema: Schema) -> list[str]:
-    """Tables, and columns of those that are left, that were known and aren't there any more."""
-    tables = [table.name for table in known.tables if schema.table(table.name) is None]
-    columns = [str(ref) for ref in known.columns if ref.table not in tables]
-    return tables + [ref for ref in columns if ref not in set(map(str, schema.columns))]
+def _missing(schema: Schema, other: Schema) -> list[str]:
+    """Tables, and columns of tables that both have, that another schema lacks."""
+    tables = [table.name for table in schema.tables if other.table(table.name) is None]
+    exists = frozenset(other.columns)
+    return tables + [
+        str(ref) for ref in schema.columns if ref.table not in tables and ref not in exists
+    ]
+
+
+def _told(names: list[str], what: str) -> str:
+    """Part of a sentence about names, if there are any."""
+    return f", {listed(names)} {'is' if len(names) == 1 else 'are'} {what}" if names else ""
 
 
 def _stale(
@@ -260,10 +267,8 @@ def _stale(
         # What was noted then may be of tables that aren't to be known of now.
         notes if database.tables is not None else (*notes, *catalog.notes),
     )  # which keys don't match may have changed
-    added = [ref for ref in schema.columns if ref not in catalog.columns]
-    more = f", {len(added)} column{' is' if len(added) == 1 else 's are'} new" if added else ""
-    gone = _gone(_seen(database, catalog.schema), schema)
-    more += f", {listed(gone)} {'is' if len(gone) == 1 else 'are'} gone" if gone else ""
+    known = _seen(database, catalog.schema)
+    more = _told(_missing(schema, known), "new") + _told(_missing(known, schema), "gone")
     changed = (
         f"The database has changed since it was prepared{more}. "
         f"To find new values, too: {_command(database)}"

@@ -11,7 +11,8 @@ class Progress:
     """Progress of `prepare`."""
 
     stage: str
-    """One of: waiting, tables, joins, texts, index, descriptions, signatures, vectors, done."""
+    """One of: waiting, changes, tables, joins, texts, index, descriptions, signatures, vectors,
+    done."""
     detail: str
     """The table being read, the process waited for, and the like."""
     done: int

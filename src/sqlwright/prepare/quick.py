@@ -20,12 +20,11 @@ from sqlwright.catalog.scan import (
     ColumnScan,
     ScanLimits,
     TableScan,
-    estimated_rows,
     is_indexable,
-    scan_table,
+    scan_source,
     unread,
 )
-from sqlwright.catalog.statements.sampling import different_texts
+from sqlwright.catalog.statements.sampling import Sources, different_texts
 from sqlwright.catalog.unmatched import unmatched_keys
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.indexes.values.index import ColumnValues, DiskValueIndex, memory_value_index
@@ -143,6 +142,9 @@ class _TableScans:
     sizes: dict[str, float] = field(default_factory=dict)
     """About how many rows the tables have; infinity where it isn't known."""
 
+    def __post_init__(self) -> None:
+        self._sources = Sources(self.reading, dialect_of(self.schema))
+
     def take(self) -> None:
         """Read every table at least briefly where time allows."""
         sizes = self.sizes = {table.name: self._size(table) for table in self.schema.tables}
@@ -181,8 +183,10 @@ class _TableScans:
         """One table; one that is damaged gets a note, since the others may do."""
         dialect = dialect_of(self.schema)
         try:
-            scan = scan_table(self.reading, table, caps, dialect=dialect)
+            scan = scan_source(self.reading, self._sources.of(table), caps)
             return with_elements(self.reading, table, dialect, scan, caps.rows)
+        except (Unreadable, OutOfTime) as error:
+            return unread(table, error)
         except DatabaseUnavailable as error:
             self.failures[table.name] = error
             return unread(table, error)
@@ -190,7 +194,7 @@ class _TableScans:
     def _size(self, table: Table) -> float:
         """About how many rows; unknown ones count as many."""
         try:
-            rows = estimated_rows(self.reading, table, dialect_of(self.schema))
+            rows = self._sources.of(table).rows
         except (OutOfTime, Unreadable, DatabaseUnavailable):
             return math.inf
         return math.inf if rows is None else rows

@@ -20,16 +20,15 @@ from sqlwright.catalog.scan import (
     joined,
     sample_table,
     scan_columns,
-    source_of,
     unread,
 )
-from sqlwright.catalog.statements.sampling import Source
+from sqlwright.catalog.statements.sampling import Sources
 from sqlwright.prepare.progress import Progress, ProgressSink
 from sqlwright.prepare.reach import Reach
 from sqlwright.prepare.storage.paths import write_private
 from sqlwright.prepare.storage.stages import load_stage, save_stage
 from sqlwright.schema import Schema, Table
-from sqlwright.sql.dialects import Dialect, dialect_of
+from sqlwright.sql.dialects import dialect_of
 
 VIEW_ROWS = 100_000
 """Rows of a view that are read: each of them may cost any amount of work."""
@@ -40,21 +39,20 @@ COUNTED_VALUES = 200_000
 COUNT_SECONDS = 10.0
 """Seconds that it may take for each column."""
 _BEGUN = "begun"
-"""Marks a preparation of a database that can't tell what has changed."""
+"""Marks a preparation of data that may change untold."""
 _BEGUN_SECONDS = 86_400.0
 """Seconds, a day, after which what an interrupted one of these has read is read anew."""
 
 
 def table_keys(
-    schema: Schema, marks: Mapping[str, str] | None, fingerprint: str, reach: Reach
+    schema: Schema, marks: Mapping[str, str], whole: str, reach: Reach
 ) -> dict[str, str]:
     """Names of each table's stages: the same as long as its data, its columns and how much is read
-    of it are. Without a mark of its own a table changes with the whole database."""
-    digests = {name.casefold(): mark for name, mark in (marks or {}).items()}
-    everything = fingerprint if marks is None else repr(sorted(digests.items()))
+    of it are. Without a mark of its own a table changes with the `whole` database, a view too: it
+    may show tables that aren't listed."""
     keys = {}
     for table in schema.tables:
-        data = (marks or {}).get(table.name, everything)
+        data = marks.get(table.name) or whole
         shape = [table.name, table.kind, *((c.name, c.type) for c in table.columns)]
         if reach.rows is not None:
             shape.append(f"{reach.rows} rows")
@@ -65,8 +63,8 @@ def table_keys(
 
 
 def attempt(stages: Path) -> str:
-    """Stands for the data of a database that can't tell whether it has changed: the same until a
-    preparation has ended, so that one that was interrupted goes on. Raises `WorkspaceError`."""
+    """Stands for data of which nobody can tell whether it has changed: the same until a preparation
+    has ended, so that one that was interrupted goes on. Raises `WorkspaceError`."""
     path = stages / _BEGUN
     try:
         if abs(time.time() - path.stat().st_mtime) < _BEGUN_SECONDS:
@@ -98,12 +96,9 @@ class TableReading:
     unfinished: bool = False
     """True if the time was up before all was read that may be."""
     _sample: TableSample | None = None
-    _sources: dict[str, Source] = field(default_factory=dict)
 
-    @property
-    def dialect(self) -> Dialect:
-        """The database's dialect."""
-        return dialect_of(self.schema)
+    def __post_init__(self) -> None:
+        self._sources = Sources(self.reading, dialect_of(self.schema))
 
     def all(self) -> dict[str, TableScan]:
         """The scans by table, in the schema's order. With a limit of time small tables come first,
@@ -118,16 +113,10 @@ class TableReading:
             found[table.name] = self._scan(table, share)
         return {table.name: found[table.name] for table in tables}
 
-    def _source(self, table: Table) -> Source:
-        """The table with its extent, which is asked for once: to count, some engines read it."""
-        if table.name not in self._sources:
-            self._sources[table.name] = source_of(self.reading, table, self.dialect)
-        return self._sources[table.name]
-
     def _size(self, table: Table) -> float:
         """Cells of a table, about; what isn't known comes last."""
         try:
-            rows = self._source(table).rows
+            rows = self._sources.of(table).rows
         except (Unreadable, OutOfTime):
             rows = None
         return float("inf") if rows is None else float(rows * len(table.columns))
@@ -141,7 +130,7 @@ class TableReading:
                 groups = [
                     self._scan_group(table, f"{self.keys[table.name]}-{number}", positions, share)
                     for number, positions in enumerate(
-                        column_groups(table, self._source(table).rows)
+                        column_groups(table, self._sources.of(table).rows)
                     )
                 ]
         except (Unreadable, OutOfTime) as error:
@@ -163,7 +152,7 @@ class TableReading:
         if scan is not None and [column.ref.column for column in scan.columns] == names:
             return scan, False
         if self._sample is None or self._sample.table is not table:
-            self._sample = sample_table(self.reading, self._source(table))
+            self._sample = sample_table(self.reading, self._sources.of(table))
         most = self.reach.rows
         if table.kind == "view":
             most = VIEW_ROWS if most is None else min(most, VIEW_ROWS)

@@ -52,7 +52,11 @@ def prepare_unasked(url: str, folder: Path, descriptions: Path | None, run: Run)
         first = not (folder / MANIFEST).exists()
         run.events(PreparationStarted(shown_address(url)))
         made = prepare(
-            url, folder=folder, descriptions=descriptions, run=run.fork(no_events, seconds=seconds)
+            url,
+            folder=folder,
+            descriptions=descriptions,
+            settle=False,  # what is told late is noticed by the next question
+            run=run.fork(no_events, seconds=seconds),
         )
     except Cancelled:
         run.check()

@@ -100,6 +100,7 @@ def test_a_table_made_later_is_found(
     name = mariadb_database("CREATE TABLE a (b INT)")
     database = opened(shop.server.reader(name))
     assert database.execute("SELECT COUNT(*) FROM a", Run()).rows == ((0,),)
+    database.settle(lambda: None, kept=False)
     before, marks = database.fingerprint(), database.table_marks(database.schema())
     assert database.fingerprint() == before
     shop.server.run("INSERT INTO a VALUES (1)", name)

@@ -84,6 +84,7 @@ def test_a_standby_is_asked_as_its_primary_is(
     ours, theirs = opened(primary.url()), opened(standby.url())
     assert theirs.schema() == ours.schema()
     assert theirs.execute("SELECT count(*) FROM people", Run()).rows == ((1000,),)
+    assert theirs.table_marks(theirs.schema()) is None
     before = theirs.fingerprint()
     primary.run("INSERT INTO people VALUES (0, 'y')")
     replayed(standby, "SELECT count(*) FROM people", 1001)

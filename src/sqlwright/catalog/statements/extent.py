@@ -7,6 +7,7 @@ learned when it last analysed, MySQL an estimate. Nothing counts rows for longer
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
@@ -50,18 +51,8 @@ class Extent:
 def extent_of(reading: TimedReader, table: Table, dialect: Dialect = SQLITE) -> Extent | None:
     """The extent of a table; None when it can't be told without counting for long. Raises
     `OutOfTime`, `Cancelled` and `DatabaseUnavailable`."""
-    if dialect is SQLITE:
-        return _row_numbers(reading, table)
     try:
-        if dialect.name == "postgres":
-            return _analysed(reading, table, dialect)
-        if dialect.name == "duckdb":
-            return _kept_count(reading, table, dialect)
-        if table.kind == "view":
-            return None
-        if dialect.name in {"mysql", "mariadb"}:
-            return _estimated(reading, table, dialect)
-        return _keyed(reading, table, dialect, _counted(reading, table, dialect))
+        return _EXTENTS.get(dialect.name, _counted)(reading, table, dialect)
     except Unreadable:
         return None
 
@@ -74,21 +65,19 @@ def bounded_count(table: Table, dialect: Dialect, most: int) -> str:
     return said(f"SELECT count(*) FROM ({inner}) AS some_rows", dialect)
 
 
-def _row_numbers(reading: TimedReader, table: Table) -> Extent | None:
+def _row_numbers(reading: TimedReader, table: Table, dialect: Dialect) -> Extent | None:
     """Row numbers, for tables that have them under a name no column took."""
+    del dialect
     if table.kind == "view":
         return None
     taken = {column.name.casefold() for column in table.columns}
     name = next((name for name in ("rowid", "_rowid_", "oid") if name not in taken), None)
     if name is None:
         return None
-    source = quote_name(table.name)
-    try:
-        found = reading.single_row(
-            f"SELECT (SELECT min({name}) FROM {source}), (SELECT max({name}) FROM {source})"
-        )
-    except Unreadable:  # WITHOUT ROWID, some virtual tables
-        return None
+    source = quote_name(table.name)  # WITHOUT ROWID and some virtual tables can't be read so
+    found = reading.single_row(
+        f"SELECT (SELECT min({name}) FROM {source}), (SELECT max({name}) FROM {source})"
+    )
     return _range(None, name, found)
 
 
@@ -143,6 +132,8 @@ def _kept_count(reading: TimedReader, table: Table, dialect: Dialect) -> Extent 
 
 
 def _estimated(reading: TimedReader, table: Table, dialect: Dialect) -> Extent | None:
+    if table.kind == "view":
+        return None
     space = quote_text(table.namespace) if table.namespace else "database()"
     found = reading.single_row(
         "SELECT table_rows FROM information_schema.tables"
@@ -164,8 +155,10 @@ def _keyed(reading: TimedReader, table: Table, dialect: Dialect, rows: int | Non
     return None if rows is None else Extent(rows, stored=False)
 
 
-def _counted(reading: TimedReader, table: Table, dialect: Dialect) -> int | None:
-    return _timed_count(reading, table, dialect)[0]
+def _counted(reading: TimedReader, table: Table, dialect: Dialect) -> Extent | None:
+    if table.kind == "view":
+        return None
+    return _keyed(reading, table, dialect, _timed_count(reading, table, dialect)[0])
 
 
 def _timed_count(reading: TimedReader, table: Table, dialect: Dialect) -> tuple[int | None, float]:
@@ -184,3 +177,13 @@ def _timed_count(reading: TimedReader, table: Table, dialect: Dialect) -> tuple[
 def _is_whole_number(declared: str) -> bool:
     name = declared.casefold()
     return family_of(name) == "number" and any(part in name for part in _WHOLE_NUMBERS)
+
+
+_EXTENTS: Mapping[str, Callable[[TimedReader, Table, Dialect], Extent | None]] = {
+    "sqlite": _row_numbers,
+    "postgres": _analysed,
+    "duckdb": _kept_count,
+    "mysql": _estimated,
+    "mariadb": _estimated,
+}
+"""The way of each engine; of others the rows are counted."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from sqlwright.catalog.reading import TimedReader
 from sqlwright.catalog.statements.columns import family_of, said, whole
-from sqlwright.catalog.statements.extent import Extent
+from sqlwright.catalog.statements.extent import Extent, extent_of
 from sqlwright.schema import Column, ColumnRef, Schema, Table
 from sqlwright.sql.dialects import SQLITE, Dialect, dialect_of
 from sqlwright.sql.tokens import quote_name
@@ -57,6 +58,23 @@ class Source:
     def first(self, expressions: Sequence[str], rows: int) -> str:
         """A query of the first rows."""
         return self.select(expressions, f"LIMIT {rows}")
+
+
+@dataclass
+class Sources:
+    """The tables of a database with their extents, each of which is asked for once: to count, some
+    engines read it."""
+
+    reading: TimedReader
+    dialect: Dialect
+    _known: dict[str, Source] = field(default_factory=dict)
+
+    def of(self, table: Table) -> Source:
+        """One table. Raises `OutOfTime`, `Unreadable`, `Cancelled` and `DatabaseUnavailable`."""
+        if table.name not in self._known:
+            extent = extent_of(self.reading, table, self.dialect)
+            self._known[table.name] = Source(table, self.dialect, extent)
+        return self._known[table.name]
 
 
 def some_rows(source: Source, expressions: Sequence[str], rows: int, block: int) -> Statements:

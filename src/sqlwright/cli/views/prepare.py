@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 STAGES = {
     "waiting": "waiting",
+    "changes": "looking for changes",
     "tables": "reading",
     "joins": "inferring joins",
     "texts": "embedding names",

@@ -11,6 +11,7 @@ from sqlwright.database.address import Address, file_of
 from sqlwright.database.duckdb.cost import read_cost
 from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
 from sqlwright.database.duckdb.introspect import read_schema
+from sqlwright.database.duckdb.marks import read_marks
 from sqlwright.database.guarded import (
     SCHEMA_SECONDS,
     GuardedDatabase,
@@ -144,6 +145,14 @@ class DuckdbDatabase(DuckdbBased):
             f"/{file_token(log)}" for log in (self._log(),) if log.exists()
         )
 
+    def table_marks(
+        self, schema: Schema, stop: StopReading | None = None
+    ) -> Mapping[str, str] | None:
+        """Digests of what the tables hold, of large ones the file's own; see `marks`."""
+        whole = self.fingerprint()
+        with self.reader() as connection, self._reading_errors():
+            return read_marks(connection, schema, whole, stop or (lambda: None))
+
     def size(self) -> int:
         """Bytes of the file and its log."""
         try:
@@ -226,7 +235,8 @@ def check_file(path: Path) -> None:
 
 
 def file_token(path: Path) -> str:
-    """Changes when the file was replaced or written."""
+    """Changes when the file was replaced or written, also by a program that sets the time of the
+    last change back: the time of its entry in the file system can't be set."""
     found = path.stat()
-    parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    parts = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
     return "-".join(f"{part:x}" for part in parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from sqlwright.database.workers.engine import Place
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits
 from sqlwright.schema import Schema, fold_name
+from sqlwright.sql.tree import StopReading
 
 GUESS_SECONDS = 60.0
 """The time that guessing how files are read may take."""
@@ -115,19 +116,36 @@ class FilesDatabase(DuckdbBased):
 
     def fingerprint(self) -> str:
         """Changes when a file was written, came or went, or how they are read was corrected."""
-        try:
-            found = find(self._text)
-            files = [f"{path}:{file_token(path)}" for path in found.paths]
-            correction = found.folder / NAME
-            if correction.exists():
-                files.append(file_token(correction))
-        except OSError as error:
-            raise DatabaseUnavailable(f"{self._text}: {error.strerror}.") from None
-        return hashlib.sha256("\n".join(files).encode()).hexdigest()[:32]
+        found = find(self._text)
+        correction = found.folder / NAME
+        return _digest(self._told([*found.paths, *[correction] * correction.exists()]))
+
+    def table_marks(
+        self, schema: Schema, stop: StopReading | None = None
+    ) -> Mapping[str, str] | None:
+        """A digest of each table's files as the file system tells of them, and of how they are
+        read, with what corrects it."""
+        self._look()
+        with self._lock:
+            sources = self._sources
+        marks = {}
+        for one in sources:
+            if stop is not None:
+                stop()
+            if schema.table(one.name) is not None:
+                marks[one.name] = _digest([one.query(), one.encoding, *self._told(one.paths)])
+        return marks
 
     def size(self) -> int:
         """Bytes of all files."""
         return sum(path.stat().st_size for path in self._found.paths)
+
+    def _told(self, paths: Iterable[Path]) -> list[str]:
+        """Files as the file system tells of them. Raises DatabaseUnavailable."""
+        try:
+            return [f"{path}:{file_token(path)}" for path in paths]
+        except OSError as error:
+            raise DatabaseUnavailable(f"{self._text}: {error.strerror}.") from None
 
     def _look(self) -> None:
         """Guess anew how the files are read if any has changed."""
@@ -193,3 +211,7 @@ class FilesDatabase(DuckdbBased):
 
     def _readable(self) -> Collection[str]:
         return frozenset(fold_name(one.name) for one in self._sources)
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import time
 from collections.abc import Collection, Mapping
@@ -12,6 +11,7 @@ from sqlwright.database.address import Address
 from sqlwright.database.guarded import SCHEMA_SECONDS, ServedDatabase, named_tables
 from sqlwright.database.mysql.introspect import Server, places, read_schema, read_server
 from sqlwright.database.mysql.login import read_login
+from sqlwright.database.mysql.marks import RECENT_SECONDS, Changes, read_changes
 from sqlwright.database.mysql.options import options_of
 from sqlwright.database.mysql.planning import PLAN_LIMITS, read_cost
 from sqlwright.database.rights import LoginRights
@@ -31,9 +31,8 @@ GRACE_SECONDS = 0.4
 the server's own limit ends what a killed process leaves."""
 NAMES_SECONDS = 1.0
 """Names of tables that are younger than this aren't read again for a query that names another."""
-_TOLD_ENGINES = ("InnoDB", "Aria", "MyISAM", "MEMORY")
-"""Storage engines that tell when a table was last changed."""
-_STORED = ("BASE TABLE", "SYSTEM VERSIONED")
+_SETTLE_SECONDS = 0.2
+"""Seconds between two looks at whether the second of the last change has passed."""
 _SIZE = """
     SELECT SUM(DATA_LENGTH + INDEX_LENGTH) FROM information_schema.TABLES
     WHERE TABLE_SCHEMA IN ({places}) AND TABLE_TYPE = 'BASE TABLE'
@@ -43,18 +42,6 @@ _COUNTS = """
     WHERE TABLE_SCHEMA IN ({places}) AND TABLE_ROWS IS NOT NULL
         AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED')
 """
-_STATE = """
-    SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, CREATE_TIME, UPDATE_TIME, AUTO_INCREMENT
-    FROM information_schema.TABLES WHERE TABLE_SCHEMA IN ({places})
-    ORDER BY TABLE_SCHEMA, TABLE_NAME
-"""
-_STARTED = {
-    "mariadb": "SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "
-    "WHERE VARIABLE_NAME = 'UPTIME'",
-    "mysql": "SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE FROM performance_schema.global_status "
-    "WHERE VARIABLE_NAME = 'Uptime'",
-}
-"""The second in which the server started: the times of changes are forgotten with it."""
 
 
 class MysqlDatabase(ServedDatabase):
@@ -123,26 +110,16 @@ class MysqlDatabase(ServedDatabase):
     def table_marks(
         self, schema: Schema, stop: StopReading | None = None
     ) -> Mapping[str, str] | None:
-        """A mark of each table by its name, which changes when its rows may have changed; views
-        have none. None where a storage engine doesn't tell, or the server."""
+        """Marks by the times of changes that the server tells; see `marks`. None where it tells
+        none."""
         if stop is not None:
             stop()
-        if not self._server.databases:
-            return {}
         try:
-            state = self._read(_STATE)
-            started = self._read(_STARTED[self.dialect], ())
+            found = self._changes()
         except DatabaseUnavailable:
             return None
-        marks = {}
-        for base, table, kind, engine, *times in state:
-            name = self._name(base, table)
-            if kind not in _STORED or schema.table(name) is None:
-                continue
-            if engine not in _TOLD_ENGINES:
-                return None
-            marks[name] = _digest((engine, times, started))
-        return marks
+        named = {self._name(base, table): mark for (base, table), mark in found.marks.items()}
+        return {name: mark for name, mark in named.items() if schema.table(name) is not None}
 
     def rights(self) -> LoginRights:
         """The rights of the login besides reading. Raises DatabaseUnavailable."""
@@ -159,18 +136,21 @@ class MysqlDatabase(ServedDatabase):
         return read_cost(str(plan.rows[0][0])) if plan.rows else QueryCost()
 
     def fingerprint(self) -> str:
-        """Changes when the stored data may have changed. Empty where a table's storage engine
-        doesn't tell. Raises DatabaseUnavailable."""
-        if not self._server.databases:
-            return ""
-        state = self._read(_STATE)
-        try:
-            started = self._read(_STARTED[self.dialect], ())
-        except DatabaseUnavailable:
-            return ""
-        if any(kind in _STORED and engine not in _TOLD_ENGINES for _, _, kind, engine, *_ in state):
-            return ""
-        return _digest((state, started))
+        """Changes when the stored data may have changed. Empty where that can't be told of every
+        table. Raises DatabaseUnavailable."""
+        return self._changes().fingerprint
+
+    def settle(self, stop: StopReading, *, kept: bool) -> None:
+        """Wait until the second of the last change has passed, a few at most."""
+        del kept  # what is read now is kept under the time of its last change
+        until = time.monotonic() + RECENT_SECONDS + 2
+        while self._changes().passing and time.monotonic() < until:
+            stop()
+            time.sleep(_SETTLE_SECONDS)
+
+    def _changes(self) -> Changes:
+        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
+            return read_changes(connection, self._server)
 
     def size(self) -> int | None:
         """About how many bytes the databases hold; None when it can't be told."""
@@ -180,8 +160,8 @@ class MysqlDatabase(ServedDatabase):
             return None
         return None if size is None else int(str(size))
 
-    def _read(self, sql: str, parameters: tuple[str, ...] | None = None) -> list[tuple[Any, ...]]:
-        databases = self._server.databases if parameters is None else parameters
+    def _read(self, sql: str) -> list[tuple[Any, ...]]:
+        databases = self._server.databases
         with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
             return list(connection.rows(sql.format(places=places(databases) or "NULL"), databases))
 
@@ -225,7 +205,3 @@ class MysqlDatabase(ServedDatabase):
             "place": Place("mysql", ("pymysql",), "", grace=GRACE_SECONDS),
             "opening": opening,
         }
-
-
-def _digest(state: object) -> str:
-    return hashlib.sha256(repr(state).encode()).hexdigest()[:32]

@@ -197,6 +197,8 @@ class Session:
             settings["max_execution_time"] = str(math.ceil(seconds * 1000))
         new = not mariadb and version >= (8, 0, 0)
         settings["transaction_read_only" if new else "tx_read_only"] = "1"
+        if new:  # times of changes and sizes of now, not of a day ago
+            settings["information_schema_stats_expiry"] = "0"
         written = ", ".join(f"@@SESSION.{name} = {value}" for name, value in settings.items())
         return f"SET NAMES utf8mb4, {written}"
 

@@ -14,6 +14,7 @@ from sqlwright.database.failures import ReadFailed
 from sqlwright.database.guarded import SCHEMA_SECONDS, ServedDatabase, named_tables
 from sqlwright.database.postgres.introspect import Known, read_known
 from sqlwright.database.postgres.login import Login, read_login, reading_login
+from sqlwright.database.postgres.marks import LAG_SECONDS, read_fingerprint, read_marks, settled
 from sqlwright.database.postgres.planning import EXPLAIN, read_cost
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.rights import LoginRights
@@ -53,6 +54,8 @@ GRACE_SECONDS = 0.4
 """Seconds that the server may take to stop a query before the worker is killed."""
 _LOOK_SECONDS = 5.0
 """Seconds after which a query that is refused is reason to read the schema again."""
+_SETTLE_SECONDS = 0.2
+"""Seconds between two looks at whether counts may be on their way."""
 _LIBRARIES = ("psycopg", "psycopg_binary", "psycopg_c", "typing_extensions")
 _KEPT = ("HOME", "USERPROFILE", "APPDATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "KRB5CCNAME",
          "KRB5_CONFIG")  # fmt: skip
@@ -60,27 +63,6 @@ _KEPT = ("HOME", "USERPROFILE", "APPDATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "KRB
 _CALLED = re.compile(r"([\w$]+)\"?(?:\s|/\*.*?\*/|--[^\n]*\n)*\(", re.DOTALL)
 """Names before parentheses. Too many are found, which does no harm."""
 _EXPLAIN_LIMITS = Limits(seconds=5.0, cell_bytes=8 * 1024 * 1024)
-_FINGERPRINT = """
-    WITH r AS MATERIALIZED (
-        SELECT c.oid, c.xmin FROM pg_catalog.pg_class c
-        JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-        WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
-            AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-            AND n.nspname !~ '^pg_t(oast|emp)'
-    )
-    SELECT pg_catalog.current_setting('track_counts'), pg_catalog.pg_last_wal_replay_lsn()::text,
-        (SELECT count(*) || '.' || coalesce(sum(oid::int8 * 31 + xmin::text::int8), 0) || '.'
-            || coalesce(sum(pg_catalog.pg_stat_get_tuples_inserted(oid)
-                + 3 * pg_catalog.pg_stat_get_tuples_updated(oid)
-                + 7 * pg_catalog.pg_stat_get_tuples_deleted(oid)), 0) FROM r),
-        (SELECT coalesce(sum(a.xmin::text::int8), 0)::text FROM pg_catalog.pg_attribute a
-            WHERE a.attrelid >= 16384),
-        (SELECT coalesce(sum(d.xmin::text::int8), 0)::text FROM pg_catalog.pg_description d
-            WHERE d.objoid >= 16384)
-"""
-"""Everything that changes with data or definitions. The counts come from the server's statistics,
-which lag behind by a second, or by ten after a burst of small transactions; on a standby, what it
-has replayed."""
 _SIZE = """
     SELECT coalesce(sum(pg_catalog.pg_table_size(c.oid)), 0)::int8 FROM pg_catalog.pg_class c
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -167,10 +149,29 @@ class PostgresDatabase(ServedDatabase):
     def fingerprint(self) -> str:
         """Changes when the stored data may have changed, within seconds; some milliseconds. Empty
         where the server counts nothing. What foreign tables show isn't in it."""
-        counts, replayed, *parts = self._read(lambda reader: next(reader.rows(_FINGERPRINT)))
-        if replayed is not None:
-            return f"{replayed!s}-{parts[1]!s}"
-        return "-".join(map(str, parts)) if counts == "on" else ""
+        return self._read(read_fingerprint)
+
+    def table_marks(
+        self, schema: Schema, stop: StopReading | None = None
+    ) -> Mapping[str, str] | None:
+        """Marks by the server's counts and its catalog; see `marks`. None on a standby, where not
+        everything is counted, and where they can't be read."""
+        if stop is not None:
+            stop()
+        try:
+            return self._read(lambda reader: read_marks(reader, schema))
+        except DatabaseUnavailable:  # a table is locked, say, and its size can't be told
+            return None
+
+    def settle(self, stop: StopReading, *, kept: bool) -> None:
+        """Wait until no session holds back counts, at most as long as one that rests does. Where
+        nothing is kept there is no need: what comes late changes the marks of now."""
+        if not kept:
+            return
+        until = time.monotonic() + LAG_SECONDS
+        while not self._read(settled) and time.monotonic() < until:
+            stop()
+            time.sleep(_SETTLE_SECONDS)
 
     def size(self) -> int | None:
         """Bytes of all tables, indexes not included."""

@@ -30,21 +30,25 @@ _RUN_PAGES = 256
 def page_digests(
     path: Path, schema: Schema, reader: DatabaseReader, stop: StopReading
 ) -> dict[str, str] | None:
-    """A digest of the pages of every table by its name; tables without pages of their own (views,
-    virtual tables) have none. None when it can't be told. Raises `ReadFailed` when the file can't
-    be read, and whatever `stop` raises."""
+    """A digest of the pages of every table by its name; of what has no pages of its own (views,
+    virtual tables) of all tables, listed or not, and all definitions. None when it can't be told.
+    Raises `ReadFailed` when the file can't be read, and whatever `stop` raises."""
     real = path.resolve()
     if any(_has_content(real, suffix) for suffix in ("-wal", "-journal")):
         return None
-    names = {table.name.casefold(): table.name for table in schema.tables}
     try:
+        made = {
+            str(name): str(sql)
+            for name, sql in reader.rows(
+                "SELECT name, sql FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
+            )
+        }
         (size,) = next(iter(reader.rows("PRAGMA page_size")))
         pages: dict[str, list[int]] = {}
         for name, number in reader.rows("SELECT name, pageno FROM dbstat"):
             stop()
-            stored = names.get(str(name).casefold())
-            if stored is not None and isinstance(number, int):
-                pages.setdefault(stored, []).append(number)
+            if str(name) in made and isinstance(number, int):
+                pages.setdefault(str(name), []).append(number)
     except READ_FAILURES as error:
         if read_failure(error).kind in {"interrupted", "unavailable"}:
             raise
@@ -52,9 +56,11 @@ def page_digests(
     if not isinstance(size, int):
         return None
     try:
-        return _hashed(real, size, pages, stop)
+        digests = _hashed(real, size, pages, stop)
     except OSError:
         return None
+    every = hashlib.sha256(repr((made, sorted(digests.items()))).encode()).hexdigest()
+    return {table.name: digests.get(table.name, every) for table in schema.tables}
 
 
 def _has_content(path: Path, suffix: str) -> bool:
