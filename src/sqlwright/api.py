@@ -63,6 +63,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     overrides: Sequence[str] = (),
     descriptions: AnyPath | None = None,
     tables: Names | None = None,
+    functions: Names | None = None,
     limits: Limits | None = None,
     seconds: Positive | None = None,
     max_scan: str | None = None,
@@ -89,9 +90,11 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     where a language model is named. `overrides` change its options
     (`generation.embedded.beam=4`). `descriptions` is a folder of description files. With `tables`
     it is as if the database had no others: they are in no prompt, no value of theirs is found, no
-    query can read them. `limits` are those of one query, `seconds` is one question's in all;
-    `max_scan` is the most that a query may read (`"10GB"`). Prepared data and traces are under
-    `home`; `record=False` leaves no trace. `models` takes the place of models by role or name.
+    query can read them. `functions` are those of the database's own that queries may call
+    (docs/security.md says what that means). `limits` are those of one query, `seconds` is one
+    question's in all; `max_scan` is the most that a query may read (`"10GB"`). Prepared data and
+    traces are under `home`; `record=False` leaves no trace. `models` takes the place of models by
+    role or name.
 
     `model` is the language model (`openai/gpt-4.1`) of recipes that use one, `base_url` where it is
     if not at its vendor's. A question may cost `budget` at most (`"$0.05, 20 calls"`);
@@ -135,6 +138,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
             folder=None if home is None else place / "databases" / prepared_folder(address).name,
             descriptions=described,
             tables=None if tables is None else tuple(tables),
+            functions=tuple(functions or ()),
             prepare=prepares(os.environ) if prepare is None else prepare,
         ),
         loaded,

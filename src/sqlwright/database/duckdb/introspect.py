@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlwright.database.failures import READ_FAILURES, read_failure
@@ -122,8 +122,13 @@ def _column(name: str, kind: str, nullable: bool, comment: str, made: bool) -> C
     if labels is None:
         return Column(name, kind, nullable, made, description=comment)
     known = [label.replace("''", "'") for label in _LABEL.findall(labels[1])]
-    shown = ", ".join(known[:MOST_LABELS]) + ", ..." * (len(known) > MOST_LABELS)
+    shown = shown_labels(known)
     return Column(name, "ENUM", nullable, made, description=comment, value_description=shown)
+
+
+def shown_labels(labels: Sequence[str]) -> str:
+    """The labels of an enumeration as a column's description has them."""
+    return ", ".join(labels[:MOST_LABELS]) + ", ..." * (len(labels) > MOST_LABELS)
 
 
 def _view_query(create: str) -> str:
