@@ -53,7 +53,7 @@ def no_functions(shown: str, why: str) -> ConfigError:
 
 
 def _no_such_function(name: str, stored: Collection[str], shown: str) -> ConfigError:
-    known = sorted(stored)
+    known = sorted(set(stored))
     by_fold = {fold_name(one): one for one in known}
     near = difflib.get_close_matches(fold_name(name), by_fold, n=_NEAR_MOST, cutoff=0.6)
     meant = f"; did you mean {' or '.join(repr(by_fold[one]) for one in near)}?" if near else ""

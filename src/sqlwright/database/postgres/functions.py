@@ -46,7 +46,8 @@ _STORED = f"""
 _NAMED = f"""
     SELECT n.nspname, p.proname, pg_catalog.pg_get_function_arguments(p.oid),
         pg_catalog.pg_get_function_result(p.oid), d.description, p.prosecdef,
-        p.provolatile = 'v', r.rolname, CASE WHEN l.lanpltrusted OR l.lanname = 'internal' THEN '' ELSE l.lanname END,
+        p.provolatile = 'v', r.rolname,
+        CASE WHEN l.lanpltrusted OR l.lanname = 'internal' THEN '' ELSE l.lanname END,
         EXISTS (SELECT 1 FROM pg_catalog.pg_proc s
             WHERE s.proname = p.proname AND s.pronamespace = 'pg_catalog'::regnamespace),
         CASE WHEN p.proargmodes IS NOT NULL THEN ARRAY(

@@ -32,8 +32,8 @@ def check_columns(tree: exp.Expr, rules: Rules, columns: Container[str] | None, 
     given |= {name for alias in tree.find_all(exp.TableAlias) for name in _columns(alias, rules)}
     sources = _sources(tree, rules, own) if rules.attributes_call else {}
     for column in tree.find_all(exp.Column):
-        if isinstance(column.this, exp.Star):
-            continue
+        if not isinstance(column.this, exp.Identifier):
+            continue  # all columns, or a function behind its namespace
         name = _folded(column.this, rules)
         known = name not in rules.own_columns or name in given
         if rules.attributes_call and column.table:

@@ -133,6 +133,8 @@ def called_name(node: exp.Expr) -> str:
     above = node.parent
     if isinstance(above, exp.Table):
         parts += [above.args[place] for place in ("db", "catalog") if above.args.get(place)]
+    elif isinstance(above, exp.Column):  # the parser's way of reading s.f() FILTER (...)
+        parts += [above.args[one] for one in ("table", "db", "catalog") if above.args.get(one)]
     elif isinstance(above, exp.Dot) and above.expression is node:
         parts.append(above.this)
     return ".".join(_written(part) for part in reversed(parts))
