@@ -66,5 +66,5 @@ def test_a_model_is_told_of_what_is_named_and_may_call_it(recipe: str, tmp_path:
     assert asked[True]
     for prompt in asked[True]:
         assert f"{OPENING}\n- net_price(total, rate): A price without tax\n" in prompt
-        assert '- sales.Above(low) returns rows' in prompt
+        assert "- sales.Above(low) returns rows" in prompt
     assert not any(OPENING in prompt for prompt in asked[False])

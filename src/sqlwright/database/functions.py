@@ -13,6 +13,7 @@ Name = tuple[str, str]
 _SHOWN_MOST = 40
 """Names of functions shown at most where one isn't there."""
 _NEAR_MOST = 3
+"""Names told that are near one which isn't there."""
 
 
 def stored_functions(

@@ -20,7 +20,7 @@ class OwnFunction:
     """The type of what it gives; empty where nobody says."""
     description: str = ""
     cautions: tuple[str, ...] = ()
-    """What naming it means besides that it is called, in words."""
+    """The rest of what naming it allows, in words."""
 
     @property
     def shown(self) -> str:

@@ -25,7 +25,7 @@ _TYPES = """
 
 @dataclass(frozen=True, slots=True)
 class Macros:
-    """What a query may use of a file's own."""
+    """A file's own macros and enumerations, as far as queries may use them."""
 
     own: Own
     named: tuple[OwnFunction, ...]
