@@ -110,8 +110,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     Raises UserError for an argument that doesn't fit (ConfigError for recipe, override or model),
     DatabaseUnavailable where there is no database, WorkspaceError for missing descriptions.
     """
-    address = str(url)
-    check_address(parse_address(address))
+    check_address(parse_address(address := str(url)))
     place = Path(home).expanduser() if home is not None else default_home()
     if (described := None if descriptions is None else Path(descriptions).expanduser()) is not None:
         check_folder(described)

@@ -24,10 +24,12 @@ _OF_EXTENSION = """EXISTS (
 _REACHED = f"""
     SELECT n.nspname, p.proname, pg_catalog.bool_and({_OF_EXTENSION}),
         pg_catalog.bool_or(p.pronargs > 0 AND p.pronargs - p.pronargdefaults <= 1
-            AND t.typtype IN ('c', 'd', 'p'))
+            AND (t.typtype = 'c' OR t.typname IN ('record', 'any', 'anyelement', 'anynonarray',
+                'anycompatible', 'anycompatiblenonarray') OR b.typtype = 'c'))
     FROM pg_catalog.pg_proc p
     JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
     LEFT JOIN pg_catalog.pg_type t ON t.oid = p.proargtypes[0]
+    LEFT JOIN pg_catalog.pg_type b ON b.oid = t.typbasetype
     WHERE n.nspname = ANY (pg_catalog.current_schemas(false)) AND n.nspname <> 'pg_catalog'
     GROUP BY 1, 2
 """
