@@ -32,6 +32,7 @@ PATH = "a path, as a text or a Path, or None"
 FLAG = "True or False"
 PRIVACY = "'full' or 'schema-only'"
 TABLES = "a list of texts, at least one, or None"
+FUNCTIONS = TABLES
 BUDGET = "an amount in a text, such as '$0.05, 20 calls', or a Budget, or None"
 WORTH = "an amount in a text, such as '2.00' or '500k tokens', or a Worth"
 LLM = "of type LlmOptions, or None"
@@ -61,6 +62,8 @@ OPEN: list[Case] = [
     ("tables", ["orders", None], TABLES, "but item 2 is None"),
     ("tables", 5, TABLES, "not 5"),
     ("tables", {"orders"}, TABLES, "not a value of type set"),
+    ("functions", "net_price", FUNCTIONS, "not 'net_price'"),
+    ("functions", [None], FUNCTIONS, "but item 1 is None"),
     ("limits", {}, "of type Limits, or None", "not {}"),
     ("limits", {"rows": 5}, "of type Limits, or None", "not a value of type dict"),
     ("limits", 5, "of type Limits, or None", "not 5"),

@@ -63,6 +63,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     overrides: Sequence[str] = (),
     descriptions: AnyPath | None = None,
     tables: Names | None = None,
+    functions: Names | None = None,
     limits: Limits | None = None,
     seconds: Positive | None = None,
     max_scan: str | None = None,
@@ -89,9 +90,10 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     where a language model is named. `overrides` change its options
     (`generation.embedded.beam=4`). `descriptions` is a folder of description files. With `tables`
     it is as if the database had no others: they are in no prompt, no value of theirs is found, no
-    query can read them. `limits` are those of one query, `seconds` is one question's in all;
-    `max_scan` is the most that a query may read (`"10GB"`). Prepared data and traces are under
-    `home`; `record=False` leaves no trace. `models` takes the place of models by role or name.
+    query can read them. `functions` of its own may be called. `limits` are those of one query,
+    `seconds` is one question's in all; `max_scan` is the most that a query may read (`"10GB"`).
+    Prepared data and traces are under `home`; `record=False` leaves no trace. `models` takes the
+    place of models by role or name.
 
     `model` is the language model (`openai/gpt-4.1`) of recipes that use one, `base_url` where it is
     if not at its vendor's. A question may cost `budget` at most (`"$0.05, 20 calls"`);
@@ -99,7 +101,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     `privacy="schema-only"` no stored value leaves this machine. Replies are kept with `cache`, by
     default where traces are. With `stand_in=False` no embedded model answers where it wrote none.
     `llm` has all options of language models, the named ones come first. `calibration` is what
-    `calibrate` wrote to `out`. Keys are looked up in `environ`, else in the process's environment.
+    `calibrate` wrote to `out`. Keys are looked up in `environ`, else in the environment.
 
     A small database is prepared when it is opened, as `sqlwright prepare` does, and kept so when it
     changes; what would take two seconds, or has no place to write to, isn't. It is logged, and
@@ -108,11 +110,9 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
     Raises UserError for an argument that doesn't fit (ConfigError for recipe, override or model),
     DatabaseUnavailable where there is no database, WorkspaceError for missing descriptions.
     """
-    address = str(url)
-    check_address(parse_address(address))
+    check_address(parse_address(address := str(url)))
     place = Path(home).expanduser() if home is not None else default_home()
-    described = None if descriptions is None else Path(descriptions).expanduser()
-    if described is not None:
+    if (described := None if descriptions is None else Path(descriptions).expanduser()) is not None:
         check_folder(described)
     options = llm or LlmOptions(cache=record)
     named: dict[str, Any] = {"base_url": base_url, "privacy": privacy, "cache": cache}
@@ -135,6 +135,7 @@ def open(  # noqa: A001 - sqlwright.open, as for a file
             folder=None if home is None else place / "databases" / prepared_folder(address).name,
             descriptions=described,
             tables=None if tables is None else tuple(tables),
+            functions=tuple(functions or ()),
             prepare=prepares(os.environ) if prepare is None else prepare,
         ),
         loaded,

@@ -101,10 +101,11 @@ def test_a_link_of_a_stranger_to_a_file_of_ours_is_left_alone(tmp_path: Path) ->
 def test_a_file_that_everybody_may_write_is_left_alone(
     tmp_path: Path, mode: int, obeyed: bool
 ) -> None:
-    file = write(tmp_path / "sqlwright.toml", OURS)
+    file = write(tmp_path / "sqlwright.toml", 'functions = ["net_price"]\n' + OURS)
     file.chmod(mode)
     settings = load_settings(folder=tmp_path)
     assert (settings.llm.privacy == "schema-only") == obeyed
+    assert settings.functions == ("net_price",) * obeyed
     assert ["every user may write it" in note for note in settings.notes] == [True] * (not obeyed)
 
 

@@ -235,6 +235,24 @@ def test_the_only_tables_come_from_a_file_or_a_variable(tmp_path: Path) -> None:
         load_settings(folder=tmp_path)
 
 
+def test_functions_come_from_a_file_or_a_variable_and_belong_to_its_database(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "sqlwright.toml").write_text(
+        'database = "shop.duckdb"\nfunctions = ["net_price", "sales.tax"]\n'
+    )
+    settings = load_settings(folder=tmp_path)
+    assert settings.functions == ("net_price", "sales.tax")
+    assert settings.functions_for(str(tmp_path / "shop.duckdb")) == ("net_price", "sales.tax")
+    assert settings.functions_for(str(tmp_path / "other.duckdb")) == ()
+    given = load_settings(environ={"SQLWRIGHT_FUNCTIONS": "net_price, sales.tax"}, folder=tmp_path)
+    assert given.functions_for(str(tmp_path / "other.duckdb")) == ("net_price", "sales.tax")
+    assert load_settings().functions == ()
+    (tmp_path / "sqlwright.toml").write_text("functions = []\n")
+    with pytest.raises(ConfigError, match="functions takes a list of texts in quotes, at least"):
+        load_settings(folder=tmp_path)
+
+
 def test_who_names_a_model_and_no_recipe_gets_one_that_asks_it(tmp_path: Path) -> None:
     assert load_settings().recipe == "local"
     assert load_settings({"llm.model": "openai/x"}).recipe == "chess-ir-ss-cg"

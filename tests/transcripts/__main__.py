@@ -10,7 +10,8 @@ what changed, then say `--answers`. With `--dry-run` nothing is stored.
 
 `add` takes what a recording (`--record`, or `benchmarks/trial.py`) holds of one question. The
 database is the demo's, one of tests/databases, or a small one dumped as SQL into
-tests/cases/transcripts (NAME.duckdb.sql for one of DuckDB's). `--gold` says what was right; the rows decide.
+tests/cases/transcripts (NAME.duckdb.sql for one of DuckDB's). `--gold` says what was right; the
+rows decide.
 """
 
 from __future__ import annotations

@@ -34,17 +34,23 @@ ENGINES = {
 """Classes of databases by the name of their engine, loaded when one is opened."""
 
 
-def open_database(url_or_path: str, *, tables: Collection[str] | None = None) -> GuardedDatabase:
+def open_database(
+    url_or_path: str,
+    *,
+    tables: Collection[str] | None = None,
+    functions: Collection[str] = (),
+) -> GuardedDatabase:
     """Open a database for reading, by bare path or URL.
 
-    With `tables` it is as if there were no others. The worker process that will run generated SQL
+    With `tables` it is as if there were no others; `functions` of its own may be called. The
+    worker process that will run generated SQL
     starts in the background. Raises DatabaseUnavailable, saying what is wrong with the file or URL
-    and what to do about it, and ConfigError for tables that aren't there.
+    and what to do about it, and ConfigError for tables and functions that aren't there.
     """
     from sqlwright.database.address import parse_address
 
     address = parse_address(url_or_path)
-    return _engine(address).at(address, tables)
+    return _engine(address).at(address, tables, functions)
 
 
 def check_address(address: Address) -> None:

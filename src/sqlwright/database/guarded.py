@@ -25,6 +25,7 @@ from sqlwright.schema import Schema
 from sqlwright.sql.tokens import UnreadableQuery
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause, ErrorKind, ExecutionError, ExecutionResult
+from sqlwright.types.functions import OwnFunction
 from sqlwright.types.plans import QueryCost, ScanLimit
 
 SCHEMA_SECONDS = 10.0
@@ -61,9 +62,14 @@ class GuardedDatabase(ABC):
 
     @classmethod
     @abstractmethod
-    def at(cls, address: Address, tables: Collection[str] | None = None) -> Self:
-        """The database at an address, opened; with `tables` it is as if there were no others.
-        Raises DatabaseUnavailable and ConfigError."""
+    def at(
+        cls,
+        address: Address,
+        tables: Collection[str] | None = None,
+        functions: Collection[str] = (),
+    ) -> Self:
+        """The database at an address, opened; with `tables` it is as if there were no others, and
+        `functions` of its own may be called. Raises DatabaseUnavailable and ConfigError."""
 
     @classmethod
     def check_address(cls, address: Address) -> None:
@@ -95,6 +101,11 @@ class GuardedDatabase(ABC):
     def tables(self) -> tuple[str, ...] | None:
         """The only tables and views that may be read, by their stored names; None for all."""
         return self._tables
+
+    @property
+    def functions(self) -> tuple[OwnFunction, ...]:
+        """The functions of its own that queries may call. Raises DatabaseUnavailable."""
+        return ()
 
     @abstractmethod
     def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:

@@ -93,23 +93,25 @@ def open_workspace(
     folder: Path | None = None,
     descriptions: Path | None = None,
     tables: Collection[str] | None = None,
+    functions: Collection[str] = (),
     prepare: bool = False,
     seconds: float | None = None,
     run: Run | None = None,
 ) -> Workspace:
-    """Open a database with what is known about it, or about some `tables` of it.
+    """Open a database with what is known about it, or about some `tables` of it; queries may call
+    `functions` of its own.
 
     Prepared and unchanged: at once. Prepared and changed since: the same, with a fresh schema and a
     note on what is new and gone. Where the engine can't tell, it is held to be unchanged as long as
     its schema is, with a note after a day. Never prepared, or the prepared folder can't be used:
     what can be learnt within `seconds` (default 2, for large files 4), held in memory, with notes
     on what that leaves out. With `prepare` the last two are prepared first where that takes next to
-    no time. Raises
-    `DatabaseUnavailable` (no tables included), `ConfigError` (tables that aren't there),
-    `WorkspaceError` (only for a description folder that was given and isn't there), `Cancelled`.
+    no time. Raises `DatabaseUnavailable` (no tables included), `ConfigError` (tables or functions
+    that aren't there), `WorkspaceError` (only for a description folder that was given and isn't
+    there), `Cancelled`.
     """
     run = run or Run()
-    database = open_database(url, tables=tables)
+    database = open_database(url, tables=tables, functions=functions)
     try:
         described = description_folder(database, descriptions)
         folder = prepared_folder(url) if folder is None else folder

@@ -163,7 +163,7 @@ class TableReading:
         count = self._rows_of(table, total)
         limits = ScanLimits(rows=most)
         scan = scan_columns(self.reading, self._sample, positions, limits, progress=count)
-        scan = with_elements(self.reading, table, self.dialect, scan, most)
+        scan = with_elements(self.reading, table, dialect_of(self.schema), scan, most)
         if self.reach.counting and scan.profile.sampled and table.kind == "table":
             self._count_values(scan, positions)
         if share is not None and self.reading.remaining() <= 0:

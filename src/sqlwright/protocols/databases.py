@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sqlwright.schema import Schema
 from sqlwright.types import Cell, ExecutionResult
+from sqlwright.types.functions import OwnFunction
 from sqlwright.types.plans import QueryCost
 
 if TYPE_CHECKING:
@@ -55,6 +56,11 @@ class Database(Protocol):
     @property
     def tables(self) -> tuple[str, ...] | None:
         """The only tables and views that may be read, by their stored names; None for all."""
+        ...
+
+    @property
+    def functions(self) -> tuple[OwnFunction, ...]:
+        """The functions of its own that queries may call."""
         ...
 
     def schema(self, *, seconds: float = ...) -> Schema:

@@ -25,6 +25,8 @@ class Target:
     descriptions: Path | None
     tables: tuple[str, ...] | None = None
     """The only tables that may be known of and read; None for all."""
+    functions: tuple[str, ...] = ()
+    """Functions of the database's own that queries may call."""
     prepare: bool = False
     """True if a small database is prepared when it is opened."""
 

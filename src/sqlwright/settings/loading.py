@@ -66,6 +66,7 @@ class _ProjectFile(BaseModel):
     overrides: list[str] | None = None
     descriptions: str | None = None
     tables: list[str] | None = Field(default=None, min_length=1)
+    functions: list[str] | None = Field(default=None, min_length=1)
     home: str | None = None
     calibration: str | None = None
     prepare: bool | None = None
@@ -156,7 +157,7 @@ def _environment_values(environ: Mapping[str, str]) -> dict[str, Any]:
         if not text:
             continue
         if _KINDS[name] == Sequence[str]:
-            values[name] = text.split("," if name == "tables" else None)
+            values[name] = text.split("," if name in _STORED_NAMES else None)
             continue
         values[name] = _read(name, text)
     return _placed(values, None, "the environment")
@@ -251,6 +252,8 @@ _CHOICES: Mapping[Any, Mapping[str, Any]] = {
 }
 
 
+_STORED_NAMES = frozenset({"tables", "functions"})
+"""Lists of names in the database, which may have blanks: commas stand between them in a text."""
 _PARSED: Mapping[str, Callable[[str], Any]] = {
     "llm.budget": parse_budget,
     "llm.worth": parse_worth,
@@ -277,8 +280,8 @@ def _placed(values: dict[str, Any], folder: Path | None, origin: str) -> dict[st
         except ConfigError as error:
             flag = f"--{name.rpartition('.')[2].replace('_', '-')}"
             raise ConfigError(f"{origin or flag}: {error}", hint=error.hint) from None
-    if "tables" in values:
-        values["tables"] = tuple(name.strip() for name in values["tables"])
+    for name in _STORED_NAMES & values.keys():
+        values[name] = tuple(one.strip() for one in values[name])
     for name in ("descriptions", "home", "calibration", "llm.prices", "llm.record", "llm.replay"):
         if name in values:
             path = Path(values[name]).expanduser()

@@ -24,6 +24,8 @@ class Settings:
     descriptions: Path | None = None
     tables: tuple[str, ...] | None = None
     """The only tables that may be known of and read; None for all."""
+    functions: tuple[str, ...] = ()
+    """Functions of the database's own that queries may call."""
     home: Path | None = None
     calibration: Path | None = None
     """The file with the user's own calibrations; None for the one beside what is prepared."""
@@ -59,12 +61,18 @@ class Settings:
     def tables_for(self, database: str) -> tuple[str, ...] | None:
         """The only tables that may be read; the project file's belong to its own database, however
         that is named."""
-        if self.tables is None or self.origins.get("tables") != str(self.file):
-            return self.tables
-        if self.database is None:
-            return self.tables
+        return self.tables if self._applies("tables", database) else None
+
+    def functions_for(self, database: str) -> tuple[str, ...]:
+        """The functions that may be called; the project file's belong to its own database, too."""
+        return self.functions if self._applies("functions", database) else ()
+
+    def _applies(self, name: str, database: str) -> bool:
+        """True unless a setting comes from a project file that is another database's."""
+        if self.origins.get(name) != str(self.file) or self.database is None:
+            return True
         ours, theirs = (parse_address(url).identity for url in (database, self.database))
-        return self.tables if ours == theirs else None
+        return ours == theirs
 
     def prepared_folder(self, database: str) -> Path:
         """The folder of a database's prepared indexes and profiles."""

@@ -22,6 +22,8 @@ from sqlwright.sql.tree import StopReading, parse, source_read
 if TYPE_CHECKING:
     from sqlglot import exp
 
+    from sqlwright.sql.guards.rules import Own
+
 _INTERNAL_TABLE = re.compile(
     r"pragma_.*|sqlite_(?!master$|schema$|autoindex_).*|dbstat|fts3tokenize|carray|bytecode|tables_used|"
     r"completion|csv|fsdir|generate_series|vtablog|wholenumber|zipfile",
@@ -41,7 +43,7 @@ def check_query(
     views: Mapping[str, str] | None = None,
     hidden: Container[str] = frozenset(),
     readable: Collection[str] = (),
-    functions: Container[str] = frozenset(),
+    own: Own | None = None,
     columns: Container[str] | None = None,
     stop: StopReading | None = None,
 ) -> frozenset[str]:
@@ -61,20 +63,20 @@ def check_query(
     has to be the stored one, in DuckDB case makes no difference, in MySQL a name is what is
     written. In DuckDB "main" may be written out before a name of it. Elsewhere the usual namespace
     may be another one for each server or login, so a name with it (PostgreSQL's "public.orders",
-    MySQL's "shop.orders") is listed by itself, beside "orders". `functions` are those of the
-    database's own that may be called and its types that may be cast to (enumerations), in lower
-    case, as "f" or "schema.f".
-    `columns`, where given, are the names of all columns of the readable tables, as they are stored:
-    in PostgreSQL `t.f` may call a function f of the database's own, so another name after a dot is
-    refused.
+    MySQL's "shop.orders") is listed by itself, beside "orders". `own` are functions of the
+    database's own that may be called and types of it that may be cast to; without it there are
+    none. `columns`, where given, are the names of all columns of the readable tables, as they are
+    stored: in PostgreSQL `t.f` may call a function f of the database's own, so another name after a
+    dot is refused.
     """
     if dialect != "sqlite":
         # A question of a SQLite file, which is most of them, shouldn't wait for these.
         from sqlwright.sql.guards.check import check_text
+        from sqlwright.sql.guards.rules import NOTHING_OWN
 
         return check_text(
-            sql, dialect_named(dialect), readable=readable, functions=functions, columns=columns,
-            stop=stop,
+            sql, dialect_named(dialect), readable=readable, own=own or NOTHING_OWN,
+            columns=columns, stop=stop,
         )  # fmt: skip
     bodies = {fold_name(name): create for name, create in (views or {}).items()}
     names = _check_text(sql, hidden, stop)

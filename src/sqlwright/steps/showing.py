@@ -18,6 +18,7 @@ from sqlwright.prompts.dialects.names import Names
 from sqlwright.prompts.fitting import Portion
 from sqlwright.prompts.sampling import PromptStep
 from sqlwright.prompts.schema import SchemaLayout, SchemaStyle
+from sqlwright.prompts.styles.functions import functions_text
 from sqlwright.protocols import Catalog, Context, context_tokens
 from sqlwright.schema import ColumnRef, Detail, Schema, SchemaView
 from sqlwright.types import State, ValueMatch
@@ -118,6 +119,12 @@ def named_tokens(schema: Schema) -> int:
     return estimated_tokens(
         [f"{c.name} {c.type} {c.label} {c.description} {c.value_description}" for c in columns]
     )
+
+
+def own_functions(view: SchemaView, context: Context) -> Text:
+    """The functions of the database's own that queries may call, for behind its schema; empty
+    where none is named."""
+    return functions_text(context.workspace.database.functions, Names(view.schema))
 
 
 def found_values(state: State, context: Context) -> tuple[ValueMatch, ...]:

@@ -10,7 +10,7 @@ from sqlwright.english.words import singular, split_name
 from sqlwright.messages import Span, Text
 from sqlwright.protocols import Context
 from sqlwright.steps.asking import asked
-from sqlwright.steps.showing import Shown, Style, found_values, matched_values
+from sqlwright.steps.showing import Shown, Style, found_values, matched_values, own_functions
 from sqlwright.types import State
 
 __all__ = ["Style", "task"]
@@ -32,14 +32,15 @@ def task(
     `generation/_task.jinja` lays them out.
 
     The schema is what the state's view shows, with what the catalog knows and what was found for
-    the question in it; `shuffle` puts its tables and columns in another order.
+    the question in it, and behind it functions of the database's own that may be called; `shuffle`
+    puts its tables and columns in another order.
     """
     shown = shown or Shown()
     layout = shown.layout(state.view, state, context, style=style, examples=examples)
     matched = matched_values(state, context) if style == "soft" else Text()
     return {
         **asked(state, context),
-        "schema": layout.text(shuffle),
+        "schema": layout.text(shuffle) + own_functions(state.view, context),
         "matched": matched,
         "found": bool(matched) if style == "soft" else bool(found_values(state, context)),
         "unfound": _unfound(state),

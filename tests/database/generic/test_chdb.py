@@ -14,7 +14,7 @@ import pytest
 from sqlwright.boundary.accepted import accept_login, is_accepted
 from sqlwright.database import open_database
 from sqlwright.database.generic.database import SqlalchemyDatabase
-from sqlwright.errors import ConfigError, DatabaseUnavailable
+from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Database, Limits, Run
 
 MAKE = """
@@ -148,3 +148,29 @@ def test_a_dialect_that_nobody_brings() -> None:
     with pytest.raises(DatabaseUnavailable) as caught:
         open_database("trino://somebody@127.0.0.1:1/nope")
     assert "pip install" in caught.value.hint
+
+
+def test_functions_that_are_named(url: str, tmp_path: Path) -> None:
+    from sqlwright.database.address import parse_address
+
+    own = f"chdb:///{tmp_path / 'data'}"
+    made = (
+        *SCRIPT,
+        "CREATE FUNCTION net_price AS (total, rate) -> total / (1 + rate)",
+        "CREATE FUNCTION NET_PRICE AS (x) -> 'another'",
+        "CREATE FUNCTION doubled AS x -> x * 2",
+    )
+    subprocess.run([sys.executable, "-c", MAKE, own, *made], check=True, capture_output=True)
+    address = parse_address(own)
+    with pytest.raises(ConfigError, match="did you mean 'doubled'"):
+        SqlalchemyDatabase(address, functions=["doubles"], accepted=True)
+    with SqlalchemyDatabase(address, functions=["net_price", "doubled"], accepted=True) as found:
+        assert [(one.name, one.arguments) for one in found.functions] == [
+            ("net_price", "total, rate"),
+            ("doubled", "x"),
+        ]
+        result = found.execute("SELECT net_price(214, 0.07), doubled(id) FROM orders", Run())
+        assert result.rows[0] == (200.0, 2)
+        for sql in ("SELECT NET_PRICE(1)", "SELECT Doubled(1)", "SELECT sleep(1)"):
+            with pytest.raises(UnsafeQuery):
+                found.check(sql)

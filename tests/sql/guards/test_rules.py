@@ -8,6 +8,7 @@ import pytest
 
 from sqlwright.errors import UnsafeQuery
 from sqlwright.sql.guard import check_query
+from sqlwright.sql.guards.rules import Own
 from sqlwright.sql.tokens import UnreadableQuery
 from tests.database.shapes import all_shapes
 from tests.sql.guards import WRITTEN, harmless, readable
@@ -116,14 +117,14 @@ def test_functions_of_the_database_pass_where_they_are_named(dialect: str) -> No
     for sql, name in (("SELECT tax(1)", "tax"), ("SELECT shop.tax(1)", "shop.tax")):
         with pytest.raises(UnreadableQuery, match="no function"):
             check_query(sql, dialect)
-        check_query(sql, dialect, functions={name})
+        check_query(sql, dialect, own=Own(functions=frozenset({name})))
 
 
 def test_types_of_the_database_pass_where_they_are_named() -> None:
     for sql in ("SELECT 'open'::order_status", "SELECT CAST('open' AS order_status)"):
         with pytest.raises(UnsafeQuery, match="casting"):
             check_query(sql, "postgres")
-        check_query(sql, "postgres", functions={"order_status"})
+        check_query(sql, "postgres", own=Own(types=frozenset({"order_status"})))
 
 
 def test_functions_of_others_have_suggestions() -> None:

@@ -52,6 +52,7 @@ def command(
     timeout: options.Timeout = None,
     descriptions: options.Descriptions = None,
     tables: options.Tables = None,
+    functions: options.Functions = None,
     no_prepare: options.NoPrepare = False,
     record: options.Record = None,
     replay: options.Replay = None,
@@ -77,24 +78,13 @@ def command(
         recipe=recipe,
         overrides=settings,
         descriptions=descriptions,
-        tables=tables,
-        timeout=timeout,
-        max_scan=max_scan,
-        max_rows=max_rows,
+        tables=tables, functions=functions, timeout=timeout, max_scan=max_scan, max_rows=max_rows,
         prepare=False if no_prepare else None,
         llm=options.llm_flags(
-            model=model,
-            base_url=base_url,
-            budget=budget,
-            worth=worth,
-            privacy=privacy,
-            remote=remote,
-            reasoning=reasoning,
-            no_cache=no_cache,
-            record=record,
-            replay=replay,
+            model=model, base_url=base_url, budget=budget, worth=worth, privacy=privacy,
+            remote=remote, reasoning=reasoning, no_cache=no_cache, record=record, replay=replay,
         ),
-    )
+    )  # fmt: skip
     models = models_ahead(chosen)  # as early as can be: what follows imports for a while
 
     from sqlwright.cli.terminal.interrupt import interruptible

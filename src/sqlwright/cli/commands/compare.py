@@ -53,6 +53,7 @@ def command(
     timeout: options.Timeout = None,
     descriptions: options.Descriptions = None,
     tables: options.Tables = None,
+    functions: options.Functions = None,
     no_prepare: options.NoPrepare = False,
     record: options.Record = None,
     replay: options.Replay = None,
@@ -85,22 +86,13 @@ def command(
     chosen = settled(
         recipe="local",
         descriptions=descriptions,
-        tables=tables,
-        timeout=timeout,
-        max_rows=max_rows,
+        tables=tables, functions=functions, timeout=timeout, max_rows=max_rows,
         prepare=False if no_prepare else None,
         llm=options.llm_flags(
-            model=model,
-            base_url=base_url,
-            budget=budget,
-            privacy=privacy,
-            remote=remote,
-            reasoning=reasoning,
-            no_cache=no_cache,
-            record=record,
-            replay=replay,
+            model=model, base_url=base_url, budget=budget, privacy=privacy, remote=remote,
+            reasoning=reasoning, no_cache=no_cache, record=record, replay=replay,
         ),
-    )
+    )  # fmt: skip
     if target.note:
         screen.note(clean(target.note, 400))
     asking = comparing(

@@ -37,6 +37,7 @@ def command(
     as_csv: options.AsCsv = False,
     as_csv_safe: options.AsCsvSafe = False,
     tables: options.Tables = None,
+    functions: options.Functions = None,
     max_rows: options.MaxRows = None,
     max_scan: options.MaxScan = None,
     timeout: options.Timeout = None,
@@ -65,11 +66,15 @@ def command(
     screen = Screen.open()
     if target.note:
         screen.note(clean(target.note, 400))
-    settings = settled(max_rows=max_rows, max_scan=max_scan, tables=tables)
+    settings = settled(max_rows=max_rows, max_scan=max_scan, tables=tables, functions=functions)
     limits = settings.limits
     if timeout is not None:
         limits = replace(limits, seconds=timeout)
-    opened = open_database(target.database, tables=settings.tables_for(target.database))
+    opened = open_database(
+        target.database,
+        tables=settings.tables_for(target.database),
+        functions=settings.functions_for(target.database),
+    )
     try:
         if check or explain:
             display = DisplayOptions.of(screen, max_rows)

@@ -109,6 +109,14 @@ Tables = Annotated[
         help="The only tables that may be known of and read, with commas between them.",
     ),
 ]
+Functions = Annotated[
+    str | None,
+    typer.Option(
+        "--functions",
+        metavar="A,B",
+        help="Functions of the database's own that queries may call, with commas between them.",
+    ),
+]
 NoPrepare = Annotated[
     bool,
     typer.Option(

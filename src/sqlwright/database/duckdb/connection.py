@@ -202,7 +202,7 @@ class GuardedConnection:
         self._session = Session(opening, machine)
         self._phase: Literal["prepare", "run"] = "prepare"
         try:
-            self._names = readable(self._session, opening.get("tables"))
+            self._names = readable(self._session, opening.get("tables"), _functions(opening))
         except BaseException:
             self._session.close()
             raise
@@ -254,6 +254,7 @@ class TrustedConnection:
 
     def __init__(self, opening: Mapping[str, Any], machine: Machine) -> None:
         self._session = Session(opening, machine)
+        self._functions = _functions(opening)
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> Iterator[Row]:
         """Rows one by one. Raises the library's errors."""
@@ -263,7 +264,7 @@ class TrustedConnection:
     def shown(self, tables: Sequence[str]) -> dict[str, list[str]]:
         """Listed views by what they read of tables that aren't listed, or call of functions that
         the database defines and that might."""
-        return showing(self._session, tables)
+        return showing(self._session, tables, self._functions)
 
     def interrupt(self) -> None:
         """Stop the running query soon, from any thread."""
@@ -271,6 +272,11 @@ class TrustedConnection:
 
     def close(self) -> None:
         self._session.close()
+
+
+def _functions(opening: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
+    """Folded namespaces and names of the macros that may be called."""
+    return frozenset((space, own) for space, own in opening.get("functions", ()))
 
 
 def _is_query(statement: duckdb.Statement) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,22 +12,27 @@ from sqlwright.database.address import Address, file_of
 from sqlwright.database.duckdb.cost import read_cost
 from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
 from sqlwright.database.duckdb.introspect import read_schema
+from sqlwright.database.duckdb.macros import Macros, read_macros, stored_macros
 from sqlwright.database.duckdb.marks import read_marks
+from sqlwright.database.functions import Name, stored_functions
 from sqlwright.database.guarded import (
     SCHEMA_SECONDS,
     GuardedDatabase,
     failed_result,
     named_tables,
+    stop_at,
 )
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.process import WorkerDied
-from sqlwright.errors import ConfigError, DatabaseUnavailable
+from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema, fold_name
 from sqlwright.sql.dialects import DUCKDB
 from sqlwright.sql.guard import check_query
+from sqlwright.sql.guards.rules import Own
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause, ExecutionResult
+from sqlwright.types.functions import OwnFunction
 from sqlwright.types.plans import QueryCost
 
 PLAN_LIMITS = Limits(seconds=5.0, rows=10, cell_bytes=4 * 1024 * 1024)
@@ -64,7 +70,8 @@ class DuckdbBased(GuardedDatabase):
         return read_cost(str(result.rows[0][-1]))
 
     def _check(self, sql: str, stop: StopReading | None) -> None:
-        check_query(sql, self.dialect, readable=self._readable(), stop=stop)
+        readable, own = self._readable()
+        check_query(sql, self.dialect, readable=readable, own=own, stop=stop)
 
     def _died(self, error: WorkerDied) -> ExecutionResult:
         if error.signal == signal.SIGABRT and not self._closed:
@@ -72,8 +79,9 @@ class DuckdbBased(GuardedDatabase):
             return failed_result("memory", "the query needs more memory than it is allowed")
         return super()._died(error)
 
-    def _readable(self) -> Collection[str]:
-        """Folded names of the tables and views that a query may read."""
+    def _readable(self) -> tuple[Collection[str], Own]:
+        """Folded names of the tables and views that a query may read, and of functions and types
+        that it may use."""
         raise NotImplementedError
 
 
@@ -83,10 +91,15 @@ class DuckdbDatabase(DuckdbBased):
     While a query runs, and for half a second after, other programs can't open the file for writing.
     """
 
-    def __init__(self, path: Path, tables: Collection[str] | None = None) -> None:
-        """With `tables` nothing but these tables and views is known of or can be read. Raises
-        DatabaseUnavailable, and ConfigError for a table that isn't there and for a view that reads
-        one that may not be read."""
+    def __init__(
+        self,
+        path: Path,
+        tables: Collection[str] | None = None,
+        functions: Collection[str] = (),
+    ) -> None:
+        """With `tables` nothing but these tables and views is known of or can be read; the macros
+        `functions` may be called. Raises DatabaseUnavailable, and ConfigError for a table or macro
+        that isn't there and for a view or macro that reads what may not be read."""
         check_file(path)
         self._path = path
         self._file = path.resolve()
@@ -96,20 +109,29 @@ class DuckdbDatabase(DuckdbBased):
             "duckdb", LIBRARIES, str(folder), found.st_dev, found.st_ino,
             GRACE_SECONDS, LIGHT_BYTES,
         )  # fmt: skip
-        self._known: tuple[str, frozenset[str]] | None = None
+        self._known: tuple[str, frozenset[str], Macros] | None = None
+        self._functions: tuple[Name, ...] = ()
         super().__init__()
         try:
+            if functions:
+                self._functions = self._named_functions(functions)
             if tables is not None:
                 self._tables = self._named(tables)
-            else:
-                self._readable()
+            self._readable()
+            if functions:
+                self._require_safe()
         except BaseException:
             self.close()
             raise
 
     @classmethod
-    def at(cls, address: Address, tables: Collection[str] | None = None) -> DuckdbDatabase:
-        return cls(file_of(address), tables)
+    def at(
+        cls,
+        address: Address,
+        tables: Collection[str] | None = None,
+        functions: Collection[str] = (),
+    ) -> DuckdbDatabase:
+        return cls(file_of(address), tables, functions)
 
     @classmethod
     def check_address(cls, address: Address) -> None:
@@ -138,6 +160,10 @@ class DuckdbDatabase(DuckdbBased):
         ):
             schema = read_schema(connection, self._path.stem)
         return schema if self._tables is None else schema.only(self._tables)
+
+    @property
+    def functions(self) -> tuple[OwnFunction, ...]:
+        return self._look().named if self._functions else ()
 
     def fingerprint(self) -> str:
         """Changes when the stored data may have changed; some microseconds."""
@@ -175,26 +201,65 @@ class DuckdbDatabase(DuckdbBased):
                 "file": str(self._file),
                 "token": token,
                 "tables": None if self._tables is None else list(self._tables),
+                "functions": [list(map(fold_name, name)) for name in self._functions],
             },
             "holds_locks": True,
         }
 
     def _before_check(self) -> None:
-        self._readable()
+        self._look()
 
-    def _readable(self) -> Collection[str]:
+    def _readable(self) -> tuple[Collection[str], Own]:
         """As stored when the file last changed; with a list, what is on it."""
+        macros = self._look()
+        with self._lock:
+            assert self._known is not None
+            return self._known[1], macros.own
+
+    def _look(self) -> Macros:
+        """Read tables and macros again where the file has changed."""
         token = self.fingerprint()
         with self._lock:
             known = self._known
         if known is not None and known[0] == token:
-            return known[1]
-        names = frozenset(fold_name(table.name) for table in self.schema().tables)
+            return known[2]
+        schema = self.schema()
+        names = frozenset(fold_name(table.name) for table in schema.tables)
+        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
+            macros = read_macros(connection, self._functions, schema)
         with self._lock:
-            if known is None or known[1] != names:
+            if known is None or known[1:] != (names, macros):
                 self._checked.clear()
-            self._known = (token, names)
-        return names
+            self._known = (token, names, macros)
+        return macros
+
+    def _named_functions(self, functions: Collection[str]) -> tuple[Name, ...]:
+        """Macros by their stored names. Raises ConfigError."""
+        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
+            there = stored_macros(connection)
+        return stored_functions(functions, there, DUCKDB.namespace, str(self._path))
+
+    def _require_safe(self) -> None:
+        """Raise ConfigError for a macro whose own text doesn't pass both layers: it runs with the
+        query that calls it."""
+        readable, own = self._readable()
+        until = stop_at(time.monotonic() + SCHEMA_SECONDS)
+        for name, body in self._look().bodies:
+            try:
+                check_query(body, self.dialect, readable=readable, own=own, stop=until)
+            except UnsafeQuery as error:
+                raise self._unsafe(
+                    f"the macro {name} can't be among the functions: {error}"
+                ) from None
+        tried = self._answer("SELECT 1", Run(), Limits())
+        if tried.error is not None:
+            raise self._unsafe(tried.error.message)
+
+    def _unsafe(self, message: str) -> ConfigError:
+        return ConfigError(
+            f"{self._path}: {message}",
+            hint="Leave it out of functions, or list what it reads or calls, too.",
+        )
 
     def _named(self, tables: Collection[str]) -> tuple[str, ...]:
         """Tables by their stored names. Raises ConfigError."""

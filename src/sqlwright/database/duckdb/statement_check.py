@@ -39,6 +39,8 @@ class Names:
     """Namespace and name of each table and view."""
     defined: frozenset[str] = frozenset()
     """Functions that the database itself defines: they take the place of others of that name."""
+    named: frozenset[tuple[str, str]] = frozenset()
+    """Namespace and name of those among them that may be called."""
     usual: str = "main"
     """The namespace of names without one."""
     catalog: str = ""
@@ -72,9 +74,9 @@ def tables_read(tree: Tree) -> set[tuple[str, str]]:
     return found
 
 
-def functions_called(tree: Tree) -> set[str]:
-    """Folded names of the functions that a query calls."""
-    found: set[str] = set()
+def functions_called(tree: Tree) -> set[tuple[str, str]]:
+    """Folded namespaces and names of the functions that a query calls."""
+    found: set[tuple[str, str]] = set()
     waiting: list[Any] = [tree]
     while waiting:
         part = waiting.pop()
@@ -82,7 +84,7 @@ def functions_called(tree: Tree) -> set[str]:
             waiting += part
         elif isinstance(part, dict):
             if isinstance(part.get("function_name"), str):
-                found.add(part["function_name"].lower())
+                found.add((_folded(part, "schema"), _folded(part, "function_name")))
             waiting += part.values()
     return found
 
@@ -139,6 +141,9 @@ def _require(kind: str, allowed: Collection[str]) -> None:
 
 def _check_function(part: Mapping[str, Any], allowed: Collection[str], names: Names) -> None:
     name = _folded(part, "function_name")
+    space = _folded(part, "schema") or names.usual
+    if (space, name) in names.named and _folded(part, "catalog") in {"", names.catalog}:
+        return
     if name in names.defined:
         raise Refused(f"the function {name} is the database's own and not allowed")
     if name in allowed or not any(map(str.isalnum, name)) or name == "!__postfix":

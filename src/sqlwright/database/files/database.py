@@ -21,12 +21,14 @@ from sqlwright.database.files.corrections import NAME, read_corrections
 from sqlwright.database.files.guessing import guess
 from sqlwright.database.files.sources import Found, find
 from sqlwright.database.files.table import TableFile
+from sqlwright.database.functions import no_functions
 from sqlwright.database.guarded import SCHEMA_SECONDS, no_such_table
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.workers.engine import Place
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits
 from sqlwright.schema import Schema, fold_name
+from sqlwright.sql.guards.rules import NOTHING_OWN, Own
 from sqlwright.sql.tree import StopReading
 
 GUESS_SECONDS = 60.0
@@ -63,7 +65,14 @@ class FilesDatabase(DuckdbBased):
             raise
 
     @classmethod
-    def at(cls, address: Address, tables: Collection[str] | None = None) -> FilesDatabase:
+    def at(
+        cls,
+        address: Address,
+        tables: Collection[str] | None = None,
+        functions: Collection[str] = (),
+    ) -> FilesDatabase:
+        if functions:
+            raise no_functions(address.text, "files hold no functions")
         return cls(address.text, name=address.name, path=file_of(address), tables=tables)
 
     @classmethod
@@ -209,8 +218,8 @@ class FilesDatabase(DuckdbBased):
     def _before_check(self) -> None:
         self._look()
 
-    def _readable(self) -> Collection[str]:
-        return frozenset(fold_name(one.name) for one in self._sources)
+    def _readable(self) -> tuple[Collection[str], Own]:
+        return frozenset(fold_name(one.name) for one in self._sources), NOTHING_OWN
 
 
 def _digest(parts: Iterable[str]) -> str:

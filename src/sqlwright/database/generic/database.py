@@ -13,6 +13,9 @@ from typing import Any
 
 from sqlwright.boundary.accepted import is_accepted
 from sqlwright.database.address import Address, split_url
+from sqlwright.database.failures import READ_FAILURES, read_failure
+from sqlwright.database.functions import no_functions
+from sqlwright.database.generic.functions import named_functions
 from sqlwright.database.guarded import SCHEMA_SECONDS, ServedDatabase, named_tables
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
@@ -22,7 +25,9 @@ from sqlwright.schema import Column, ForeignKey, Schema, Table
 from sqlwright.sql.declared_types import standard_type
 from sqlwright.sql.dialects import dialect_named
 from sqlwright.sql.guard import check_query
+from sqlwright.sql.guards.rules import NOTHING_OWN, Own
 from sqlwright.sql.tree import StopReading
+from sqlwright.types.functions import OwnFunction
 
 INTROSPECT = "sqlwright:schema"
 """As `connection.INTROSPECT`, which can't be imported without SQLAlchemy."""
@@ -66,11 +71,13 @@ class SqlalchemyDatabase(ServedDatabase):
         self,
         address: Address,
         tables: Collection[str] | None = None,
+        functions: Collection[str] = (),
         *,
         accepted: bool | None = None,
     ) -> None:
-        """`accepted`: somebody says that the login can only read; by default as kept for the
-        identity. Raises DatabaseUnavailable and ConfigError."""
+        """`functions` of its own may be called. `accepted`: somebody says that the
+        login can only read; by default as kept for the identity. Raises DatabaseUnavailable and
+        ConfigError."""
         self.check_address(address)
         if not (is_accepted(address.identity) if accepted is None else accepted):
             raise ConfigError(
@@ -85,17 +92,26 @@ class SqlalchemyDatabase(ServedDatabase):
         }
         self._known: tuple[float, Schema, str] | None = None
         """When the schema was read, the schema, and the usual namespace."""
+        self._functions: tuple[OwnFunction, ...] = ()
+        self._own = NOTHING_OWN
         super().__init__(address, _Singly(lambda: self._request(Limits())))
         try:
             if tables is not None:
                 self._tables = named_tables(tables, self._whole(START_SECONDS), self.url)
+            if functions:
+                self._functions, self._own = self._named_functions(functions)
         except BaseException:
             self.close()
             raise
 
     @classmethod
-    def at(cls, address: Address, tables: Collection[str] | None = None) -> SqlalchemyDatabase:
-        return cls(address, tables)
+    def at(
+        cls,
+        address: Address,
+        tables: Collection[str] | None = None,
+        functions: Collection[str] = (),
+    ) -> SqlalchemyDatabase:
+        return cls(address, tables, functions)
 
     @classmethod
     def check_address(cls, address: Address) -> None:
@@ -118,6 +134,10 @@ class SqlalchemyDatabase(ServedDatabase):
     def dialect(self) -> str:
         return self._dialect
 
+    @property
+    def functions(self) -> tuple[OwnFunction, ...]:
+        return self._functions
+
     def schema(self, *, seconds: float = START_SECONDS) -> Schema:
         """Tables, views, columns and keys that the inspector tells, read afresh. Raises
         DatabaseUnavailable."""
@@ -138,6 +158,19 @@ class SqlalchemyDatabase(ServedDatabase):
             self._known = (time.monotonic(), schema, told[0]["usual"] if told else "")
         return schema
 
+    def _named_functions(self, names: Collection[str]) -> tuple[tuple[OwnFunction, ...], Own]:
+        """Functions by their names. Raises ConfigError."""
+        if self._known is None:
+            self._whole(START_SECONDS)
+        assert self._known is not None
+        usual = self._known[2]
+        try:
+            with self.reader(seconds=START_SECONDS) as connection:
+                return named_functions(connection, names, self._dialect, usual, self.url)
+        except READ_FAILURES as error:
+            why = f"this engine doesn't tell its own functions ({read_failure(error).message})"
+            raise no_functions(self.url, why) from None
+
     def _check(self, sql: str, stop: StopReading | None) -> None:
         with self._lock:
             known = self._known
@@ -151,7 +184,7 @@ class SqlalchemyDatabase(ServedDatabase):
         named = {one.name for one in tables}
         if usual:
             named |= {f"{usual}.{one.name}" for one in tables if not one.namespace}
-        check_query(sql, self._dialect, readable=named, stop=stop)
+        check_query(sql, self._dialect, readable=named, own=self._own, stop=stop)
 
     def _request(self, limits: Limits) -> dict[str, Any]:
         request = self._limited(limits)

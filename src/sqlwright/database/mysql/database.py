@@ -14,6 +14,7 @@ from sqlwright.database.mysql.login import read_login
 from sqlwright.database.mysql.marks import RECENT_SECONDS, Changes, read_changes
 from sqlwright.database.mysql.options import options_of
 from sqlwright.database.mysql.planning import PLAN_LIMITS, read_cost
+from sqlwright.database.mysql.routines import named_routines
 from sqlwright.database.rights import LoginRights
 from sqlwright.database.workers.engine import Place
 from sqlwright.errors import DatabaseUnavailable
@@ -21,9 +22,11 @@ from sqlwright.protocols import Limits, Run
 from sqlwright.schema import Schema
 from sqlwright.sql.dialects import dialect_named
 from sqlwright.sql.guard import check_query
+from sqlwright.sql.guards.rules import NOTHING_OWN
 from sqlwright.sql.tokens import UnreadableQuery
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause
+from sqlwright.types.functions import OwnFunction
 from sqlwright.types.plans import QueryCost
 
 GRACE_SECONDS = 0.4
@@ -54,13 +57,20 @@ class MysqlDatabase(ServedDatabase):
     }
     hint = "Check that the server runs, and the host, port, user, password and database of the URL."
 
-    def __init__(self, address: Address, tables: Collection[str] | None = None) -> None:
-        """With `tables` the tree check refuses all others. Raises DatabaseUnavailable and
-        ConfigError."""
+    def __init__(
+        self,
+        address: Address,
+        tables: Collection[str] | None = None,
+        functions: Collection[str] = (),
+    ) -> None:
+        """With `tables` the tree check refuses all others; of stored functions it lets `functions`
+        pass. Raises DatabaseUnavailable and ConfigError."""
         self.check_address(address)
         self._options = options_of(address)
         self._names: frozenset[str] = frozenset()
         self._named_at = float("-inf")
+        self._functions: tuple[OwnFunction, ...] = ()
+        self._own = NOTHING_OWN
         super().__init__(address)
         try:
             with (
@@ -70,6 +80,10 @@ class MysqlDatabase(ServedDatabase):
                 self._server = read_server(
                     connection, self._options.database, self._options.databases
                 )
+                if functions:
+                    self._functions, self._own = named_routines(
+                        connection, functions, self._server, self.url
+                    )
             if tables is not None:
                 self._tables = named_tables(tables, self._whole(SCHEMA_SECONDS), self.url)
         except BaseException:
@@ -77,8 +91,13 @@ class MysqlDatabase(ServedDatabase):
             raise
 
     @classmethod
-    def at(cls, address: Address, tables: Collection[str] | None = None) -> MysqlDatabase:
-        return cls(address, tables)
+    def at(
+        cls,
+        address: Address,
+        tables: Collection[str] | None = None,
+        functions: Collection[str] = (),
+    ) -> MysqlDatabase:
+        return cls(address, tables, functions)
 
     @classmethod
     def check_address(cls, address: Address) -> None:
@@ -100,6 +119,10 @@ class MysqlDatabase(ServedDatabase):
         DatabaseUnavailable, also when that takes longer than so many seconds."""
         schema = self._whole(seconds)
         return schema if self._tables is None else schema.only(self._tables)
+
+    @property
+    def functions(self) -> tuple[OwnFunction, ...]:
+        return self._functions
 
     def row_counts(self) -> Mapping[str, int]:
         """About how many rows each table has, as the server keeps it. Raises
@@ -179,12 +202,12 @@ class MysqlDatabase(ServedDatabase):
     def _check(self, sql: str, stop: StopReading | None) -> None:
         readable = self._readable(float("inf"))
         try:
-            check_query(sql, self.dialect, readable=readable, stop=stop)
+            check_query(sql, self.dialect, readable=readable, own=self._own, stop=stop)
         except UnreadableQuery as error:
             newer = self._readable(NAMES_SECONDS)
             if error.cause != "unknown_table" or newer == readable:
                 raise
-            check_query(sql, self.dialect, readable=newer, stop=stop)
+            check_query(sql, self.dialect, readable=newer, own=self._own, stop=stop)
 
     def _readable(self, age: float) -> frozenset[str]:
         """Names of the tables that may be read, no older than that."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import re
 import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from sqlwright.database.address import Address
 from sqlwright.database.failures import ReadFailed
+from sqlwright.database.functions import Name, stored_functions
 from sqlwright.database.guarded import SCHEMA_SECONDS, ServedDatabase, named_tables
+from sqlwright.database.postgres.functions import stored
 from sqlwright.database.postgres.introspect import Known, read_known
 from sqlwright.database.postgres.login import Login, read_login, reading_login
 from sqlwright.database.postgres.marks import LAG_SECONDS, read_fingerprint, read_marks, settled
@@ -22,11 +23,12 @@ from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
 from sqlwright.protocols import Limits, Run
-from sqlwright.schema import Schema, fold_name
+from sqlwright.schema import Schema
 from sqlwright.sql.dialects import POSTGRES
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause
+from sqlwright.types.functions import OwnFunction
 from sqlwright.types.plans import QueryCost
 
 T = TypeVar("T")
@@ -60,8 +62,6 @@ _LIBRARIES = ("psycopg", "psycopg_binary", "psycopg_c", "typing_extensions")
 _KEPT = ("HOME", "USERPROFILE", "APPDATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "KRB5CCNAME",
          "KRB5_CONFIG")  # fmt: skip
 """Variables that say where certificates, tickets and the files of passwords and services are."""
-_CALLED = re.compile(r"([\w$]+)\"?(?:\s|/\*.*?\*/|--[^\n]*\n)*\(", re.DOTALL)
-"""Names before parentheses. Too many are found, which does no harm."""
 _EXPLAIN_LIMITS = Limits(seconds=5.0, cell_bytes=8 * 1024 * 1024)
 _SIZE = """
     SELECT coalesce(sum(pg_catalog.pg_table_size(c.oid)), 0)::int8 FROM pg_catalog.pg_class c
@@ -78,11 +78,17 @@ class PostgresDatabase(ServedDatabase):
     hint = "Check that the server is running and admits this login."
 
     def __init__(
-        self, address: Address, tables: Collection[str] | None = None, pool: Pool | None = None
+        self,
+        address: Address,
+        tables: Collection[str] | None = None,
+        pool: Pool | None = None,
+        *,
+        functions: Collection[str] = (),
     ) -> None:
         """With `tables` nothing but these tables and views is known of or can be asked about; with
-        `pool` its workers run the queries. Raises DatabaseUnavailable, and ConfigError for a table
-        that isn't there and for a view that reads one that may not be read."""
+        `pool` its workers run the queries; `functions` of its own may be called. Raises
+        DatabaseUnavailable, and ConfigError for a table or function that isn't there and for a view
+        that reads a table that may not be read."""
         self.check_address(address)
         self._known: tuple[float, Known] | None = None
         self._opening = opening_of(address)
@@ -92,8 +98,12 @@ class PostgresDatabase(ServedDatabase):
             "",
             grace=GRACE_SECONDS,
         )
+        self._functions: tuple[Name, ...] = ()
         super().__init__(address, pool)
         try:
+            if functions:
+                there, usual = self._read(stored)
+                self._functions = stored_functions(functions, there, usual, self.url)
             if tables is None:
                 with self.reader(seconds=OPEN_SECONDS):
                     pass
@@ -104,8 +114,13 @@ class PostgresDatabase(ServedDatabase):
             raise
 
     @classmethod
-    def at(cls, address: Address, tables: Collection[str] | None = None) -> PostgresDatabase:
-        return cls(address, tables)
+    def at(
+        cls,
+        address: Address,
+        tables: Collection[str] | None = None,
+        functions: Collection[str] = (),
+    ) -> PostgresDatabase:
+        return cls(address, tables, functions=functions)
 
     @classmethod
     def check_address(cls, address: Address) -> None:
@@ -124,6 +139,10 @@ class PostgresDatabase(ServedDatabase):
         """Tables, views, columns and declared keys that the login may read, read afresh. Raises
         DatabaseUnavailable, also when that takes longer than so many seconds."""
         return self._read_known(min(seconds, SCHEMA_SECONDS)).schema
+
+    @property
+    def functions(self) -> tuple[OwnFunction, ...]:
+        return self._known_now().functions.named if self._functions else ()
 
     def row_counts(self) -> Mapping[str, int]:
         """About how many rows each table has, where the server has counted."""
@@ -221,21 +240,21 @@ class PostgresDatabase(ServedDatabase):
             self._check_known(sql, stop, self._read_known(SCHEMA_SECONDS))
 
     def _check_known(self, sql: str, stop: StopReading | None, known: Known) -> None:
-        check_query(sql, self.dialect, readable=known.readable, columns=known.columns, stop=stop)
-        for called in _CALLED.findall(sql) if known.functions else ():
-            if fold_name(called) in known.functions:
-                raise UnsafeQuery(f"{called} is a function of the database's own")
+        check_query(
+            sql, self.dialect, readable=known.readable, own=known.own, columns=known.columns,
+            stop=stop,
+        )  # fmt: skip
 
     def _known_now(self) -> Known:
         known = self._known
         return self._read_known(SCHEMA_SECONDS) if known is None else known[1]
 
     def _read_known(self, seconds: float) -> Known:
-        known = self._read(read_known, seconds)
+        known = self._read(lambda reader: read_known(reader, self._functions), seconds)
         if self._tables is not None:
             known = known.only(self._tables)
         before, self._known = self._known, (time.monotonic(), known)
-        if before is not None and before[1].schema != known.schema:
+        if before is not None and (before[1].schema, before[1].own) != (known.schema, known.own):
             with self._lock:
                 self._checked.clear()
         return known

@@ -9,13 +9,17 @@ namespace.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from sqlwright.database.enumerations import MOST_LABELS, labels_told
+from sqlwright.database.functions import Name
+from sqlwright.database.postgres.functions import Functions, read_functions
 from sqlwright.database.reader import DatabaseReader
-from sqlwright.schema import Column, ForeignKey, Schema, Table, fold_name
+from sqlwright.schema import Column, ForeignKey, Schema, Table
+from sqlwright.sql.guards.rules import Own
 
 LONGEST_DEFINITION = 4_000
 """Characters of a view's query that is kept; a longer one isn't, since half of one misleads."""
@@ -55,7 +59,7 @@ _COLUMNS = f"""
         CASE WHEN t.typtype = 'd' THEN pg_catalog.format_type(t.typbasetype, t.typtypmod)
             ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END,
         a.attnotnull OR t.typnotnull, a.attgenerated <> '' OR a.attidentity = 'a', d.description,
-        CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END::int8
+        CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END::int8, t.typelem::int8
     FROM r JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid
     JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
     LEFT JOIN pg_catalog.pg_description d ON d.objoid = r.oid AND d.objsubid = a.attnum
@@ -69,23 +73,17 @@ _KEYS = """
     WHERE contype IN ('p', 'f') ORDER BY conrelid, oid
 """
 _LABELS = """
-    SELECT enumtypid::int8, enumlabel FROM pg_catalog.pg_enum ORDER BY enumtypid, enumsortorder
+    SELECT e.enumtypid::int8, e.enumlabel, n.nspname, t.typname,
+        pg_catalog.pg_type_is_visible(t.oid)
+    FROM pg_catalog.pg_enum e JOIN pg_catalog.pg_type t ON t.oid = e.enumtypid
+    JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+    ORDER BY e.enumtypid, e.enumsortorder
 """
 _VIEWED = """
     SELECT DISTINCT r.ev_class::int8, d.refobjid::int8 FROM pg_catalog.pg_rewrite r
     JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass
         AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass
         AND d.refobjid <> r.ev_class
-"""
-_FUNCTIONS = """
-    SELECT DISTINCT p.proname FROM pg_catalog.pg_proc p
-    JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-    WHERE n.nspname = ANY (pg_catalog.current_schemas(false)) AND n.nspname <> 'pg_catalog'
-        AND NOT EXISTS (
-            SELECT 1 FROM pg_catalog.pg_depend d
-            WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = p.oid
-                AND d.deptype = 'e'
-        )
 """
 
 
@@ -100,9 +98,9 @@ class Known:
     """The tables that each view reads, by their names in the schema; an empty name for others."""
     usual: str = ""
     """The usual namespace."""
-    functions: frozenset[str] = frozenset()
-    """The database's own functions that a name alone reaches, folded: they may bear the name of one
-    of the system's."""
+    functions: Functions = Functions()  # noqa: RUF009 - frozen
+    enumerations: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The names that queries may use for the enumerations among each table's columns."""
 
     @property
     def readable(self) -> frozenset[str]:
@@ -114,9 +112,16 @@ class Known:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The names of all columns: PostgreSQL takes `t.f` for a call of f where no column is named
-        so."""
-        return frozenset(ref.column for ref in self.schema.columns)
+        """The names of all columns, of what named functions give, too: PostgreSQL takes `t.f` for a
+        call of f where no column is named so."""
+        given = self.functions.own.columns.values()
+        return frozenset(ref.column for ref in self.schema.columns).union(*given)
+
+    @cached_property
+    def own(self) -> Own:
+        """Functions that may be called and the enumerations of the tables' columns."""
+        types = (self.enumerations.get(table.name, frozenset()) for table in self.schema.tables)
+        return replace(self.functions.own, types=frozenset[str]().union(*types))
 
     def only(self, names: Collection[str]) -> Known:
         """The same with these tables alone. A view that reads another is shown without its
@@ -133,13 +138,15 @@ class Known:
             self.viewed,
             self.usual,
             self.functions,
+            self.enumerations,
         )
 
 
-def read_known(connection: DatabaseReader) -> Known:
-    """Read everything. Raises ReadFailed."""
+def read_known(connection: DatabaseReader, named: Collection[Name] = ()) -> Known:
+    """Read everything, and the functions that are named. Raises ReadFailed."""
     listed = _rows(connection, _TABLES)
-    columns = _columns(connection)
+    labels = _rows(connection, _LABELS)
+    columns, enumerations = _columns(connection, labels)
     keys = _rows(connection, _KEYS)
     primary = {relation: numbers for kind, relation, _, numbers, _ in keys if kind == "p"}
     tables: dict[int, Table] = {}
@@ -166,9 +173,10 @@ def read_known(connection: DatabaseReader) -> Known:
     found = tuple(dict.fromkeys(_foreign_keys(keys, tables, columns)))
     usual, name = listed[0][-2:] if listed else ("", "")
     shown = tuple(_without_hidden(table, viewed, names) for table in tables.values())
-    own = frozenset(fold_name(str(one)) for (one,) in connection.rows(_FUNCTIONS))
     schema = Schema(str(name), shown, found, "postgres")
-    return Known(schema, rows, viewed, str(usual or ""), own)
+    enums = {table.name: frozenset(enumerations[oid]) for oid, table in tables.items()}
+    functions = read_functions(connection, named)
+    return Known(schema, rows, viewed, str(usual or ""), functions, enums)
 
 
 Columns = dict[int, Column]
@@ -181,12 +189,22 @@ def _rows(connection: DatabaseReader, sql: str) -> list[tuple[Any, ...]]:
     return list(connection.rows(sql))
 
 
-def _columns(connection: DatabaseReader) -> defaultdict[Any, Columns]:
-    labels = _labels(connection)
+def _columns(
+    connection: DatabaseReader, listed: Sequence[tuple[Any, ...]]
+) -> tuple[defaultdict[Any, Columns], defaultdict[Any, set[str]]]:
+    """Columns by table, and the names of the enumerations among their types."""
+    labels = _labels(listed)
+    called = {
+        oid: {f"{space!s}.{own!s}", *([str(own)] if alone else [])}
+        for oid, _, space, own, alone in listed
+        if "." not in f"{space!s}{own!s}"
+    }
     columns: defaultdict[Any, Columns] = defaultdict(dict)
-    for oid, number, name, kind, required, generated, description, type_oid in _rows(
+    enumerations: defaultdict[Any, set[str]] = defaultdict(set)
+    for oid, number, name, kind, required, generated, description, type_oid, within in _rows(
         connection, _COLUMNS
     ):
+        enumerations[oid] |= called.get(type_oid, set()) | called.get(within, set())
         columns[oid][number] = Column(
             name=str(name),
             type=str(kind),
@@ -196,13 +214,13 @@ def _columns(connection: DatabaseReader) -> defaultdict[Any, Columns]:
             value_description=labels_told(labels[type_oid]) if type_oid in labels else "",
             labels=labels.get(type_oid, ())[:MOST_LABELS],
         )
-    return columns
+    return columns, enumerations
 
 
-def _labels(connection: DatabaseReader) -> dict[Any, tuple[str, ...]]:
+def _labels(listed: Sequence[tuple[Any, ...]]) -> dict[Any, tuple[str, ...]]:
     """The values of each enumeration, by its number."""
     found: defaultdict[Any, list[str]] = defaultdict(list)
-    for oid, label in _rows(connection, _LABELS):
+    for oid, label, *_ in listed:
         found[oid].append(str(label))
     return {oid: tuple(labels) for oid, labels in found.items()}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sqlwright.database.address import Address, file_of
+from sqlwright.database.functions import no_functions
 from sqlwright.database.guarded import (
     SCHEMA_SECONDS,
     GuardedDatabase,
@@ -80,7 +81,14 @@ class SqliteDatabase(GuardedDatabase):
             raise
 
     @classmethod
-    def at(cls, address: Address, tables: Collection[str] | None = None) -> SqliteDatabase:
+    def at(
+        cls,
+        address: Address,
+        tables: Collection[str] | None = None,
+        functions: Collection[str] = (),
+    ) -> SqliteDatabase:
+        if functions:
+            raise no_functions(str(file_of(address)), "a SQLite file holds no functions")
         return cls(file_of(address), tables)
 
     @classmethod

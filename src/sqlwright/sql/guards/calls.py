@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from sqlwright.errors import UnsafeQuery
-from sqlwright.sql.guards.rules import Rules, words
+from sqlwright.schema import fold_name
+from sqlwright.sql.guards.rules import Own, Rules, words
 from sqlwright.sql.token_check import (
     check_nesting,
     column_lists,
@@ -58,7 +59,7 @@ _IN_TYPES = words("array precision unsigned varying with without zone")
 _NAMES = frozenset({"word", "quoted"})
 
 
-def check_tokens(tokens: Sequence[SqlToken], rules: Rules, functions: Container[str]) -> None:
+def check_tokens(tokens: Sequence[SqlToken], rules: Rules, own: Own) -> None:
     """Raise UnsafeQuery unless the words are those of one query and each name in front of a
     parenthesis may stand there."""
     if not tokens:
@@ -73,11 +74,11 @@ def check_tokens(tokens: Sequence[SqlToken], rules: Rules, functions: Container[
         if token.kind == "text":
             _check_before_text(tokens, index, rules)
         if token.text == "::":
-            _check_type(tokens, index + 1, rules, functions)
+            _check_type(tokens, index + 1, rules, own)
     if rules.attributes_call:
         _check_attributes(tokens)
     _check_clauses(tokens)
-    _check_calls(tokens, rules, functions)
+    _check_calls(tokens, rules, own)
 
 
 def _check_start(tokens: Sequence[SqlToken]) -> None:
@@ -114,13 +115,13 @@ def _in_call(tokens: Sequence[SqlToken], index: int) -> bool:
     return False
 
 
-def _check_type(
-    tokens: Sequence[SqlToken], index: int, rules: Rules, functions: Container[str]
-) -> None:
+def _check_type(tokens: Sequence[SqlToken], index: int, rules: Rules, own: Own) -> None:
     named = tokens[index] if index < len(tokens) else SqlToken("", "")
-    after = tokens[index + 1].text if index + 1 < len(tokens) else ""
-    known = named.name in rules.types or named.name in functions
-    if not known or after == "." or named.kind == "text":
+    last = index
+    while last + 2 < len(tokens) and tokens[last + 1].text == ".":
+        last += 2
+    known = last == index and _plain(named, rules) in rules.types
+    if (not known and own_name(tokens, last, rules) not in own.types) or named.kind == "text":
         raise UnsafeQuery(f"casting to {named.text[:60]} is not allowed")
 
 
@@ -152,7 +153,7 @@ def _check_clauses(tokens: Sequence[SqlToken]) -> None:
             raise UnreadableQuery("VALUES is a name only in quotes")
 
 
-def _check_calls(tokens: Sequence[SqlToken], rules: Rules, functions: Container[str]) -> None:
+def _check_calls(tokens: Sequence[SqlToken], rules: Rules, own: Own) -> None:
     pairs = parentheses(tokens)
     lists = set(column_lists(tokens, pairs)) | set(_alias_lists(tokens, pairs, rules))
     for index, token in enumerate(tokens):
@@ -160,12 +161,15 @@ def _check_calls(tokens: Sequence[SqlToken], rules: Rules, functions: Container[
             continue
         before = tokens[index - 1]
         if before.word in {"cast", "try_cast", "safe_cast"}:
-            _check_cast(tokens, index, pairs, rules, functions)
+            _check_cast(tokens, index, pairs, rules, own)
         if before.kind not in {"word", "quoted", "text"} or index in lists:
             continue
         if before.kind == "text":
             raise UnreadableQuery(f"{before.text[:60]} can't be called")
         name = _called(tokens, index - 1, rules)
+        named = own_name(tokens, index - 1, rules) in own.functions
+        if not named and before.name in own.others and not _follows(tokens, index - 1, "."):
+            raise UnsafeQuery(f"{before.text[:60]} is a function of the database's own")
         earlier = tokens[index - 2] if index > 1 else SqlToken("", "")
         if "." not in name and (
             before.word in _BEFORE_PARENTHESES
@@ -174,17 +178,13 @@ def _check_calls(tokens: Sequence[SqlToken], rules: Rules, functions: Container[
             or name in rules.types
         ):
             continue
-        known = name in rules.functions or name in rules.table_functions or name in functions
-        if not known:
+        if not named and name not in rules.functions and name not in rules.table_functions:
             refuse_call(name, rules)
 
 
 def _called(tokens: Sequence[SqlToken], index: int, rules: Rules) -> str:
     """The function's name, with its namespace where it has one."""
-    written = tokens[index]
-    name = written.name
-    if written.kind == "quoted" and rules.names == "lower" and name != written.text[1:-1]:
-        name = written.text[1:-1]
+    name = _plain(tokens[index], rules)
     if not _follows(tokens, index, "."):
         return name
     before = tokens[index - 2] if index > 1 else SqlToken("", "")
@@ -192,6 +192,36 @@ def _called(tokens: Sequence[SqlToken], index: int, rules: Rules) -> str:
     if alone and rules.attributes_call and before.name == "pg_catalog":
         return name
     return f"{before.name if alone else ''}.{name}"
+
+
+def _plain(token: SqlToken, rules: Rules) -> str:
+    """A name as the engine's own are listed. In quotes it may be another than without."""
+    if token.kind == "quoted" and rules.names == "lower":
+        return token.text[1:-1]
+    return token.name
+
+
+def own_name(tokens: Sequence[SqlToken], index: int, rules: Rules) -> str:
+    """The name that ends there, with its namespace where it has one, as `Own` has it; empty for
+    what is none of a function or type of the database's own."""
+    parts = [tokens[index]] if index < len(tokens) else []
+    while index > 1 and tokens[index - 1].text == ".":
+        index -= 2
+        parts.insert(0, tokens[index])
+    if len(parts) not in {1, 2} or not all(part.kind in _NAMES for part in parts):
+        return ""
+    names = [_spelled(part, rules, own=part is parts[-1]) for part in parts]
+    return "" if any("." in name for name in names) else ".".join(names)
+
+
+def _spelled(token: SqlToken, rules: Rules, *, own: bool) -> str:
+    """A namespace, or a function's or type's `own` name, as it is looked up."""
+    if rules.names == "blind" or (own and rules.blind_functions):
+        return token.name
+    mark = token.text[-1]
+    if token.kind == "quoted":
+        return token.text[1:-1].replace(mark * 2, mark)
+    return fold_name(token.text) if rules.names == "lower" else token.text
 
 
 def refuse_call(name: str, rules: Rules) -> None:
@@ -210,7 +240,7 @@ def _check_cast(
     opening: int,
     pairs: dict[int, int],
     rules: Rules,
-    functions: Container[str],
+    own: Own,
 ) -> None:
     """CAST(x AS type): the last AS that is the call's own is followed by a type."""
     depth, named = 0, 0
@@ -218,7 +248,7 @@ def _check_cast(
         depth += (tokens[index].text == "(") - (tokens[index].text == ")")
         if depth == 1 and tokens[index].word == "as":
             named = index + 1
-    _check_type(tokens, named, rules, functions)
+    _check_type(tokens, named, rules, own)
 
 
 def _alias_lists(tokens: Sequence[SqlToken], pairs: dict[int, int], rules: Rules) -> Iterator[int]:

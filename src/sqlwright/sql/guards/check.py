@@ -11,7 +11,7 @@ from sqlwright.sql.guards.attributes import check_columns
 from sqlwright.sql.guards.calls import check_tokens
 from sqlwright.sql.guards.lexicon import cut
 from sqlwright.sql.guards.nodes import check_node
-from sqlwright.sql.guards.rules import Rules, rules_of
+from sqlwright.sql.guards.rules import Own, Rules, rules_of
 from sqlwright.sql.guards.sources import check_sources
 from sqlwright.sql.guards.tables import listed, read_name
 from sqlwright.sql.token_check import SQL_LENGTH, TOKENS
@@ -27,7 +27,7 @@ def check_text(
     dialect: Dialect,
     *,
     readable: Collection[str],
-    functions: Container[str],
+    own: Own,
     columns: Container[str] | None,
     stop: StopReading | None,
 ) -> frozenset[str]:
@@ -37,20 +37,21 @@ def check_text(
 
     rules = rules_of(dialect)
     tokens = _tokens(sql, rules)
-    check_tokens(tokens, rules, functions)
+    check_tokens(tokens, rules, own)
     tree = parse_text(agreed_text(tokens, dialect), dialect.name, stop)
     tables = listed(readable, rules)
+    folded = own.folded()
     names: set[str] = set()
     read: set[tuple[str, ...]] = set()
     for number, node in enumerate(tree.walk()):
         if stop is not None and not number % _ASK_EVERY:
             stop()
-        check_node(node, rules, functions)
+        check_node(node, rules, folded)
         if isinstance(node, exp.Table) and not isinstance(node.this, exp.Func):
             names.add(read_name(node, tables, rules))
             read.add(tuple(part.name for part in node.parts))
     check_sources(tokens, read)
-    check_columns(tree, rules, columns)
+    check_columns(tree, rules, columns, folded)
     return frozenset(names)
 
 

@@ -100,5 +100,6 @@ def rules(dialect: Dialect) -> Rules:
         suggestions=_SUGGESTIONS,
         words=ordinary.WORDS | _WORDS,
         names="exact",
+        blind_functions=True,
         empty_tables=words("dual"),
     )

@@ -6,13 +6,12 @@ reads such names as, so that nothing is called without parentheses.
 
 from __future__ import annotations
 
-from collections.abc import Container
 from functools import cache
 from typing import TYPE_CHECKING
 
 from sqlwright.errors import UnsafeQuery
 from sqlwright.schema import fold_name
-from sqlwright.sql.guards.rules import Rules, words
+from sqlwright.sql.guards.rules import Own, Rules, words
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -82,8 +81,9 @@ _PARTS = words(
 _UNUSUAL_TYPES = words("NAME OBJECT_IDENTIFIER SERIAL BIGSERIAL SMALLSERIAL USERDEFINED")
 
 
-def check_node(node: exp.Expr, rules: Rules, functions: Container[str]) -> None:
-    """Raise UnsafeQuery unless a node is of a kind that queries are made of."""
+def check_node(node: exp.Expr, rules: Rules, own: Own) -> None:
+    """Raise UnsafeQuery unless a node is of a kind that queries are made of. Names of `own` are
+    folded."""
     from sqlglot import exp
 
     allowed, banned, called = _kinds()
@@ -91,12 +91,14 @@ def check_node(node: exp.Expr, rules: Rules, functions: Container[str]) -> None:
     if not isinstance(node, allowed) or isinstance(node, banned):
         raise UnsafeQuery(f"a query may not contain {kind.upper()}")
     if isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc)):
-        _check_name(node, rules, functions)
+        _check_name(node, rules, own)
     elif isinstance(node, exp.Func) and not isinstance(node, called):
         raise UnsafeQuery(f"a query may not contain {kind.upper()}")
     elif isinstance(node, exp.DataType):
-        _check_type(node, rules, functions)
+        _check_type(node, rules, own)
     elif isinstance(node, exp.Dot) and rules.attributes_call:
+        if isinstance(node.parent, exp.DataType):
+            return  # the type's name, which was looked at with it
         if not isinstance(node.expression, (exp.Star, exp.Anonymous, exp.Func)):
             raise UnsafeQuery("(x).name may call a function")
     elif isinstance(node, (exp.Select, exp.Table)):
@@ -112,25 +114,52 @@ def _check_parts(node: exp.Expr) -> None:
             raise UnsafeQuery(f"a query may not contain {part.strip('_').upper()}")
 
 
-def _check_name(node: exp.Expr, rules: Rules, functions: Container[str]) -> None:
-    name = fold_name(str(node.name or node.this))
-    allowed = rules.functions
-    if isinstance(node.parent, _table()):
-        allowed = rules.table_functions
-    place = node.parent.this if isinstance(node.parent, _dot()) else None
-    dotted = name if place is None else f"{fold_name(str(place.name))}.{name}"
-    if name not in allowed and name not in functions and dotted not in functions:
+def _check_name(node: exp.Expr, rules: Rules, own: Own) -> None:
+    name = called_name(node)
+    allowed = rules.table_functions if isinstance(node.parent, _table()) else rules.functions
+    if rules.attributes_call:
+        name = name.removeprefix("pg_catalog.")
+    if name not in allowed and name not in own.functions:
         raise UnsafeQuery(f"the function {name[:60]} is not allowed")
 
 
-def _check_type(node: exp.DataType, rules: Rules, functions: Container[str]) -> None:
+def called_name(node: exp.Expr) -> str:
+    """The folded name that a node calls, with its namespace where it has one."""
+    from sqlglot import exp
+
+    parts = [node.args.get("this")]
+    while isinstance(node.parent, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
+        node = node.parent
+    above = node.parent
+    if isinstance(above, exp.Table):
+        parts += [above.args[place] for place in ("db", "catalog") if above.args.get(place)]
+    elif isinstance(above, exp.Column):  # the parser's way of reading s.f() FILTER (...)
+        parts += [above.args[one] for one in ("table", "db", "catalog") if above.args.get(one)]
+    elif isinstance(above, exp.Dot) and above.expression is node:
+        parts.append(above.this)
+    return ".".join(_written(part) for part in reversed(parts))
+
+
+def _written(part: object) -> str:
+    """A part of a name in lower case; of one that is no plain word, what no name is."""
+    from sqlglot import exp
+
+    if isinstance(part, exp.Expr) and not isinstance(part, exp.Identifier):
+        return "()"
+    text = str(getattr(part, "name", part))
+    return "()" if "." in text else fold_name(text)
+
+
+def _check_type(node: exp.DataType, rules: Rules, own: Own) -> None:
     from sqlglot import exp
 
     kind = node.args.get("kind")
     if getattr(node.this, "name", "") in _UNUSUAL_TYPES or isinstance(node, exp.PseudoType):
-        named = str(getattr(kind, "name", "") or node.this)
-        known = fold_name(named) in rules.types or fold_name(named) in functions
-        if not known or isinstance(kind, exp.Dot):
+        if isinstance(kind, exp.Dot):
+            named = ".".join(map(_written, (kind.this, kind.expression)))
+        else:
+            named = fold_name(str(getattr(kind, "name", "") or kind or node.this))
+        if named not in rules.types and named not in own.types:
             raise UnsafeQuery(f"casting to {named[:60]} is not allowed")
 
 
@@ -152,10 +181,3 @@ def _table() -> type[exp.Expr]:
     from sqlglot import exp
 
     return exp.Table
-
-
-@cache
-def _dot() -> type[exp.Expr]:
-    from sqlglot import exp
-
-    return exp.Dot

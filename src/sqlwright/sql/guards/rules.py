@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import Literal
 
+from sqlwright.schema import fold_name
 from sqlwright.sql.dialects import Dialect
 from sqlwright.sql.guards.lexicon import Lexicon
 
@@ -50,9 +51,38 @@ class Rules:
     """Columns that the engine adds to each table, which aren't data."""
     empty_tables: frozenset[str] = field(default=frozenset())
     """Names without quotes that stand for no table at all."""
+    blind_functions: bool = False
+    """Functions are looked for whatever their case, though tables aren't."""
     attributes_call: bool = False
     """x.f may call f(x)."""
 
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Functions and types of the database's own, by the names that queries may use for them: "f"
+    where a name alone means that and nothing else, "sales.f" with the namespace. They are as
+    stored, but folded in dialects that look for them whatever their case; in MySQL the function's
+    part is."""
+
+    functions: frozenset[str] = frozenset()
+    """Functions that may be called."""
+    types: frozenset[str] = frozenset()
+    """Enumerations, which may be cast to."""
+    others: frozenset[str] = frozenset()
+    """Functions that a name alone may reach and that may not be called, folded: some bear the name
+    of one of the engine's."""
+    of_rows: frozenset[str] = frozenset()
+    """Functions that take a row, which PostgreSQL calls for t.f, too; folded."""
+    columns: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Columns of functions that are read like tables; the functions' names are folded."""
+
+    def folded(self) -> Own:
+        """The same with all names in lower case."""
+        names, types = (frozenset(map(fold_name, one)) for one in (self.functions, self.types))
+        return Own(names, types, self.others, self.of_rows, self.columns)
+
+
+NOTHING_OWN = Own()
 
 _MODULES = {"postgres": "postgres", "duckdb": "duckdb", "mysql": "mysql", "mariadb": "mysql"}
 

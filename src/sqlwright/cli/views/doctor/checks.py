@@ -48,7 +48,7 @@ def checks(database: str | None, settings: Settings) -> Iterator[Check]:
     yield _folder(settings.home_folder)
     yield from _guard()
     if database is not None:
-        yield from database_checks(database)
+        yield from database_checks(database, settings.functions_for(database))
         yield _prepared(database, settings.prepared_folder(database))
         yield from _calibrations(
             settings.calibration or settings.prepared_folder(database) / OWN_FILE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from sqlwright.cli.terminal.text import clean
@@ -17,13 +17,14 @@ VERSION_SECONDS = 5.0
 """Seconds in which a server says its version."""
 
 
-def database_checks(target: str) -> Iterator[Check]:
-    """Checks of a database: connection, engine, layers of the guard, login."""
+def database_checks(target: str, functions: Collection[str] = ()) -> Iterator[Check]:
+    """Checks of a database: connection, engine, layers of the guard, login, and `functions` of its
+    own that queries may call."""
     from sqlwright.database import open_database
     from sqlwright.protocols import Run
 
     try:
-        database = open_database(target)
+        database = open_database(target, functions=functions)
     except SqlwrightError as error:
         yield Check("database", "bad", str(error), error.hint)
         return
@@ -44,6 +45,7 @@ def database_checks(target: str) -> Iterator[Check]:
             yield _engine(database)
             yield _layers(database)
             yield from _login(database)
+            yield from _functions(database)
     except SqlwrightError as error:
         yield Check("database", "bad", str(error), error.hint)
     finally:
@@ -92,3 +94,23 @@ def _login(database: GuardedDatabase) -> Iterator[Check]:
     found = f"{name} could do more than read, if the guard failed: {'; '.join(rights.more)}"
     made = "\n".join(rights.statements)
     yield Check("login", "fair", found, f"A login that can only read is made by:\n{made}")
+
+
+def _functions(database: GuardedDatabase) -> Iterator[Check]:
+    """The functions of the database's own that queries may call, and what naming each means."""
+    told: dict[str, tuple[str, ...]] = {}
+    for function in database.functions:
+        name = clean(function.shown, 120)
+        told[name] = tuple(dict.fromkeys((*told.get(name, ()), *function.cautions)))
+    if not told:
+        return
+    careful = {name: cautions for name, cautions in told.items() if cautions}
+    more = "\n".join(
+        f"{name}: {clean('; '.join(cautions), 400)}" for name, cautions in careful.items()
+    )
+    yield Check(
+        "functions",
+        "fair" if careful else "good",
+        f"queries may call {', '.join(told)}, which the database defines",
+        more,
+    )

@@ -16,6 +16,7 @@ from sqlwright.schema import ColumnRef, Schema
 from sqlwright.sql.reading import columns_used, tables_used
 from sqlwright.steps.selection.judging.differences import render_differences
 from sqlwright.steps.showing import Shown as ShownOptions
+from sqlwright.steps.showing import own_functions
 from sqlwright.types import Candidate, ExecutionResult, State
 
 SCHEMA = Portion(examples=3)
@@ -86,7 +87,7 @@ def schema_of(
     layout = how.within(portion).layout(
         view, state, context, style=portion.style, examples=portion.examples
     )
-    return layout.text()
+    return layout.text() + own_functions(view, context)
 
 
 def _used(candidate: Candidate, schema: Schema) -> Iterator[ColumnRef]:
