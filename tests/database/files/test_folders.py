@@ -195,7 +195,7 @@ def test_a_wrong_correction_is_told(text: str, message: str, folder: Path) -> No
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.xlsx", b"PK", "Excel files can't be read"),
+        ("x.xlsx", b"PK", "isn't a workbook"),
         ("x.parquet", b"not parquet", "can't be read"),
         ("x.json", b"{{{", "can't be read"),
         ("x.csv", "a;b\n€;–\n".encode("windows-1252"), "save it as UTF-8"),
@@ -219,7 +219,7 @@ def test_one_file_that_cannot_be_read_does_not_spoil_a_folder(folder: Path, open
     database = opened(folder)
     assert [t.name for t in database.schema().tables] == ["good"]
     assert [note.partition(" is left out")[0] for note in database.notes] == [
-        "sheet.xlsx", "bad.parquet",
+        "bad.parquet", "sheet.xlsx",
     ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from sqlwright.types import Cell
 
     Row = tuple[Cell, ...]
+
+Fill = Callable[[Callable[[str, Sequence[Any]], object], Mapping[str, Any]], None]
+"""Given a way to run statements, and an opening, makes tables in a connection's memory. Raises
+ReadFailed."""
 
 SQL_BYTES = 1_000_000
 """UTF-8 bytes of a statement at most."""
@@ -93,11 +97,16 @@ class Session:
                 run("SET enable_external_access = false")
             for made in opening["views"]:
                 run(made)
+            if machine.fill is not None:
+                machine.fill(self._run, opening)
         if machine.zone:
             run(f"SET TimeZone = {quote_text(machine.zone)}")
         for name, value in settings.items():
             if name in machine.settings:
                 run(f"SET {name} = {quote_text(value) if isinstance(value, str) else value}")
+
+    def _run(self, sql: str, parameters: Sequence[Any]) -> None:
+        self._connection.execute(sql, parameters)
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> tuple[tuple[str, ...], list[str]]:
         """Begin a query; its columns' names and types. `fetch` gives the rows."""
@@ -169,8 +178,9 @@ class Session:
 class Machine:
     """The settings that every connection of a process has in common."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, fill: Fill | None = None) -> None:
         """Read once, before no other file can be opened: the time zone and what can be set."""
+        self.fill = fill
         connection = duckdb.connect(":memory:", config={"threads": threads})
         settings = connection.execute("SELECT name, value FROM duckdb_settings()").fetchall()
         connection.close()

@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from sqlwright.boundary.yaml_text import read_yaml
+from sqlwright.database.files.table import Columns
 from sqlwright.errors import ConfigError
 
 NAME = "sqlwright-files.yaml"
@@ -29,25 +30,18 @@ One = Annotated[str, Field(min_length=1, max_length=1)]
 Type = Annotated[str, AfterValidator(_type)]
 
 
-class Correction(BaseModel):
-    """What is right for some files. All of it may be left out."""
+class SheetCorrection(BaseModel):
+    """What is right for some sheets of a workbook. All of it may be left out."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     table: str | None = Field(None, min_length=1, max_length=100)
     """The table's name."""
     leave_out: bool = False
-    """No table is made of it."""
-    delimiter: str | None = Field(None, min_length=1, max_length=4)
-    quote: One | None = None
-    escape: One | None = None
-    comment: One | None = None
-    encoding: str | None = Field(None, pattern=r"^(utf-8|utf-16|latin-1)$")
+    """No table is made of it. A hidden sheet is one where this is false."""
     header: bool | None = None
     skip: int | None = Field(None, ge=0, le=1_000_000)
     """Lines before the header."""
-    decimal: str | None = Field(None, pattern=r"^[.,]$")
-    thousands: One | None = None
     dateformat: str | None = Field(None, max_length=100)
     timestampformat: str | None = Field(None, max_length=100)
     nulls: tuple[str, ...] | None = None
@@ -56,6 +50,52 @@ class Correction(BaseModel):
     """Types of columns, by the names they have without this file."""
     names: Mapping[str, str] = {}
     """Other names of columns, likewise."""
+
+    def applied(self, columns: Columns, what: str) -> Columns:
+        """Columns with the names and types that are right; `what` they are of, for messages.
+        Raises ConfigError."""
+        names = [name for name, _ in columns]
+        for name in (*self.types, *self.names):
+            if name not in names:
+                raise ConfigError(
+                    f"{NAME}: {what} has no column {name!r}",
+                    hint=f"There are: {', '.join(names[:40])}.",
+                )
+        changed = tuple(
+            (self.names.get(name, name), self.types.get(name, kind)) for name, kind in columns
+        )
+        if len({name.lower() for name, _ in changed}) < len(changed):
+            raise ConfigError(f"{NAME}: {what} would have a column's name twice")
+        return changed
+
+
+class Correction(SheetCorrection):
+    """What is right for some files. All of it may be left out; of workbooks it is for all sheets,
+    and what isn't said of sheets counts for nothing."""
+
+    delimiter: str | None = Field(None, min_length=1, max_length=4)
+    quote: One | None = None
+    escape: One | None = None
+    comment: One | None = None
+    encoding: str | None = Field(None, pattern=r"^(utf-8|utf-16|latin-1|windows-1252)$")
+    decimal: str | None = Field(None, pattern=r"^[.,]$")
+    thousands: One | None = None
+    sheets: Mapping[str, SheetCorrection] = {}
+    """Sheets of a workbook by their names, which may have wildcards."""
+
+    def of_sheet(self, name: str) -> SheetCorrection:
+        """All that is said of a sheet; what stands later prevails."""
+        return SheetCorrection.model_validate(
+            {key: value for pattern, told in self.readings if fnmatchcase(name, pattern)
+             for key, value in told.items()}
+        )  # fmt: skip
+
+    @property
+    def readings(self) -> tuple[tuple[str, dict[str, object]], ...]:
+        """What is said of sheets, by patterns of their names."""
+        own = self.model_dump(exclude_unset=True, include=set(SheetCorrection.model_fields))
+        each = [(name, one.model_dump(exclude_unset=True)) for name, one in self.sheets.items()]
+        return (("*", own), *each)
 
 
 class Corrections(BaseModel):

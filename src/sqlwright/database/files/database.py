@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from sqlwright.database.duckdb.database import (
 from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
 from sqlwright.database.duckdb.introspect import read_schema
 from sqlwright.database.files.corrections import NAME, read_corrections
+from sqlwright.database.files.driver import LIBRARY
 from sqlwright.database.files.guessing import guess
 from sqlwright.database.files.sources import Found, find
 from sqlwright.database.files.table import TableFile
@@ -32,6 +35,10 @@ GUESS_SECONDS = 60.0
 """The time that guessing how files are read may take."""
 LOADED_BYTES = 16 * 1024 * 1024
 """Bytes of all CSV and JSON files that workers load instead of reading them for every query."""
+
+WORKBOOKS_BYTES = 512 * 1024 * 1024
+"""Memory that every query over workbooks may take: their library needs it to load them, and ends
+the process where it gets none."""
 
 
 class FilesDatabase(DuckdbBased):
@@ -137,12 +144,8 @@ class FilesDatabase(DuckdbBased):
                 return
         found = find(self._text)
         corrections = read_corrections(found.folder)
-        reader = self._reader_of(found)
-        try:
-            with self._reading_errors():
-                sources, notes = guess(reader, found.sources, corrections)
-        finally:
-            reader.close()
+        with self._reading_errors():
+            sources, notes = guess(partial(self._asking, found), found.sources, corrections)
         if not sources:
             raise DatabaseUnavailable(f"{self._text}: all files are left out by {NAME}.")
         sources = self._only_listed(sources)
@@ -163,28 +166,36 @@ class FilesDatabase(DuckdbBased):
                 raise no_such_table(name, (one.name for one in sources), self._text)
         return tuple(one for one in sources if fold_name(one.name) in wanted)
 
-    def _reader_of(self, found: Found) -> DatabaseReader:
+    @contextmanager
+    def _asking(self, found: Found, more: Mapping[str, Any]) -> Iterator[DatabaseReader]:
         """Reads files of which no table was made yet."""
-        opening = {"paths": [str(path) for path in found.paths], "views": [], "token": "guessing"}
-        return DatabaseReader(self._pool, self._base(found, opening, Limits()), GUESS_SECONDS)
+        paths = [str(path) for path in found.paths]
+        opening = {"paths": paths, "views": [], "token": "guessing", **more}
+        request = self._base(found, opening, Limits())
+        with closing(DatabaseReader(self._pool, request, GUESS_SECONDS)) as reader:
+            yield reader
 
     def _request(self, limits: Limits) -> dict[str, Any]:
         with self._lock:
             found, sources, token = self._found, self._sources, self._token
-        texts = sum(one.size for one in sources if one.kind != "parquet")
+        read = [one for one in sources if one.kind != "excel"]
+        texts = sum(one.size for one in read if one.kind != "parquet")
         loaded = texts <= LOADED_BYTES
         opening = {
             "paths": [str(path) for one in sources for path in one.paths],
-            "views": [one.created(loaded=loaded and one.kind != "parquet") for one in sources],
+            "views": [one.created(loaded=loaded and one.kind != "parquet") for one in read],
+            "sheets": [one.filled() for one in sources if one.kind == "excel"],
             "token": token,
         }
         return self._base(found, opening, limits)
 
     def _base(self, found: Found, opening: dict[str, Any], limits: Limits) -> dict[str, Any]:
         folder = found.folder.stat()
+        excel = any(source.kind == "excel" for source in found.sources)
         place = Place(
-            "files", LIBRARIES, str(found.folder), folder.st_dev, folder.st_ino,
-            GRACE_SECONDS, LIGHT_BYTES,
+            "files.excel" if excel else "files", (*LIBRARIES, LIBRARY) if excel else LIBRARIES,
+            str(found.folder), folder.st_dev, folder.st_ino, GRACE_SECONDS,
+            WORKBOOKS_BYTES if excel else LIGHT_BYTES,
         )  # fmt: skip
         return self._limited(limits) | {"place": place, "opening": opening}
 
