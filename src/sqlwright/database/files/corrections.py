@@ -17,11 +17,11 @@ from sqlwright.errors import ConfigError
 NAME = "sqlwright-files.yaml"
 _MOST_BYTES = 1_000_000
 """Bytes of the file at most; a larger one is refused unread."""
-_TYPE = re.compile(r"[A-Za-z][A-Za-z_ ]*(\(\s*\d+\s*(,\s*\d+\s*)?\))?(\[\])*")
+ONE_TYPE = re.compile(r"[A-Za-z][A-Za-z_ ]*(\(\s*\d+\s*(,\s*\d+\s*)?\))?(\[\])*")
 
 
 def _type(text: str) -> str:
-    if not _TYPE.fullmatch(text.strip()):
+    if not ONE_TYPE.fullmatch(text.strip()):
         raise ValueError("is no type; write one such as INTEGER, DATE, VARCHAR or DECIMAL(10, 2)")
     return text.strip().upper()
 
@@ -31,7 +31,7 @@ Type = Annotated[str, AfterValidator(_type)]
 
 
 class SheetCorrection(BaseModel):
-    """What is right for some sheets of a workbook. All of it may be left out."""
+    """The right readings of some sheets of a workbook. All of it may be left out."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -70,8 +70,8 @@ class SheetCorrection(BaseModel):
 
 
 class Correction(SheetCorrection):
-    """What is right for some files. All of it may be left out; of workbooks it is for all sheets,
-    and what isn't said of sheets counts for nothing."""
+    """The right readings of some files. All of it may be left out; of workbooks it is for all
+    sheets, and what can't be said of sheets counts for nothing."""
 
     delimiter: str | None = Field(None, min_length=1, max_length=4)
     quote: One | None = None
@@ -92,7 +92,7 @@ class Correction(SheetCorrection):
 
     @property
     def readings(self) -> tuple[tuple[str, dict[str, object]], ...]:
-        """What is said of sheets, by patterns of their names."""
+        """Corrections of sheets, by patterns of their names."""
         own = self.model_dump(exclude_unset=True, include=set(SheetCorrection.model_fields))
         each = [(name, one.model_dump(exclude_unset=True)) for name, one in self.sheets.items()]
         return (("*", own), *each)

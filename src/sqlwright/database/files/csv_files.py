@@ -63,7 +63,8 @@ class CsvGuess:
         guessed = self._guess()
         columns = with_types(self._correction.applied(guessed.columns, self._first.name), kinds)
         made = TableFile(
-            self._source.name, "csv", self._source.paths, columns, (), guessed.options,
+            self._source.name, "csv", self._source.paths, columns,
+            tuple(name for name, _ in guessed.columns), guessed.options,
             self._encoding, size=self._size,
         )  # fmt: skip
         if short:

@@ -19,6 +19,7 @@ from sqlwright.database.duckdb.database import (
 )
 from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
 from sqlwright.database.duckdb.introspect import read_schema
+from sqlwright.database.files.as_corrections import as_corrections
 from sqlwright.database.files.corrections import NAME, read_corrections
 from sqlwright.database.files.driver import LIBRARY
 from sqlwright.database.files.guessing import guess
@@ -26,6 +27,7 @@ from sqlwright.database.files.sources import Found, find
 from sqlwright.database.files.table import TableFile
 from sqlwright.database.guarded import SCHEMA_SECONDS, no_such_table
 from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.readings import Readings, TableReading
 from sqlwright.database.workers.engine import Place
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits
@@ -102,6 +104,14 @@ class FilesDatabase(DuckdbBased):
         """Notes, for people, of what was left out or read in another way than the files say."""
         own = tuple(f"{one.name}: {note}" for one in self.sources for note in one.notes)
         return (*self._found.notes, *self._failed, *own)
+
+    def readings(self) -> Readings:
+        """The tables, how their files are read, and what was noticed."""
+        sources = self.sources
+        place = self._found.folder / NAME
+        tables = tuple(TableReading(one.name, one.told, one.columns, one.notes) for one in sources)
+        left_out = (*self._found.notes, *self._failed)
+        return Readings(tables, left_out, as_corrections(sources, place), place)
 
     def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
         """The tables and their columns. Raises DatabaseUnavailable, also when that takes longer

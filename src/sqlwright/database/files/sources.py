@@ -25,7 +25,7 @@ _KINDS: dict[str, Kind] = {
 }  # fmt: skip
 _PARTITION = re.compile(r"^[^=]+=.*$")
 """A folder that holds the rows of one value of a column, as Hive names it."""
-_VARYING = re.compile(
+VARYING = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d+", re.IGNORECASE
 )
 """The parts of names that tell the files of one table apart: numbers, dates, identifiers."""
@@ -166,9 +166,9 @@ def _grouped(folder: Path, files: list[Path], name: str) -> Found:
         else:
             own_name = _without_endings(path)
             places = [part for part in path.parent.parts if not _PARTITION.match(part)]
-            key = ("/".join([*places, _VARYING.sub("#", own_name).lower()]), _ending(path))
+            key = ("/".join([*places, VARYING.sub("#", own_name).lower()]), _ending(path))
             groups.setdefault(key, []).append(real)
-            said = _words(_VARYING.sub(" ", own_name))
+            said = _words(VARYING.sub(" ", own_name))
             own = said if said.lower() not in _MEANINGLESS else (places or [name])[-1]
             names[key] = own if len(groups[key]) > 1 or "=" in str(path.parent) else own_name
     sources = [

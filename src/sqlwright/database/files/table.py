@@ -35,6 +35,8 @@ class SheetPart:
     end: int
     """The row after the last one of data."""
     columns: tuple[int, ...]
+    stored: tuple[str, ...]
+    """The names of the columns in the sheet."""
     names: tuple[str, ...]
     """The names of the table's columns that they are."""
     merged: bool
@@ -59,7 +61,7 @@ class TableFile:
     columns: Columns
     """Names and types in the files' order, as they will be."""
     stored_names: tuple[str, ...]
-    """The names of the columns in files that have names inside, as Parquet and JSON."""
+    """The names of the columns in the files."""
     options: Mapping[str, Option]
     """DuckDB's options of reading."""
     encoding: str = "utf-8"

@@ -34,7 +34,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?")
 
 @dataclass(frozen=True, slots=True)
 class ColumnKind:
-    """What a column holds."""
+    """The type of a column, and how it was found."""
 
     type: str
     """DuckDB's name of it."""

@@ -1,4 +1,4 @@
-"""Where the table is in the cells of a sheet: its header, its rows, its columns."""
+"""The place of the table in the cells of a sheet: its header, its rows, its columns."""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     """Runs a statement with its parameters."""
 
 _CHUNK_ROWS = 2_048
+"""Rows that are inserted at a time."""
 
 
 def fill(run: Run, opening: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What a worker told of workbooks, as tables. Nothing here sees a cell."""
+"""Tables by what a worker told of workbooks. Nothing here sees a cell."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def sheet_tables(
 
 
 def _told(ask: Asking, path: Path, corrections: Corrections) -> dict[str, Any]:
-    """What a worker says of a workbook. Raises ReadFailed."""
+    """A worker's word on a workbook. Raises ReadFailed."""
     asked = {"path": str(path), "readings": corrections.of(path).readings, "table": "told"}
     try:
         with ask({"workbook": asked}) as reader, reader.within(_SECONDS):
@@ -107,13 +107,13 @@ def _table(
     given = {"DATE": correction.dateformat, "TIMESTAMP": correction.timestampformat}
     part = SheetPart(
         path, sheet["name"], sheet["header"], sheet["first"], sheet["end"],
-        tuple(sheet["columns"]), names, merged=bool(sheet["merged"]),
+        tuple(sheet["columns"]), tuple(sheet["names"]), names, merged=bool(sheet["merged"]),
         formats={kind: one for kind, one in given.items() if one is not None},
         nulls=correction.nulls or (),
     )  # fmt: skip
     empty = zip(names, sheet["filled"], strict=True)
     return TableFile(
-        name, "excel", (path,), columns, (), {}, size=size_of((path,)), sheets=(part,),
+        name, "excel", (path,), columns, part.stored, {}, size=size_of((path,)), sheets=(part,),
         empty=frozenset(own for own, filled in empty if not filled),
         notes=tuple(_noticed(sheet, names, correction)),
     )  # fmt: skip

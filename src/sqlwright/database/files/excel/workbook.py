@@ -27,6 +27,7 @@ MOST_UNPACKED = 512 * 1024 * 1024
 TOO_MANY = f"more than the {MOST_CELLS:,} that are loaded; save it as CSV or Parquet"
 _PROTECTED = "it is protected by a password; save a copy without one"
 _CHUNK = 1 << 20
+"""Bytes that are read at a time."""
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _ERROR = b' t="e"'
