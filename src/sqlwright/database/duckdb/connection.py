@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import duckdb
 
@@ -29,9 +29,22 @@ if TYPE_CHECKING:
 
     Row = tuple[Cell, ...]
 
-Fill = Callable[[Callable[[str, Sequence[Any]], object], Mapping[str, Any]], None]
-"""Given a way to run statements, and an opening, makes tables in a connection's memory. Raises
-ReadFailed."""
+
+class Filled(Protocol):
+    """A connection that isn't locked yet."""
+
+    def execute(self, sql: str, parameters: object = None) -> object:
+        """Run a statement with its parameters."""
+        ...
+
+    def register_filesystem(self, filesystem: Any) -> None:
+        """Let it read files by a file system of fsspec's."""
+        ...
+
+
+Fill = Callable[[Filled, Mapping[str, Any]], None]
+"""Given a connection and an opening, makes tables in its memory, or lets it read other files.
+Raises ReadFailed."""
 
 SQL_BYTES = 1_000_000
 """UTF-8 bytes of a statement at most."""
@@ -90,6 +103,8 @@ class Session:
             run(f"USE {CATALOG}")
             run("DETACH memory")
         else:
+            if machine.fill is not None:
+                machine.fill(self._connection, opening)
             # Without a list, external access off would keep the views from their files, too.
             paths = ", ".join(map(quote_text, opening["paths"]))
             run(f"SET allowed_paths = [{paths}]")
@@ -97,16 +112,11 @@ class Session:
                 run("SET enable_external_access = false")
             for made in opening["views"]:
                 run(made)
-            if machine.fill is not None:
-                machine.fill(self._run, opening)
         if machine.zone:
             run(f"SET TimeZone = {quote_text(machine.zone)}")
         for name, value in settings.items():
             if name in machine.settings:
                 run(f"SET {name} = {quote_text(value) if isinstance(value, str) else value}")
-
-    def _run(self, sql: str, parameters: Sequence[Any]) -> None:
-        self._connection.execute(sql, parameters)
 
     def rows(self, sql: str, parameters: Sequence[Cell] = ()) -> tuple[tuple[str, ...], list[str]]:
         """Begin a query; its columns' names and types. `fetch` gives the rows."""

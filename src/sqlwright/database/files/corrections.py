@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from sqlwright.boundary.yaml_text import read_yaml
+from sqlwright.database.files.encodings import DECODED, OWN
 from sqlwright.database.files.table import Columns
 from sqlwright.errors import ConfigError
 
@@ -77,7 +78,7 @@ class Correction(SheetCorrection):
     quote: One | None = None
     escape: One | None = None
     comment: One | None = None
-    encoding: str | None = Field(None, pattern=r"^(utf-8|utf-16|latin-1|windows-1252)$")
+    encoding: Literal[*OWN, *DECODED] | None = None  # type: ignore[valid-type]
     decimal: str | None = Field(None, pattern=r"^[.,]$")
     thousands: One | None = None
     sheets: Mapping[str, SheetCorrection] = {}

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
+from sqlwright.database.failures import READ_FAILURES, read_failure
 from sqlwright.database.files.corrections import Correction
-from sqlwright.database.files.encodings import encoding_of
+from sqlwright.database.files.encodings import address_of
 from sqlwright.database.files.sources import Source
 from sqlwright.database.files.table import Option, TableFile, size_of, with_types, written
 from sqlwright.database.reader import DatabaseReader
@@ -19,6 +19,8 @@ from sqlwright.sql.tokens import quote_name, quote_text
 WHOLE_BYTES = 16 * 1024 * 1024
 """Bytes of text of a table that is read whole, to guess types and to find lines that can't be read.
 Of a larger one only the beginning is looked at."""
+_NAMED = {"latin-1": "Latin-1", "windows-1252": "Windows-1252"}
+"""Encodings that are guessed because bytes aren't UTF-8."""
 _DELIMITERS = ",;\t|"
 _COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?")
 _POINT = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
@@ -46,27 +48,23 @@ class _Guess:
 class CsvGuess:
     """Guesses about the CSV files of one table."""
 
-    def __init__(self, connection: DatabaseReader, source: Source, correction: Correction) -> None:
+    def __init__(
+        self, connection: DatabaseReader, source: Source, correction: Correction, encoding: str
+    ) -> None:
         self._connection, self._source, self._correction = connection, source, correction
+        self._encoding = encoding
         self._first = source.paths[0]
         self._size = size_of(source.paths)
         self._whole = self._size <= WHOLE_BYTES
         self._notes: list[str] = []
-        self._encoding = correction.encoding or encoding_of(self._first)
-        if self._encoding == "windows-1252":
-            message = "its text is neither UTF-8 nor Latin-1 but likely Windows' (1252)"
-            raise ReadFailed(Failure("unavailable", f"{message}: save it as UTF-8"))
+        self._address = address_of(self._first, encoding)
 
     def table(self, kinds: tuple[str, ...], *, short: bool) -> TableFile:
         """The table, its columns of the types given if there are any; with `short` only what tells
         whether files are alike."""
         guessed = self._guess()
         columns = with_types(self._correction.applied(guessed.columns, self._first.name), kinds)
-        made = TableFile(
-            self._source.name, "csv", self._source.paths, columns,
-            tuple(name for name, _ in guessed.columns), guessed.options,
-            self._encoding, size=self._size,
-        )  # fmt: skip
+        made = replace(self._made(guessed), paths=self._source.paths, columns=columns)
         if short:
             return made
         if guessed.options.get("header") and self._correction.header is None:
@@ -74,8 +72,8 @@ class CsvGuess:
         skipped = guessed.options.get("skip")
         if skipped and self._correction.skip is None:
             self._notes.append(f"Lines before the header that are left out: {skipped}.")
-        if self._encoding == "latin-1" and self._correction.encoding is None:
-            self._notes.append("Its encoding isn't UTF-8; it is read as Latin-1.")
+        if self._encoding in _NAMED and self._correction.encoding is None:
+            self._notes.append(f"Its encoding isn't UTF-8; it is read as {_NAMED[self._encoding]}.")
         made = self._readable(made)
         if not self._whole:
             self._notes.append(
@@ -100,6 +98,14 @@ class CsvGuess:
             guessed = self._with_numbers(told, guessed)
         return guessed
 
+    def _made(self, guessed: _Guess) -> TableFile:
+        """The first file as it is guessed."""
+        return TableFile(
+            self._source.name, "csv", (self._first,), guessed.columns,
+            tuple(name for name, _ in guessed.columns), guessed.options, self._encoding,
+            size=self._size,
+        )  # fmt: skip
+
     def _told(self) -> dict[str, Option]:
         """DuckDB's options that the user has given, and the encoding."""
         one = self._correction
@@ -113,7 +119,7 @@ class CsvGuess:
         told: dict[str, Option] = {
             name: value for name, value in named.items() if value is not None
         }
-        if self._encoding != "utf-8":
+        if self._encoding in {"utf-16", "latin-1"}:
             told["encoding"] = self._encoding
         return told
 
@@ -124,7 +130,7 @@ class CsvGuess:
             self._connection.rows(
                 "SELECT Delimiter, Quote, Escape, NewLineDelimiter, Comment, SkipRows, HasHeader, "
                 "Columns, DateFormat, TimestampFormat "
-                f"FROM sniff_csv({quote_text(str(self._first))}{given})"
+                f"FROM sniff_csv({quote_text(self._address)}{given})"
             )
         )
         delim, quote, escape, _, comment, skip, header, columns, dates, times = rows[0]
@@ -166,7 +172,7 @@ class CsvGuess:
         return plain
 
     def _look_like(self, plain: _Guess, name: str, shape: re.Pattern[str]) -> bool:
-        kept = TableFile("", "csv", (self._first,), plain.columns, (), plain.options)
+        kept = self._made(plain)
         quoted = quote_name(name)
         rows = self._connection.rows(
             f"SELECT DISTINCT {quoted} FROM ({kept.query()}) WHERE {quoted} <> '' "

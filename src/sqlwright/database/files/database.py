@@ -21,7 +21,7 @@ from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
 from sqlwright.database.duckdb.introspect import read_schema
 from sqlwright.database.files.as_corrections import as_corrections
 from sqlwright.database.files.corrections import NAME, read_corrections
-from sqlwright.database.files.driver import LIBRARY
+from sqlwright.database.files.driver import LIBRARY, is_installed
 from sqlwright.database.files.guessing import guess
 from sqlwright.database.files.sources import Found, find
 from sqlwright.database.files.table import TableFile
@@ -38,9 +38,9 @@ GUESS_SECONDS = 60.0
 LOADED_BYTES = 16 * 1024 * 1024
 """Bytes of all CSV and JSON files that workers load instead of reading them for every query."""
 
-WORKBOOKS_BYTES = 512 * 1024 * 1024
-"""Memory that every query over workbooks may take: their library needs it to load them, and ends
-the process where it gets none."""
+ASSISTED_BYTES = 512 * 1024 * 1024
+"""Memory that every query may take over files that DuckDB can't read by itself: the library of
+workbooks needs it to load them, and ends the process where it gets none."""
 
 
 class FilesDatabase(DuckdbBased):
@@ -181,6 +181,7 @@ class FilesDatabase(DuckdbBased):
         """Reads files of which no table was made yet."""
         paths = [str(path) for path in found.paths]
         opening = {"paths": paths, "views": [], "token": "guessing", **more}
+        opening["paths"] = [*paths, *more.get("decoded", ())]
         request = self._base(found, opening, Limits())
         with closing(DatabaseReader(self._pool, request, GUESS_SECONDS)) as reader:
             yield reader
@@ -192,7 +193,8 @@ class FilesDatabase(DuckdbBased):
         texts = sum(one.size for one in read if one.kind != "parquet")
         loaded = texts <= LOADED_BYTES
         opening = {
-            "paths": [str(path) for one in sources for path in one.paths],
+            "paths": [address for one in read for address in one.addresses],
+            "decoded": any(one.decoded for one in read),
             "views": [one.created(loaded=loaded and one.kind != "parquet") for one in read],
             "sheets": [one.filled() for one in sources if one.kind == "excel"],
             "token": token,
@@ -201,11 +203,12 @@ class FilesDatabase(DuckdbBased):
 
     def _base(self, found: Found, opening: dict[str, Any], limits: Limits) -> dict[str, Any]:
         folder = found.folder.stat()
-        excel = any(source.kind == "excel" for source in found.sources)
+        assisted = any(opening.get(key) for key in ("decoded", "workbook", "sheets"))
+        libraries = (*LIBRARIES, "fsspec", *([LIBRARY] if is_installed() else []))
         place = Place(
-            "files.excel" if excel else "files", (*LIBRARIES, LIBRARY) if excel else LIBRARIES,
+            "files.assisted" if assisted else "files", libraries if assisted else LIBRARIES,
             str(found.folder), folder.st_dev, folder.st_ino, GRACE_SECONDS,
-            WORKBOOKS_BYTES if excel else LIGHT_BYTES,
+            ASSISTED_BYTES if assisted else LIGHT_BYTES,
         )  # fmt: skip
         return self._limited(limits) | {"place": place, "opening": opening}
 

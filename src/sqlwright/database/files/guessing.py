@@ -11,6 +11,7 @@ from typing import Any
 from sqlwright.database.failures import READ_FAILURES, Failure, read_failure
 from sqlwright.database.files.corrections import NAME, Correction, Corrections
 from sqlwright.database.files.csv_files import CsvGuess
+from sqlwright.database.files.encodings import DECODED, address_of, encoding_of
 from sqlwright.database.files.excel.sheets import sheet_tables
 from sqlwright.database.files.sources import Source, parted, readable_name, unique
 from sqlwright.database.files.table import Option, TableFile, size_of, with_types, written
@@ -33,14 +34,18 @@ def guess(
 ) -> tuple[tuple[TableFile, ...], tuple[str, ...]]:
     """The tables that files make, and notes of those that can't be read. Raises ConfigError, and
     DatabaseUnavailable where none can be."""
-    with ask({}) as connection:
-        return _Guesses(ask, connection, corrections).all(sources)
+    csv = (path for one in sources if one.kind == "csv" for path in one.paths)
+    decoded = [address_of(path, code) for path in csv for code in DECODED]
+    with ask({}) as connection, ask({"decoded": decoded}) as decoding:
+        return _Guesses(ask, connection, decoding, corrections).all(sources)
 
 
 @dataclass(frozen=True, slots=True)
 class _Guesses:
     ask: Asking
     connection: DatabaseReader
+    decoding: DatabaseReader
+    """Reads files in encodings that DuckDB doesn't know."""
     corrections: Corrections
 
     def all(self, sources: tuple[Source, ...]) -> tuple[tuple[TableFile, ...], tuple[str, ...]]:
@@ -143,7 +148,9 @@ class _Guesses:
         """One table, its columns of the types given if there are any; with `short` only what tells
         whether files are alike."""
         if source.kind == "csv":
-            return CsvGuess(self.connection, source, correction).table(kinds, short=short)
+            encoding = correction.encoding or encoding_of(source.paths[0])
+            reader = self.decoding if encoding in DECODED else self.connection
+            return CsvGuess(reader, source, correction, encoding).table(kinds, short=short)
         return _described(self.connection, source, correction, kinds)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from sqlwright.database.files.encodings import DECODED, address_of
 from sqlwright.database.files.sources import Kind
 from sqlwright.sql.dialects import DUCKDB
 from sqlwright.sql.tokens import quote_text
@@ -71,12 +72,28 @@ class TableFile:
     """Bytes of all files."""
     empty: frozenset[str] = frozenset()
     """Columns that are known to hold no value: their types say nothing."""
+    read: Columns = ()
+    """All columns that CSV and JSON files hold; empty where they are those of the table."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """The expressions of columns that are parts of others, by their names in `stored_names`."""
     parts: tuple[TableFile, ...] = ()
     """Files that are read in different ways, put together by the names of columns."""
     sheets: tuple[SheetPart, ...] = ()
     """The places of the table in workbooks."""
     notes: tuple[str, ...] = ()
     """Notes, for people, of what was left out or read in another way than the file says."""
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The names by which DuckDB reads the files."""
+        if self.parts:
+            return tuple(address for part in self.parts for address in part.addresses)
+        return tuple(address_of(path, self.encoding) for path in self.paths)
+
+    @property
+    def decoded(self) -> bool:
+        """True if some of its files are in an encoding that DuckDB doesn't know."""
+        return any(part.encoding in DECODED for part in self.parts or (self,))
 
     @property
     def told(self) -> str:
@@ -111,22 +128,21 @@ class TableFile:
         """The query that reads the files."""
         if self.parts:
             return " UNION ALL BY NAME ".join(f"({part.query(**more)})" for part in self.parts)
-        call = f"{_READERS[self.kind]}({_list(map(str, self.paths))}"
+        call = f"{_READERS[self.kind]}({_list(self.addresses)}"
         options: dict[str, Option] = {**self.options, **more}
         call += "".join(f", {name}={written(value)}" for name, value in options.items())
-        if self.kind == "csv":
-            call += f", columns={_struct(self.columns)}"
-        elif self.kind == "json":
-            kinds = (kind for _, kind in self.columns)
-            call += f", columns={_struct(zip(self.stored_names, kinds, strict=True))}"
+        if self.kind in {"csv", "json"}:
+            own = [kind for _, kind in self.columns]
+            known = dict(zip(self.stored_names, own, strict=True))
+            told = self.read or tuple(known.items())
+            call += f", columns={_struct((name, known.get(name, kind)) for name, kind in told)}"
         return f"SELECT {self._selected()} FROM {call})"
 
     def _selected(self) -> str:
-        if self.kind == "csv":
-            return ", ".join(DUCKDB.quoted(name) for name, _ in self.columns)
         return ", ".join(
-            f"CAST({DUCKDB.quoted(stored)} AS {kind}) AS {DUCKDB.quoted(name)}"
-            if self.casts
+            f"CAST({self.fields.get(stored, DUCKDB.quoted(stored))} AS {kind}) "
+            f"AS {DUCKDB.quoted(name)}"
+            if self.casts or stored in self.fields
             else f"{DUCKDB.quoted(stored)} AS {DUCKDB.quoted(name)}"
             for stored, (name, kind) in zip(self.stored_names, self.columns, strict=True)
         )

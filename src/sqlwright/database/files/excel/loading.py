@@ -24,7 +24,7 @@ from sqlwright.sql.tokens import quote_text
 if TYPE_CHECKING:
     from sqlwright.database.files.excel.workbook import Found
 
-    Run = Callable[[str, Sequence[Any]], object]
+    Run = Callable[[str, list[Any]], object]
     """Runs a statement with its parameters."""
 
 _CHUNK_ROWS = 2_048
