@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from tests.database.duckdb.conftest import ask, duckdb
 NAMES = [
     (["orders.csv", "people.csv"], ["orders", "people"]),
     (["Sales Report (final).csv"], ["Sales_Report_final"]),
-    (["orders.csv", "orders.tsv"], ["orders", "orders_csv"]),
+    (["orders.csv", "orders.tsv"], ["orders", "orders_tsv"]),
     (["a b.csv", "a-b.csv"], ["a_b", "a_b_csv"]),
     (["sales_2023.csv", "sales_2024.csv"], ["sales"]),
     (["2024-01-01.csv", "2024-01-02.csv"], ["here"]),
@@ -198,7 +199,9 @@ def test_a_wrong_correction_is_told(text: str, message: str, folder: Path) -> No
         ("x.xlsx", b"PK", "isn't a workbook"),
         ("x.parquet", b"not parquet", "can't be read"),
         ("x.json", b"{{{", "can't be read"),
-        ("x.csv", "a;b\n€;–\n".encode("windows-1252"), "save it as UTF-8"),
+        ("x.csv.gz", gzip.compress("a;b\n€;–\n".encode("windows-1252")), "save it as UTF-8"),
+        ("x.csv", b" \r\n\r\n", "it is empty"),
+        ("x.csv", b"", "it is empty"),
         ("nothing.csv", None, "no such file"),
         ("none_*.csv", None, "no file"),
     ],

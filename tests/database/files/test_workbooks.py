@@ -123,6 +123,13 @@ CASES = {
         [(1, 2.5), (2, None), (3, None)],
         [],
     ),
+    "total": (
+        [["id", "name", "n"], [1, "a", 2], [2, "b", 3.5], [3, "c", 4], [None, "Total", 9.5]],
+        [],
+        {"id": "BIGINT", "name": "VARCHAR", "n": "DOUBLE"},
+        [(1, "a", 2.0), (2, "b", 3.5), (3, "c", 4.0)],
+        ["The last row is left out: it has the sums of the others."],
+    ),
     "blank": (
         [["id", "note", None], [1, "  ", None], [None, None, None], [2, "x", None], [" ", None]],
         [],

@@ -50,8 +50,8 @@ def _said(table: TableFile) -> Iterator[tuple[str, dict[str, object]]]:
             }
             yield _literal(part.path.name), {"sheets": {_literal(part.sheet): told}}
         return
-    for part in table.parts or (table,):
-        yield _pattern(part.paths), {"table": table.name, **_settings(part)}
+    for one in table.parts or (table,):
+        yield _pattern(one.paths), {"table": table.name, **_settings(one)}
 
 
 def _settings(part: TableFile) -> dict[str, object]:

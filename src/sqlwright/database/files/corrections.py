@@ -45,6 +45,9 @@ class SheetCorrection(BaseModel):
     """Lines before the header."""
     dateformat: str | None = Field(None, max_length=100)
     timestampformat: str | None = Field(None, max_length=100)
+    total_row: bool | None = None
+    """True if the last row has the sums of the others, and is left out; if not said, it is where
+    its numbers are those sums."""
     nulls: tuple[str, ...] | None = None
     """Texts that stand for no value."""
     types: Mapping[str, Type] = {}

@@ -8,11 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlwright.database.failures import READ_FAILURES, read_failure
+from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
 from sqlwright.database.files.corrections import Correction
+from sqlwright.database.files.csv_head import LOOKED_AT, header_line
 from sqlwright.database.files.encodings import address_of
+from sqlwright.database.files.missing import MISSING
 from sqlwright.database.files.sources import Source
-from sqlwright.database.files.table import Option, TableFile, size_of, with_types, written
+from sqlwright.database.files.table import Columns, Option, TableFile, size_of, with_types, written
+from sqlwright.database.files.totals import total_row
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.sql.tokens import quote_name, quote_text
 
@@ -80,23 +83,90 @@ class CsvGuess:
                 "It is large, so its types are guessed from its beginning, and a line that doesn't "
                 "fit makes a query fail."
             )
+        else:
+            made = self._without_total(self._without_blank(made, guessed.columns))
         return replace(made, notes=tuple(self._notes))
 
     def _guess(self) -> _Guess:
         told = self._told()
-        try:
-            guessed = self._sniff(told)
-        except READ_FAILURES as error:
-            if read_failure(error).kind != "sql":
-                raise
-            guessed = self._sniff(told | {"ignore_errors": True})
-        if len(guessed.columns) == 1 and any(c in guessed.columns[0][0] for c in _DELIMITERS):
+        guessed = self._sniffed(told)
+        found = self._header(guessed)
+        if found is not None:
+            told |= {"skip": found, "header": True}
+            guessed = self._sniffed(told)
+        elif len(guessed.columns) == 1 and any(c in guessed.columns[0][0] for c in _DELIMITERS):
             # Lines of different lengths look like one column to it.
             again = self._sniff(told | {"ignore_errors": True})
             guessed = again if len(again.columns) > 1 else guessed
-        if self._correction.decimal is None and self._correction.thousands is None:
-            guessed = self._with_numbers(told, guessed)
-        return guessed
+        if self._correction.nulls is not None:
+            return self._with_numbers(told, guessed)
+        present = self._missing(guessed)
+        if not present:
+            return self._with_numbers(told, guessed)
+        marks = tuple(sorted({mark for those in present.values() for mark in those}))
+        typed = self._with_marks(told, guessed, marks)
+        changed = {name for name, kind in typed.columns if kind != "VARCHAR"} & set(present)
+        used = tuple(sorted({mark for name in changed for mark in present[name]}))
+        if not used:
+            return self._with_numbers(told, guessed)
+        self._notes.append(f"No value is meant by {', '.join(used)}.")
+        return typed if used == marks else self._with_marks(told, guessed, used)
+
+    def _with_marks(self, told: Options, guessed: _Guess, marks: tuple[str, ...]) -> _Guess:
+        """The guess with texts that stand for no value."""
+        kept = {k: v for k, v in guessed.options.items() if k == "ignore_errors"}
+        more = {**told, **kept, "nullstr": ("", *marks)}
+        return self._with_numbers(more, self._sniffed(more))
+
+    def _sniffed(self, told: Options) -> _Guess:
+        try:
+            return self._sniff(told)
+        except READ_FAILURES as error:
+            if read_failure(error).kind != "sql":
+                raise
+            return self._sniff({**told, "ignore_errors": True})
+
+    def _header(self, guessed: _Guess) -> int | None:
+        """The number of lines before a header that wasn't found, since titles above it have as many
+        separators. Raises ReadFailed for a file without anything."""
+        blank = any(_BLANK.fullmatch(name) for name, _ in guessed.columns)
+        said = self._correction.skip is not None or self._correction.header is not None
+        if said or (guessed.options["header"] and not blank):
+            return None
+        encoding = guessed.options.get("encoding")
+        more = "" if encoding is None else f", encoding={written(encoding)}"
+        lines = self._connection.rows(
+            f"SELECT line FROM read_csv({quote_text(self._address)}, delim='\x01', quote='', "
+            "escape='', comment='', header=false, columns={'line': 'VARCHAR'}, auto_detect=false, "
+            f"null_padding=true, ignore_errors=true{more}) LIMIT {LOOKED_AT}"
+        )
+        texts = [None if line is None else str(line) for (line,) in lines]
+        if not any(text and text.strip() for text in texts):
+            raise ReadFailed(Failure("unavailable", "it is empty"))
+        found = header_line(
+            texts, str(guessed.options["delim"]), str(guessed.options["quote"] or '"')
+        )
+        return found or None
+
+    def _missing(self, guessed: _Guess) -> dict[str, set[str]]:
+        """The texts that may stand for no value, by the columns of text that have some."""
+        texts = [name for name, kind in guessed.columns if kind == "VARCHAR"]
+        if not texts:
+            return {}
+        listed = ", ".join(map(quote_text, sorted(MISSING)))
+        made = self._made(guessed).query()
+        told = ", ".join(
+            f"list(DISTINCT {name}) FILTER (lower(trim({name})) IN ({listed}))"
+            for name in map(quote_name, texts)
+        )
+        try:
+            (row,) = self._connection.rows(f"SELECT {told} FROM ({made} LIMIT {_LOOKED_AT * 100})")
+        except READ_FAILURES as error:
+            if read_failure(error).kind != "sql":
+                raise
+            return {}
+        found = zip(texts, row, strict=True)
+        return {name: set(map(str, marks)) for name, marks in found if isinstance(marks, tuple)}
 
     def _made(self, guessed: _Guess) -> TableFile:
         """The first file as it is guessed."""
@@ -152,6 +222,8 @@ class CsvGuess:
 
     def _with_numbers(self, told: Options, plain: _Guess) -> _Guess:
         """The guess with numbers such as 1.234,50, if all that looks like numbers then is some."""
+        if self._correction.decimal is not None or self._correction.thousands is not None:
+            return plain
         texts = {name for name, kind in plain.columns if kind == "VARCHAR"}
         points = any(kind == "DOUBLE" for _, kind in plain.columns)
         for more, shape in _NUMBERS:
@@ -204,6 +276,46 @@ class CsvGuess:
         self._notes += _left_out(rows)
         return made
 
+    def _without_total(self, made: TableFile) -> TableFile:
+        """The table without a last row that has the sums of the others."""
+        said = self._correction.total_row
+        if said is False or len(made.paths) > 1:
+            return made
+        names = [name for name, _ in made.columns]
+        condition = total_row(self._connection, made.query(), names, said=said is True)
+        if condition is None:
+            return made
+        if said is None:
+            self._notes.append("The last row is left out: it has the sums of the others.")
+        return replace(made, without=condition)
+
+    def _without_blank(self, made: TableFile, read: Columns) -> TableFile:
+        """The table without columns that have neither a name nor a value."""
+        (counts,) = self._connection.rows(
+            f"SELECT count(*), count(COLUMNS(*)) FROM ({made.query()})"
+        )
+        rows, *filled = (int(str(count)) for count in counts)
+        if not rows:
+            self._notes.append("It has no rows.")
+        names = [name for name, _ in made.columns]
+        empty = {name for name, count in zip(names, filled, strict=True) if not count}
+        if made.options.get("header"):
+            kept = [
+                at for at, stored in enumerate(made.stored_names)
+                if not (_BLANK.fullmatch(stored) and names[at] in empty and rows)
+            ]  # fmt: skip
+        else:
+            kept = list(range(len(names)))
+        blank = [stored for at, stored in enumerate(made.stored_names)
+                 if _BLANK.fullmatch(stored) and at in kept]  # fmt: skip
+        if blank and made.options.get("header") and self._correction.header is None:
+            self._notes.append(f"Columns without a name: {', '.join(blank)}.")
+        return replace(
+            made, columns=tuple(made.columns[at] for at in kept),
+            stored_names=tuple(made.stored_names[at] for at in kept),
+            read=read, empty=frozenset(empty),
+        )  # fmt: skip
+
     def _attempt(self, made: TableFile) -> str | None:
         try:
             list(self._connection.rows(f"SELECT count(COLUMNS(*)) FROM ({made.query()})"))
@@ -215,9 +327,6 @@ class CsvGuess:
         return None
 
     def _note_names(self, names: list[str]) -> None:
-        blank = [name for name in names if _BLANK.fullmatch(name)]
-        if blank:
-            self._notes.append(f"Columns without a name: {', '.join(blank)}.")
         folded = {name.lower() for name in names}
         again = [n for n in names if (m := _AGAIN.fullmatch(n)) and m[1].lower() in folded]
         if again:

@@ -8,7 +8,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlwright.database.failures import READ_FAILURES, Failure, read_failure
+from sqlwright.database.address import COMPRESSED
+from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
 from sqlwright.database.files.corrections import NAME, Correction, Corrections
 from sqlwright.database.files.csv_files import CsvGuess
 from sqlwright.database.files.encodings import DECODED, address_of, encoding_of
@@ -136,8 +137,14 @@ class _Guesses:
         """One table of files that are read in the same way; the first has the paths of all."""
         first = alone[0]
         kinds: tuple[str, ...] = ()
-        if first.kind != "parquet" or any(one.columns != first.columns for one in alone):
-            kinds = tuple(kind for _, kind in union(alone))
+        if any(one.columns != first.columns for one in alone):
+            # A column that is empty in some has no type there; who reads them whole knows.
+            whole = [
+                self._one(replace(source, paths=one.paths[:1]), self.corrections.of(one.paths[0]))
+                for one in alone
+            ]
+            known = dict(union(whole))
+            kinds = tuple(known.get(name, "VARCHAR") for name, _ in first.columns)
         correction = self.corrections.of(first.paths[0])
         return self._one(replace(source, paths=first.paths), correction, kinds=kinds)
 
@@ -149,6 +156,9 @@ class _Guesses:
         whether files are alike."""
         if source.kind == "csv":
             encoding = correction.encoding or encoding_of(source.paths[0])
+            if encoding in DECODED and source.paths[0].name.lower().endswith(COMPRESSED):
+                message = f"its encoding is {encoding}, and it is packed: save it as UTF-8"
+                raise ReadFailed(Failure("unavailable", message))
             reader = self.decoding if encoding in DECODED else self.connection
             return CsvGuess(reader, source, correction, encoding).table(kinds, short=short)
         return _described(self.connection, source, correction, kinds)

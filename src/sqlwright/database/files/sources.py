@@ -87,7 +87,9 @@ def parted(source: Source) -> tuple[Source, ...]:
 def unique(sources: Iterable[Source]) -> tuple[Source, ...]:
     """The same with names that differ by more than case."""
     taken: set[str] = set()
-    return tuple(replace(one, name=_free(one.name, one.kind, taken)) for one in sources)
+    return tuple(
+        replace(one, name=_free(one.name, _ending(one.paths[0])[1:], taken)) for one in sources
+    )
 
 
 def _one(path: Path) -> Found:
@@ -213,10 +215,10 @@ def _words(own_name: str) -> str:
     return _WORDS.sub("_", own_name).strip("_")
 
 
-def _free(name: str, kind: str, taken: set[str]) -> str:
+def _free(name: str, ending: str, taken: set[str]) -> str:
     tried, number = name, 1
     while tried.lower() in taken:
-        tried = f"{name}_{kind}" if number == 1 else f"{name}_{number}"
+        tried = f"{name}_{ending}" if number == 1 else f"{name}_{number}"
         number += 1
     taken.add(tried.lower())
     return tried

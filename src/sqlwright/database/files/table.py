@@ -76,6 +76,8 @@ class TableFile:
     """All columns that CSV and JSON files hold; empty where they are those of the table."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """The expressions of columns that are parts of others, by their names in `stored_names`."""
+    without: str = ""
+    """The condition of rows that are left out, in DuckDB's SQL."""
     parts: tuple[TableFile, ...] = ()
     """Files that are read in different ways, put together by the names of columns."""
     sheets: tuple[SheetPart, ...] = ()
@@ -136,7 +138,8 @@ class TableFile:
             known = dict(zip(self.stored_names, own, strict=True))
             told = self.read or tuple(known.items())
             call += f", columns={_struct((name, known.get(name, kind)) for name, kind in told)}"
-        return f"SELECT {self._selected()} FROM {call})"
+        query = f"SELECT {self._selected()} FROM {call})"
+        return f"SELECT * FROM ({query}) WHERE NOT ({self.without})" if self.without else query
 
     def _selected(self) -> str:
         return ", ".join(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from sqlwright.database.files.table import Columns, TableFile
 
@@ -17,7 +17,7 @@ def together(tables: Sequence[TableFile], *, said: bool = False) -> TableFile | 
     are the same and the user hasn't `said` that they are one. A column that some lack is empty for
     their rows."""
     columns = union(tables)
-    if not said and not _alike(tables, len(columns)):
+    if not said and not _alike(tables):
         return None
     first = tables[0]
     made = tuple(_as_part(one, columns) for one in tables)
@@ -57,12 +57,18 @@ def union(tables: Sequence[TableFile]) -> Columns:
     return tuple((name, _wider(kinds[key] or {"VARCHAR"})) for key, name in names.items())
 
 
-def _alike(tables: Sequence[TableFile], columns: int) -> bool:
-    """True if each has more than two thirds of all columns; or half of them, where the narrower
-    have nothing that the wider lack."""
-    named = sorted((frozenset(name.lower() for name, _ in one.columns) for one in tables), key=len)
-    nested = all(a <= b for a, b in pairwise(named))
-    return all(3 * len(one) > 2 * columns or (nested and 2 * len(one) >= columns) for one in named)
+def _alike(tables: Sequence[TableFile]) -> bool:
+    """True if each has more than two thirds of the columns that most files have, and those are more
+    than half of its own."""
+    files = sum(len(one.paths) for one in tables)
+    count: Counter[str] = Counter()
+    for one in tables:
+        count.update({name.lower(): len(one.paths) for name, _ in one.columns})
+    common = {name for name, times in count.items() if 2 * times > files}
+    shared = [
+        (len(common & {n.lower() for n, _ in one.columns}), len(one.columns)) for one in tables
+    ]
+    return all(3 * same > 2 * len(common) and 2 * same > own for same, own in shared)
 
 
 def _as_part(one: TableFile, columns: Columns) -> TableFile:

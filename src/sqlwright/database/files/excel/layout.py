@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from sqlwright.database.files.excel.kinds import written
+from sqlwright.database.files.sums import FEWEST, is_sum
 
 if TYPE_CHECKING:
     from sqlwright.database.files.excel.workbook import Found, Range
@@ -90,6 +91,31 @@ def found_layout(
         begins if named else None, first, kept[-1] + 1 if kept else first, tuple(used),
         distinct, tuple(not name for name in names), again, above, len(data) - len(kept),
     )  # fmt: skip
+
+
+def is_total(rows: Sequence[Cells], columns: Sequence[int]) -> bool:
+    """True if the last row has the sums of those above, and lacks what all of them have or is
+    called by a text where they have none or another."""
+    *above, last = rows
+    if len(above) < FEWEST:
+        return False
+    sums = 0
+    lacks = label = False
+    for at in columns:
+        cell, cells = last[at], [row[at] for row in above]
+        numbers = [float(one) for one in cells if _is_plain(one)]
+        lacks |= cell is None and None not in cells
+        label |= isinstance(cell, str)
+        if not _is_plain(cell) or not numbers:
+            continue
+        if not is_sum(float(cell), sum(numbers), len(numbers)):
+            return False
+        sums += cell != 0
+    return sums > 0 and (lacks or label)
+
+
+def _is_plain(cell: Found | None) -> TypeGuard[int | float]:
+    return isinstance(cell, (int, float)) and not isinstance(cell, bool)
 
 
 def _begins(rows: Sequence[Cells], filled: Sequence[int]) -> int:

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlwright.database.failures import Failure, ReadFailed
 from sqlwright.database.files.excel.kinds import for_type, kind_of_column
-from sqlwright.database.files.excel.layout import filled_down, found_layout, without_blanks
+from sqlwright.database.files.excel.layout import (
+    filled_down,
+    found_layout,
+    is_total,
+    without_blanks,
+)
 from sqlwright.database.files.excel.workbook import (
     MOST_CELLS,
     TOO_MANY,
@@ -84,15 +89,21 @@ def _of_sheet(
     if layout is None:
         return {"name": name, "left_out": "it is empty"}
     nulls = frozenset(reading.get("nulls") or ())
-    kinds = [
-        kind_of_column(_value(row[at], nulls) for row in rows[layout.first : layout.end])
-        for at in layout.columns
+    data = [
+        row
+        for row in rows[layout.first : layout.end]
+        if any(row[at] is not None for at in layout.columns)
     ]
+    said, end = reading.get("total_row"), layout.end
+    total = said if said is not None else bool(data) and is_total(data, layout.columns)
+    if total:
+        data, end = data[:-1], end - 1
+    kinds = [kind_of_column(_value(row[at], nulls) for row in data) for at in layout.columns]
     return {
         "name": name, "names": layout.names, "types": [one.type for one in kinds],
         "filled": [one.filled for one in kinds], "missing": [one.missing for one in kinds],
         "mixed": [one.mixed for one in kinds], "from_text": [one.from_text for one in kinds],
-        "header": layout.header, "first": layout.first, "end": layout.end,
+        "header": layout.header, "first": layout.first, "end": end, "total": total and said is None,
         "columns": layout.columns, "above": layout.above, "below": layout.below,
         "blank": layout.blank, "again": layout.again,
         "merged": any(layout.first <= at < layout.end for at in given),

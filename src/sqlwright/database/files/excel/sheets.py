@@ -142,6 +142,8 @@ def _noticed(
         yield f"Rows above the header that are left out: {sheet['above']}."
     if sheet["below"]:
         yield f"Rows below the table that are left out: {sheet['below']}."
+    if sheet["total"]:
+        yield "The last row is left out: it has the sums of the others."
     if sheet["merged"]:
         yield "Cells merged over several rows have their value in each of them."
     blank = [name for name, stored in zip(names, sheet["blank"], strict=True) if stored]
