@@ -12,14 +12,14 @@ from sqlwright.database.address import COMPRESSED
 from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
 from sqlwright.database.files.corrections import NAME, Correction, Corrections
 from sqlwright.database.files.csv_files import CsvGuess
+from sqlwright.database.files.described import described
 from sqlwright.database.files.encodings import DECODED, address_of, encoding_of
 from sqlwright.database.files.excel.sheets import sheet_tables
 from sqlwright.database.files.sources import Source, parted, readable_name, unique
-from sqlwright.database.files.table import Option, TableFile, size_of, with_types, written
+from sqlwright.database.files.table import TableFile
 from sqlwright.database.files.together import together, union
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.errors import DatabaseUnavailable
-from sqlwright.sql.tokens import quote_text
 
 _ALIKE = 50
 """Files of a table whose shape is compared at first."""
@@ -161,7 +161,7 @@ class _Guesses:
                 raise ReadFailed(Failure("unavailable", message))
             reader = self.decoding if encoding in DECODED else self.connection
             return CsvGuess(reader, source, correction, encoding).table(kinds, short=short)
-        return _described(self.connection, source, correction, kinds)
+        return described(self.connection, source, correction, kinds)
 
 
 def _told_apart(tables: Sequence[TableFile]) -> Iterator[TableFile]:
@@ -178,26 +178,3 @@ def _told_apart(tables: Sequence[TableFile]) -> Iterator[TableFile]:
 def _shape(one: TableFile) -> object:
     names = tuple(name for name, _ in one.columns)
     return (names, tuple(sorted(one.options.items())), one.encoding) if one.kind == "csv" else names
-
-
-def _described(
-    connection: DatabaseReader, source: Source, correction: Correction, kinds: tuple[str, ...]
-) -> TableFile:
-    """A table of files that say their columns themselves."""
-    options: dict[str, Option] = {}
-    if source.kind == "json" and source.paths[0].name.lower().rstrip(".gzst").endswith("l"):
-        options["format"] = "newline_delimited"
-    if source.kind == "parquet" and any("=" in part for part in source.paths[0].parent.parts):
-        options["hive_partitioning"] = True
-    paths = ", ".join(quote_text(str(path)) for path in source.paths)
-    told = "".join(f", {key}={written(value)}" for key, value in options.items())
-    call = f"read_{source.kind}([{paths}]{told})"
-    rows = list(connection.rows(f"SELECT column_name, column_type FROM (DESCRIBE FROM {call})"))
-    stored = tuple((str(name), str(kind)) for name, kind in rows)
-    columns = with_types(correction.applied(stored, source.paths[0].name), kinds)
-    return TableFile(
-        source.name, source.kind, source.paths, columns, tuple(name for name, _ in stored),
-        options, size=size_of(source.paths),
-        casts=any(kind != stored[at][1] for at, (_, kind) in enumerate(columns))
-        and source.kind == "parquet",
-    )  # fmt: skip
