@@ -32,6 +32,8 @@ def content(case: dict[str, Any]) -> bytes:
 
 
 def plain(cell: object) -> object:
+    if isinstance(cell, tuple):
+        return list(cell)
     return cell.isoformat() if isinstance(cell, date) else cell
 
 

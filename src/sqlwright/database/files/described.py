@@ -58,6 +58,7 @@ def _flat(
     call: str,
     columns: Columns,
     fields: dict[str, str],
+    *,
     within: tuple[str, ...] = (),
     taken: set[str] | None = None,
 ) -> Iterator[tuple[str, str]]:
@@ -70,7 +71,7 @@ def _flat(
         inside = kind.startswith("STRUCT(") and kind.endswith(")") and len(path) < _DEEPEST
         if inside and len(fields) < _MOST:
             apart = _columns(connection, f"SELECT unnest({expression}) FROM {call}")
-            yield from _flat(connection, call, apart, fields, path, taken)
+            yield from _flat(connection, call, apart, fields, within=path, taken=taken)
             continue
         flat = "_".join(path)
         if within:
