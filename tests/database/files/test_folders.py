@@ -252,3 +252,56 @@ def bytes_read(pid: int) -> int:
     except OSError:
         pytest.skip("the system doesn't tell what a process reads")
     return int(lines[0].split()[1])
+
+
+MONTHS = {
+    "a column that came later": (
+        ["id,day,amount\n1,2024-01-01,2\n", "id,day,amount,tax\n2,2024-02-01,3,1\n"],
+        [(1, 2, None), (2, 3, 1)],
+        "tax isn't in sales_1.csv, so it is empty in the rows from there.",
+    ),
+    "another order and other letters": (
+        ["id,day,amount,tax\n1,2024-01-01,2,0\n", "Tax,ID,Day,Amount\n1,2,2024-02-01,3\n"],
+        [(1, 2, 0), (2, 3, 1)],
+        "2 files are one table.",
+    ),
+    "another separator": (
+        ["id,day,amount,tax\n1,2024-01-01,2.5,0\n", "id;day;amount;tax\n2;01.02.2024;3,5;1\n"],
+        [(1, 2.5, 0), (2, 3.5, 1)],
+        "2 files are one table.",
+    ),
+    "a column that is empty at first": (
+        ["id,day,amount,tax\n1,2024-01-01,2,\n", "id,day,amount,tax\n2,2024-02-01,3,1\n"],
+        [(1, 2, None), (2, 3, 1)],
+        "2 files are one table.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MONTHS)
+def test_files_that_differ_a_little_are_one_table(case: str, folder: Path, opened) -> None:
+    texts, rows, note = MONTHS[case]
+    for number, text in enumerate(texts, 1):
+        write(folder, f"sales_{number}.csv", text)
+    database = opened(folder)
+    (source,) = database.sources
+    assert ask(database, "SELECT id, amount, tax FROM sales ORDER BY id").rows == tuple(rows)
+    assert dict(source.columns).get("tax", dict(source.columns).get("Tax")) == "BIGINT"
+    assert note in source.notes
+
+
+def test_readings_as_corrections_give_the_same_tables(folder: Path, opened) -> None:
+    write(folder, "sales_1.csv", "id;day;amount\n1;01.02.2024;1.234,50\n")
+    write(folder, "sales_2.csv", "id;day;amount;tax\n2;15.02.2024;2,5;1\n")
+    write(folder, "report.csv", "Report,,\n,,\na,b,\n1,N/A,\n2,3,\n3,4,\nTotal,7,\n")
+    write(folder, "lines.ndjson", '{"id": 1, "user": {"name": "Ann"}}\n')
+    (folder / "old [1].csv").write_bytes("a;b\n1;€\n".encode("windows-1252"))
+    database = opened(folder)
+    before = [(one.name, one.columns) for one in database.sources]
+    rows = [ask(database, f'SELECT * FROM "{name}"').rows for name, _ in before]
+    readings = database.readings()
+    assert readings.place == folder / NAME
+    readings.place.write_text(readings.corrections, encoding="utf-8")
+    again = opened(folder)
+    assert [(one.name, one.columns) for one in again.sources] == before
+    assert [ask(again, f'SELECT * FROM "{name}"').rows for name, _ in before] == rows
