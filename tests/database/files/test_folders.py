@@ -139,6 +139,8 @@ def test_a_link_that_leads_elsewhere_is_left_out(folder: Path, tmp_path: Path, o
         'SELECT * FROM "{0}"',
         "SELECT * FROM read_text('{0}')",
         "SELECT * FROM glob('*')",
+        "SELECT * FROM read_csv('decoded://windows-1252{0}')",
+        "SELECT * FROM 'decoded://windows-1252{0}'",
         "COPY people TO '{0}'",
         "ATTACH '{0}' AS x",
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -332,6 +333,17 @@ def test_the_caller_never_loads_the_library(opened) -> None:
     database = opened({"a.xlsx": workbook({"A": [["id"], [1]]})})
     assert ask(database, "SELECT * FROM a").rows == ((1,),)
     assert "sqlwright.database.files.excel.workbook" not in sys.modules
+
+
+def test_without_the_extra_the_way_to_install_it_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsx").write_bytes(workbook({"A": [["id"], [1]]}))
+    hidden = "import sys; sys.modules['python_calamine'] = None; "
+    code = f"{hidden}from sqlwright.cli.main import run; run()"
+    command = [sys.executable, "-c", code, "sql", str(tmp_path / "a.xlsx"), "SELECT 1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "python-calamine" in done.stderr
+    assert "pip install 'sqlwright[excel]'" in " ".join(done.stderr.split())
 
 
 def test_a_changed_workbook_is_read_again(opened, tmp_path: Path) -> None:
