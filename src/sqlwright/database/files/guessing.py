@@ -11,7 +11,7 @@ from typing import Any
 from sqlwright.database.address import COMPRESSED
 from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
 from sqlwright.database.files.corrections import NAME, Correction, Corrections
-from sqlwright.database.files.csv_files import CsvGuess
+from sqlwright.database.files.csv.guess import CsvGuess
 from sqlwright.database.files.described import described
 from sqlwright.database.files.encodings import DECODED, address_of, encoding_of
 from sqlwright.database.files.excel.sheets import sheet_tables

@@ -10,12 +10,12 @@ from typing import Any
 
 from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
 from sqlwright.database.files.corrections import Correction
-from sqlwright.database.files.csv_head import LOOKED_AT, header_line
+from sqlwright.database.files.csv.head import LOOKED_AT, header_line
+from sqlwright.database.files.csv.totals import total_row
 from sqlwright.database.files.encodings import address_of
 from sqlwright.database.files.missing import MISSING
 from sqlwright.database.files.sources import Source
 from sqlwright.database.files.table import Columns, Option, TableFile, size_of, with_types, written
-from sqlwright.database.files.totals import total_row
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.sql.tokens import quote_name, quote_text
 
