@@ -169,6 +169,20 @@ def test_corrections(folder: Path, opened) -> None:
     )
 
 
+def test_a_format_that_is_none_is_told_with_the_file_that_says_it(folder: Path) -> None:
+    write(folder, "x.csv")
+    write(folder, NAME, "files: {x.csv: {dateformat: '%Q'}}")
+    with pytest.raises(DatabaseUnavailable, match=r"as sqlwright-files.yaml says \(dateformat\)"):
+        open_database(str(folder))
+
+
+def test_a_name_that_no_file_has_is_told(folder: Path, opened) -> None:
+    write(folder, "x.csv")
+    write(folder, NAME, "files: {y.csv: {skip: 1}}")
+    note = "sqlwright-files.yaml says something of y.csv, and there is no such file."
+    assert note in opened(folder).notes
+
+
 def test_a_correction_is_noticed_later(folder: Path, opened) -> None:
     write(folder, "x.csv", "code\n7\n8\n")
     database = opened(folder)
@@ -180,7 +194,7 @@ def test_a_correction_is_noticed_later(folder: Path, opened) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("files: {x.csv: {delimeter: ';'}}", "delimeter"),
+        ("files: {x.csv: {delimeter: ';'}}", "files > x.csv > delimeter: there is no such key"),
         ("files: {x.csv: {types: {a: 'INTEGER); DROP'}}}", "is no type"),
         ("files: {x.csv: {types: {z: INTEGER}}}", "has no column 'z'"),
         ("files: {x.csv: {encoding: ebcdic}}", "encoding"),

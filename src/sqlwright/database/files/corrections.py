@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal
@@ -109,6 +109,14 @@ class Corrections(BaseModel):
 
     files: Mapping[str, Correction] = {}
 
+    def unused(self, paths: Sequence[Path]) -> tuple[str, ...]:
+        """Notes of names that no file has."""
+        return tuple(
+            f"{NAME} says something of {pattern}, and there is no such file."
+            for pattern in self.files
+            if not any(fnmatchcase(path.name, pattern) for path in paths)
+        )
+
     def of(self, path: Path) -> Correction:
         """All that is said of a file; what stands later prevails."""
         told: dict[str, object] = {}
@@ -133,8 +141,10 @@ def read_corrections(folder: Path) -> Corrections:
         return Corrections.model_validate(read_yaml(text, str(path)) or {})
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where = " > ".join(str(part) for part in first["loc"])
+        unknown = first["type"] == "extra_forbidden"
+        keys = ", ".join(Correction.model_fields) if len(first["loc"]) > 1 else "files"
         raise ConfigError(
-            f"{path}, {where}: {first['msg']}",
-            hint="See docs/engines.md for what the file may say.",
+            f"{path}, {where}: {'there is no such key' if unknown else first['msg']}",
+            hint=f"There are: {keys}." if unknown else "See docs/engines.md, Files.",
         ) from None

@@ -161,7 +161,7 @@ class FilesDatabase(DuckdbBased):
         sources = self._only_listed(sources)
         with self._lock:
             self._found, self._sources, self._token = found, sources, token
-            self._failed = notes
+            self._failed = (*notes, *corrections.unused(found.paths))
             self._checked.clear()
             if self._listed is not None:
                 self._tables = tuple(one.name for one in sources)

@@ -69,18 +69,24 @@ class _Guesses:
         if failed and not found:
             source, failure = failed[0]
             raise DatabaseUnavailable(
-                f"{source.paths[0]} can't be read: {failure.message}.",
+                f"{source.paths[0]} can't be read{self._as_said(source)}: {failure.message}.",
                 hint="Check that it is what its name says, or correct how it is read in a file "
                 f"{NAME} beside it.",
             )
         notes += (
-            f"{source.paths[0].name} is left out, it can't be read: {failure.message}."
+            f"{source.paths[0].name} is left out, it can't be read{self._as_said(source)}: "
+            f"{failure.message}."
             for source, failure in failed
         )
         apart = _told_apart(found)
         names = unique(Source(one.name, one.kind, one.paths) for one in apart)
         tables = (replace(one, name=named.name) for one, named in zip(found, names, strict=True))
         return tuple(tables), tuple(notes)
+
+    def _as_said(self, source: Source) -> str:
+        """Words on the corrections of a file that can't be read, which may be why."""
+        said = self.corrections.of(source.paths[0]).model_fields_set
+        return f" as {NAME} says ({', '.join(sorted(said))})" if said else ""
 
     def _corrected(self, sources: tuple[Source, ...]) -> Iterator[Source]:
         """The sources without what is left out, those of one table's name together."""
