@@ -20,8 +20,14 @@ from pathlib import Path
 from benchmarks.marked import write_between
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = {"postgres": "psycopg", "duckdb": "duckdb", "mysql": "pymysql", "sqlalchemy": "sqlalchemy"}
-"""The package that a worker imports, by the extra that brings it."""
+EXTRAS = {
+    "postgres": "psycopg",
+    "duckdb": "duckdb",
+    "excel": "duckdb, python_calamine",
+    "mysql": "pymysql",
+    "sqlalchemy": "sqlalchemy",
+}
+"""The packages that a worker imports, by the extra that brings them."""
 RUNS = 9
 BEGINS, ENDS = "<!-- extras: begin -->", "<!-- extras: end -->"
 

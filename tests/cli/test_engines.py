@@ -51,6 +51,40 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def test_guesses_about_files_are_shown_and_printed_to_be_corrected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("duckdb", reason="duckdb isn't installed")
+    folder = tmp_path / "exports"
+    folder.mkdir()
+    (folder / "sales.csv").write_bytes("Tag;Betrag;Text\n01.02.2024;1.234,50;–\n".encode("cp1252"))
+    (folder / "empty.csv").write_bytes(b"")
+    assert main(["prepare", str(folder)]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "sales: From sales.csv, delimiter ;, windows-1252, with header, decimal ," in told
+    assert "Tag DATE, Betrag DOUBLE, Text VARCHAR" in told
+    assert "! Its encoding isn't UTF-8; it is read as Windows-1252." in told
+    assert "empty.csv is left out, it can't be read: it is empty." in told
+    assert main(["doctor", str(folder), "--json"]) == 0
+    checks = json.loads(capsys.readouterr().out)["checks"]
+    found = {check["name"]: check for check in checks}
+    assert found["table"]["state"] == "fair"
+    assert found["left out"]["found"].startswith("empty.csv")
+    assert "--corrections" in found["guesses"]["found"]
+    assert main(["doctor", str(folder), "--corrections"]) == 0
+    printed = capsys.readouterr().out
+    (folder / "sqlwright-files.yaml").write_text(
+        printed.replace("Betrag: DOUBLE", "Betrag: VARCHAR"), encoding="utf-8"
+    )
+    assert main(["sql", str(folder), "SELECT Betrag FROM sales", "--csv"]) == 0
+    assert "1.234,50" in capsys.readouterr().out
+
+
+def test_nothing_to_correct_is_told(duckdb_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", str(duckdb_file), "--corrections"]) == 4
+    assert "says its columns and types itself" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("word", "is_one"),
     [

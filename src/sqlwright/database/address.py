@@ -35,7 +35,8 @@ _TELLING = frozenset({
     "schema", "http_path", "role", "project", "dataset", "uid",
 })  # fmt: skip
 """Parameters of other engines' URLs that name a database, its place or who asks."""
-DATA_ENDINGS = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", ".xlsx")
+WORKBOOK_ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+DATA_ENDINGS = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson", *WORKBOOK_ENDINGS)
 """Endings of files that are tables."""
 COMPRESSED = (".gz", ".zst")
 DUCKDB_ENDINGS = (".duckdb", ".ddb")

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal, Self, cast
 from sqlwright.database.address import Address
 from sqlwright.database.failures import READ_FAILURES, Failure, read_failure
 from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.readings import Readings
 from sqlwright.database.rights import LoginRights
 from sqlwright.database.workers.pool import Pool
 from sqlwright.database.workers.process import Stop, WorkerDied, WorkerStopped, start_failure
@@ -138,6 +139,11 @@ class GuardedDatabase(ABC):
     def rights(self) -> LoginRights | None:
         """The rights of the login, were it not for sqlwright; None where there is no login. Raises
         DatabaseUnavailable."""
+        return None
+
+    def readings(self) -> Readings | None:
+        """The way in which files were read as tables; None where nothing is guessed. Raises
+        DatabaseUnavailable and ConfigError."""
         return None
 
     def cost(self, sql: str, run: Run) -> QueryCost:

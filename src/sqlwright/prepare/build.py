@@ -19,6 +19,7 @@ from sqlwright.catalog.scan import ColumnScan, TableScan
 from sqlwright.catalog.unmatched import unmatched_keys
 from sqlwright.database import open_database
 from sqlwright.database.guarded import GuardedDatabase
+from sqlwright.database.readings import Readings
 from sqlwright.errors import WorkspaceError
 from sqlwright.indexes.minhash import Library
 from sqlwright.indexes.values.index import ColumnValues, build_value_index, open_value_index
@@ -73,6 +74,8 @@ class Prepared:
     reused: tuple[str, ...] = ()
     """Tables that were kept from before, unchanged."""
     notes: tuple[str, ...] = field(default=())
+    readings: Readings | None = None
+    """The way in which files were read as tables; None where nothing is guessed."""
 
 
 def prepare(
@@ -128,11 +131,13 @@ def prepare(
                 names = tuple(table.name for table in catalog.schema.tables)
                 progress(Progress("done", str(folder), values, values))
                 took = time.monotonic() - started
-                return Prepared(folder, catalog, values, took, (), names, catalog.notes)
+                readings = database.readings()
+                return Prepared(folder, catalog, values, took, (), names, catalog.notes, readings)
             result = _Build(database, folder, described, reach, progress, run).run_all()
             keep_signatures(folder, minhash, run, _told(progress, "signatures"))
             embed_values(folder, vectors, _embedding_told(progress, "vectors", run))
             progress(Progress("done", str(folder), result.values, result.values))
+            readings = database.readings()
     return Prepared(
         folder,
         result.catalog,
@@ -141,6 +146,7 @@ def prepare(
         tuple(result.read),
         tuple(result.reused),
         result.catalog.notes,
+        readings,
     )
 
 

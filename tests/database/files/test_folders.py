@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from tests.database.duckdb.conftest import ask, duckdb
 NAMES = [
     (["orders.csv", "people.csv"], ["orders", "people"]),
     (["Sales Report (final).csv"], ["Sales_Report_final"]),
-    (["orders.csv", "orders.tsv"], ["orders", "orders_csv"]),
+    (["orders.csv", "orders.tsv"], ["orders", "orders_tsv"]),
     (["a b.csv", "a-b.csv"], ["a_b", "a_b_csv"]),
     (["sales_2023.csv", "sales_2024.csv"], ["sales"]),
     (["2024-01-01.csv", "2024-01-02.csv"], ["here"]),
@@ -138,6 +139,8 @@ def test_a_link_that_leads_elsewhere_is_left_out(folder: Path, tmp_path: Path, o
         'SELECT * FROM "{0}"',
         "SELECT * FROM read_text('{0}')",
         "SELECT * FROM glob('*')",
+        "SELECT * FROM read_csv('decoded://windows-1252{0}')",
+        "SELECT * FROM 'decoded://windows-1252{0}'",
         "COPY people TO '{0}'",
         "ATTACH '{0}' AS x",
     ],
@@ -166,6 +169,20 @@ def test_corrections(folder: Path, opened) -> None:
     )
 
 
+def test_a_format_that_is_none_is_told_with_the_file_that_says_it(folder: Path) -> None:
+    write(folder, "x.csv")
+    write(folder, NAME, "files: {x.csv: {dateformat: '%Q'}}")
+    with pytest.raises(DatabaseUnavailable, match=r"as sqlwright-files.yaml says \(dateformat\)"):
+        open_database(str(folder))
+
+
+def test_a_name_that_no_file_has_is_told(folder: Path, opened) -> None:
+    write(folder, "x.csv")
+    write(folder, NAME, "files: {y.csv: {skip: 1}}")
+    note = "sqlwright-files.yaml says something of y.csv, and there is no such file."
+    assert note in opened(folder).notes
+
+
 def test_a_correction_is_noticed_later(folder: Path, opened) -> None:
     write(folder, "x.csv", "code\n7\n8\n")
     database = opened(folder)
@@ -177,7 +194,7 @@ def test_a_correction_is_noticed_later(folder: Path, opened) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("files: {x.csv: {delimeter: ';'}}", "delimeter"),
+        ("files: {x.csv: {delimeter: ';'}}", "files > x.csv > delimeter: there is no such key"),
         ("files: {x.csv: {types: {a: 'INTEGER); DROP'}}}", "is no type"),
         ("files: {x.csv: {types: {z: INTEGER}}}", "has no column 'z'"),
         ("files: {x.csv: {encoding: ebcdic}}", "encoding"),
@@ -195,10 +212,12 @@ def test_a_wrong_correction_is_told(text: str, message: str, folder: Path) -> No
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.xlsx", b"PK", "Excel files can't be read"),
+        ("x.xlsx", b"PK", "isn't a workbook"),
         ("x.parquet", b"not parquet", "can't be read"),
         ("x.json", b"{{{", "can't be read"),
-        ("x.csv", "a;b\n€;–\n".encode("windows-1252"), "save it as UTF-8"),
+        ("x.csv.gz", gzip.compress("a;b\n€;–\n".encode("windows-1252")), "save it as UTF-8"),
+        ("x.csv", b" \r\n\r\n", "it is empty"),
+        ("x.csv", b"", "it is empty"),
         ("nothing.csv", None, "no such file"),
         ("none_*.csv", None, "no file"),
     ],
@@ -219,7 +238,7 @@ def test_one_file_that_cannot_be_read_does_not_spoil_a_folder(folder: Path, open
     database = opened(folder)
     assert [t.name for t in database.schema().tables] == ["good"]
     assert [note.partition(" is left out")[0] for note in database.notes] == [
-        "sheet.xlsx", "bad.parquet",
+        "bad.parquet", "sheet.xlsx",
     ]  # fmt: skip
 
 
@@ -249,3 +268,56 @@ def bytes_read(pid: int) -> int:
     except OSError:
         pytest.skip("the system doesn't tell what a process reads")
     return int(lines[0].split()[1])
+
+
+MONTHS = {
+    "a column that came later": (
+        ["id,day,amount\n1,2024-01-01,2\n", "id,day,amount,tax\n2,2024-02-01,3,1\n"],
+        [(1, 2, None), (2, 3, 1)],
+        "tax isn't in sales_1.csv, so it is empty in the rows from there.",
+    ),
+    "another order and other letters": (
+        ["id,day,amount,tax\n1,2024-01-01,2,0\n", "Tax,ID,Day,Amount\n1,2,2024-02-01,3\n"],
+        [(1, 2, 0), (2, 3, 1)],
+        "2 files are one table.",
+    ),
+    "another separator": (
+        ["id,day,amount,tax\n1,2024-01-01,2.5,0\n", "id;day;amount;tax\n2;01.02.2024;3,5;1\n"],
+        [(1, 2.5, 0), (2, 3.5, 1)],
+        "2 files are one table.",
+    ),
+    "a column that is empty at first": (
+        ["id,day,amount,tax\n1,2024-01-01,2,\n", "id,day,amount,tax\n2,2024-02-01,3,1\n"],
+        [(1, 2, None), (2, 3, 1)],
+        "2 files are one table.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MONTHS)
+def test_files_that_differ_a_little_are_one_table(case: str, folder: Path, opened) -> None:
+    texts, rows, note = MONTHS[case]
+    for number, text in enumerate(texts, 1):
+        write(folder, f"sales_{number}.csv", text)
+    database = opened(folder)
+    (source,) = database.sources
+    assert ask(database, "SELECT id, amount, tax FROM sales ORDER BY id").rows == tuple(rows)
+    assert dict(source.columns).get("tax", dict(source.columns).get("Tax")) == "BIGINT"
+    assert note in source.notes
+
+
+def test_readings_as_corrections_give_the_same_tables(folder: Path, opened) -> None:
+    write(folder, "sales_1.csv", "id;day;amount\n1;01.02.2024;1.234,50\n")
+    write(folder, "sales_2.csv", "id;day;amount;tax\n2;15.02.2024;2,5;1\n")
+    write(folder, "report.csv", "Report,,\n,,\na,b,\n1,N/A,\n2,3,\n3,4,\nTotal,7,\n")
+    write(folder, "lines.ndjson", '{"id": 1, "user": {"name": "Ann"}}\n')
+    (folder / "old [1].csv").write_bytes("a;b\n1;€\n".encode("windows-1252"))
+    database = opened(folder)
+    before = [(one.name, one.columns) for one in database.sources]
+    rows = [ask(database, f'SELECT * FROM "{name}"').rows for name, _ in before]
+    readings = database.readings()
+    assert readings.place == folder / NAME
+    readings.place.write_text(readings.corrections, encoding="utf-8")
+    again = opened(folder)
+    assert [(one.name, one.columns) for one in again.sources] == before
+    assert [ask(again, f'SELECT * FROM "{name}"').rows for name, _ in before] == rows

@@ -17,7 +17,10 @@ from tests.database.duckdb.conftest import ask
 CASES = yaml.safe_load(
     (Path(__file__).parents[2] / "cases" / "files" / "messy.yaml").read_text(encoding="utf-8")
 )
-CODES = {"content": "utf-8", "content_latin": "latin-1", "content_utf16": "utf-16"}
+CODES = {
+    "content": "utf-8", "content_latin": "latin-1", "content_utf16": "utf-16",
+    "content_windows": "windows-1252",
+}  # fmt: skip
 
 
 def content(case: dict[str, Any]) -> bytes:
@@ -29,6 +32,8 @@ def content(case: dict[str, Any]) -> bytes:
 
 
 def plain(cell: object) -> object:
+    if isinstance(cell, tuple):
+        return list(cell)
     return cell.isoformat() if isinstance(cell, date) else cell
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from typing import Annotated
+
+import typer
 
 from sqlwright.cli.failure import UNHEALTHY
 from sqlwright.cli.typed import options
@@ -12,6 +15,7 @@ from sqlwright.cli.typed.target import default_database
 EXAMPLES = """\
 sqlwright doctor
 sqlwright doctor shop.sqlite
+sqlwright doctor exports/ --corrections
 """
 
 
@@ -20,6 +24,13 @@ def command(
     word: options.DatabaseWord = None,
     database: options.Database = None,
     as_json: options.AsJson = False,
+    corrections: Annotated[
+        bool,
+        typer.Option(
+            "--corrections",
+            help="Print how files were read, as lines of a sqlwright-files.yaml to put right.",
+        ),
+    ] = False,
 ) -> int:
     """Check the installation, the models, the guard, a database.
 
@@ -32,10 +43,14 @@ def command(
     from sqlwright.cli.terminal.console import Screen, settle_streams, write_result
     from sqlwright.cli.terminal.progress import Spinner
     from sqlwright.cli.views.doctor.checks import checks, lines
+    from sqlwright.cli.views.files import corrections_of
     from sqlwright.presentation.answer import to_json
 
     settle_streams()
     screen = Screen.open()
+    if corrections:
+        write_result(corrections_of(target))
+        return 0
     settings = settled()
     with Spinner(screen, "checking") as spinner:
         found = []

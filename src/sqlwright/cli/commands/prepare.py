@@ -58,6 +58,7 @@ def command(
     from sqlwright.cli.terminal.console import Screen, settle_streams
     from sqlwright.cli.terminal.interrupt import interruptible
     from sqlwright.cli.terminal.text import clean
+    from sqlwright.cli.views.files import reading_lines
     from sqlwright.cli.views.prepare import PreparationProgress
     from sqlwright.prepare import prepare
     from sqlwright.presentation.timing import duration
@@ -86,6 +87,9 @@ def command(
     except (KeyboardInterrupt, Cancelled):
         screen.note("interrupted; the same command goes on from here", style="warning")
         return INTERRUPTED
+    if prepared.readings is not None:
+        for line in reading_lines(prepared.readings, target):
+            screen.note(clean(line, 2_000), style="")
     for note in prepared.notes:
         screen.note(f"note: {clean(note, 400)}", style="warning")
     read, kept = len(prepared.read), len(prepared.reused)

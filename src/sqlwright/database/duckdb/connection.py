@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import duckdb
 
@@ -28,6 +28,23 @@ if TYPE_CHECKING:
     from sqlwright.types import Cell
 
     Row = tuple[Cell, ...]
+
+
+class Filled(Protocol):
+    """A connection that isn't locked yet."""
+
+    def execute(self, sql: str, parameters: object = None) -> object:
+        """Run a statement with its parameters."""
+        ...
+
+    def register_filesystem(self, filesystem: Any) -> None:
+        """Let it read files by a file system of fsspec's."""
+        ...
+
+
+Fill = Callable[[Filled, Mapping[str, Any]], None]
+"""Given a connection and an opening, makes tables in its memory, or lets it read other files.
+Raises ReadFailed."""
 
 SQL_BYTES = 1_000_000
 """UTF-8 bytes of a statement at most."""
@@ -86,6 +103,8 @@ class Session:
             run(f"USE {CATALOG}")
             run("DETACH memory")
         else:
+            if machine.fill is not None:
+                machine.fill(self._connection, opening)
             # Without a list, external access off would keep the views from their files, too.
             paths = ", ".join(map(quote_text, opening["paths"]))
             run(f"SET allowed_paths = [{paths}]")
@@ -169,8 +188,9 @@ class Session:
 class Machine:
     """The settings that every connection of a process has in common."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, fill: Fill | None = None) -> None:
         """Read once, before no other file can be opened: the time zone and what can be set."""
+        self.fill = fill
         connection = duckdb.connect(":memory:", config={"threads": threads})
         settings = connection.execute("SELECT name, value FROM duckdb_settings()").fetchall()
         connection.close()

@@ -6,7 +6,12 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sqlwright.database.duckdb.connection import GuardedConnection, Machine, TrustedConnection
+from sqlwright.database.duckdb.connection import (
+    Fill,
+    GuardedConnection,
+    Machine,
+    TrustedConnection,
+)
 from sqlwright.database.duckdb.failures import FAILURES, explain_failure
 from sqlwright.database.workers.confinement import confine
 
@@ -20,20 +25,22 @@ _CGROUP = ("/proc/self/cgroup", "/sys/fs/cgroup")
 can't be opened."""
 
 
-class _Duckdb:
+class DuckdbEngine:
     """`workers.engine.Engine` for DuckDB files, and for other files that DuckDB reads."""
 
     failures = FAILURES
     addresses = 1024 * 1024 * 1024
     idle_bytes = 256 * 1024 * 1024
 
-    def __init__(self) -> None:
+    def __init__(self, fill: Fill | None = None) -> None:
+        """`fill` makes tables in a connection's memory before it is locked."""
+        self._fill = fill
         self._machine: Machine | None = None
         self.threads = min(_processors(), MOST_THREADS)
 
     def start(self, folder: str) -> list[str]:
         """Load the library and give up everything but reading below the folder."""
-        self._machine = Machine(self.threads)
+        self._machine = Machine(self.threads, self._fill)
         return confine(folder, also=_CGROUP)
 
     def guarded(self, opening: Mapping[str, Any]) -> GuardedConnection:
@@ -64,4 +71,4 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-ENGINE = _Duckdb()
+ENGINE = DuckdbEngine()

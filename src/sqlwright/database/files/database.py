@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,16 @@ from sqlwright.database.duckdb.database import (
 )
 from sqlwright.database.duckdb.driver import LIBRARIES, require_driver
 from sqlwright.database.duckdb.introspect import read_schema
+from sqlwright.database.files.as_corrections import as_corrections
 from sqlwright.database.files.corrections import NAME, read_corrections
+from sqlwright.database.files.driver import LIBRARY, is_installed
 from sqlwright.database.files.guessing import guess
 from sqlwright.database.files.sources import Found, find
 from sqlwright.database.files.table import TableFile
 from sqlwright.database.functions import no_functions
 from sqlwright.database.guarded import SCHEMA_SECONDS, no_such_table
 from sqlwright.database.reader import DatabaseReader
+from sqlwright.database.readings import Readings, TableReading
 from sqlwright.database.workers.engine import Place
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits
@@ -35,6 +40,10 @@ GUESS_SECONDS = 60.0
 """The time that guessing how files are read may take."""
 LOADED_BYTES = 16 * 1024 * 1024
 """Bytes of all CSV and JSON files that workers load instead of reading them for every query."""
+
+ASSISTED_BYTES = 512 * 1024 * 1024
+"""Memory that every query may take over files that DuckDB can't read by itself: the library of
+workbooks needs it to load them, and ends the process where it gets none."""
 
 
 class FilesDatabase(DuckdbBased):
@@ -106,6 +115,14 @@ class FilesDatabase(DuckdbBased):
         own = tuple(f"{one.name}: {note}" for one in self.sources for note in one.notes)
         return (*self._found.notes, *self._failed, *own)
 
+    def readings(self) -> Readings:
+        """The tables, how their files are read, and what was noticed."""
+        sources = self.sources
+        place = self._found.folder / NAME
+        tables = tuple(TableReading(one.name, one.told, one.columns, one.notes) for one in sources)
+        left_out = (*self._found.notes, *self._failed)
+        return Readings(tables, left_out, as_corrections(sources, place), place)
+
     def schema(self, *, seconds: float = SCHEMA_SECONDS) -> Schema:
         """The tables and their columns. Raises DatabaseUnavailable, also when that takes longer
         than so many seconds."""
@@ -164,18 +181,14 @@ class FilesDatabase(DuckdbBased):
                 return
         found = find(self._text)
         corrections = read_corrections(found.folder)
-        reader = self._reader_of(found)
-        try:
-            with self._reading_errors():
-                sources, notes = guess(reader, found.sources, corrections)
-        finally:
-            reader.close()
+        with self._reading_errors():
+            sources, notes = guess(partial(self._asking, found), found.sources, corrections)
         if not sources:
             raise DatabaseUnavailable(f"{self._text}: all files are left out by {NAME}.")
         sources = self._only_listed(sources)
         with self._lock:
             self._found, self._sources, self._token = found, sources, token
-            self._failed = notes
+            self._failed = (*notes, *corrections.unused(found.paths))
             self._checked.clear()
             if self._listed is not None:
                 self._tables = tuple(one.name for one in sources)
@@ -190,28 +203,39 @@ class FilesDatabase(DuckdbBased):
                 raise no_such_table(name, (one.name for one in sources), self._text)
         return tuple(one for one in sources if fold_name(one.name) in wanted)
 
-    def _reader_of(self, found: Found) -> DatabaseReader:
+    @contextmanager
+    def _asking(self, found: Found, more: Mapping[str, Any]) -> Iterator[DatabaseReader]:
         """Reads files of which no table was made yet."""
-        opening = {"paths": [str(path) for path in found.paths], "views": [], "token": "guessing"}
-        return DatabaseReader(self._pool, self._base(found, opening, Limits()), GUESS_SECONDS)
+        paths = [str(path) for path in found.paths]
+        opening = {"paths": paths, "views": [], "token": "guessing", **more}
+        opening["paths"] = [*paths, *more.get("decoded", ())]
+        request = self._base(found, opening, Limits())
+        with closing(DatabaseReader(self._pool, request, GUESS_SECONDS)) as reader:
+            yield reader
 
     def _request(self, limits: Limits) -> dict[str, Any]:
         with self._lock:
             found, sources, token = self._found, self._sources, self._token
-        texts = sum(one.size for one in sources if one.kind != "parquet")
+        read = [one for one in sources if one.kind != "excel"]
+        texts = sum(one.size for one in read if one.kind != "parquet")
         loaded = texts <= LOADED_BYTES
         opening = {
-            "paths": [str(path) for one in sources for path in one.paths],
-            "views": [one.created(loaded=loaded and one.kind != "parquet") for one in sources],
+            "paths": [address for one in read for address in one.addresses],
+            "decoded": any(one.decoded for one in read),
+            "views": [one.created(loaded=loaded and one.kind != "parquet") for one in read],
+            "sheets": [one.filled() for one in sources if one.kind == "excel"],
             "token": token,
         }
         return self._base(found, opening, limits)
 
     def _base(self, found: Found, opening: dict[str, Any], limits: Limits) -> dict[str, Any]:
         folder = found.folder.stat()
+        assisted = any(opening.get(key) for key in ("decoded", "workbook", "sheets"))
+        libraries = (*LIBRARIES, "fsspec", *([LIBRARY] if is_installed() else []))
         place = Place(
-            "files", LIBRARIES, str(found.folder), folder.st_dev, folder.st_ino,
-            GRACE_SECONDS, LIGHT_BYTES,
+            "files.assisted" if assisted else "files", libraries if assisted else LIBRARIES,
+            str(found.folder), folder.st_dev, folder.st_ino, GRACE_SECONDS,
+            ASSISTED_BYTES if assisted else LIGHT_BYTES,
         )  # fmt: skip
         return self._limited(limits) | {"place": place, "opening": opening}
 

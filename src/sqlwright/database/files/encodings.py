@@ -1,4 +1,4 @@
-"""The encoding of a text file, by its bytes: DuckDB guesses everything but that."""
+"""Encodings of text files: guessed by their bytes, since DuckDB guesses everything but that."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO, cast
 
+SCHEME = "decoded"
+"""Scheme of addresses by which DuckDB is handed a file as UTF-8."""
+OWN = ("utf-8", "utf-16", "latin-1")
+"""Encodings that DuckDB reads by itself."""
+DECODED = (
+    "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "iso-8859-2",
+    "iso-8859-15", "cp437", "cp850", "mac-roman", "shift-jis", "gb18030", "big5", "euc-kr",
+)  # fmt: skip
+"""Encodings that files are handed to it in as UTF-8."""
 _MOST_BYTES = 256 * 1024 * 1024
 """Bytes of a file that are looked at."""
 _MOST_UNPACKED = 16 * 1024 * 1024
@@ -15,6 +24,11 @@ _MOST_UNPACKED = 16 * 1024 * 1024
 _CHUNK = 1 << 20
 """Bytes that are read at a time."""
 _WINDOWS = bytes(range(0x80, 0xA0))
+
+
+def address_of(path: Path, encoding: str) -> str:
+    """The name by which DuckDB reads a text file."""
+    return f"{SCHEME}://{encoding}{path}" if encoding in DECODED else str(path)
 
 
 def encoding_of(path: Path) -> str:

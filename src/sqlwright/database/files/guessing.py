@@ -1,383 +1,186 @@
-"""Readings of files: DuckDB's guesses, the user's corrections, and notes of what is left out."""
+"""Readings of files: guesses, the user's corrections, and notes of what is left out."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
+from sqlwright.database.address import COMPRESSED
 from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
-from sqlwright.database.files.corrections import Correction, Corrections
-from sqlwright.database.files.encodings import encoding_of
-from sqlwright.database.files.sources import Source, parted, unique
+from sqlwright.database.files.corrections import NAME, Correction, Corrections
+from sqlwright.database.files.csv.guess import CsvGuess
+from sqlwright.database.files.described import described
+from sqlwright.database.files.encodings import DECODED, address_of, encoding_of
+from sqlwright.database.files.excel.sheets import sheet_tables
+from sqlwright.database.files.sources import Source, parted, readable_name, unique
 from sqlwright.database.files.table import TableFile
+from sqlwright.database.files.together import together, union
 from sqlwright.database.reader import DatabaseReader
-from sqlwright.errors import ConfigError, DatabaseUnavailable
-from sqlwright.sql.tokens import quote_name, quote_text
+from sqlwright.errors import DatabaseUnavailable
 
-WHOLE_BYTES = 16 * 1024 * 1024
-"""Bytes of text of a table that is read whole, to guess types and to find lines that can't be read.
-Of a larger one only the beginning is looked at."""
 _ALIKE = 50
-"""Files of a table whose shape is compared at most."""
-_DELIMITERS = ",;\t|"
-_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?")
-_POINT = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?")
-_NUMBERS: tuple[tuple[Mapping[str, str], re.Pattern[str]], ...] = (
-    ({"decimal_separator": ",", "thousands": "."}, _COMMA),
-    ({"thousands": ","}, _POINT),
-)
-"""Ways to write numbers that DuckDB has to be told of, and what they look like."""
-_LOOKED_AT = 1_000
-"""Values of a column that have to look like numbers of a kind."""
-_BLANK = re.compile(r"column\d+")
-_AGAIN = re.compile(r"(.+)_\d+")
+"""Files of a table whose shape is compared at first."""
+_MOST_LOOKED_AT = 400
+"""Files that are all looked at where some of them differ."""
 
-Options = Mapping[str, str | bool | int | tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Guess:
-    """The options and columns that DuckDB finds in one CSV file."""
-
-    options: Options
-    columns: tuple[tuple[str, str], ...]
+Asking = Callable[[Mapping[str, Any]], AbstractContextManager[DatabaseReader]]
+"""Reads by a connection whose opening has these entries, too."""
 
 
 def guess(
-    connection: DatabaseReader, sources: tuple[Source, ...], corrections: Corrections
+    ask: Asking, sources: tuple[Source, ...], corrections: Corrections
 ) -> tuple[tuple[TableFile, ...], tuple[str, ...]]:
     """The tables that files make, and notes of those that can't be read. Raises ConfigError, and
     DatabaseUnavailable where none can be."""
-    found: list[TableFile] = []
-    failed: list[tuple[Source, Failure]] = []
-    for source in unique(_corrected(sources, corrections)):
-        correction = corrections.of(source.paths[0])
-        try:
-            if len(source.paths) > 1 and correction.table is None:
-                found += _of_many(connection, source, corrections)
-            else:
-                found.append(_of_one(connection, source, correction))
-        except READ_FAILURES as error:
-            failure = read_failure(error)
-            if failure.kind == "interrupted":
-                raise
-            failed.append((source, failure))
-    if failed and not found:
-        source, failure = failed[0]
-        raise DatabaseUnavailable(
-            f"{source.paths[0]} can't be read: {failure.message}.",
-            hint="Check that it is what its name says, or correct how it is read in a file "
-            "sqlwright-files.yaml beside it.",
-        )
-    names = unique(tuple(Source(one.name, one.kind, one.paths) for one in found))
-    tables = (replace(one, name=named.name) for one, named in zip(found, names, strict=True))
-    notes = (
-        f"{source.paths[0].name} is left out, it can't be read: {failure.message}."
-        for source, failure in failed
-    )
-    return tuple(tables), tuple(notes)
+    csv = (path for one in sources if one.kind == "csv" for path in one.paths)
+    decoded = [address_of(path, code) for path in csv for code in DECODED]
+    with ask({}) as connection, ask({"decoded": decoded}) as decoding:
+        return _Guesses(ask, connection, decoding, corrections).all(sources)
 
 
-def _corrected(sources: tuple[Source, ...], corrections: Corrections) -> Iterator[Source]:
-    """The sources without what is left out, those of one table's name together."""
-    named: dict[str, Source] = {}
-    for source in sources:
-        paths = tuple(p for p in source.paths if not corrections.of(p).leave_out)
-        if not paths:
-            continue
-        name = corrections.of(paths[0]).table
-        if name is None:
-            yield replace(source, paths=paths)
-        elif name in named and named[name].kind == source.kind:
-            named[name] = replace(named[name], paths=named[name].paths + paths)
-        else:
-            named[name] = Source(name, source.kind, paths)
-    yield from named.values()
+@dataclass(frozen=True, slots=True)
+class _Guesses:
+    ask: Asking
+    connection: DatabaseReader
+    decoding: DatabaseReader
+    """Reads files in encodings that DuckDB doesn't know."""
+    corrections: Corrections
 
-
-def _of_many(
-    connection: DatabaseReader, source: Source, corrections: Corrections
-) -> Iterator[TableFile]:
-    """One table of files that are alike; else one of each."""
-    step = max(1, len(source.paths) // _ALIKE)
-    looked = source.paths[::step]
-    alone = [
-        _of_one(connection, replace(source, paths=(path,)), corrections.of(path), short=True)
-        for path in looked
-    ]
-    names = {tuple(name for name, _ in one.columns) for one in alone}
-    ways = {(tuple(sorted(one.options.items())), one.encoding) for one in alone}
-    if len(names) > 1 or (len(ways) > 1 and source.kind == "csv"):
-        for part in parted(source):
-            yield _of_one(connection, part, corrections.of(part.paths[0]))
-        return
-    widest = tuple(
-        (column[0][0], _wider({kind for _, kind in column}))
-        for column in zip(*(one.columns for one in alone), strict=True)
-    )
-    kinds = dict(widest)
-    correction = corrections.of(source.paths[0])
-    told = correction.model_copy(update={"types": kinds, "names": {}})
-    if source.kind == "parquet" and all(one.columns == alone[0].columns for one in alone):
-        told = correction
-    whole = _of_one(connection, source, told)
-    yield replace(whole, notes=(*whole.notes, f"{len(source.paths):,} files are one table."))
-
-
-def _wider(kinds: set[str]) -> str:
-    """The type that holds values of all of these."""
-    if len(kinds) == 1:
-        return next(iter(kinds))
-    return "DOUBLE" if kinds <= {"BIGINT", "DOUBLE"} else "VARCHAR"
-
-
-def _of_one(
-    connection: DatabaseReader, source: Source, correction: Correction, *, short: bool = False
-) -> TableFile:
-    """With `short` only what tells whether files are alike."""
-    if source.kind == "csv":
-        return _Csv(connection, source, correction).table(short=short)
-    return _described(connection, source, correction)
-
-
-def _described(connection: DatabaseReader, source: Source, correction: Correction) -> TableFile:
-    """A table of files that say their columns themselves."""
-    options: dict[str, str | bool | int | tuple[str, ...]] = {}
-    if source.kind == "json" and source.paths[0].name.lower().rstrip(".gzst").endswith("l"):
-        options["format"] = "newline_delimited"
-    if source.kind == "parquet" and any("=" in part for part in source.paths[0].parent.parts):
-        options["hive_partitioning"] = True
-    paths = ", ".join(quote_text(str(path)) for path in source.paths)
-    told = "".join(f", {key}={_sql(value)}" for key, value in options.items())
-    call = f"read_{source.kind}([{paths}]{told})"
-    rows = list(connection.rows(f"SELECT column_name, column_type FROM (DESCRIBE FROM {call})"))
-    stored = tuple((str(name), str(kind)) for name, kind in rows)
-    columns = _renamed(stored, correction, source.paths[0])
-    return TableFile(
-        source.name, source.kind, source.paths, columns, tuple(name for name, _ in stored),
-        options, size=_size(source.paths),
-        casts=any(kind != stored[at][1] for at, (_, kind) in enumerate(columns))
-        and source.kind == "parquet",
-    )  # fmt: skip
-
-
-def _sql(value: str | bool | int | tuple[str, ...]) -> str:
-    return quote_text(value) if isinstance(value, str) else str(value).lower()
-
-
-def _renamed(
-    columns: tuple[tuple[str, str], ...], correction: Correction, path: Path
-) -> tuple[tuple[str, str], ...]:
-    names = [name for name, _ in columns]
-    for name in (*correction.types, *correction.names):
-        if name not in names:
-            raise ConfigError(
-                f"sqlwright-files.yaml: {path.name} has no column {name!r}",
-                hint=f"There are: {', '.join(names[:40])}.",
-            )
-    changed = tuple(
-        (correction.names.get(name, name), correction.types.get(name, kind))
-        for name, kind in columns
-    )
-    if len({name.lower() for name, _ in changed}) < len(changed):
-        raise ConfigError(f"sqlwright-files.yaml: {path.name} would have a column's name twice")
-    return changed
-
-
-def _size(paths: tuple[Path, ...]) -> int:
-    return sum(path.stat().st_size for path in paths)
-
-
-class _Csv:
-    """Guesses about the CSV files of one table."""
-
-    def __init__(self, connection: DatabaseReader, source: Source, correction: Correction) -> None:
-        self._connection, self._source, self._correction = connection, source, correction
-        self._first = source.paths[0]
-        self._size = _size(source.paths)
-        self._whole = self._size <= WHOLE_BYTES
-        self._notes: list[str] = []
-        self._encoding = correction.encoding or encoding_of(self._first)
-        if self._encoding == "windows-1252":
-            message = "its text is neither UTF-8 nor Latin-1 but likely Windows' (1252)"
-            raise ReadFailed(Failure("unavailable", f"{message}: save it as UTF-8"))
-
-    def table(self, *, short: bool) -> TableFile:
-        guessed = self._guess()
-        columns = _renamed(guessed.columns, self._correction, self._first)
-        made = TableFile(
-            self._source.name, "csv", self._source.paths, columns, (), guessed.options,
-            self._encoding, size=self._size,
-        )  # fmt: skip
-        if short:
-            return made
-        if guessed.options.get("header") and self._correction.header is None:
-            self._note_names([name for name, _ in guessed.columns])
-        skipped = guessed.options.get("skip")
-        if skipped and self._correction.skip is None:
-            self._notes.append(f"Lines before the header that are left out: {skipped}.")
-        if self._encoding == "latin-1" and self._correction.encoding is None:
-            self._notes.append("Its encoding isn't UTF-8; it is read as Latin-1.")
-        made = self._readable(made)
-        if not self._whole:
-            self._notes.append(
-                "It is large, so its types are guessed from its beginning, and a line that doesn't "
-                "fit makes a query fail."
-            )
-        return replace(made, notes=tuple(self._notes))
-
-    def _guess(self) -> _Guess:
-        told = self._told()
-        try:
-            guessed = self._sniff(told)
-        except READ_FAILURES as error:
-            if read_failure(error).kind != "sql":
-                raise
-            guessed = self._sniff(told | {"ignore_errors": True})
-        if len(guessed.columns) == 1 and any(c in guessed.columns[0][0] for c in _DELIMITERS):
-            # Lines of different lengths look like one column to it.
-            again = self._sniff(told | {"ignore_errors": True})
-            guessed = again if len(again.columns) > 1 else guessed
-        if self._correction.decimal is None and self._correction.thousands is None:
-            guessed = self._with_numbers(told, guessed)
-        return guessed
-
-    def _told(self) -> dict[str, str | bool | int | tuple[str, ...]]:
-        """DuckDB's options that the user has given, and the encoding."""
-        one = self._correction
-        named = {
-            "delim": one.delimiter, "quote": one.quote, "escape": one.escape,
-            "comment": one.comment, "header": one.header, "skip": one.skip,
-            "decimal_separator": one.decimal, "thousands": one.thousands,
-            "dateformat": one.dateformat, "timestampformat": one.timestampformat,
-            "nullstr": one.nulls,
-        }  # fmt: skip
-        told: dict[str, str | bool | int | tuple[str, ...]] = {
-            name: value for name, value in named.items() if value is not None
-        }
-        if self._encoding != "utf-8":
-            told["encoding"] = self._encoding
-        return told
-
-    def _sniff(self, told: Options) -> _Guess:
-        sample = {"sample_size": -1} if self._size <= WHOLE_BYTES // 2 else {}
-        given = "".join(f", {k}={_option(v)}" for k, v in {**told, **sample}.items())
-        rows = list(
-            self._connection.rows(
-                "SELECT Delimiter, Quote, Escape, NewLineDelimiter, Comment, SkipRows, HasHeader, "
-                "Columns, DateFormat, TimestampFormat "
-                f"FROM sniff_csv({quote_text(str(self._first))}{given})"
-            )
-        )
-        delim, quote, escape, _, comment, skip, header, columns, dates, times = rows[0]
-        assert isinstance(columns, tuple)
-        # A quote that the beginning doesn't have may still come.
-        quoted = _given(quote) or '"'
-        options: dict[str, str | bool | int | tuple[str, ...]] = {
-            "auto_detect": False, "delim": str(delim), "quote": quoted,
-            "escape": _given(escape) or quoted, "comment": _given(comment) or "",
-            "skip": int(str(skip)), "header": bool(header),
-        }  # fmt: skip
-        for name, value in (("dateformat", dates), ("timestampformat", times)):
-            if value:
-                options[name] = str(value)
-        parsed = [json.loads(str(column)) for column in columns]
-        return _Guess(
-            {**options, **told}, tuple((str(one["name"]), str(one["type"])) for one in parsed)
-        )
-
-    def _with_numbers(self, told: Options, plain: _Guess) -> _Guess:
-        """The guess with numbers such as 1.234,50, if all that looks like numbers then is some."""
-        texts = {name for name, kind in plain.columns if kind == "VARCHAR"}
-        points = any(kind == "DOUBLE" for _, kind in plain.columns)
-        for more, shape in _NUMBERS:
-            if not texts or (points and "decimal_separator" in more):
-                continue
-            kept = {k: v for k, v in plain.options.items() if k == "ignore_errors"}
+    def all(self, sources: tuple[Source, ...]) -> tuple[tuple[TableFile, ...], tuple[str, ...]]:
+        found: list[TableFile] = []
+        failed: list[tuple[Source, Failure]] = []
+        notes: list[str] = []
+        for source in unique(self._corrected(sources)):
             try:
-                guessed = self._sniff({**told, **kept, **more})
+                if source.kind == "excel":
+                    made, told = sheet_tables(self.ask, source, self.corrections)
+                    found += made
+                    notes += told
+                else:
+                    found += self._tables(source)
             except READ_FAILURES as error:
-                if read_failure(error).kind != "sql":
+                failure = read_failure(error)
+                if failure.kind == "interrupted":
                     raise
-                continue
-            changed = [
-                name for name, kind in guessed.columns if name in texts and kind != "VARCHAR"
-            ]
-            if changed and all(self._look_like(plain, name, shape) for name in changed):
-                return guessed
-        return plain
-
-    def _look_like(self, plain: _Guess, name: str, shape: re.Pattern[str]) -> bool:
-        kept = TableFile("", "csv", (self._first,), plain.columns, (), plain.options)
-        quoted = quote_name(name)
-        rows = self._connection.rows(
-            f"SELECT DISTINCT {quoted} FROM ({kept.query()}) WHERE {quoted} <> '' "
-            f"LIMIT {_LOOKED_AT}"
-        )
-        return all(shape.fullmatch(str(value).strip()) for (value,) in rows)
-
-    def _readable(self, made: TableFile) -> TableFile:
-        """The table, without the lines that can't be read; those are counted where it is small."""
-        if self._whole and not made.options.get("ignore_errors"):
-            failed = self._attempt(made)
-            if failed is None:
-                return made
-            made = replace(made, options={**made.options, "ignore_errors": True})
-        if not made.options.get("ignore_errors"):
-            return made
-        if not self._whole:
-            self._notes.append("Lines that don't fit its columns are left out.")
-            return made
-        list(
-            self._connection.rows(
-                "SELECT count(COLUMNS(*)) FROM "
-                f"({made.query(store_rejects=True, rejects_table='left_out')})"
+                failed.append((source, failure))
+        if failed and not found:
+            source, failure = failed[0]
+            raise DatabaseUnavailable(
+                f"{source.paths[0]} can't be read{self._as_said(source)}: {failure.message}.",
+                hint="Check that it is what its name says, or correct how it is read in a file "
+                f"{NAME} beside it.",
             )
+        notes += (
+            f"{source.paths[0].name} is left out, it can't be read{self._as_said(source)}: "
+            f"{failure.message}."
+            for source, failure in failed
         )
-        rows = list(
-            self._connection.rows("SELECT count(DISTINCT (file_id, line)), min(line) FROM left_out")
-        )
-        self._notes += _left_out(rows)
-        return made
+        apart = _told_apart(found)
+        names = unique(Source(one.name, one.kind, one.paths) for one in apart)
+        tables = (replace(one, name=named.name) for one, named in zip(found, names, strict=True))
+        return tuple(tables), tuple(notes)
 
-    def _attempt(self, made: TableFile) -> str | None:
-        try:
-            list(self._connection.rows(f"SELECT count(COLUMNS(*)) FROM ({made.query()})"))
-        except READ_FAILURES as error:
-            failure = read_failure(error)
-            if failure.kind != "sql":
-                raise
-            return failure.message
-        return None
+    def _as_said(self, source: Source) -> str:
+        """Words on the corrections of a file that can't be read, which may be why."""
+        said = self.corrections.of(source.paths[0]).model_fields_set
+        return f" as {NAME} says ({', '.join(sorted(said))})" if said else ""
 
-    def _note_names(self, names: list[str]) -> None:
-        blank = [name for name in names if _BLANK.fullmatch(name)]
-        if blank:
-            self._notes.append(f"Columns without a name: {', '.join(blank)}.")
-        folded = {name.lower() for name in names}
-        again = [n for n in names if (m := _AGAIN.fullmatch(n)) and m[1].lower() in folded]
-        if again:
-            self._notes.append(f"Names that come more than once have a number: {', '.join(again)}.")
+    def _corrected(self, sources: tuple[Source, ...]) -> Iterator[Source]:
+        """The sources without what is left out, those of one table's name together."""
+        named: dict[tuple[str, str], Source] = {}
+        for source in sources:
+            paths = tuple(p for p in source.paths if not self.corrections.of(p).leave_out)
+            if not paths:
+                continue
+            name = self.corrections.of(paths[0]).table
+            if name is None:
+                yield replace(source, paths=paths)
+                continue
+            known = named.get((name, source.kind))
+            before = known.paths if known is not None else ()
+            named[name, source.kind] = Source(name, source.kind, before + paths)
+        yield from named.values()
+
+    def _tables(self, source: Source) -> Iterator[TableFile]:
+        """One table of files that are alike; else one of each."""
+        correction = self.corrections.of(source.paths[0])
+        if len(source.paths) == 1:
+            yield self._one(source, correction)
+            return
+        alone = [self._group(source, group) for group in self._groups(source)]
+        whole = alone[0] if len(alone) == 1 else together(alone, said=correction.table is not None)
+        if whole is not None:
+            note = f"{len(source.paths):,} files are one table."
+            yield replace(whole, notes=(*whole.notes, note))
+            return
+        for part in parted(source):
+            yield self._one(part, self.corrections.of(part.paths[0]))
+
+    def _groups(self, source: Source) -> list[list[TableFile]]:
+        """The files of a table by the way in which they are read, each looked at alone; of many
+        files only some are, as long as those are alike."""
+        step = max(1, len(source.paths) // _ALIKE)
+        for paths in (source.paths[::step], source.paths):
+            groups: dict[object, list[TableFile]] = {}
+            for path in paths:
+                one = replace(source, paths=(path,))
+                made = self._one(one, self.corrections.of(path), short=True)
+                groups.setdefault(_shape(made), []).append(made)
+            if len(groups) == 1:
+                (alone,) = groups.values()
+                return [[replace(alone[0], paths=source.paths), *alone[1:]]]
+            if step == 1 or len(source.paths) > _MOST_LOOKED_AT:
+                break
+        return [
+            [replace(group[0], paths=tuple(one.paths[0] for one in group)), *group[1:]]
+            for group in groups.values()
+        ]
+
+    def _group(self, source: Source, alone: Sequence[TableFile]) -> TableFile:
+        """One table of files that are read in the same way; the first has the paths of all."""
+        first = alone[0]
+        kinds: tuple[str, ...] = ()
+        if any(one.columns != first.columns for one in alone):
+            # A column that is empty in some has no type there; who reads them whole knows.
+            whole = [
+                self._one(replace(source, paths=one.paths[:1]), self.corrections.of(one.paths[0]))
+                for one in alone
+            ]
+            known = dict(union(whole))
+            kinds = tuple(known.get(name, "VARCHAR") for name, _ in first.columns)
+        correction = self.corrections.of(first.paths[0])
+        return self._one(replace(source, paths=first.paths), correction, kinds=kinds)
+
+    def _one(
+        self, source: Source, correction: Correction,
+        *, kinds: tuple[str, ...] = (), short: bool = False,
+    ) -> TableFile:  # fmt: skip
+        """One table, its columns of the types given if there are any; with `short` only what tells
+        whether files are alike."""
+        if source.kind == "csv":
+            encoding = correction.encoding or encoding_of(source.paths[0])
+            if encoding in DECODED and source.paths[0].name.lower().endswith(COMPRESSED):
+                message = f"its encoding is {encoding}, and it is packed: save it as UTF-8"
+                raise ReadFailed(Failure("unavailable", message))
+            reader = self.decoding if encoding in DECODED else self.connection
+            return CsvGuess(reader, source, correction, encoding).table(kinds, short=short)
+        return described(self.connection, source, correction, kinds)
 
 
-def _left_out(rows: list[tuple[Any, ...]]) -> Iterator[str]:
-    count, first = rows[0]
-    if count == 1:
-        yield f"1 line that doesn't fit its columns is left out: line {first}."
-    elif count:
-        yield f"{count:,} lines that don't fit its columns are left out, the first is line {first}."
+def _told_apart(tables: Sequence[TableFile]) -> Iterator[TableFile]:
+    """The tables, sheets that are called like another table after their files, too."""
+    count = Counter(one.name.lower() for one in tables)
+    for one in tables:
+        if one.sheets and count[one.name.lower()] > 1:
+            part = one.sheets[0]
+            yield replace(one, name=readable_name(f"{part.path.stem} {part.sheet}"))
+        else:
+            yield one
 
 
-def _given(value: object) -> str:
-    """An option that the library found; it writes (empty) for nothing."""
-    return "" if value in {None, "(empty)"} else str(value)
-
-
-def _option(value: str | bool | int | tuple[str, ...]) -> str:
-    if isinstance(value, tuple):
-        return "[" + ", ".join(map(quote_text, value)) + "]"
-    return quote_text(value) if isinstance(value, str) else str(value).lower()
+def _shape(one: TableFile) -> object:
+    names = tuple(name for name, _ in one.columns)
+    return (names, tuple(sorted(one.options.items())), one.encoding) if one.kind == "csv" else names

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from sqlwright.database.address import DATA_ENDINGS
+from sqlwright.database.address import DATA_ENDINGS, WORKBOOK_ENDINGS
+from sqlwright.database.files.driver import HINT, is_installed
 from sqlwright.errors import DatabaseUnavailable
 
 Kind = Literal["csv", "parquet", "json", "excel"]
@@ -20,18 +21,17 @@ MOST_FILES = 5_000
 _COMPRESSED = (".gz", ".zst")
 _KINDS: dict[str, Kind] = {
     ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".json": "json", ".jsonl": "json",
-    ".ndjson": "json", ".xlsx": "excel",
+    ".ndjson": "json", **dict.fromkeys(WORKBOOK_ENDINGS, "excel"),
 }  # fmt: skip
 _PARTITION = re.compile(r"^[^=]+=.*$")
 """A folder that holds the rows of one value of a column, as Hive names it."""
-_VARYING = re.compile(
+VARYING = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d+", re.IGNORECASE
 )
 """The parts of names that tell the files of one table apart: numbers, dates, identifiers."""
 _MEANINGLESS = frozenset({"", "c", "data", "export", "file", "part"})
 """Names of files that say nothing once their numbers are taken out."""
 _WORDS = re.compile(r"\W+")
-EXCEL_HINT = "Save each sheet as a CSV file and give those."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,9 @@ def parted(source: Source) -> tuple[Source, ...]:
     """The same files as a table each."""
     taken: set[str] = set()
     return tuple(
-        Source(_free(_readable(_without_endings(path)), source.kind, taken), source.kind, (path,))
+        Source(
+            _free(readable_name(_without_endings(path)), source.kind, taken), source.kind, (path,)
+        )
         for path in source.paths
     )
 
@@ -85,7 +87,9 @@ def parted(source: Source) -> tuple[Source, ...]:
 def unique(sources: Iterable[Source]) -> tuple[Source, ...]:
     """The same with names that differ by more than case."""
     taken: set[str] = set()
-    return tuple(replace(one, name=_free(one.name, one.kind, taken)) for one in sources)
+    return tuple(
+        replace(one, name=_free(one.name, _ending(one.paths[0])[1:], taken)) for one in sources
+    )
 
 
 def _one(path: Path) -> Found:
@@ -97,10 +101,12 @@ def _one(path: Path) -> Found:
             f"{path}: files of this kind can't be read.",
             hint=f"These can: {', '.join(DATA_ENDINGS)}.",
         )
-    if kind == "excel":
-        raise DatabaseUnavailable(f"{path}: Excel files can't be read yet.", hint=EXCEL_HINT)
+    if kind == "excel" and not is_installed():
+        raise DatabaseUnavailable(
+            f"{path}: workbooks need the package python-calamine, which isn't installed.", hint=HINT
+        )
     real = path.resolve()
-    return Found(real.parent, (Source(_readable(_without_endings(path)), kind, (real,)),))
+    return Found(real.parent, (Source(readable_name(_without_endings(path)), kind, (real,)),))
 
 
 def _of_pattern(pattern: str) -> Found:
@@ -151,30 +157,31 @@ def _grouped(folder: Path, files: list[Path], name: str) -> Found:
     notes = []
     for path in files:
         kind = kind_of(path)
-        if kind is None or not path.is_file() or path.name.startswith((".", "_")):
+        if kind is None or not path.is_file() or path.name.startswith((".", "_", "~$")):
             continue
         real = path.resolve()
-        if kind == "excel":
-            notes.append(f"{path.name} is left out: Excel files can't be read yet. {EXCEL_HINT}")
+        if kind == "excel" and not is_installed():
+            missing = "workbooks need the package python-calamine, which isn't installed"
+            notes.append(f"{path.name} is left out: {missing}. {HINT}.")
         elif not real.is_relative_to(folder):
             notes.append(f"{path.name} is left out: it is a link to a file elsewhere.")
         else:
             own_name = _without_endings(path)
             places = [part for part in path.parent.parts if not _PARTITION.match(part)]
-            key = ("/".join([*places, _VARYING.sub("#", own_name).lower()]), kind)
+            key = ("/".join([*places, VARYING.sub("#", own_name).lower()]), _ending(path))
             groups.setdefault(key, []).append(real)
-            said = _words(_VARYING.sub(" ", own_name))
+            said = _words(VARYING.sub(" ", own_name))
             own = said if said.lower() not in _MEANINGLESS else (places or [name])[-1]
             names[key] = own if len(groups[key]) > 1 or "=" in str(path.parent) else own_name
     sources = [
-        Source(_readable(names[key]), _KINDS[_ending(paths[0])], tuple(dict.fromkeys(paths)))
+        Source(readable_name(names[key]), _KINDS[_ending(paths[0])], tuple(dict.fromkeys(paths)))
         for key, paths in groups.items()
     ]
     if not sources:
         notes_text = " ".join(notes)
         raise DatabaseUnavailable(
             f"{folder}: there is no file that can be read as a table. {notes_text}".strip(),
-            hint=f"These can: {', '.join(DATA_ENDINGS[:-1])}, also with .gz and .zst.",
+            hint=f"These can: {', '.join(DATA_ENDINGS)}, also with .gz and .zst.",
         )
     return Found(folder, unique(sources), tuple(notes))
 
@@ -199,7 +206,7 @@ def _without_endings(path: Path) -> str:
     return Path(name).stem
 
 
-def _readable(own_name: str) -> str:
+def readable_name(own_name: str) -> str:
     """A name for a table: words joined by underscores."""
     return _words(own_name) or "table"
 
@@ -208,10 +215,10 @@ def _words(own_name: str) -> str:
     return _WORDS.sub("_", own_name).strip("_")
 
 
-def _free(name: str, kind: str, taken: set[str]) -> str:
+def _free(name: str, ending: str, taken: set[str]) -> str:
     tried, number = name, 1
     while tried.lower() in taken:
-        tried = f"{name}_{kind}" if number == 1 else f"{name}_{number}"
+        tried = f"{name}_{ending}" if number == 1 else f"{name}_{number}"
         number += 1
     taken.add(tried.lower())
     return tried

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from sqlwright.database.files.encodings import DECODED, address_of
 from sqlwright.database.files.sources import Kind
 from sqlwright.sql.dialects import DUCKDB
 from sqlwright.sql.tokens import quote_text
+
+Option = str | bool | int | tuple[str, ...]
+"""The value of an option of DuckDB's readers."""
+Columns = tuple[tuple[str, str], ...]
+"""Names and types."""
 
 _TOLD = {
     "decimal_separator": "decimal", "thousands": "thousands", "dateformat": "dates",
@@ -18,25 +24,78 @@ _TOLD = {
 
 
 @dataclass(frozen=True, slots=True)
+class SheetPart:
+    """The part of a table that is in one sheet of a workbook. Rows and columns are counted from 0,
+    columns from the first in use."""
+
+    path: Path
+    sheet: str
+    header: int | None
+    first: int
+    """The first row of data."""
+    end: int
+    """The row after the last one of data."""
+    columns: tuple[int, ...]
+    stored: tuple[str, ...]
+    """The names of the columns in the sheet."""
+    names: tuple[str, ...]
+    """The names of the table's columns that they are."""
+    merged: bool
+    """True if some cells have to be filled from those above."""
+    formats: Mapping[str, str]
+    """The way in which texts say values of a type."""
+    nulls: tuple[str, ...]
+    """Texts that stand for no value."""
+
+    def opening(self) -> dict[str, object]:
+        """The part as a worker takes it."""
+        return {**asdict(self), "path": str(self.path)}
+
+
+@dataclass(frozen=True, slots=True)
 class TableFile:
     """One table: its files and how they are read."""
 
     name: str
     kind: Kind
     paths: tuple[Path, ...]
-    columns: tuple[tuple[str, str], ...]
+    columns: Columns
     """Names and types in the files' order, as they will be."""
     stored_names: tuple[str, ...]
-    """The names of the columns in files that have names inside, as Parquet and JSON."""
-    options: Mapping[str, str | bool | int | tuple[str, ...]]
+    """The names of the columns in the files."""
+    options: Mapping[str, Option]
     """DuckDB's options of reading."""
     encoding: str = "utf-8"
     casts: bool = False
     """True if some columns of a Parquet file are of another type than stored."""
     size: int = 0
     """Bytes of all files."""
+    empty: frozenset[str] = frozenset()
+    """Columns that are known to hold no value: their types say nothing."""
+    read: Columns = ()
+    """All columns that CSV and JSON files hold; empty where they are those of the table."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """The expressions of columns that are parts of others, by their names in `stored_names`."""
+    without: str = ""
+    """The condition of rows that are left out, in DuckDB's SQL."""
+    parts: tuple[TableFile, ...] = ()
+    """Files that are read in different ways, put together by the names of columns."""
+    sheets: tuple[SheetPart, ...] = ()
+    """The places of the table in workbooks."""
     notes: tuple[str, ...] = ()
     """Notes, for people, of what was left out or read in another way than the file says."""
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The names by which DuckDB reads the files."""
+        if self.parts:
+            return tuple(address for part in self.parts for address in part.addresses)
+        return tuple(address_of(path, self.encoding) for path in self.paths)
+
+    @property
+    def decoded(self) -> bool:
+        """True if some of its files are in an encoding that DuckDB doesn't know."""
+        return any(part.encoding in DECODED for part in self.parts or (self,))
 
     @property
     def told(self) -> str:
@@ -44,6 +103,10 @@ class TableFile:
         first = self.paths[0].name
         more = f" and {len(self.paths) - 1:,} more files" if len(self.paths) > 1 else ""
         parts = [f"From {first}{more}"]
+        if self.sheets:
+            parts.append(f"sheet {self.sheets[0].sheet}")
+            header = self.sheets[0].header
+            parts.append("without header" if header is None else f"header in row {header + 1}")
         if self.kind == "csv":
             parts.append(f"delimiter {_shown(str(self.options.get('delim', ',')))}")
             parts.append(self.encoding)
@@ -58,33 +121,53 @@ class TableFile:
         made = "TABLE" if loaded else "VIEW"
         return f"CREATE {made} {DUCKDB.quoted(self.name)} AS {self.query()}"
 
+    def filled(self) -> dict[str, object]:
+        """The table as a worker takes it that loads it from workbooks."""
+        parts = [part.opening() for part in self.sheets]
+        return {"table": self.name, "columns": self.columns, "parts": parts}
+
     def query(self, **more: str | bool) -> str:
         """The query that reads the files."""
-        call = f"{_READERS[self.kind]}({_list(map(str, self.paths))}"
-        options: dict[str, str | bool | int | tuple[str, ...]] = {**self.options, **more}
-        call += "".join(f", {name}={_written(value)}" for name, value in options.items())
-        if self.kind == "csv":
-            call += f", columns={_struct(self.columns)}"
-        elif self.kind == "json":
-            kinds = (kind for _, kind in self.columns)
-            call += f", columns={_struct(zip(self.stored_names, kinds, strict=True))}"
-        return f"SELECT {self._selected()} FROM {call})"
+        if self.parts:
+            return " UNION ALL BY NAME ".join(f"({part.query(**more)})" for part in self.parts)
+        call = f"{_READERS[self.kind]}({_list(self.addresses)}"
+        options: dict[str, Option] = {**self.options, **more}
+        call += "".join(f", {name}={written(value)}" for name, value in options.items())
+        if self.kind in {"csv", "json"}:
+            own = [kind for _, kind in self.columns]
+            known = dict(zip(self.stored_names, own, strict=True))
+            told = self.read or tuple(known.items())
+            call += f", columns={_struct((name, known.get(name, kind)) for name, kind in told)}"
+        query = f"SELECT {self._selected()} FROM {call})"
+        return f"SELECT * FROM ({query}) WHERE NOT ({self.without})" if self.without else query
 
     def _selected(self) -> str:
-        if self.kind == "csv":
-            return ", ".join(DUCKDB.quoted(name) for name, _ in self.columns)
         return ", ".join(
-            f"CAST({DUCKDB.quoted(stored)} AS {kind}) AS {DUCKDB.quoted(name)}"
-            if self.casts
+            f"CAST({self.fields.get(stored, DUCKDB.quoted(stored))} AS {kind}) "
+            f"AS {DUCKDB.quoted(name)}"
+            if self.casts or stored in self.fields
             else f"{DUCKDB.quoted(stored)} AS {DUCKDB.quoted(name)}"
             for stored, (name, kind) in zip(self.stored_names, self.columns, strict=True)
         )
 
 
+def size_of(paths: Iterable[Path]) -> int:
+    """Bytes of files."""
+    return sum(path.stat().st_size for path in paths)
+
+
+def with_types(columns: Columns, kinds: tuple[str, ...]) -> Columns:
+    """The columns with other types, if any are given."""
+    if not kinds:
+        return columns
+    return tuple((name, kind) for (name, _), kind in zip(columns, kinds, strict=True))
+
+
 _READERS: Mapping[Kind, str] = {"csv": "read_csv", "parquet": "read_parquet", "json": "read_json"}
 
 
-def _written(value: str | bool | int | tuple[str, ...]) -> str:
+def written(value: Option) -> str:
+    """An option as SQL."""
     if isinstance(value, tuple):
         return _list(value)
     if isinstance(value, str):

@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from sqlwright.cli.terminal.text import clean
-from sqlwright.cli.views.doctor.check import Check
+from sqlwright.cli.views.doctor.check import Check, State
+from sqlwright.cli.views.files import how_to_correct, table_line
 from sqlwright.errors import SqlwrightError
 from sqlwright.sql.dialects import SQLITE, dialect_named
 
 if TYPE_CHECKING:
     from sqlwright.database.guarded import GuardedDatabase
+    from sqlwright.database.readings import Readings
 
 VERSION_SECONDS = 5.0
 """Seconds in which a server says its version."""
@@ -38,6 +40,9 @@ def database_checks(target: str, functions: Collection[str] = ()) -> Iterator[Ch
             f"{schema.column_count:,} columns, {len(schema.foreign_keys)} declared keys",
             "" if schema.tables else "There is nothing in it to ask about.",
         )
+        readings = database.readings()
+        if readings is not None:
+            yield from _readings(readings, target)
         result = database.execute("SELECT 1 AS one", Run())
         if result.error is not None:
             yield Check("database", "bad", f"SELECT 1 failed: {result.error.message}")
@@ -50,6 +55,16 @@ def database_checks(target: str, functions: Collection[str] = ()) -> Iterator[Ch
         yield Check("database", "bad", str(error), error.hint)
     finally:
         database.close()
+
+
+def _readings(readings: Readings, target: str) -> Iterator[Check]:
+    """The way in which each table was read, and what was left out."""
+    for one in readings.tables:
+        state: State = "fair" if one.notes else "good"
+        yield Check("table", state, table_line(one), "\n".join(one.notes))
+    for note in readings.notes:
+        yield Check("left out", "fair", note)
+    yield Check("guesses", "good", how_to_correct(readings, target))
 
 
 def _engine(database: GuardedDatabase) -> Check:

@@ -1,0 +1,178 @@
+"""Tables by what a worker told of workbooks. Nothing here sees a cell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
+from sqlwright.database.files.corrections import NAME, Correction, Corrections, SheetCorrection
+from sqlwright.database.files.sources import Source, readable_name
+from sqlwright.database.files.table import SheetPart, TableFile, size_of
+from sqlwright.database.files.together import together
+from sqlwright.database.reader import DatabaseReader
+from sqlwright.errors import ConfigError
+from sqlwright.sql.dialects import DUCKDB
+
+Asking = Callable[[Mapping[str, Any]], AbstractContextManager[DatabaseReader]]
+_SECONDS = 30.0
+"""The time that reading one workbook may take."""
+
+
+def sheet_tables(
+    ask: Asking, source: Source, corrections: Corrections
+) -> tuple[list[TableFile], list[str]]:
+    """The tables that sheets of some workbooks make, and notes of what is left out. Raises the
+    failures of reading and ConfigError."""
+    tables: dict[str, list[TableFile]] = {}
+    notes: list[str] = []
+    said: set[str] = set()
+    told = {path: _told(ask, path, corrections) for path in source.paths}
+    several = any(len(_with_tables(one)) > 1 for one in told.values())
+    for path, one in told.items():
+        notes += _left_out(path, one)
+        _require_sheets(path, one, corrections.of(path))
+        for sheet in _with_tables(one):
+            correction = corrections.of(path).of_sheet(sheet["name"])
+            name = correction.table or (readable_name(sheet["name"]) if several else source.name)
+            if correction.table is not None:
+                said.add(name)
+            table = _table(name, path, sheet, correction)
+            if correction.types:
+                table = _checked(ask, table, sheet)
+            tables.setdefault(name, []).append(table)
+    made: list[TableFile] = []
+    for name, parts in tables.items():
+        made += _made(parts, said=name in said)
+    if not made:
+        raise ReadFailed(Failure("unavailable", "no sheet of it holds a table"))
+    return made, notes
+
+
+def _told(ask: Asking, path: Path, corrections: Corrections) -> dict[str, Any]:
+    """A worker's word on a workbook. Raises ReadFailed."""
+    asked = {"path": str(path), "readings": corrections.of(path).readings, "table": "told"}
+    try:
+        with ask({"workbook": asked}) as reader, reader.within(_SECONDS):
+            ((text,),) = reader.rows("SELECT told FROM told")
+    except READ_FAILURES as error:
+        failure = read_failure(error)
+        if failure.kind == "interrupted":
+            message = f"reading it takes longer than {_SECONDS:g} s"
+            raise ReadFailed(Failure("unavailable", message, "slow")) from None
+        if failure.kind == "memory":
+            message = "it is damaged, or reading it needs more memory than it may take"
+            raise ReadFailed(Failure("unavailable", message, "damaged")) from None
+        raise
+    told: dict[str, Any] = json.loads(str(text))
+    return told
+
+
+def _require_sheets(path: Path, told: Mapping[str, Any], correction: Correction) -> None:
+    """Raise ConfigError for a correction of a sheet that isn't there."""
+    names = [sheet["name"] for sheet in told["sheets"]]
+    for pattern in correction.sheets:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise ConfigError(
+                f"{NAME}: {path.name} has no sheet {pattern}",
+                hint=f"There are: {', '.join(names[:40])}.",
+            )
+
+
+def _with_tables(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [sheet for sheet in told["sheets"] if "left_out" not in sheet]
+
+
+def _left_out(path: Path, told: Mapping[str, Any]) -> Iterator[str]:
+    """Notes of sheets without a table, and of cells that hold errors."""
+    for sheet in told["sheets"]:
+        if sheet.get("left_out"):
+            yield f"{path.name}: the sheet {sheet['name']} is left out: {sheet['left_out']}."
+    if count := told["errors"]:
+        cells = "1 cell that holds" if count == 1 else f"{count:,} cells that hold"
+        yield f"{path.name}: {cells} an error, such as #N/A or #DIV/0!, count as empty."
+
+
+def _table(
+    name: str, path: Path, sheet: Mapping[str, Any], correction: SheetCorrection
+) -> TableFile:
+    stored = tuple(zip(sheet["names"], sheet["types"], strict=True))
+    columns = correction.applied(stored, f"{path.name}, sheet {sheet['name']},")
+    names = tuple(own for own, _ in columns)
+    given = {"DATE": correction.dateformat, "TIMESTAMP": correction.timestampformat}
+    part = SheetPart(
+        path, sheet["name"], sheet["header"], sheet["first"], sheet["end"],
+        tuple(sheet["columns"]), tuple(sheet["names"]), names, merged=bool(sheet["merged"]),
+        formats={kind: one for kind, one in given.items() if one is not None},
+        nulls=correction.nulls or (),
+    )  # fmt: skip
+    empty = zip(names, sheet["filled"], strict=True)
+    return TableFile(
+        name, "excel", (path,), columns, part.stored, {}, size=size_of((path,)), sheets=(part,),
+        empty=frozenset(own for own, filled in empty if not filled),
+        notes=tuple(_noticed(sheet, names, correction)),
+    )  # fmt: skip
+
+
+def _checked(ask: Asking, table: TableFile, sheet: Mapping[str, Any]) -> TableFile:
+    """The same with notes of values that aren't of the types that the user gave."""
+    counted = ", ".join(f"count({DUCKDB.quoted(name)})" for name, _ in table.columns)
+    with ask({"sheets": [table.filled()]}) as reader, reader.within(_SECONDS):
+        (counts,) = reader.rows(f"SELECT {counted} FROM {DUCKDB.quoted(table.name)}")
+    notes = []
+    for (name, kind), count, filled in zip(table.columns, counts, sheet["filled"], strict=True):
+        if lost := filled - int(str(count)):
+            values = f"1 value that is no {kind} is" if lost == 1 else (
+                f"{lost:,} values that are no {kind} are"
+            )  # fmt: skip
+            notes.append(f"{name}: {values} left out.")
+    return replace(table, notes=(*table.notes, *notes))
+
+
+def _noticed(
+    sheet: Mapping[str, Any], names: tuple[str, ...], correction: SheetCorrection
+) -> Iterator[str]:
+    """Notes on what was read in another way than the cells say."""
+    if sheet["above"] and correction.skip is None:
+        yield f"Rows above the header that are left out: {sheet['above']}."
+    if sheet["below"]:
+        yield f"Rows below the table that are left out: {sheet['below']}."
+    if sheet["total"]:
+        yield "The last row is left out: it has the sums of the others."
+    if sheet["merged"]:
+        yield "Cells merged over several rows have their value in each of them."
+    blank = [name for name, stored in zip(names, sheet["blank"], strict=True) if stored]
+    if blank and sheet["header"] is not None:
+        yield f"Columns without a name: {', '.join(blank)}."
+    if sheet["again"]:
+        yield f"Names that come more than once have a number: {', '.join(sheet['again'])}."
+    for key, what in (
+        ("mixed", "Columns that hold values of several kinds are text"),
+        ("from_text", "Numbers and dates that are written as text are read as such"),
+    ):
+        those = [name for name, is_so in zip(names, sheet[key], strict=True) if is_so]
+        if those:
+            yield f"{what}: {', '.join(those)}."
+    for name, missing in zip(names, sheet["missing"], strict=True):
+        if missing:
+            yield f"{name}: {', '.join(missing)} counts as no value."
+
+
+def _made(parts: list[TableFile], *, said: bool) -> Iterator[TableFile]:
+    """One table of sheets that are alike, in workbooks of their own unless the user has said that
+    they are one; else one of each."""
+    if len(parts) == 1:
+        yield parts[0]
+        return
+    files = {one.paths[0] for one in parts}
+    whole = together(parts, said=said) if said or len(files) == len(parts) else None
+    if whole is not None:
+        yield replace(whole, notes=(*whole.notes, f"{len(parts):,} sheets are one table."))
+        return
+    for one in parts:
+        yield replace(one, name=readable_name(f"{one.paths[0].stem} {one.sheets[0].sheet}"))
