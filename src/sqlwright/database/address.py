@@ -113,6 +113,13 @@ def shown_address(url_or_path: str) -> str:
         return f"{scheme[1]}://..."
 
 
+def whole_address(shown: str, usual: str | None) -> str:
+    """An address that was kept without its password: another one in its place where that is the
+    same database and login. Raises DatabaseUnavailable."""
+    same = usual and parse_address(usual).identity == parse_address(shown).identity
+    return usual if usual and same else shown
+
+
 def split_url(url: str) -> SplitResult:
     """A URL taken apart. Its scheme may have underscores, as SQLAlchemy's names of drivers have.
     Raises ValueError."""

@@ -51,6 +51,7 @@ def command(
     no_stand_in: measuring.NoStandIn = False,
     max_rows: options.MaxRows = None,
     timeout: options.Timeout = None,
+    max_scan: options.MaxScan = None,
     descriptions: options.Descriptions = None,
     tables: options.Tables = None,
     no_prepare: options.NoPrepare = False,
@@ -87,6 +88,7 @@ def command(
         descriptions=descriptions,
         tables=tables,
         timeout=timeout,
+        max_scan=max_scan,
         max_rows=max_rows,
         prepare=False if no_prepare else None,
         llm=options.llm_flags(
