@@ -101,7 +101,7 @@ class Dataset:
             also = f" and {more} more" if more else ""
             raise DatasetError(
                 f"{what} takes SQLite files, and {first}{also} of {self.name} is none",
-                hint="Name the others alone with --db-ids, or a file with their questions.",
+                hint="Keep the questions over SQLite files in a file of their own.",
             )
 
     def only(self, db_ids: Iterable[str], name: str) -> Dataset:

@@ -19,12 +19,18 @@ def explain_failure(error: BaseException) -> Failure:
         return Failure("unsafe", str(error))
     if isinstance(error, SQLAlchemyError):
         lost = getattr(error, "connection_invalidated", False)
-        message = str(getattr(error, "orig", None) or error)[:LONGEST_MESSAGE]
+        message = _in_a_line(str(getattr(error, "orig", None) or error))[:LONGEST_MESSAGE]
         if lost or isinstance(error, DisconnectionError):
             return Failure("unavailable", f"the connection was lost ({message})")
         known = isinstance(error, OperationalError) and getattr(error, "statement", None) is None
         return Failure("unavailable" if known else "sql", message)
     if isinstance(error, READ_FAILURES):
         return read_failure(error)
-    message = f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]
+    message = _in_a_line(f"{type(error).__name__}: {error}")[:LONGEST_MESSAGE]
     return Failure("unavailable", f"the driver failed ({message})")
+
+
+def _in_a_line(message: str) -> str:
+    """A driver's message without the place in the query that some point at below it."""
+    told = message.partition("\nLINE ")[0]
+    return "; ".join(line.strip() for line in told.splitlines() if line.strip())
