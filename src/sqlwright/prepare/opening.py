@@ -236,13 +236,6 @@ def _joined_as(schema: Schema, known: Schema) -> Schema:
     return with_joins(schema, inferred)
 
 
-def _gone(known: Schema, schema: Schema) -> list[str]:
-    """Tables, and columns of those that are left, that were known and aren't there any more."""
-    tables = [table.name for table in known.tables if schema.table(table.name) is None]
-    columns = [str(ref) for ref in known.columns if ref.table not in tables]
-    return tables + [ref for ref in columns if ref not in set(map(str, schema.columns))]
-
-
 def _stale(
     database: Database,
     catalog: Catalog,
@@ -262,7 +255,7 @@ def _stale(
     )  # which keys don't match may have changed
     added = [ref for ref in schema.columns if ref not in catalog.columns]
     more = f", {len(added)} column{' is' if len(added) == 1 else 's are'} new" if added else ""
-    gone = _gone(_seen(database, catalog.schema), schema)
+    gone = _seen(database, catalog.schema).gone_from(schema)
     more += f", {listed(gone)} {'is' if len(gone) == 1 else 'are'} gone" if gone else ""
     changed = (
         f"The database has changed since it was prepared{more}. "
