@@ -1,4 +1,4 @@
-"""Every command on every engine: `tests/cases/engines/commands.yaml`, and logins that are accepted."""
+"""Commands on every engine: `tests/cases/engines/commands.yaml`; logins that are accepted."""
 
 from __future__ import annotations
 

@@ -44,7 +44,9 @@ def _keys(cell: Cell) -> Iterator[Hashable]:
     """What a file may have in the place of a value; the first is that of a file's own value."""
     match cell:
         case tuple():
-            yield tuple(next(_keys(one)) for one in cast("tuple[Cell, ...]", cell))
+            members = cast("tuple[Cell, ...]", cell)
+            yield tuple(next(_keys(one)) for one in members)
+            yield tuple(next(_keys(_in_a_file(one))) for one in members)
         case float() if not math.isfinite(cell):
             yield str(cell)
         case int() | float():
@@ -65,12 +67,22 @@ def _keys(cell: Cell) -> Iterator[Hashable]:
             yield str(cell) if isinstance(cell, TYPED) else cell
 
 
+def _in_a_file(cell: Cell) -> Cell:
+    """A member of an array as a file has it: a long decimal is a text there."""
+    if isinstance(cell, tuple):
+        return tuple(map(_in_a_file, cast("tuple[Cell, ...]", cell)))
+    return typed_to_json(cell, str) if isinstance(cell, Decimal | timedelta) else cell  # type: ignore[no-any-return]
+
+
 def _moment(moment: datetime) -> datetime:
-    return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+    try:
+        return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+    except OverflowError:  # within a day of the first or last moment that there is
+        return moment.replace(tzinfo=None)
 
 
 def _moment_read(text: str) -> Hashable:
     try:
         return _moment(datetime.fromisoformat(text))
-    except (ValueError, OverflowError):
+    except ValueError:
         return text

@@ -19,7 +19,7 @@ _REASONS: dict[Indexing, str] = {
 
 
 def gone_note(names: Sequence[str]) -> Note:
-    """The note on an answer to a question that was asked again, since a query named what is gone."""
+    """The note on an answer to a question that was asked again: a query named what is gone."""
     told = (
         f"{listed(names)} {'is' if len(names) == 1 else 'are'} gone since the database was opened"
     )

@@ -90,8 +90,8 @@ class OpenedWorkspace:
                 shared.workspace.database.close()
 
     def outdated(self, workspace: Workspace, run: Run) -> list[str]:
-        """Tables and columns that a workspace knows of and that are gone; if there are any, the next
-        use opens it afresh. Reads the schema."""
+        """Tables and columns that a workspace knows of and that are gone; if there are any, the
+        next use opens it afresh. Reads the schema."""
         try:
             schema = workspace.database.schema(seconds=min(max(run.remaining(), 0.0), LOOK_SECONDS))
         except DatabaseUnavailable:

@@ -14,7 +14,7 @@ from sqlwright.database.generic.failures import explain_failure
 @pytest.mark.parametrize(
     ("message", "cause", "name"),
     [
-        ('column "name" does not exist\nLINE 1: SELECT name\n               ^', "unknown_column", "name"),
+        ('column "name" does not exist\nLINE 1: SELECT name\n  ^', "unknown_column", "name"),
         ('relation "visits" does not exist', "unknown_table", "visits"),
         ("(1146, \"Table 'shop.visits' doesn't exist\")", "unknown_table", "shop.visits"),
         ("(1054, \"Unknown column 'name' in 'SELECT'\")", "unknown_column", "name"),

@@ -96,8 +96,8 @@ class SqlalchemyConnection:
         return self._read(sql, parameters)
 
     def _read(self, sql: str, parameters: Sequence[Cell]) -> Iterator[Row]:
-        """The rows of a reading. One that fails is rolled back: some engines take no other statement
-        in its transaction."""
+        """The rows of a reading. One that fails is rolled back: some engines take no other
+        statement in its transaction."""
         try:
             self._settle()
             result = self._connection.exec_driver_sql(sql, tuple(parameters) or None)

@@ -33,6 +33,8 @@ MOST_ROWS = 100
 """Rows of a stored result at most: more aren't read by whoever reviews the file; chosen."""
 MOST_TEXT = 1_000
 """Characters of a stored value at most; chosen."""
+LARGEST = 10**29
+"""Whole numbers below it are read of YAML."""
 COLUMNS = ("question", "sql", "evidence", "database", "expected", "tags")
 """Columns of a new CSV file."""
 
@@ -110,7 +112,7 @@ def stored_result(database: Database, sql: str, scan: ScanLimit | None = None) -
     odd = next((cell for row in result.rows for cell in row if not _writable(cell)), None)
     if odd is not None:
         raise DatasetError(
-            "the result holds binary data, a very long text or a number without end",
+            "the result holds binary data, a very long text or a number too large for a file",
             hint="Add the question without its result; the query stands for it.",
         )
     return Expected(result.columns, result.rows, has_order_by(sql, database.dialect))
@@ -121,6 +123,8 @@ def _writable(cell: Cell) -> bool:
         return all(map(_writable, cell))
     if isinstance(cell, str):
         return len(cell) <= MOST_TEXT and readable(cell) == cell
+    if isinstance(cell, int):
+        return abs(cell) < LARGEST
     return not isinstance(cell, bytes) and not (
         isinstance(cell, float | Decimal) and not math.isfinite(cell)
     )
