@@ -26,7 +26,8 @@ DECIMALS = st.decimals(-(10**20), 10**20, allow_nan=False, allow_infinity=False,
 ZONES = st.timezones() | st.just(UTC) | st.just(timezone(timedelta(hours=5, minutes=30)))
 KINDS = (
     st.integers(-(2**63), 2**63), st.floats(allow_nan=False, allow_infinity=False),
-    st.booleans(), TEXTS, DECIMALS, st.dates(), st.datetimes(), st.datetimes(timezones=ZONES), st.times(), st.timedeltas(),
+    st.booleans(), TEXTS, DECIMALS, st.dates(), st.datetimes(),
+    st.datetimes(timezones=ZONES), st.times(), st.timedeltas(),
     st.uuids(), st.lists(DECIMALS, max_size=3).map(tuple), st.lists(TEXTS, max_size=3).map(tuple),
 )  # fmt: skip
 

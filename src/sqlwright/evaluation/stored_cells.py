@@ -41,7 +41,7 @@ def as_given(stored: ExecutionResult, found: ExecutionResult) -> ExecutionResult
 
 
 def _keys(cell: Cell) -> Iterator[Hashable]:
-    """What a file may have in the place of a value; the first is that of a file's own value."""
+    """Keys of the values that may stand for one in a file; the first is that of a file's own."""
     match cell:
         case tuple():
             members = cast("tuple[Cell, ...]", cell)
@@ -71,7 +71,10 @@ def _in_a_file(cell: Cell) -> Cell:
     """A member of an array as a file has it: a long decimal is a text there."""
     if isinstance(cell, tuple):
         return tuple(map(_in_a_file, cast("tuple[Cell, ...]", cell)))
-    return typed_to_json(cell, str) if isinstance(cell, Decimal | timedelta) else cell  # type: ignore[no-any-return]
+    if not isinstance(cell, Decimal | timedelta):
+        return cell
+    kept: Cell = typed_to_json(cell, str)
+    return kept
 
 
 def _moment(moment: datetime) -> datetime:

@@ -101,7 +101,7 @@ def command(
             no_cache=no_cache,
             record=record,
             replay=replay,
-        ),
+        ),  # fmt: skip
     )
     if target.note:
         screen.note(clean(target.note, 400))

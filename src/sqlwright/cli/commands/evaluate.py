@@ -120,17 +120,9 @@ def command(
     screen = Screen.open()
     given = gating.Gating(fail_under, baseline, allow_lost, write_baseline, junit)
     flags = options.llm_flags(
-        model=model,
-        base_url=base_url,
-        budget=budget,
-        worth=worth,
-        privacy=privacy,
-        remote=remote,
-        reasoning=reasoning,
-        no_cache=no_cache,
-        record=record,
-        replay=replay,
-    )
+        model=model, base_url=base_url, budget=budget, worth=worth, privacy=privacy, remote=remote,
+        reasoning=reasoning, no_cache=no_cache, record=record, replay=replay,
+    )  # fmt: skip
     chosen = _chosen(recipe, ablation, settings, flags, max_scan, allow_code=allow_code)
     measuring.note_left_out(screen, dataset)
     return measure(

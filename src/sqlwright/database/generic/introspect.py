@@ -119,7 +119,7 @@ def _column(column: Mapping[str, Any], stored: Callable[[Any], str]) -> dict[str
 
 def _declared(kind: Any) -> str:
     """A type as it is declared; an enumeration that has a name by that, since it is no text."""
-    named = isinstance(kind, NamedType) and kind.name
+    named = getattr(kind, "name", None) if isinstance(kind, NamedType) else None
     return str(named or kind)
 
 

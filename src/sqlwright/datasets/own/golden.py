@@ -100,8 +100,8 @@ def _asked(named: str, folder: Path, usual: Address | None) -> Address | None:
 
 
 def _engines(address: Address) -> set[str]:
-    """What the engine of a database may be called: DuckDB reads files, and a URL's scheme names
-    what SQLAlchemy reaches."""
+    """Names that the engine of a database may have: DuckDB reads files, and a URL's scheme names
+    another one that SQLAlchemy reaches."""
     also = {"files": "duckdb", "generic": split_url(address.text).scheme.partition("+")[0]}
     return {address.engine, also.get(address.engine, address.engine)}
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlwright.boundary.yaml_text import write_yaml
 from sqlwright.database.address import parse_address
@@ -120,7 +120,7 @@ def stored_result(database: Database, sql: str, scan: ScanLimit | None = None) -
 
 def _writable(cell: Cell) -> bool:
     if isinstance(cell, tuple):
-        return all(map(_writable, cell))
+        return all(map(_writable, cast("tuple[Cell, ...]", cell)))
     if isinstance(cell, str):
         return len(cell) <= MOST_TEXT and readable(cell) == cell
     if isinstance(cell, int):
