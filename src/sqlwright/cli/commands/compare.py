@@ -83,6 +83,10 @@ def command(
     settle_streams()
     screen = Screen.open()
     check_page(html)
+    flags = options.llm_flags(
+        model=model, base_url=base_url, budget=budget, privacy=privacy, remote=remote,
+        reasoning=reasoning, no_cache=no_cache, record=record, replay=replay,
+    )  # fmt: skip
     chosen = settled(
         recipe="local",
         descriptions=descriptions,
@@ -91,17 +95,7 @@ def command(
         max_scan=max_scan,
         max_rows=max_rows,
         prepare=False if no_prepare else None,
-        llm=options.llm_flags(
-            model=model,
-            base_url=base_url,
-            budget=budget,
-            privacy=privacy,
-            remote=remote,
-            reasoning=reasoning,
-            no_cache=no_cache,
-            record=record,
-            replay=replay,
-        ),  # fmt: skip
+        llm=flags,
     )
     if target.note:
         screen.note(clean(target.note, 400))
