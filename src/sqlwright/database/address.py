@@ -90,11 +90,6 @@ def parse_address(url_or_path: str) -> Address:
     return _file(text, "")
 
 
-def file_address(url_or_path: str) -> Path:
-    """The absolute path of the file meant. Raises DatabaseUnavailable, for servers too."""
-    return file_of(parse_address(url_or_path))
-
-
 def file_of(address: Address) -> Path:
     """The absolute path of the file meant. Raises DatabaseUnavailable for servers."""
     if address.path is None:

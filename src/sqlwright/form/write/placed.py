@@ -8,13 +8,15 @@ from typing import Any
 
 from sqlwright.errors import UnsupportedQuery
 from sqlwright.form import nodes as f
-from sqlwright.form.lacking import MIDDLE
 from sqlwright.form.scopes import mentions
 from sqlwright.form.walking import inside, own
 from sqlwright.form.write.kinds import NUMBERS, Kinds
 from sqlwright.schema import Schema
 
 FUNCTIONS = frozenset({"median", "percentile"})
+"""Aggregates that are worked out so."""
+_MIDDLE = 50
+"""The percentile that is the median."""
 
 
 def takes_places(select: f.Select) -> bool:
@@ -95,7 +97,7 @@ class _Rows:
         down = (f.OrderTerm(operand, descending=True),)
         place = self.column(f.Window("row_number", None, self.keys, down))
         count = self.column(f.Window("count", operand, self.keys))
-        left = (100 - (MIDDLE if node.at is None else node.at)) / 100
+        left = (100 - (_MIDDLE if node.at is None else node.at)) / 100
         meant = f.Arithmetic("*", f.Arithmetic("-", count, f.Literal(1)), f.Literal(left))
         off = f.Arithmetic("-", f.Arithmetic("-", place, f.Literal(1)), meant)
         distance = f.Function("abs", (off,))
