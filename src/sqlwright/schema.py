@@ -162,6 +162,14 @@ class Schema:
             return self
         return Schema(self.name, self.tables, self.foreign_keys)
 
+    def gone_from(self, later: Schema) -> list[str]:
+        """Tables that a later schema lacks, and columns of those that it still has."""
+        tables = [table.name for table in self.tables if later.table(table.name) is None]
+        there = set(later.columns)
+        return tables + [
+            str(ref) for ref in self.columns if ref.table not in tables and ref not in there
+        ]
+
     def only(self, names: Collection[str]) -> Schema:
         """The schema with these tables, by their stored names, and the keys among them."""
         tables = tuple(table for table in self.tables if table.name in names)

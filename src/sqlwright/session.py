@@ -37,6 +37,7 @@ from sqlwright.llm.models import Models
 from sqlwright.local.models import embedded_digest
 from sqlwright.prepare import open_workspace, prepared_folder
 from sqlwright.prepare.calibrations import OWN_FILE, KeptCalibrations
+from sqlwright.prepare.notes import gone_note
 from sqlwright.protocols import ModelsByRole, Run, Workspace
 from sqlwright.recipes.loading import Recipe
 from sqlwright.running.answering import chosen_answer, never_begun, query_answer
@@ -133,14 +134,15 @@ class Session:
         """`ask`, and the state the answer was drawn from: every candidate, link and value."""
         asked = Question(question, evidence, tuple(history))
         with self._running(seconds, cancelled, on_event) as run:
-            answer, state, outdated = self._answered(asked, run)
-            if outdated and not run.cancelled.is_set() and run.remaining() > 0:
+            answer, state, gone = self._answered(asked, run)
+            if gone and not run.cancelled.is_set() and run.remaining() > 0:
                 answer, state, _ = self._answered(asked, replace(run, id=f"{run.id}-again"))
+                answer = replace(answer, warnings=(gone_note(gone), *answer.warnings))
             return answer, state
 
-    def _answered(self, asked: Question, run: Run) -> tuple[Answer, State, bool]:
-        """The answer, the state it was drawn from, and True if there is none because tables or
-        columns are gone that were known."""
+    def _answered(self, asked: Question, run: Run) -> tuple[Answer, State, list[str]]:
+        """The answer, the state it was drawn from, and the tables and columns that were known and
+        are gone, if a query named such a one."""
         lost = LostNames(run.events)
         with ExitStack() as stack:
             self._loading.start()  # beside opening the database
@@ -148,14 +150,13 @@ class Session:
                 workspace = stack.enter_context(self._opened.using(run))
                 self._loading.wait(run)
             except Cancelled as error:
-                return *never_begun(asked, error), False
+                return *never_begun(asked, error), []
             trace = stack.enter_context(Recording(self._traces, replace(run, events=lost)))
             trace.begin(asked, workspace, self.recipe.source, self.models.default)
             own = self.calibrations.of(self.recipe.name, self._model())
             answer, state = self._pipeline.run(asked, workspace, self.models, trace.run, own)
-            outdated = lost.seen and self._opened.outdated(workspace, run)
-            answer = trace.end(with_cost(answer, workspace, run))
-            return answer, state, outdated and answer.status != "answered"
+            gone = self._opened.outdated(workspace, run) if lost.seen else []
+            return trace.end(with_cost(answer, workspace, run)), state, gone
 
     @checked
     def choose(self, answer: Annotated[Answer, Whole()], number: Natural) -> Answer:

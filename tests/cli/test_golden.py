@@ -93,7 +93,7 @@ def test_the_question_asked_last_is_added_with_its_rows(sqlwright: Run, shop: Pa
     Path("ci").mkdir()
     added = sqlwright("golden", "add", "ci/mine.yaml", "--last", "--with-result")
     assert added.code == 0, added.err
-    assert f"added to ci/mine.yaml, with 1 rows: {question}" in added.err
+    assert f"added to ci/mine.yaml, with 1 row: {question}" in added.err
     (example,) = load_golden_set(Path("ci/mine.yaml")).examples
     assert (example.question, example.evidence) == (question, "An order is a row.")
     assert example.database.resolve() == shop

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlwright.database.address import file_address, parse_address
+from sqlwright.database.address import file_of, parse_address
 from sqlwright.errors import DatabaseUnavailable
 
 
@@ -34,7 +34,7 @@ from sqlwright.errors import DatabaseUnavailable
 )
 def test_paths(text: str, path: str) -> None:
     expected = path.format(cwd=Path.cwd(), home=Path.home())
-    assert str(file_address(text)) == expected
+    assert str(file_of(parse_address(text))) == expected
 
 
 @pytest.mark.parametrize(

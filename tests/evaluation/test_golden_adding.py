@@ -97,7 +97,7 @@ MANY = (
         ("SELECT nothere FROM customers", "the query fails: no such column"),
         (MANY, "more than 100 rows"),
         ("SELECT x'00'", "binary data"),
-        ("SELECT 9e999", "number without end"),
+        ("SELECT 9e999", "number too large"),
         ("SELECT printf('%01001d', 1)", "very long text"),
     ],
 )

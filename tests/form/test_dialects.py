@@ -18,6 +18,7 @@ from sqlwright.form.read.sql import read_sql
 from sqlwright.form.write.sql import write_sql
 from sqlwright.schema import Column, ForeignKey, Schema, Table
 from tests.form.notation import CASES, cases
+from tests.servers.mariadb import MariadbServer
 
 SCRIPT = (CASES / "form" / "typed_shop.sql").read_text("utf-8")
 ROWS = cases("form/dialect_rows.yaml")
@@ -84,8 +85,10 @@ class _Percentile:
         if value is not None:
             self._values.append(value)
 
-    def finalize(self) -> float:
+    def finalize(self) -> float | None:
         values = sorted(self._values)
+        if not values:
+            return None
         place = (len(values) - 1) * self._at / 100
         low = int(place)
         high = min(low + 1, len(values) - 1)
@@ -105,7 +108,7 @@ def duck() -> Iterator[Any]:
         yield connection
 
 
-@pytest.mark.parametrize("sql", ROWS)
+@pytest.mark.parametrize("sql", [*ROWS, *cases("form/placed_rows.yaml")])
 def test_duckdb_finds_the_same_rows(sqlite: sqlite3.Connection, duck: Any, sql: str) -> None:
     written = write_sql(read_sql(sql, PLAIN), typed_shop("duckdb"))
     assert comparable(duck.execute(written).fetchall(), sql) == expected(sqlite, sql), written
@@ -125,6 +128,20 @@ def postgres(request: pytest.FixtureRequest) -> Iterator[Any]:
 def test_postgres_finds_the_same_rows(sqlite: sqlite3.Connection, postgres: Any, sql: str) -> None:
     written = write_sql(read_sql(sql, PLAIN), typed_shop("postgres"))
     assert comparable(postgres.execute(written).fetchall(), sql) == expected(sqlite, sql), written
+
+
+@pytest.fixture(scope="module")
+def mariadb(mariadb_server: MariadbServer) -> Iterator[Any]:
+    name = mariadb_server.create(SCRIPT.replace('"', "`"))
+    with closing(mariadb_server.connect(name)) as connection, connection.cursor() as cursor:
+        yield cursor
+
+
+@pytest.mark.parametrize("sql", cases("form/placed_rows.yaml"))
+def test_mariadb_finds_the_same_medians(sqlite: sqlite3.Connection, mariadb: Any, sql: str) -> None:
+    written = write_sql(read_sql(sql, PLAIN), typed_shop("mariadb"))
+    mariadb.execute(written)
+    assert comparable(mariadb.fetchall(), sql) == expected(sqlite, sql), written
 
 
 def expected(sqlite: sqlite3.Connection, sql: str) -> Rows:
@@ -157,8 +174,15 @@ def test_is_written_in_each_dialect(case: dict[str, Any]) -> None:
     assert written == case["written"]
 
 
+BESIDE = (
+    "SELECT customers.city, (SELECT max(total) FROM orders "
+    "WHERE orders.customer_id = customers.customer_id), median(customers.customer_id) "
+    "FROM customers GROUP BY customers.city"
+)
+
+
 def test_a_dialect_that_lacks_something_is_told() -> None:
-    form = read_sql("SELECT median(total) FROM orders", PLAIN)
+    form = read_sql(BESIDE, PLAIN)
     with pytest.raises(UnsupportedQuery, match="median"):
         write_sql(form, typed_shop("mysql"))
 

@@ -61,7 +61,8 @@ def test_names_of_operations_are_words_of_columns() -> None:
     named = {one.name: one.names for one in OPERATIONS if one.names}
     assert named == {
         "median": ("median",),
-        "standard deviation": ("deviation", "variance", "std", "stddev"),
+        "standard deviation": ("deviation", "std", "stddev"),
+        "variance": ("variance",),
         "percentile": ("percentile", "quartile", "decile", "quantile"),
         "running total": ("running", "cumulative"),
         "change over time": ("growth", "grow", "yoy", "mom"),

@@ -1,4 +1,4 @@
-"""Every recipe on DuckDB and PostgreSQL: the model replies in the engine's dialect."""
+"""Every recipe on DuckDB, PostgreSQL and MariaDB: the model replies in the engine's dialect."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from benchmarks.answering import Responder
 from sqlwright import api
 from sqlwright.llm.scripted import Asked, Script, ScriptedModel
 from tests.scripted import scripted_models
+from tests.servers.mariadb import MariadbServer
 from tests.servers.postgres import PostgresServer
 
 SHOP = """
@@ -45,6 +46,10 @@ WRITTEN = """SELECT DATE_TRUNC('month', o.placed)::date AS month, o.total
 FROM orders AS o
 WHERE o.status ILIKE 'OPEN'
 ORDER BY o.placed"""
+IN_MYSQL = """SELECT CAST(DATE_FORMAT(o.placed, '%Y-%m-01') AS DATE) AS month, o.total
+FROM orders AS o
+WHERE o.status LIKE 'open'
+ORDER BY o.placed"""
 RECIPES = {
     "baseline": (),
     "chase": ("samples.count=1",),
@@ -59,7 +64,7 @@ RECIPES = {
 STEPS = ("generation.direct", "generation.sub_sql", "repair.revise", "repair.refine")
 
 
-@pytest.fixture(params=["duckdb", "postgres"])
+@pytest.fixture(params=["duckdb", "postgres", "mariadb"])
 def shop(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
     """The dialect of a database and its address."""
     if request.param == "duckdb":
@@ -68,6 +73,10 @@ def shop(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
         with duckdb.connect(str(path)) as connection:
             connection.execute(SHOP)
         return "duckdb", str(path)
+    if request.param == "mariadb":
+        mariadb: MariadbServer = request.getfixturevalue("mariadb_server")
+        create: Callable[[str], str] = request.getfixturevalue("mariadb_database")
+        return "mariadb", mariadb.reader(create(SHOP.replace('"', "`")))
     server: PostgresServer = request.getfixturevalue("postgres_server")
     make: Callable[[str], str] = request.getfixturevalue("postgres_database")
     return "postgres", server.reader(
@@ -86,7 +95,8 @@ def test_a_recipe_answers_in_the_dialect(
     def reply(asked: Asked) -> Any:
         prompts.append((asked.step, asked.prompt))
         if asked.step in STEPS:
-            return f"Months of open orders.\n```{dialect}\n{WRITTEN}\n```"
+            written = IN_MYSQL if dialect == "mariadb" else WRITTEN
+            return f"Months of open orders.\n```{dialect}\n{written}\n```"
         return responder.scripted(asked)
 
     model = ScriptedModel(Script(otherwise=reply))
@@ -109,11 +119,12 @@ def test_a_recipe_answers_in_the_dialect(
         ("2026-02-01", 10.25),
     ]
     assert type(answer.rows[0][0]) is date
-    title = {"duckdb": "DuckDB", "postgres": "PostgreSQL"}[dialect]
+    title = {"duckdb": "DuckDB", "postgres": "PostgreSQL", "mariadb": "MariaDB"}[dialect]
+    mark = "`" if dialect == "mariadb" else '"'
     asked = [prompt for step, prompt in prompts if step in STEPS]
     assert asked
     for prompt in asked:
         assert title in prompt
         assert "SQLite" not in prompt
         assert not re.search(r"strftime\('%", prompt)
-        assert prompt.count("Home City") == prompt.count('"Home City"')
+        assert prompt.count("Home City") == prompt.count(f"{mark}Home City{mark}")

@@ -91,11 +91,6 @@ def parse_address(url_or_path: str) -> Address:
     return _file(text, "")
 
 
-def file_address(url_or_path: str) -> Path:
-    """The absolute path of the file meant. Raises DatabaseUnavailable, for servers too."""
-    return file_of(parse_address(url_or_path))
-
-
 def file_of(address: Address) -> Path:
     """The absolute path of the file meant. Raises DatabaseUnavailable for servers."""
     if address.path is None:
@@ -112,6 +107,13 @@ def shown_address(url_or_path: str) -> str:
         return without_secrets(url_or_path.strip())
     except ValueError:
         return f"{scheme[1]}://..."
+
+
+def whole_address(shown: str, usual: str | None) -> str:
+    """An address that was kept without its password: another one in its place where that is the
+    same database and login. Raises DatabaseUnavailable."""
+    same = usual and parse_address(usual).identity == parse_address(shown).identity
+    return usual if usual and same else shown
 
 
 def split_url(url: str) -> SplitResult:

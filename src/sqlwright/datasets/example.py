@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from sqlwright.errors import DatasetError
 from sqlwright.presentation.answer import readable
 from sqlwright.types import Cell
 
@@ -90,6 +91,18 @@ class Dataset:
     def db_ids(self) -> tuple[str, ...]:
         """The databases, in the order in which they are first asked."""
         return tuple(dict.fromkeys(example.db_id for example in self.examples))
+
+    def check_sqlite(self, what: str) -> None:
+        """Raise DatasetError for questions over other databases than SQLite files. `what` needs
+        such files."""
+        others = dict.fromkeys(one.db_id for one in self.examples if one.engine != "sqlite")
+        if others:
+            first, more = next(iter(others)), len(others) - 1
+            also = f" and {more} more" if more else ""
+            raise DatasetError(
+                f"{what} takes SQLite files, and {first}{also} of {self.name} is none",
+                hint="Keep the questions over SQLite files in a file of their own.",
+            )
 
     def only(self, db_ids: Iterable[str], name: str) -> Dataset:
         """The examples over some databases."""

@@ -162,6 +162,7 @@ def merge(
     all, or of as many as it takes for so many columns. Raises DatasetError and WorkspaceError."""
     if folder.exists() and any(folder.iterdir()):
         raise DatasetError(f"{folder} isn't empty", hint="Name another folder.")
+    dataset.check_sqlite("merging databases")
     place = folder / "database" / NAME
     try:
         place.mkdir(parents=True, exist_ok=True)

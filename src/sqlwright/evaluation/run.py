@@ -22,6 +22,7 @@ from sqlwright.evaluation.folder.mirror import Mirror
 from sqlwright.evaluation.folder.submission import write_submission
 from sqlwright.evaluation.folder.traces import write_trace
 from sqlwright.evaluation.folder.whole_files import write_json
+from sqlwright.evaluation.metrics.registry import find_metric
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.settings import EvaluationSettings
 from sqlwright.evaluation.shards import in_order
@@ -50,6 +51,9 @@ def evaluate(
     UserError opening and asking raise.
     """
     settings = settings.checked()
+    for metric in map(find_metric, settings.metrics):
+        if metric.needs_files:
+            dataset.check_sqlite(f"the metric {metric.name}")
     examples = _chosen(dataset, settings)
     with ExitStack() as stack:
         mirror = None

@@ -17,6 +17,7 @@ from sqlwright.evaluation.metrics.registry import chosen_metrics
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.rules.registry import all_rules, find_rule
 from sqlwright.evaluation.rules.rule import Rule
+from sqlwright.evaluation.stored_cells import as_given
 from sqlwright.evaluation.views import Needed, ViewListener
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.schema import ColumnRef, Schema
@@ -48,7 +49,8 @@ class Scorer:
     """By which candidates are right; an answer is judged by every rule."""
     metrics: Sequence[Metric] = field(default_factory=chosen_metrics)
     limits: Limits = GENEROUS
-    """Of a query that is judged; gold queries always have generous ones."""
+    """Of a query that is judged; gold queries have generous ones, with the same limit on what they
+    read."""
 
     def score(
         self,
@@ -87,10 +89,12 @@ class Scorer:
         usable = _usable(golds)
         if not usable:
             return replace(record, status="gold", message=golds[0].problem)
-        verdicts, gold = Verdicts(self, usable), usable[0].result
+        verdicts = Verdicts(self, usable)
         answered = answer.sql if answer.status == "answered" else None
         result = ExecutionResult() if answered is None else self.execute(answered)
         found = verdicts.of(answered, result)
+        usable = [one.beside(result) for one in usable]
+        gold = usable[0].result
         needed = self._needed(gold_sql, facts)
         judged = [(one.source, verdicts.by_rule(one.sql)) for one in state.candidates]
         right = found[self.rule.name]
@@ -185,7 +189,7 @@ class Scorer:
 
     def execute_gold(self, sql: str) -> ExecutionResult:
         """Run a gold query, as the rule has it run."""
-        return self.database.execute(sql, Run(), limits=GENEROUS)
+        return self.database.execute(sql, Run(), limits=replace(GENEROUS, scan=self.limits.scan))
 
     def _needed(self, gold_sql: str, facts: QueryFacts | None) -> Needed:
         tables = (self._stored(name) for name in tables_used(gold_sql, self.schema.dialect))
@@ -210,6 +214,10 @@ class _Gold:
     """The reason why nothing can be compared with it."""
     written: bool = True
     """True if the query is the data set's."""
+
+    def beside(self, found: ExecutionResult) -> _Gold:
+        """The same, to be compared with an engine's result."""
+        return self if self.written else replace(self, result=as_given(self.result, found))
 
 
 def _expected(expected: Expected) -> _Gold:
@@ -245,7 +253,7 @@ class Verdicts:
             return False
         if sql not in self._known:
             rule = self._scorer.rule
-            run = rule.rewrite(sql)
+            run = rule.rewrite(sql, self._scorer.schema.dialect)
             self._known[sql] = self._agrees(rule, run, self._scorer.execute(run))
         return self._known[sql]
 
@@ -259,17 +267,18 @@ class Verdicts:
         return sql is not None and any(True for _ in self._met(rule, sql, result))
 
     def _met(self, rule: Rule, sql: str, result: ExecutionResult) -> Iterator[_Gold]:
-        run = rule.rewrite(sql)
+        dialect = self._scorer.schema.dialect
+        run = rule.rewrite(sql, dialect)
         found = result if run == sql else self._scorer.execute(run)
         for gold in self._golds if found.whole else ():
-            right = self._right(rule, gold)
-            dialect = self._scorer.schema.dialect
+            right = self._right(rule, gold.beside(found))
             if right.whole and rule.agrees(found, right, gold.sql, dialect):
                 yield gold
 
     def _right(self, rule: Rule, gold: _Gold) -> ExecutionResult:
         """The right result for a rule, which may be that of the gold query rewritten."""
-        run = rule.rewrite(gold.sql) if gold.written else gold.sql
+        dialect = self._scorer.schema.dialect
+        run = rule.rewrite(gold.sql, dialect) if gold.written else gold.sql
         if run == gold.sql:
             return gold.result
         if run not in self._rewritten:

@@ -11,6 +11,7 @@ from sqlwright.errors import ConfigError, DatasetError
 from sqlwright.evaluation.shards import Shard
 from sqlwright.llm.options import LlmOptions
 from sqlwright.protocols import ModelsByRole
+from sqlwright.types.plans import ScanLimit
 
 ExecutorName = Literal["", "threads", "processes", "ray"]
 
@@ -57,6 +58,8 @@ class EvaluationSettings:
     """True keeps the trace of each question in the run's folder."""
     databases: str = ""
     """A folder or URL with the databases, in place of the data set's own."""
+    scan: ScanLimit | None = None
+    """The most that a query may read, gold queries too; None is no limit."""
 
     def checked(self) -> EvaluationSettings:
         """The same, with the executor named. Raises ConfigError, and

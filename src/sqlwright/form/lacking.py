@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from sqlwright.english.cues import SOME_NUMBER, whole_words
 from sqlwright.form import nodes as f
+from sqlwright.form.read.patterns import deviation_of
 from sqlwright.form.sequence.symbols import RANKS, WINDOW_AGGREGATES
-from sqlwright.form.walking import inside
+from sqlwright.form.walking import changed, inside
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Operation:
     """True of a form that says it."""
     names: tuple[str, ...] = ()
     """Words that name it: where a column is called so, the column is meant."""
+    mend: Callable[[f.Query], f.Query] | None = None
+    """Makes a form say it that says something close to it; the form itself where it doesn't."""
 
 
 def _divides(form: f.Query) -> bool:
@@ -44,6 +47,26 @@ def _takes(*functions: str) -> Callable[[f.Query], bool]:
 
 def _takes_median(form: f.Query) -> bool:
     return any(one.function == "median" or one.at == MIDDLE for one in inside(form, f.Aggregate))
+
+
+def _takes_variance(form: f.Query) -> bool:
+    """The square of a standard deviation, or what one is the root of."""
+    squares = (one for one in inside(form, f.Function) if one.name == "power")
+    return any(
+        isinstance(one.arguments[0], f.Aggregate) and one == _squared(one.arguments[0])
+        for one in squares
+    ) or any(deviation_of(one) is not None for one in inside(form, f.Arithmetic))
+
+
+def _squared(node: object) -> object:
+    """The variance where a node is a standard deviation."""
+    if isinstance(node, f.Aggregate) and node.function in _DEVIATIONS:
+        return f.Function("power", (node, f.Literal(2)))
+    return node
+
+
+def _with_variances(form: f.Query) -> f.Query:
+    return changed(form, _squared)
 
 
 def _takes_percentile(form: f.Query) -> bool:
@@ -75,15 +98,23 @@ def _ranks_within(form: f.Query) -> bool:
     return any(one.partition for one in ranks)
 
 
+_DEVIATIONS = ("stddev", "stddev_pop")
 MIDDLE = 50
 """The percentile that is the median."""
 OPERATIONS = (
     Operation("median", whole_words(r"median"), _takes_median, names=("median",)),
     Operation(
         "standard deviation",
-        whole_words(r"standard deviations?|std\.? ?dev\w*|variance"),
-        _takes("stddev", "stddev_pop"),
-        names=("deviation", "variance", "std", "stddev"),
+        whole_words(r"standard deviations?|std\.? ?dev\w*"),
+        _takes(*_DEVIATIONS),
+        names=("deviation", "std", "stddev"),
+    ),
+    Operation(
+        "variance",
+        whole_words(r"variances?"),
+        _takes_variance,
+        names=("variance",),
+        mend=_with_variances,
     ),
     Operation(
         "percentile",

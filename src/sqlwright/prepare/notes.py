@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlwright.catalog.records import Catalog, ColumnProfile, Indexing, TableProfile
 from sqlwright.schema import ColumnRef
+from sqlwright.types import Note
 
 _SHOWN = 5
 """Names listed in a note before the rest is only counted."""
@@ -15,6 +16,14 @@ _REASONS: dict[Indexing, str] = {
     "part": "Only partly in the value index",
     "waiting": "Not in the value index yet",
 }
+
+
+def gone_note(names: Sequence[str]) -> Note:
+    """The note on an answer to a question that was asked again: a query named what is gone."""
+    told = (
+        f"{listed(names)} {'is' if len(names) == 1 else 'are'} gone since the database was opened"
+    )
+    return Note("database", f"{told}. It was read afresh, and the question asked again.")
 
 
 def pressing_notes(catalog: Catalog, *, sampled: bool = True) -> tuple[str, ...]:

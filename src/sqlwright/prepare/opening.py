@@ -238,16 +238,7 @@ def _joined_as(schema: Schema, known: Schema) -> Schema:
     return with_joins(schema, inferred)
 
 
-def _missing(schema: Schema, other: Schema) -> list[str]:
-    """Tables, and columns of tables that both have, that another schema lacks."""
-    tables = [table.name for table in schema.tables if other.table(table.name) is None]
-    exists = frozenset(other.columns)
-    return tables + [
-        str(ref) for ref in schema.columns if ref.table not in tables and ref not in exists
-    ]
-
-
-def _told(names: list[str], what: str) -> str:
+def _told(names: Sequence[str], what: str) -> str:
     """Part of a sentence about names, if there are any."""
     return f", {listed(names)} {'is' if len(names) == 1 else 'are'} {what}" if names else ""
 
@@ -270,7 +261,7 @@ def _stale(
         notes if database.tables is not None else (*notes, *catalog.notes),
     )  # which keys don't match may have changed
     known = _seen(database, catalog.schema)
-    more = _told(_missing(schema, known), "new") + _told(_missing(known, schema), "gone")
+    more = _told(schema.gone_from(known), "new") + _told(known.gone_from(schema), "gone")
     changed = (
         f"The database has changed since it was prepared{more}. "
         f"To find new values, too: {_command(database)}"

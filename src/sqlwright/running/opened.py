@@ -89,19 +89,20 @@ class OpenedWorkspace:
             if unused:
                 shared.workspace.database.close()
 
-    def outdated(self, workspace: Workspace, run: Run) -> bool:
-        """True if tables or columns that a workspace knows of are gone; the next use opens it
-        afresh then. Reads the schema."""
+    def outdated(self, workspace: Workspace, run: Run) -> list[str]:
+        """Tables and columns that a workspace knows of and that are gone; if there are any, the
+        next use opens it afresh. Reads the schema."""
         try:
             schema = workspace.database.schema(seconds=min(max(run.remaining(), 0.0), LOOK_SECONDS))
         except DatabaseUnavailable:
-            return False
-        if set(workspace.schema.columns) <= set(schema.columns):
-            return False
+            return []
+        gone = workspace.schema.gone_from(schema)
+        if not gone:
+            return []
         with self._opening:
             if self._shared is not None and self._shared.workspace is workspace:
                 self._shared.outdated = True
-        return True
+        return gone
 
     def close(self) -> None:
         """Close the workspace once nothing uses it; safe to call twice."""

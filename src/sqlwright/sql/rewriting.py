@@ -34,9 +34,11 @@ def rename_tables(sql: str, names: Mapping[str, str], dialect: str = "sqlite") -
     return node_text(changed, dialect) if renamed else sql
 
 
-def without_distinct(sql: str) -> str:
-    """The query with every DISTINCT left out, those of aggregates too; IS DISTINCT FROM stays. In
-    quotes and comments nothing is changed."""
+def without_distinct(sql: str, dialect: str = "sqlite") -> str:
+    """The query with every DISTINCT left out, those of aggregates too; IS DISTINCT FROM and
+    DISTINCT ON stay. In quotes and comments nothing is changed."""
+    if dialect != "sqlite":
+        return _without_distinct(sql, dialect)
     kept: list[str] = []
     before = ("", "")
     for piece in pieces(sql):
@@ -47,3 +49,24 @@ def without_distinct(sql: str) -> str:
         if piece.kind not in {"space", "comment"}:
             before = (before[1], word)
     return "".join(kept)
+
+
+def _without_distinct(sql: str, dialect: str) -> str:
+    """The same by the parse tree of another dialect; the text itself where there is none to leave
+    out, or where it is no query."""
+    from sqlglot import exp
+
+    tree = query_tree(sql, dialect)
+    changed = None if tree is None else tree.copy()
+    found = [] if changed is None else list(changed.find_all(exp.Distinct))
+    kept = [one for one in found if one.args.get("on") is not None or len(one.expressions) > 1]
+    if changed is None or len(kept) == len(found):
+        return sql
+    for one in found:
+        if one in kept:
+            continue
+        if one.expressions:
+            one.replace(one.expressions[0])
+        else:
+            one.pop()
+    return node_text(changed, dialect)

@@ -50,6 +50,7 @@ def command(
     workers: running.Workers = None,
     executor: running.Executor = "",
     prepare: measuring.Prepare = False,
+    max_scan: options.MaxScan = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FOLDER", help="A folder in it for each of them."),
@@ -87,6 +88,7 @@ def command(
 
     chosen = settled(
         overrides=settings,
+        max_scan=max_scan,
         llm=options.llm_flags(
             model=model,
             base_url=base_url,
@@ -109,6 +111,7 @@ def command(
             llm=chosen.llm,
             home=chosen.home,
             prepare=prepare,
+            scan=chosen.max_scan,
             jobs=jobs,
             stand_in=not no_stand_in,
             **running.executing(workers, executor, running.QUESTION_SECONDS),

@@ -36,6 +36,7 @@ def command(
     privacy: options.Privacy = None,
     remote: options.Remote = None,
     descriptions: options.Descriptions = None,
+    max_scan: options.MaxScan = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -70,6 +71,7 @@ def command(
         recipe=recipe,
         overrides=settings,
         descriptions=descriptions,
+        max_scan=max_scan,
         llm=options.llm_flags(
             model=model, base_url=base_url, budget=budget, privacy=privacy, remote=remote
         ),

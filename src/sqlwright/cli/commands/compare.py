@@ -51,6 +51,7 @@ def command(
     no_stand_in: measuring.NoStandIn = False,
     max_rows: options.MaxRows = None,
     timeout: options.Timeout = None,
+    max_scan: options.MaxScan = None,
     descriptions: options.Descriptions = None,
     tables: options.Tables = None,
     functions: options.Functions = None,
@@ -83,15 +84,16 @@ def command(
     settle_streams()
     screen = Screen.open()
     check_page(html)
+    flags = options.llm_flags(
+        model=model, base_url=base_url, budget=budget, privacy=privacy, remote=remote,
+        reasoning=reasoning, no_cache=no_cache, record=record, replay=replay,
+    )  # fmt: skip
     chosen = settled(
         recipe="local",
         descriptions=descriptions,
-        tables=tables, functions=functions, timeout=timeout, max_rows=max_rows,
+        tables=tables, functions=functions, timeout=timeout, max_scan=max_scan, max_rows=max_rows,
         prepare=False if no_prepare else None,
-        llm=options.llm_flags(
-            model=model, base_url=base_url, budget=budget, privacy=privacy, remote=remote,
-            reasoning=reasoning, no_cache=no_cache, record=record, replay=replay,
-        ),
+        llm=flags,
     )  # fmt: skip
     if target.note:
         screen.note(clean(target.note, 400))

@@ -71,6 +71,7 @@ def command(
     traces: running.Traces = False,
     databases: running.Databases = "",
     prepare: measuring.Prepare = False,
+    max_scan: options.MaxScan = None,
     metrics: Annotated[
         list[str] | None,
         typer.Option(
@@ -119,18 +120,10 @@ def command(
     screen = Screen.open()
     given = gating.Gating(fail_under, baseline, allow_lost, write_baseline, junit)
     flags = options.llm_flags(
-        model=model,
-        base_url=base_url,
-        budget=budget,
-        worth=worth,
-        privacy=privacy,
-        remote=remote,
-        reasoning=reasoning,
-        no_cache=no_cache,
-        record=record,
-        replay=replay,
-    )
-    chosen = _chosen(recipe, ablation, settings, flags, allow_code=allow_code)
+        model=model, base_url=base_url, budget=budget, worth=worth, privacy=privacy, remote=remote,
+        reasoning=reasoning, no_cache=no_cache, record=record, replay=replay,
+    )  # fmt: skip
+    chosen = _chosen(recipe, ablation, settings, flags, max_scan, allow_code=allow_code)
     measuring.note_left_out(screen, dataset)
     return measure(
         screen,
@@ -143,6 +136,7 @@ def command(
             llm=chosen.llm,
             home=chosen.home,
             prepare=prepare,
+            scan=chosen.max_scan,
             jobs=jobs,
             metrics=tuple(metrics or ()),
             ablation=ablation or "",
@@ -163,6 +157,7 @@ def _chosen(
     ablation: str | None,
     overrides: list[str] | None,
     flags: Mapping[str, Any],
+    max_scan: str | None,
     *,
     allow_code: bool,
 ) -> Settings:
@@ -180,6 +175,6 @@ def _chosen(
     if ablation is not None:
         named = find_ablation(ablation)
         recipe, overrides = named.recipe, [*named.overrides, *(overrides or ())]
-    chosen = settled(recipe=recipe, overrides=overrides, llm=flags)
+    chosen = settled(recipe=recipe, overrides=overrides, max_scan=max_scan, llm=flags)
     note_destinations(Screen.open(), chosen, allow_code=allow_code)
     return chosen

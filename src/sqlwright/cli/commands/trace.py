@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
 
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.typed import options
+from sqlwright.cli.typed.target import default_database
 from sqlwright.presentation.answer import readable
 
 EXAMPLES = """\
@@ -69,7 +71,8 @@ def command(
 
     settle_streams()
     screen = Screen.open()
-    folder = settled().home_folder / "traces"
+    chosen = settled()
+    folder = chosen.home_folder / "traces"
     if action == "list":
         summaries = list_traces(folder, limit=limit)
         if as_json:
@@ -81,7 +84,8 @@ def command(
     if action == "judge":
         from sqlwright.evaluation.golden.feedback import judge
 
-        judge(path, right=right, sql=sql)
+        usual = default_database(os.environ)
+        judge(path, right=right, sql=sql, usual=usual, scan=chosen.max_scan)
     trace = read_trace(path)
     if as_json:
         write_result(to_json(plain(trace), indent=2) + "\n")

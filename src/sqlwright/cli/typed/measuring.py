@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 GOLDEN = "golden"
 """The name of the data set that is a file of the user's."""
+TRACES = "traces"
+"""That of questions which were asked here and judged; it takes no database but the usual one."""
 
 Data = Annotated[
     str | None,
@@ -144,7 +146,7 @@ def data_set(
         by=by,
         seed=seed,
         databases=tuple(one.strip() for one in (db_ids or "").split(",") if one.strip()),
-        database=_database(database) if name == GOLDEN else None,
+        database=usual_database(database) if name in {GOLDEN, TRACES} else None,
     )
     return load_dataset(name, folder, selection)
 
@@ -162,7 +164,7 @@ def named_folder(data: str) -> tuple[str, Path]:
     return name.strip(), Path(folder.strip()).expanduser()
 
 
-def _database(named: str | None) -> str | None:
+def usual_database(named: str | None) -> str | None:
     """The database of questions that name none; the usual one, where there is one. Raises
     DatabaseUnavailable for an address that can't be read."""
     from sqlwright.database.address import parse_address

@@ -162,7 +162,7 @@ class Conversation:
         from sqlwright.sql.reading import tables_used
 
         schema = self._session.workspace.schema
-        tables = tables_used(line)
+        tables = tables_used(line, schema.dialect)
         return bool(tables) and all(schema.table(table) for table in tables)
 
     def _ask(self, question: str) -> None:
@@ -326,9 +326,9 @@ class Conversation:
         from sqlwright.cli.views.golden.added import tell_added
         from sqlwright.evaluation.golden.adding import NewQuestion, add_question
 
-        url = self._session.workspace.database.url
-        new = NewQuestion(finding.answer.question, self._result.sql, self._evidence, url)
-        add_question(Path(file).expanduser(), new)
+        database = self._session.workspace.database
+        new = NewQuestion(finding.answer.question, self._result.sql, self._evidence, database.url)
+        add_question(Path(file).expanduser(), new, database.check)
         built = self._session.recipe.uses_history and len(self._turns) > 1
         tell_added(self._screen, Path(file), new, follows=built)
 

@@ -109,7 +109,7 @@ def check_lines(
     schema = database.schema()
     verdict = Text.assemble((f"{display.glyphs.tick} ", "good"), "one query that only reads")
     yield from labelled("guard", [verdict], display.width)
-    tables = sorted(tables_used(sql))
+    tables = sorted(tables_used(sql, database.dialect))
     columns = [clean(str(ref), 120) for ref in columns_used(sql, schema)]
     yield from labelled(
         "tables", [Text(clean(", ".join(tables), 1_000))] if tables else [], display.width
@@ -120,7 +120,7 @@ def check_lines(
         yield from labelled("reads", [Text(words)], display.width)
     if plan:
         yield Text()
-        yield from sql_lines(format_sql(sql), display)
+        yield from sql_lines(format_sql(sql, database.dialect), display)
         yield Text()
         yield from labelled("plan", steps, display.width, hang=2)
 

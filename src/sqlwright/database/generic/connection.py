@@ -41,6 +41,8 @@ READ_ONLY = {
 }
 """Statements that make a session read-only, by SQLAlchemy's name of the dialect; where there is
 none the login alone keeps it from writing."""
+BY_TRANSACTION = frozenset({"oracle", "trino"})
+"""Dialects whose statement holds for one transaction."""
 _EXACT = (
     bool, int, float, str, bytes, decimal.Decimal, datetime.date, datetime.time,
     datetime.timedelta, uuid.UUID,
@@ -67,7 +69,8 @@ class SqlalchemyConnection:
         self._only_reads = False
 
     def _settle(self) -> None:
-        """Make the session read-only, once. Inspectors set things, so it is done after them."""
+        """Make the session read-only, once, or each transaction. Inspectors set things, so it is
+        done after them."""
         statement = READ_ONLY.get(self._engine.dialect.name)
         if statement and not self._only_reads:
             self._connection.exec_driver_sql(statement).close()
@@ -90,9 +93,19 @@ class SqlalchemyConnection:
                 self._connection.close()
                 self._connect()
             return ((told,) for told in described(self._connection))
-        self._settle()
-        result = self._connection.exec_driver_sql(sql, tuple(parameters) or None)
-        return (tuple(map(_cell, row)) for row in result)
+        return self._read(sql, parameters)
+
+    def _read(self, sql: str, parameters: Sequence[Cell]) -> Iterator[Row]:
+        """The rows of a reading. One that fails is rolled back: some engines take no other
+        statement in its transaction."""
+        try:
+            self._settle()
+            result = self._connection.exec_driver_sql(sql, tuple(parameters) or None)
+            for row in result:
+                yield tuple(map(_cell, row))
+        except SQLAlchemyError:
+            self.finish()
+            raise
 
     def shown(self, tables: Collection[str]) -> dict[str, list[str]]:
         """Nothing: no table shows what others hold."""
@@ -102,6 +115,8 @@ class SqlalchemyConnection:
     def finish(self) -> None:
         """Roll the query's transaction back."""
         self._connection.rollback()
+        if self._engine.dialect.name in BY_TRANSACTION:
+            self._only_reads = False
 
     def interrupt(self) -> None:
         """Have the driver stop the running statement, where it can; the process is killed else."""

@@ -83,7 +83,8 @@ class SqlalchemyDatabase(ServedDatabase):
             raise ConfigError(
                 f"{address.url}: nothing but the login itself is sure to keep this engine from "
                 "writing.",
-                hint="Make a login that can only read, then say so once with --accept-login.",
+                hint="Make a login that can only read, then say so once: "
+                f"sqlwright ask {address.url} --accept-login",
             )
         self._dialect = _dialect_of(address)
         self._libraries = ("sqlalchemy", *_folders())

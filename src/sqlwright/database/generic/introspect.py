@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import sqlalchemy
+from sqlalchemy.dialects.postgresql.named_types import NamedType
 from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.engine.reflection import Inspector, ObjectKind
 from sqlalchemy.exc import NoSuchTableError, SQLAlchemyError
@@ -109,11 +110,17 @@ def _names(inspector: Inspector, namespace: str | None) -> list[str]:
 def _column(column: Mapping[str, Any], stored: Callable[[Any], str]) -> dict[str, Any]:
     return {
         "name": stored(column["name"]),
-        "type": str(column["type"]),
+        "type": _declared(column["type"]),
         "nullable": bool(column.get("nullable", True)),
         "comment": column.get("comment") or "",
         "generated": column.get("computed") is not None,
     }
+
+
+def _declared(kind: Any) -> str:
+    """A type as it is declared; an enumeration that has a name by that, since it is no text."""
+    named = getattr(kind, "name", None) if isinstance(kind, NamedType) else None
+    return str(named or kind)
 
 
 def _link(found: Mapping[str, Any], stored: Callable[[Any], str]) -> list[Any]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.confidence.refitting import GoldenQuestion
-from sqlwright.database.address import Address, parse_address
+from sqlwright.database.address import Address, parse_address, split_url
 from sqlwright.datasets.example import Dataset, Example, Expected
 from sqlwright.datasets.reading import digests, read_rows, text_field
 from sqlwright.datasets.selection import Selection
@@ -60,19 +60,16 @@ def load_golden_set(path: Path, *, database: str | Path | None = None) -> Datase
     DatabaseUnavailable for an address that can't be read.
     """
     examples, elsewhere, seen = [], Counter[str](), Counter[str]()
+    usual = None if database is None else parse_address(str(database))
     for where, row in _rows(path):
-        named = str(row.get("database") or "").strip()
-        place: str | Path | None = database
-        if named:
-            place = named if parse_address(named).path is None else path.parent / named
-        if place is None:
+        address = _asked(str(row.get("database") or "").strip(), path.parent, usual)
+        if address is None:
             raise DatasetError(
                 f"{where} names no database", hint="Add a field database, or give --database."
             )
-        address = parse_address(str(place))
         example = _example(row, where, address, seen)
         wanted = str(row.get("engine") or address.engine).strip().lower()
-        if ENGINES.get(wanted, wanted) != address.engine:
+        if ENGINES.get(wanted, wanted) not in _engines(address):
             elsewhere[wanted] += 1
         else:
             examples.append(example)
@@ -88,6 +85,25 @@ def load_golden_set(path: Path, *, database: str | Path | None = None) -> Datase
         files=digests(path.parent, [path]),
         left_out=tuple(left_out),
     )
+
+
+def _asked(named: str, folder: Path, usual: Address | None) -> Address | None:
+    """The database of a question: the usual one where it names none, and where it names the same
+    login of the same server, since a file lacks the password."""
+    if not named:
+        return usual
+    address = parse_address(named)
+    if address.path is not None:
+        return address if "://" in named else parse_address(str(folder / named))
+    same = usual is not None and usual.identity == address.identity
+    return usual if same else address
+
+
+def _engines(address: Address) -> set[str]:
+    """Names that the engine of a database may have: DuckDB reads files, and a URL's scheme names
+    another one that SQLAlchemy reaches."""
+    also = {"files": "duckdb", "generic": split_url(address.text).scheme.partition("+")[0]}
+    return {address.engine, also.get(address.engine, address.engine)}
 
 
 def default_id(question: str) -> str:
@@ -203,6 +219,8 @@ def _expected(given: Any, where: str) -> Expected:
 
 
 def _cell(cell: Any, where: str) -> Cell:
+    if isinstance(cell, list):
+        return tuple(_cell(one, where) for one in cell)
     if isinstance(cell, bool):
         return int(cell)
     if isinstance(cell, datetime):
@@ -211,4 +229,4 @@ def _cell(cell: Any, where: str) -> Cell:
         return cell.isoformat()
     if cell is None or isinstance(cell, int | float | str):
         return cell
-    raise DatasetError(f"{where}: {cell!r} in expected is no number, text or null")
+    raise DatasetError(f"{where}: {cell!r} in expected is no number, text, list or null")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlwright.boundary.feedback import ENDING, Feedback, feedback_on
-from sqlwright.database.address import file_address
+from sqlwright.database.address import parse_address, whole_address
 from sqlwright.datasets.example import Dataset, Example
 from sqlwright.datasets.reading import digests
 from sqlwright.datasets.selection import Selection
@@ -26,18 +26,16 @@ LONGEST = 4_000
 """Characters of a text that a trace holds whole; a longer one is cut there."""
 
 
-def load_traces(
-    folder: Path,
-    selection: Selection,  # noqa: ARG001 - as all loaders
-) -> Dataset:
-    """The judged questions of a folder of traces. Raises DatasetError."""
+def load_traces(folder: Path, selection: Selection) -> Dataset:
+    """The judged questions of a folder of traces. The selection's database is asked where it is
+    that of a trace, which has no password. Raises DatasetError."""
     if not folder.is_dir():
         raise DatasetError(f"{folder} is no folder", hint="Name the folder with the traces.")
     examples, left_out, read = list[Example](), Counter[str](), list[Path]()
     for said in sorted(folder.glob(f"*{ENDING}")):
         trace = said.with_name(f"{said.name.removesuffix(ENDING)}.jsonl")
         try:
-            examples.append(_example(trace))
+            examples.append(_example(trace, selection.database))
         except (_LeftOut, WorkspaceError) as reason:
             left_out[str(reason) if isinstance(reason, _LeftOut) else "can't be read"] += 1
             continue
@@ -57,7 +55,7 @@ class _LeftOut(Exception):
     """The reason why a trace gives no question."""
 
 
-def _example(trace: Path) -> Example:
+def _example(trace: Path, usual: str | Path | None) -> Example:
     feedback = feedback_on(trace)
     start, answer, of = _ends(trace)
     if feedback is None or not start:
@@ -70,15 +68,18 @@ def _example(trace: Path) -> Example:
         raise _LeftOut("they follow other questions")
     sql = _gold(feedback, answer)
     try:
-        database = file_address(str(start.get("database", "")))
+        shown = str(start.get("database", ""))
+        address = parse_address(whole_address(shown, None if usual is None else str(usual)))
     except DatabaseUnavailable:
         raise _LeftOut("the database's address can't be read") from None
     return Example(
         id=trace.stem,
-        db_id=database.stem,
+        db_id=address.name,
         question=str(start.get("question", "")),
         gold_sql=sql,
-        database=database,
+        database=address.path or Path(address.identity),
+        url=address.text if address.path is None else "",
+        engine=address.engine,
         evidence=str(start.get("evidence") or ""),
         tags={"feedback": feedback.word},
     )

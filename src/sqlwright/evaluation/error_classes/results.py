@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlwright.candidates import cell_key
 from sqlwright.evaluation.error_classes.classes import Finding
+from sqlwright.presentation.cells import plain_text
 from sqlwright.types import Cell, ExecutionResult
 
 Row = tuple[object, ...]
@@ -69,7 +70,7 @@ def _short(cell: Cell) -> str | int | float | None:
         return f"x'{cell[:16].hex()}'"
     if cell is None or isinstance(cell, int | float):
         return cell
-    text = str(cell)
+    text = plain_text(cell)
     return f"{text[:CELL]}…" if len(text) > CELL else text
 
 

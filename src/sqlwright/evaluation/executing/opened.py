@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,11 +17,11 @@ from sqlwright.evaluation.executing.executor import Notice, Plan
 from sqlwright.evaluation.metrics.registry import chosen_metrics
 from sqlwright.evaluation.records import Record
 from sqlwright.evaluation.rules.registry import find_rule
-from sqlwright.evaluation.scoring import Scorer
+from sqlwright.evaluation.scoring import GENEROUS, Scorer
 from sqlwright.evaluation.views import ViewListener
 from sqlwright.events import Event
 from sqlwright.prepare import prepare, prepared_folder
-from sqlwright.protocols import ModelsByRole, Workspace
+from sqlwright.protocols import Limits, ModelsByRole, Workspace
 from sqlwright.running.trace import TraceWriter
 
 
@@ -72,7 +73,7 @@ def open_database(
     opening and preparing raise."""
     settings = plan.settings
     url = plan.address(example)
-    if is_remote(url):
+    if not example.url and is_remote(url):
         url = str(fetched(url, settings.home))
     described = plan.descriptions.get(example.db_id)
     if settings.prepare:
@@ -87,6 +88,7 @@ def open_database(
         models=models,
         llm=settings.llm,
         stand_in=settings.stand_in,
+        limits=Limits(scan=settings.scan),
         home=settings.home,
         prepare=False,  # what is measured doesn't depend on what was measured before
         record=False,
@@ -102,6 +104,7 @@ def open_database(
             workspace.schema,
             find_rule(plan.rule),
             chosen_metrics(settings.metrics),
+            replace(GENEROUS, scan=settings.scan),
         )
     except BaseException:
         session.close()

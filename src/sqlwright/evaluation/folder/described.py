@@ -9,6 +9,7 @@ import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,11 @@ def described(dataset: Dataset, settings: EvaluationSettings) -> dict[str, Any]:
         "version": sqlwright.__version__,
         **_language_model(settings),
     }
-    return told | ({"databases": mask(settings.databases)} if settings.databases else {})
+    given = {
+        "databases": mask(settings.databases),
+        "max_scan": None if settings.scan is None else asdict(settings.scan),
+    }
+    return told | {name: value for name, value in given.items() if value}
 
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:

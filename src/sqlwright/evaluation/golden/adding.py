@@ -11,25 +11,30 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlwright.boundary.yaml_text import write_yaml
-from sqlwright.database.address import file_address
+from sqlwright.database.address import parse_address
 from sqlwright.datasets.example import Expected
 from sqlwright.datasets.reading import FORMATS, read_rows
 from sqlwright.errors import DatasetError
 from sqlwright.evaluation.golden.writing import write_whole
-from sqlwright.presentation.answer import readable
+from sqlwright.presentation.answer import plain, readable
 from sqlwright.protocols import Database, Limits, Run
 from sqlwright.sql.guard import check_query
 from sqlwright.sql.reading import has_order_by
 from sqlwright.types import Cell
+from sqlwright.types.plans import ScanLimit
 
 MOST_ROWS = 100
 """Rows of a stored result at most: more aren't read by whoever reviews the file; chosen."""
 MOST_TEXT = 1_000
 """Characters of a stored value at most; chosen."""
+LARGEST = 10**29
+"""Whole numbers below it are read of YAML."""
 COLUMNS = ("question", "sql", "evidence", "database", "expected", "tags")
 """Columns of a new CSV file."""
 
@@ -55,7 +60,7 @@ class NewQuestion:
         if self.expected is not None:
             stored = {
                 "columns": list(self.expected.columns),
-                "rows": [list(row) for row in self.expected.rows],
+                "rows": [[_kept(cell) for cell in row] for row in self.expected.rows],
                 "ordered": self.expected.ordered,
             }
         told = {
@@ -69,14 +74,17 @@ class NewQuestion:
         return {name: value for name, value in told.items() if value}
 
 
-def add_question(path: Path, new: NewQuestion) -> None:
+def add_question(
+    path: Path, new: NewQuestion, check: Callable[[str], object] = check_query
+) -> None:
     """Add a question at the end of a file, which is made where there is none.
 
-    The file is read back before it takes the place of the old one. Raises DatasetError for a
-    question that is there already with the same evidence and for a file that can't be added to,
-    and UnsafeQuery for a query that doesn't only read.
+    The file is read back before it takes the place of the old one. `check` is that of the query's
+    database, SQLite's if none is given. Raises DatasetError for a question that is there already
+    with the same evidence and for a file that can't be added to, and UnsafeQuery for a query that
+    doesn't only read.
     """
-    check_query(new.sql)
+    check(new.sql)
     kind = path.suffix.lower()
     append = _APPEND.get(kind)
     if append is None:
@@ -89,10 +97,10 @@ def add_question(path: Path, new: NewQuestion) -> None:
     write_whole(path, written)
 
 
-def stored_result(database: Database, sql: str) -> Expected:
-    """The rows of a query, to be kept with a question. Raises DatasetError where they are too many
-    or can't stand in a text file."""
-    limits = Limits(rows=MOST_ROWS)
+def stored_result(database: Database, sql: str, scan: ScanLimit | None = None) -> Expected:
+    """The rows of a query, to be kept with a question; `scan` is the most that it may read. Raises
+    DatasetError where they are too many or can't stand in a text file."""
+    limits = Limits(rows=MOST_ROWS, scan=scan)
     result = database.execute(sql, Run(), limits=limits)
     if result.error is not None:
         raise DatasetError(f"the query fails: {result.error.message}")
@@ -104,21 +112,36 @@ def stored_result(database: Database, sql: str) -> Expected:
     odd = next((cell for row in result.rows for cell in row if not _writable(cell)), None)
     if odd is not None:
         raise DatasetError(
-            "the result holds binary data, a very long text or a number without end",
+            "the result holds binary data, a very long text or a number too large for a file",
             hint="Add the question without its result; the query stands for it.",
         )
-    return Expected(result.columns, result.rows, has_order_by(sql))
+    return Expected(result.columns, result.rows, has_order_by(sql, database.dialect))
 
 
 def _writable(cell: Cell) -> bool:
+    if isinstance(cell, tuple):
+        return all(map(_writable, cast("tuple[Cell, ...]", cell)))
     if isinstance(cell, str):
         return len(cell) <= MOST_TEXT and readable(cell) == cell
-    return not isinstance(cell, bytes) and not (isinstance(cell, float) and not math.isfinite(cell))
+    if isinstance(cell, int):
+        return abs(cell) < LARGEST
+    return not isinstance(cell, bytes) and not (
+        isinstance(cell, float | Decimal) and not math.isfinite(cell)
+    )
+
+
+def _kept(cell: Cell) -> Any:
+    """A value as a file holds it: as JSON does, but a moment as SQL writes it."""
+    return cell.isoformat(sep=" ") if isinstance(cell, datetime) else plain(cell)
 
 
 def _place(url: str, folder: Path) -> str:
-    """The path of a database from a folder; as it is where there is none."""
-    path = file_address(url)
+    """The path of a database from a folder, as it is where there is none; of a server its URL
+    without secrets."""
+    address = parse_address(url)
+    if address.path is None:
+        return address.url
+    path = address.path
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # another drive

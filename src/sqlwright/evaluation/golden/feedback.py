@@ -7,16 +7,27 @@ from pathlib import Path
 
 from sqlwright.boundary.feedback import Feedback, keep_feedback
 from sqlwright.database import open_database
+from sqlwright.database.address import whole_address
 from sqlwright.errors import UserError, WorkspaceError
 from sqlwright.presentation.answer import readable
-from sqlwright.protocols import Run
+from sqlwright.protocols import Limits, Run
 from sqlwright.running.trace import read_trace
+from sqlwright.types.plans import ScanLimit
 
 
-def judge(path: Path, *, right: bool, sql: str = "") -> Feedback:
+def judge(
+    path: Path,
+    *,
+    right: bool,
+    sql: str = "",
+    usual: str | None = None,
+    scan: ScanLimit | None = None,
+) -> Feedback:
     """Keep beside a trace whether its answer was right, with a right query where it wasn't.
 
-    The query must be one that reads, and run on the trace's database. Raises WorkspaceError for a
+    The query must be one that reads, and run on the trace's database. `usual` is the address that
+    questions go to without one: where it is the same database, it has the password. `scan` is the
+    most that the query may read. Raises WorkspaceError for a
     trace without an answer, UserError for another query, DatabaseUnavailable.
     """
     trace = read_trace(path)
@@ -27,17 +38,17 @@ def judge(path: Path, *, right: bool, sql: str = "") -> Feedback:
             f"{trace.id} has no query that could be right", hint="Say --wrong, or judge another."
         )
     if sql:
-        _check(sql, str(trace.start.get("database", "")))
+        _check(sql, whole_address(str(trace.start.get("database", "")), usual), scan)
     said = datetime.now(UTC).isoformat(timespec="seconds")
     feedback = Feedback(right, readable(sql), said)
     keep_feedback(path, feedback)
     return feedback
 
 
-def _check(sql: str, url: str) -> None:
+def _check(sql: str, url: str, scan: ScanLimit | None) -> None:
     database = open_database(url)
     try:
-        result = database.execute(sql, Run())
+        result = database.execute(sql, Run(), limits=Limits(scan=scan))
     finally:
         database.close()
     if result.error is not None:

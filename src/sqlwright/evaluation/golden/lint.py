@@ -4,7 +4,7 @@ other, and questions that can be read in two ways."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, groupby
 
 from sqlwright.api import Session
@@ -20,9 +20,12 @@ from sqlwright.evaluation.rules.registry import find_rule
 from sqlwright.evaluation.rules.rule import Rule
 from sqlwright.evaluation.scoring import GENEROUS, TOO_LARGE
 from sqlwright.evaluation.shards import in_order
+from sqlwright.evaluation.stored_cells import as_given
+from sqlwright.presentation.cells import plain_text
 from sqlwright.protocols import Run
 from sqlwright.sql.reading import has_order_by, varies_by_itself
 from sqlwright.types import Candidate, ExecutionResult
+from sqlwright.types.plans import ScanLimit
 
 Opener = Callable[[str], Session]
 Progress = Callable[[int, int], None]
@@ -37,8 +40,12 @@ class Lint:
     """Opens the database at a path, with the recipe `local`."""
     readings: bool = True
     """True if the embedded models are asked for other readings: a fraction of a second each."""
+    scan: ScanLimit | None = None
+    """The most that a gold query may read."""
     results: dict[str, ExecutionResult] = field(default_factory=dict)
     """The first usable gold result of each question, by id."""
+    dialects: dict[str, str] = field(default_factory=dict)
+    """The dialect of each question with such a result, by id."""
 
     def faults(self, progress: Progress | None = None) -> Iterator[Fault]:
         """Every fault, those of one question together; what several questions share comes last.
@@ -72,7 +79,8 @@ class Lint:
             results = [self.results.get(one.id) for one in (earlier, example)]
             sql = [one.gold_sql for one in (earlier, example)]
             one, other = results
-            if one is None or other is None or rule.agrees(other, one, sql[0], example.engine):
+            dialect = self.dialects.get(example.id, "sqlite")
+            if one is None or other is None or rule.agrees(other, one, sql[0], dialect):
                 yield _fault("repeated", example, f"it stands there as {earlier.id}, too")
             else:
                 yield _fault("contradicts", example, f"as {earlier.id} it has another result")
@@ -100,6 +108,7 @@ class _Examined:
         usable = [gold for gold in golds if not _problem(gold)]
         if usable and usable[0].result is not None:
             self.lint.results[example.id] = usable[0].result
+            self.lint.dialects[example.id] = dialect
         for gold in usable:
             yield from self._weak(gold)
         yield from self._against_stored(usable)
@@ -111,7 +120,8 @@ class _Examined:
                 yield _fault("readings", example, said)
 
     def _run(self, sql: str) -> ExecutionResult:
-        return self.session.workspace.database.execute(sql, Run(), limits=GENEROUS)
+        limits = replace(GENEROUS, scan=self.lint.scan)
+        return self.session.workspace.database.execute(sql, Run(), limits=limits)
 
     def _unusable(self, gold: Candidate) -> Iterator[Fault]:
         problem = _problem(gold)
@@ -143,8 +153,10 @@ class _Examined:
         expected = ExecutionResult(stored.columns, stored.rows)
         marked = "ORDER BY" if stored.ordered else ""  # as the scorer has it
         found = [gold.result for gold in golds if gold.result is not None]
-        if not any(self.rule.agrees(one, expected, marked) for one in found):
-            yield _fault("expected", self.example, _difference(expected, found[0]))
+        pairs = [(one, as_given(expected, one)) for one in found]
+        if not any(self.rule.agrees(*pair, marked) for pair in pairs):
+            one, given = pairs[0]
+            yield _fault("expected", self.example, _difference(given, one))
         elif (
             stored.ordered
             and self.rule.ordered
@@ -184,7 +196,7 @@ def _difference(one: ExecutionResult, other: ExecutionResult) -> str:
 
 
 def _row(row: Sequence[object]) -> str:
-    return f"({', '.join(str(cell)[:40] for cell in row[:6])})"
+    return f"({', '.join(plain_text(cell)[:40] for cell in row[:6])})"
 
 
 def _fault(rule: str, example: Example, shown_by: str) -> Fault:

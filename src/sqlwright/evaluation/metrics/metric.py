@@ -63,5 +63,7 @@ class Metric:
     """The figure, or None where the metric doesn't apply to the question."""
     usual: bool = True
     """True if it is taken without being asked for; False where it costs time."""
+    needs_files: bool = False
+    """True if it is taken of questions over SQLite files alone."""
     top: float = 1.0
     """The figure of a perfect answer."""

@@ -11,7 +11,7 @@ from sqlwright.evaluation.perturbing.suite import open_suite
 def _measure(judged: Judged) -> float | None:
     """1.0 if the query agrees with a gold query on the original and all of its copies; None where
     there is no gold query, or no copy to compare on."""
-    if not any(judged.gold_queries()):
+    if not any(judged.gold_queries()) or judged.example.engine != "sqlite":
         return None
     if judged.sql is None or not judged.right:
         return 0.0
@@ -38,4 +38,5 @@ METRIC = Metric(
     "agrees with gold on perturbed copies of the database, too (test-suite accuracy)",
     _measure,
     usual=False,
+    needs_files=True,
 )

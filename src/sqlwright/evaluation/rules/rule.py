@@ -8,7 +8,6 @@ nothing but evaluation and training uses them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -38,8 +37,15 @@ class Orders(Protocol):
     def __call__(self, gold_sql: str, dialect: str = "sqlite", /) -> bool: ...
 
 
-def as_written(sql: str) -> str:
+class Rewrites(Protocol):
+    """Gives the query that is run in the place of one."""
+
+    def __call__(self, sql: str, dialect: str = "sqlite", /) -> str: ...
+
+
+def as_written(sql: str, dialect: str = "sqlite") -> str:
     """The query itself."""
+    del dialect
     return sql
 
 
@@ -58,7 +64,7 @@ class Rule:
     """True if how often a row comes counts."""
     orders: Orders = has_order_by
     """True of the gold queries that order, by this rule."""
-    rewrite: Callable[[str], str] = as_written
+    rewrite: Rewrites = as_written
     """The query that is run in the place of one: of gold and prediction alike."""
 
     def counts_order(self, gold_sql: str, dialect: str = "sqlite") -> bool:

@@ -212,7 +212,8 @@ def _examples(
 
 def _usable(example: Example, scorer: Scorer, skipped: Counter[str]) -> Example | None:
     """The question with those of its gold queries that run; None without any."""
-    golds = [sql for sql in example.golds if scorer.execute(scorer.rule.rewrite(sql)).whole]
+    rewrite, dialect = scorer.rule.rewrite, scorer.schema.dialect
+    golds = [sql for sql in example.golds if scorer.execute(rewrite(sql, dialect)).whole]
     if not golds:
         skipped[GOLD_FAILS if example.golds else NO_GOLD] += 1
         return None

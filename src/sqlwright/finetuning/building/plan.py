@@ -71,6 +71,8 @@ class BuildPlan:
                 f"the share held out must be from 0 to below 1, not {self.share}",
                 hint="0.1 sets a tenth of the databases apart.",
             )
+        for dataset in (*(source.dataset for source in self.datasets), *self.held_out):
+            dataset.check_sqlite("finetuning")
 
     @property
     def share(self) -> float:

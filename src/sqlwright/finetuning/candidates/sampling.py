@@ -148,7 +148,8 @@ def _database(example: Example) -> tuple[str, str]:
 
 
 def _wanted(plan: SamplingPlan) -> Sequence[Example]:
-    """The questions of the fold that have something right."""
+    """The questions of the fold that have something right. Raises DatasetError."""
+    plan.dataset.check_sqlite("finetuning")
     names: Collection[str] = plan.dataset.db_ids
     if plan.fold:
         names = fold_of(names, plan.fold)

@@ -307,6 +307,10 @@ class ExpressionReader:
     def _boolean(self, node: exp.Boolean) -> f.Literal:
         return f.Literal(int(node.this))
 
+    def _variance(self, node: exp.Expr) -> f.Expression:
+        deviation: f.AggregateName = "stddev" if isinstance(node, exp.Variance) else "stddev_pop"
+        return f.Function("power", (self._aggregate(deviation, node), f.Literal(2)))
+
     _READERS: ClassVar[dict[type[exp.Expr], Callable[..., Any]]] = {
         exp.Column: _column,
         exp.Literal: _literal,
@@ -327,6 +331,8 @@ class ExpressionReader:
         exp.Subquery: _subquery,
         exp.Select: _subquery,
         exp.Boolean: _boolean,
+        exp.Variance: _variance,
+        exp.VariancePop: _variance,
     }
 
     # ---- conditions

@@ -148,7 +148,7 @@ def call(node: f.Function) -> f.Expression:
         case f.Function("real", (inner,)):
             return _amount(inner) or node
         case f.Function("sqrt", (inner,)):
-            return _deviation(inner) or node
+            return deviation_of(inner) or node
     return node
 
 
@@ -196,8 +196,8 @@ def _amount(node: f.Expression) -> f.Function | None:
     return None
 
 
-def _deviation(node: f.Expression) -> f.Aggregate | None:
-    """The standard deviation, from what a root is taken of."""
+def deviation_of(node: f.Expression) -> f.Aggregate | None:
+    """The standard deviation, from what a root is taken of, a variance; None of anything else."""
     match node:
         case f.Arithmetic(
             "-", f.Aggregate("avg", f.Arithmetic("*", one, other)), f.Arithmetic("*", mean, again)

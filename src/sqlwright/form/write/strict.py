@@ -13,6 +13,7 @@ from sqlwright.form.write.comparing import ConditionWriter
 from sqlwright.form.write.expressions import ExpressionWriter
 from sqlwright.form.write.kinds import NUMBERS, Kinds
 from sqlwright.form.write.names import written_name
+from sqlwright.form.write.placed import by_places, takes_places
 from sqlwright.form.write.queries import SET_WORDS, Frame, QueryWriter, Scope
 from sqlwright.form.write.settled import in_an_order, is_grouped, of_one_kind, settled
 from sqlwright.form.write.typed import Around
@@ -52,6 +53,8 @@ class StrictWriter(QueryWriter):
 
     def _planned(self, select: f.Select) -> tuple[f.Select, Sequence[JoinStep]]:
         select = spelled_out(select)
+        if takes_places(select) and "median" not in self._words.aggregates:
+            select = by_places(select, self._schema)
         steps = self._steps(select)
         changed = in_an_order(select, steps, self._schema)
         if changed.derived != select.derived:

@@ -156,8 +156,6 @@ class TypedWriter(ExpressionWriter):
 
     def _called(self, node: f.Aggregate, word: str, inner: str) -> str:
         if node.function not in self.words.aggregates:
-            if node.function in {"median", "percentile"}:
-                raise UnsupportedQuery(f"this dialect has no {node.function}")
             return f"{node.function.upper()}({word}{inner})"
         at = "" if node.at is None else f"{node.at / 100:g}"
         return self.words.aggregates[node.function].format(word, inner, at)

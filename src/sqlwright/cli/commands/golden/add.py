@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from sqlwright.cli.failure import UsageError
 from sqlwright.cli.typed import gating
+from sqlwright.cli.typed.target import default_database
 from sqlwright.presentation.answer import readable
 
 EXAMPLES = """\
@@ -49,7 +51,16 @@ def command(
     from sqlwright.running.trace import find_trace
 
     settle_streams()
-    folder = settled().home_folder / "traces"
+    chosen = settled()
+    folder = chosen.home_folder / "traces"
     path = Path(trace) if trace.endswith(".jsonl") else find_trace(folder, trace)
-    add_traced(Screen.open(), file, path, sql=readable(sql).strip(), with_result=with_result)
+    add_traced(
+        Screen.open(),
+        file,
+        path,
+        sql=readable(sql).strip(),
+        with_result=with_result,
+        usual=default_database(os.environ),
+        scan=chosen.max_scan,
+    )
     return 0

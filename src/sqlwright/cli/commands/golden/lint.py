@@ -19,6 +19,7 @@ def command(
     *,
     file: gating.GoldenSet,
     database: measuring.Database = None,
+    max_scan: options.MaxScan = None,
     readings: Annotated[
         bool,
         typer.Option(
@@ -46,8 +47,10 @@ def command(
 
     settle_streams()
     screen = Screen.open()
-    dataset = load_golden_set(file, database=database)
-    found = examined(screen, dataset, settled().home, readings=readings)
+    chosen = settled(max_scan=max_scan)
+    usual = measuring.usual_database(database)
+    dataset = load_golden_set(file, database=usual)
+    found = examined(screen, dataset, chosen, readings=readings)
     asked = len(dataset.examples)
     if as_json:
         write_result(to_json(fault_data(found, file, asked), indent=2) + "\n")

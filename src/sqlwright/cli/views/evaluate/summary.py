@@ -13,7 +13,7 @@ from sqlwright.cli.views.answer import DisplayOptions
 from sqlwright.cli.views.evaluate.errors import MOST_ENTRIES, error_lines, in_brackets, label_lines
 from sqlwright.evaluation.rules.registry import all_rules, find_rule
 from sqlwright.presentation.costs import usage_words
-from sqlwright.presentation.numbers import money
+from sqlwright.presentation.numbers import counted, money
 from sqlwright.presentation.timing import duration
 from sqlwright.types import Usage
 
@@ -41,7 +41,7 @@ def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterat
         )
     for db_id, left_out in summary["skipped"].items():
         yield Text(
-            f"{clean(db_id, 60)} and its {left_out['questions']:,} questions left out: "
+            f"{clean(db_id, 60)} and its {counted(left_out['questions'], 'question')} left out: "
             f"{clean(left_out['reason'], 200)}"
         )
     yield Text()

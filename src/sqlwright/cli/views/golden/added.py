@@ -9,27 +9,43 @@ from pathlib import Path
 from sqlwright.cli.terminal.console import Screen
 from sqlwright.cli.terminal.text import clean, clean_block
 from sqlwright.database import open_database
+from sqlwright.database.address import parse_address, whole_address
 from sqlwright.evaluation.golden.adding import NewQuestion, add_question, stored_result
 from sqlwright.evaluation.golden.traced import traced_question
+from sqlwright.presentation.numbers import counted
+from sqlwright.types.plans import ScanLimit
 
 ALONE = "it followed other questions; a golden set keeps it alone, so say all that it means"
 
 
-def add_traced(screen: Screen, file: Path, trace: Path, *, sql: str, with_result: bool) -> None:
-    """Add the question of a trace. Raises WorkspaceError, DatasetError, DatabaseUnavailable and
-    UnsafeQuery."""
+def add_traced(
+    screen: Screen,
+    file: Path,
+    trace: Path,
+    *,
+    sql: str,
+    with_result: bool,
+    usual: str | None,
+    scan: ScanLimit | None = None,
+) -> None:
+    """Add the question of a trace. `usual` is the address that questions go to without one: it may
+    have the password that a trace doesn't. Raises WorkspaceError, DatasetError, DatabaseUnavailable
+    and UnsafeQuery."""
     found = traced_question(trace, sql)
     new = found.new
-    if with_result:
-        with closing(open_database(new.database)) as database:
-            new = replace(new, expected=stored_result(database, new.sql))
-    add_question(file, new)
+    if with_result or parse_address(new.database).engine != "sqlite":
+        with closing(open_database(whole_address(new.database, usual))) as database:
+            if with_result:
+                new = replace(new, expected=stored_result(database, new.sql, scan))
+            add_question(file, new, database.check)
+    else:
+        add_question(file, new)
     tell_added(screen, file, new, follows=found.follows)
 
 
 def tell_added(screen: Screen, file: Path, new: NewQuestion, *, follows: bool) -> None:
     """Say what was added and where."""
-    rows = "" if new.expected is None else f", with {len(new.expected.rows):,} rows"
+    rows = "" if new.expected is None else f", with {counted(len(new.expected.rows), 'row')}"
     screen.note(f"added to {clean(str(file), 400)}{rows}: {clean(new.question, 400)}", style="")
     for line in clean_block(new.sql, 4_000).split("\n"):
         screen.note(f"  {line}")

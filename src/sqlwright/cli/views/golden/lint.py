@@ -16,25 +16,32 @@ from sqlwright.cli.terminal.text import clean
 from sqlwright.datasets.example import Dataset
 from sqlwright.evaluation.golden.faults import RULES, Fault
 from sqlwright.evaluation.golden.lint import Lint
+from sqlwright.protocols import Limits
+from sqlwright.settings.values import Settings
 
 STATES = {"error": "bad", "warning": "fair"}
 """Styles of severities."""
 
 
-def examined(screen: Screen, dataset: Dataset, home: Path | None, *, readings: bool) -> list[Fault]:
+def examined(
+    screen: Screen, dataset: Dataset, settings: Settings, *, readings: bool
+) -> list[Fault]:
     """All faults of a set, found with the progress shown."""
     from sqlwright import api
 
     models = api.EmbeddedModels()  # loaded once for all databases
 
     def opened(url: str) -> api.Session:
-        return api.open(url, recipe="local", models=models, home=home, prepare=False, record=False)
+        return api.open(
+            url, recipe="local", models=models, home=settings.home, prepare=False, record=False,
+            limits=Limits(scan=settings.max_scan),
+        )  # fmt: skip
 
     for line in dataset.left_out:
         screen.note(clean(line, 400), style="warning")
     with Spinner(screen, "examining the questions") as spinner:
         return list(
-            Lint(dataset, opened, readings).faults(
+            Lint(dataset, opened, readings, settings.max_scan).faults(
                 lambda done, whole: spinner.tell(f"{done:,} of {whole:,} questions examined")
             )
         )

@@ -9,7 +9,7 @@ from sqlwright.english.cues import LATER_PLACE, LATER_PLACES, ROUNDED
 from sqlwright.english.vocabulary import NUMBERS
 from sqlwright.english.words import stem
 from sqlwright.form import nodes as f
-from sqlwright.form.lacking import OPERATIONS
+from sqlwright.form.lacking import OPERATIONS, Operation
 from sqlwright.form.walking import inside
 from sqlwright.steps.repair.vetoes.reading import (
     Finding,
@@ -34,7 +34,16 @@ def lacking(form: f.Query, read: Reading) -> Iterator[Finding]:
         if named_words(form, read.schema) & set(map(stem, operation.names)):
             continue
         told = f"“{match.group()}” asks for a {operation.name}, which this query doesn't work out"
-        yield Finding(Veto("operation", told))
+        mended = form if operation.mend is None else operation.mend(form)
+        if mended == form or _asks_for_others(operation, read.question):
+            yield Finding(Veto("operation", told))
+        else:
+            yield Finding(Veto("operation", told, f"it gives the {operation.name}"), mended)
+
+
+def _asks_for_others(operation: Operation, question: str) -> bool:
+    """True if the question asks for other operations, too."""
+    return any(one is not operation and one.asked.search(question) for one in OPERATIONS)
 
 
 def later_place(form: f.Query, read: Reading) -> Iterator[Finding]:

@@ -1,0 +1,128 @@
+"""Commands on every engine: `tests/cases/engines/commands.yaml`; logins that are accepted."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from sqlwright import api
+from sqlwright.cli.main import main
+from tests.cli.rich import ENGINES, SCRIPTS, Rich, install_dialect, make_rich
+
+CASES = yaml.safe_load((SCRIPTS / "commands.yaml").read_text("utf-8"))
+ON_ENGINES = [
+    pytest.param(case, engine, id=f"{case['name']} ({engine})")
+    for case in CASES
+    for engine in case.get("engines", ENGINES)
+]
+
+
+@pytest.fixture
+def make(
+    home: Path, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], Rich]]:
+    """Makes the database on an engine; the one of `sqlalchemy` isn't accepted yet."""
+    monkeypatch.syspath_prepend(str(install_dialect(tmp_path / "packages")))
+
+    def made(engine: str) -> Rich:
+        rich = make_rich(engine, request, tmp_path / "data")
+        monkeypatch.setenv("SQLWRIGHT_DATABASE", rich.url)
+        return rich
+
+    yield made
+    password = urlsplit(os.environ["SQLWRIGHT_DATABASE"]).password
+    for path in tmp_path.rglob("*") if password else ():
+        assert not path.is_file() or str(password).encode() not in path.read_bytes()
+
+
+@pytest.mark.parametrize(("case", "engine"), ON_ENGINES)
+def test_commands(
+    case: dict[str, Any],
+    engine: str,
+    make: Callable[[str], Rich],
+    home: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rich = make(engine)
+    if engine == "sqlalchemy":
+        assert main(["sql", rich.url, "SELECT 1", "--accept-login"]) == 0
+        capsys.readouterr()
+    for step in case["steps"]:
+        words = [rich.place(word.replace("{home}", str(home))) for word in step["run"]]
+        monkeypatch.setattr("sys.stdin", io.StringIO(rich.place(step.get("input", ""))))
+        code = main(words)
+        told = capsys.readouterr()
+        out, err = told.out, " ".join(told.err.split())
+        assert code == step.get("code", 0), f"{words}: {out}{err}"
+        assert "Traceback" not in err
+        for part in step.get("out", ()):
+            assert rich.place(part) in out, words
+        for part in step.get("err", ()):
+            assert part in err, words
+        if "json" in step:
+            found = json.loads(out)
+            assert found["rows"][: len(step["json"]["rows"])] == step["json"]["rows"]
+
+
+def test_a_login_is_accepted_once(
+    make: Callable[[str], Rich], home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rich = make("sqlalchemy")
+    query = "SELECT count(*) FROM customers"
+    for words in (["sql", rich.url, query], ["ask", rich.url, "How many customers are there?"]):
+        assert main(words) == 4
+        err = " ".join(capsys.readouterr().err.split())
+        assert "nothing but the login itself is sure to keep this engine from writing" in err
+        assert "--accept-login" in err
+    assert main(["sql", rich.url, query, "--accept-login", "--csv"]) == 0
+    assert main(["sql", rich.url, query, "--csv"]) == 0
+    assert capsys.readouterr().out == "count\n3\n" * 2
+    # Another login, and another database, aren't meant.
+    user = urlsplit(rich.url).username or ""
+    assert main(["sql", rich.url.replace(f"//{user}:", "//another:"), query]) == 4
+    assert main(["sql", f"{rich.url}x", query]) == 4
+    (kept,) = (home / "accepted_logins").read_text("utf-8").splitlines()
+    assert kept.startswith(f"materialize://{user}@127.0.0.1:")
+
+
+CHANGES = {
+    "renamed": (
+        "ALTER TABLE customers RENAME COLUMN name TO full_name",
+        "List the names of all customers",
+        "full_name",
+        "customers.name is gone since the database was opened",
+    ),
+    "gone": (
+        "ALTER TABLE visits RENAME TO visits_gone",
+        "How many visits are there?",
+        "visits_gone",
+        "visits is gone since the database was opened",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("engine", "change"),
+    [("postgres", "renamed"), ("postgres", "gone"), ("mariadb", "renamed"), ("files", "gone")],
+)
+def test_what_changes_between_two_questions(
+    engine: str, change: str, make: Callable[[str], Rich], home: Path
+) -> None:
+    rich = make(engine)
+    statement, question, name, told = CHANGES[change]
+    with api.open(rich.url, home=home, prepare=False) as session:
+        assert session.ask(question).status == "answered"
+        rich.change(statement)
+        answer = session.ask(question)
+    assert answer.status == "answered", answer.message
+    assert name in (answer.sql or "")
+    assert any(told in note.text for note in answer.warnings)
