@@ -41,26 +41,32 @@ class KilledServer(Generic[Server, Programs]):
         self._again: Callable[[int], tuple[Server, Stop]] = lambda port: start(
             programs, folder, port
         )
+        self._stop: Stop | None
         self.server, self._stop = self._again(0)
 
     def kill(self) -> None:
         """Kill the server and the processes it started, as a machine that fails does."""
+        stop, self._stop = self._stop, None
+        if stop is None:
+            return
         pids = [self.server.pid, *_children(self.server.pid)]
         for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        self._stop()  # reaps it; the next one looks whether the old one lives
+        stop()  # reaps it; the next one looks whether the old one lives
         until = time.monotonic() + GONE_SECONDS
         while any(_status(pid)[0] not in {"", "Z"} for pid in pids) and time.monotonic() < until:
             time.sleep(0.01)
 
     def start(self) -> None:
-        """Start it again, and wait until it serves."""
-        self.server, self._stop = self._again(self.server.port)
+        """Start it again where it was killed, and wait until it serves."""
+        if self._stop is None:
+            self.server, self._stop = self._again(self.server.port)
 
     def close(self) -> None:
         """End it."""
-        self._stop()
+        if self._stop is not None:
+            self._stop()
 
 
 @contextmanager

@@ -63,6 +63,14 @@ class MysqlDatabase(ServedDatabase):
     hints: ClassVar[Mapping[ErrorCause, str]] = {
         **ServedDatabase.hints,
         "locked": "Another program changes its tables: try again in a moment.",
+        "refused": "Is the server running there, and are host and port right? "
+        "Write mysql://user@host:3306/database.",
+        "unknown_host": "Is the host's name right, and does the network reach it?",
+        "not_admitted": "Check user and password in the URL, %40 for an @ in it, and that the server "
+        "admits this user from here.",
+        "not_encrypted": "Check ssl_mode and ssl_ca in the URL: "
+        "mysql://user@host/database?ssl_mode=verify_identity&ssl_ca=FILE.",
+        "lost": "Check that the server runs and the network holds, then try again.",
         "slow": "The server is busy, or far away: try again, or name tables.",
     }
     hint = "Check that the server runs, and the host, port, user, password and database of the URL."
@@ -76,13 +84,8 @@ class MysqlDatabase(ServedDatabase):
         self._named_at = float("-inf")
         super().__init__(address)
         try:
-            with (
-                self.reader(seconds=SCHEMA_SECONDS) as connection,
-                self._reading_errors(),
-            ):
-                self._server = read_server(
-                    connection, self._options.database, self._options.databases
-                )
+            named, others = self._options.database, self._options.databases
+            self._server = self._read(lambda reader: read_server(reader, named, others))
             if tables is not None:
                 self._tables = named_tables(tables, self._whole(SCHEMA_SECONDS), self.url)
         except BaseException:
@@ -117,7 +120,7 @@ class MysqlDatabase(ServedDatabase):
     def row_counts(self) -> Mapping[str, int]:
         """About how many rows each table has, as the server keeps it. Raises
         DatabaseUnavailable."""
-        found = {self._name(base, table): int(str(n)) for base, table, n in self._read(_COUNTS)}
+        found = {self._name(base, table): int(str(n)) for base, table, n in self._rows(_COUNTS)}
         return {n: rows for n, rows in found.items() if self._tables is None or n in self._tables}
 
     def table_marks(
@@ -130,8 +133,8 @@ class MysqlDatabase(ServedDatabase):
         if not self._server.databases:
             return {}
         try:
-            state = self._read(_STATE)
-            started = self._read(_STARTED[self.dialect], ())
+            state = self._rows(_STATE)
+            started = self._rows(_STARTED[self.dialect], ())
         except DatabaseUnavailable:
             return None
         marks = {}
@@ -146,10 +149,11 @@ class MysqlDatabase(ServedDatabase):
 
     def rights(self) -> LoginRights:
         """The rights of the login besides reading. Raises DatabaseUnavailable."""
-        schema = self.schema()
-        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
-            listed = self._tables is not None
-            return read_login(connection, schema, self._server.databases, listed)
+        schema, listed = self.schema(), self._tables is not None
+        return self._read(
+            lambda reader: read_login(reader, schema, self._server.databases, listed),
+            SCHEMA_SECONDS,
+        )
 
     def cost(self, sql: str, run: Run) -> QueryCost:
         """The server's estimate of a query, nothing of which runs. Every failure is in it."""
@@ -163,9 +167,9 @@ class MysqlDatabase(ServedDatabase):
         doesn't tell. Raises DatabaseUnavailable."""
         if not self._server.databases:
             return ""
-        state = self._read(_STATE)
+        state = self._rows(_STATE)
         try:
-            started = self._read(_STARTED[self.dialect], ())
+            started = self._rows(_STARTED[self.dialect], ())
         except DatabaseUnavailable:
             return ""
         if any(kind in _STORED and engine not in _TOLD_ENGINES for _, _, kind, engine, *_ in state):
@@ -175,22 +179,22 @@ class MysqlDatabase(ServedDatabase):
     def size(self) -> int | None:
         """About how many bytes the databases hold; None when it can't be told."""
         try:
-            ((size,),) = self._read(_SIZE)
+            ((size,),) = self._rows(_SIZE)
         except DatabaseUnavailable:
             return None
         return None if size is None else int(str(size))
 
-    def _read(self, sql: str, parameters: tuple[str, ...] | None = None) -> list[tuple[Any, ...]]:
+    def _rows(self, sql: str, parameters: tuple[str, ...] | None = None) -> list[tuple[Any, ...]]:
         databases = self._server.databases if parameters is None else parameters
-        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
-            return list(connection.rows(sql.format(places=places(databases) or "NULL"), databases))
+        filled = sql.format(places=places(databases) or "NULL")
+        return self._read(lambda reader: list(reader.rows(filled, databases)), SCHEMA_SECONDS)
 
     def _name(self, base: object, table: object) -> str:
         return str(table) if base == self._server.usual else f"{base}.{table}"
 
     def _whole(self, seconds: float) -> Schema:
-        with self.reader(seconds=seconds) as connection, self._reading_errors():
-            schema = read_schema(connection, self._address.name, self._server)
+        name, server = self._address.name, self._server
+        schema = self._read(lambda reader: read_schema(reader, name, server), seconds)
         with self._lock:
             self._names = frozenset(table.name for table in schema.tables)
             self._named_at = time.monotonic()

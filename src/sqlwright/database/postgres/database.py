@@ -6,12 +6,16 @@ import importlib.util
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeVar
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from sqlwright.database.address import Address
-from sqlwright.database.failures import ReadFailed
-from sqlwright.database.guarded import SCHEMA_SECONDS, ServedDatabase, named_tables
+from sqlwright.database.guarded import (
+    OPEN_SECONDS,
+    SCHEMA_SECONDS,
+    ServedDatabase,
+    named_tables,
+)
 from sqlwright.database.postgres.introspect import Known, read_known
 from sqlwright.database.postgres.login import Login, read_login, reading_login
 from sqlwright.database.postgres.planning import EXPLAIN, read_cost
@@ -28,8 +32,6 @@ from sqlwright.sql.tree import StopReading
 from sqlwright.types import ErrorCause
 from sqlwright.types.plans import QueryCost
 
-T = TypeVar("T")
-
 _HINTS: Mapping[ErrorCause, str] = {
     **ServedDatabase.hints,
     "bad_address": "Write postgresql://user@host:5432/database?sslmode=require, and %40 for an @ "
@@ -44,11 +46,10 @@ _HINTS: Mapping[ErrorCause, str] = {
     "postgresql://user@host/database?sslmode=require.",
     "conflict": "Try again. A standby stops queries that keep it from replaying changes; "
     "max_standby_streaming_delay says how long it waits for them.",
+    "starting": "The server is starting, or recovering: try again in a moment.",
     "slow": "The server or the network is slow, or a firewall drops what is sent: try again, or "
     "check host and port.",
 }
-OPEN_SECONDS = 15.0
-"""The time that connecting may take."""
 GRACE_SECONDS = 0.4
 """Seconds that the server may take to stop a query before the worker is killed."""
 _LOOK_SECONDS = 5.0
@@ -183,19 +184,6 @@ class PostgresDatabase(ServedDatabase):
         if plan.error is not None:
             return QueryCost(error=plan.error)
         return self._read(lambda reader: read_cost(str(plan.rows[0][0]), reader))
-
-    def _read(self, read: Callable[[DatabaseReader], T], seconds: float = OPEN_SECONDS) -> T:
-        """The value of `read`, read once more where the connection was lost meanwhile. Raises
-        DatabaseUnavailable."""
-        with self._reading_errors():
-            try:
-                with self.reader(seconds=seconds) as reader:
-                    return read(reader)
-            except ReadFailed as error:
-                if error.failure.cause != "lost":
-                    raise
-            with self.reader(seconds=seconds) as reader:
-                return read(reader)
 
     def _request(self, limits: Limits) -> dict[str, Any]:
         return self._limited(limits) | {"place": self._place, "opening": self._opening}
