@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.servers.proxy import FailingProxy
+from tests.servers.proxy import FailingProxy, Mode
 from tests.servers.served import MANY, MANY_ROWS, PEOPLE, SLOW, SLOW_RESULT, Served
 
 from sqlwright.database.failures import ReadFailed
@@ -72,15 +72,14 @@ class Stages:
 
     def prepare(self) -> str:
         self._number += 1
-        return self._found(len(prepare(self._url, folder=self._place).read) == 2)
+        read = prepare(self._url, folder=self._place).read
+        return self._found() if len(read) == 2 else "wrong"
 
     def prepared(self) -> str:
         """What an interrupted preparation left is no less right than none, and goes on to all."""
-        with open_workspace(self._url, folder=self._place, seconds=4).database as database:
-            if database.execute(COUNT, Run()).rows != ((PEOPLE,),):
-                return "wrong"
+        before = self._found()
         prepare(self._url, folder=self._place)
-        return self._found(True)
+        return before if before != "right" else self._found()
 
     def execution(self) -> str:
         result = self._database.execute(SLOW, Run())
@@ -99,19 +98,24 @@ class Stages:
         return "right" if count == MANY_ROWS else "wrong"
 
     def asked(self) -> str:
-        result = self._database.execute(COUNT, Run())
-        return "right" if result.rows == ((PEOPLE,),) else f"wrong ({result.error})"
+        return _counted(self._database)
 
     @property
     def _place(self) -> Path:
         return self._folder / f"prepared-{self._number}"
 
-    def _found(self, right: bool) -> str:
-        """What is prepared has all values, or isn't there."""
+    def _found(self) -> str:
+        """The shop opened with what is prepared: asked, and all its values found. A server that was
+        killed has forgotten its counts of changes, so that what was prepared can be called
+        changed."""
         space = open_workspace(self._url, folder=self._place)
-        with space.database:
+        with space.database as database:
+            if database.execute(COUNT, Run()).rows != ((PEOPLE,),):
+                return "wrong"
             found = {match.value for text in PREPARED for match in space.values.search(text)}
-        return "right" if right and not space.notes and found >= PREPARED else "wrong"
+        if space.notes:
+            return "noted"
+        return "right" if found >= PREPARED else "wrong"
 
 
 def measured(stages: Stages) -> dict[str, float]:
@@ -191,34 +195,18 @@ def measure_network(served: Served, times: int) -> bool:
     again afterwards."""
     proxy = FailingProxy(served.server.port)
     tried = Tried()
-    limits = Limits(seconds=NETWORK_SECONDS)
+    modes: tuple[Mode, ...] = ("stall", "reset", "trickle")
     try:
         with served.open(served.through(proxy.port)) as database:
-            database.schema()
-
-            def asked() -> str:
-                result = database.execute(
-                    "SELECT id, name FROM people LIMIT 900", Run(), limits=limits
-                )
-                if result.error is not None:
-                    return "error" if result.error.kind in CLEAR else f"wrong ({result.error})"
-                return "right" if len(result.rows) == 900 else "wrong"
-
-            def counted() -> str:
-                result = database.execute(COUNT, Run())
-                return "right" if result.rows == ((PEOPLE,),) else f"wrong ({result.error})"
-
-            for mode in ("stall", "reset", "trickle") * times:
-                proxy.mode = "pass" if mode == "reset" else mode  # type: ignore[assignment]
-                timer = threading.Timer(
-                    random.uniform(0, 0.02), proxy.reset if mode == "reset" else lambda: None
-                )
-                timer.start()
-                tried.take(mode, asked)
-                timer.join()
-                proxy.mode = "pass"
-                proxy.reset()
-                tried.take(f"{mode}, next", counted)
+            acts = {
+                "schema": lambda: _schema_within(database),
+                "execution": lambda: _many_within(database),
+            }
+            for name, act in acts.items():
+                assert act() == "right"
+                for mode in modes * times:
+                    _fail(proxy, mode, lambda: tried.take(f"{name}, {mode}", act))  # noqa: B023
+                    tried.take(f"{name}, {mode}, next", lambda: _counted(database))
     finally:
         proxy.close()
     gone = served.gone(3)
@@ -226,5 +214,36 @@ def measure_network(served: Served, times: int) -> bool:
         f"{served.engine} network, {times} times each, limit {NETWORK_SECONDS:.0f} s: {tried}; "
         f"left running: {not gone}"
     )
-    slowest = max(tried.slowest[mode] for mode in ("stall", "reset", "trickle"))
+    slowest = max(took for name, took in tried.slowest.items() if not name.endswith("next"))
     return tried.holds and gone and slowest <= NETWORK_SECONDS + 0.5
+
+
+def _fail(proxy: FailingProxy, mode: Mode, act: Callable[[], None]) -> None:
+    """Act while the network fails, and mend it."""
+    timer = threading.Timer(random.uniform(0, 0.02), proxy.reset)
+    if mode == "reset":
+        timer.start()
+    else:
+        proxy.mode = mode
+    act()
+    if mode == "reset":
+        timer.join()
+    proxy.mode = "pass"
+    proxy.reset()
+
+
+def _schema_within(database: GuardedDatabase) -> str:
+    return "right" if len(database.schema(seconds=NETWORK_SECONDS).tables) == 2 else "wrong"
+
+
+def _many_within(database: GuardedDatabase) -> str:
+    limits = Limits(seconds=NETWORK_SECONDS)
+    result = database.execute("SELECT id, name FROM people LIMIT 900", Run(), limits=limits)
+    if result.error is not None:
+        return "error" if result.error.kind in CLEAR else f"wrong ({result.error})"
+    return "right" if len(result.rows) == 900 else "wrong"
+
+
+def _counted(database: GuardedDatabase) -> str:
+    result = database.execute(COUNT, Run())
+    return "right" if result.rows == ((PEOPLE,),) else f"wrong ({result.error})"

@@ -49,6 +49,7 @@ class PostgresServer:
 
     port: int
     programs: Path
+    folder: Path
     pid: int = 0
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -184,7 +185,7 @@ def start_server(
     programs = _reachable(programs, folder)
     if not (folder / "data").exists():
         _initialise(programs, folder, user)
-    server = PostgresServer(port or free_port(), programs)
+    server = PostgresServer(port or free_port(), programs, folder)
     command = (
         str(programs / "postgres"), "-D", str(folder / "data"), "-p", str(server.port),
         "-c", "listen_addresses=127.0.0.1", "-k", str(folder),
