@@ -1,1 +1,1 @@
-"""Real PostgreSQL and MariaDB under stress: speed, queries without end, kills, a failing network."""
+"""Real PostgreSQL and MariaDB under stress: speed, denials, kills, a failing network."""

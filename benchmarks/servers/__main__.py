@@ -17,11 +17,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.servers.served import ENGINES, Served, missing, serving
-
 from benchmarks.servers.faults import measure_kills, measure_network, measure_sessions
 from benchmarks.servers.speed import measure_latency, measure_questions, measure_schema
 from benchmarks.servers.stopping import measure_cancels, measure_denials
+from tests.servers.served import ENGINES, Served, missing, serving
 
 
 def main() -> None:
@@ -52,9 +51,7 @@ def main() -> None:
         raise SystemExit(f"failed: {', '.join(failed)}")
 
 
-def parts(
-    served: Served, folder: Path, cancels: int, kills: int
-) -> dict[str, Callable[[], bool]]:
+def parts(served: Served, folder: Path, cancels: int, kills: int) -> dict[str, Callable[[], bool]]:
     """What is measured of a server, by name; each prints its line and tells whether it holds."""
     speed: dict[str, Callable[[], bool]] = {}
     if served.engine == "postgres":

@@ -1,4 +1,4 @@
-"""Queries without end: stopped at their limit or when they are cancelled, seen gone on the server."""
+"""Queries without end: stopped at their limit or when cancelled, seen gone on the server."""
 
 from __future__ import annotations
 

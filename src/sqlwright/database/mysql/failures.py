@@ -58,7 +58,9 @@ def explain_failure(error: BaseException) -> Failure:
     if isinstance(error, pymysql.MySQLError):
         number = error_number(error)
         if number in _UNAVAILABLE:
-            return Failure("unavailable", _message(error), _connecting(error) or _UNAVAILABLE[number])
+            return Failure(
+                "unavailable", _message(error), _connecting(error) or _UNAVAILABLE[number]
+            )
         return _sorted(number, _message(error))
     return read_failure(error)
 
