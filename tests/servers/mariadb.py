@@ -13,7 +13,7 @@ import secrets
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -159,9 +159,10 @@ def _accepts(server: MariadbServer) -> bool:
 
 
 def start_server(
-    programs: tuple[str, str], folder: Path, port: int = 0
+    programs: tuple[str, str], folder: Path, port: int = 0, options: Sequence[str] = ()
 ) -> tuple[MariadbServer, Callable[[], None]]:
-    """Start one in an empty folder, or again in one that it ran in. The second value ends it."""
+    """Start one in an empty folder, or again in one that it ran in; with more options of the
+    program's. The second value ends it."""
     user = serving_user()
     folder.chmod(0o755)
     os.chown(folder, user, -1)
@@ -171,7 +172,7 @@ def start_server(
     command = (
         programs[0], "--no-defaults", f"--datadir={folder / 'data'}",
         f"--port={server.port}", f"--socket={server.socket}",
-        f"--pid-file={folder / 'data' / 'pid'}", *_SETTINGS,
+        f"--pid-file={folder / 'data' / 'pid'}", *_SETTINGS, *options,
     )  # fmt: skip
     stop = start_kept(command, user, folder, lambda: _accepts(server))
     server.pid = int((folder / "data" / "pid").read_text())

