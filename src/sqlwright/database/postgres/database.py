@@ -46,7 +46,7 @@ _HINTS: Mapping[ErrorCause, str] = {
     "postgresql://user@host/database?sslmode=require.",
     "conflict": "Try again. A standby stops queries that keep it from replaying changes; "
     "max_standby_streaming_delay says how long it waits for them.",
-    "starting": "The server is starting, or recovering: try again in a moment.",
+    "starting": "The server is starting, recovering or stopping: try again in a moment.",
     "slow": "The server or the network is slow, or a firewall drops what is sent: try again, or "
     "check host and port.",
 }
