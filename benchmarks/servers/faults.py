@@ -79,7 +79,7 @@ class Stages:
         """What an interrupted preparation left is no less right than none, and goes on to all."""
         before = self._found()
         prepare(self._url, folder=self._place)
-        return before if before != "right" else self._found()
+        return before if before == "wrong" else self._found()
 
     def execution(self) -> str:
         result = self._database.execute(SLOW, Run())

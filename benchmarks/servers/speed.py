@@ -36,7 +36,7 @@ def measure_schema(server: PostgresServer) -> bool:
             schema = database.schema()
             times.append(time.perf_counter() - began)
     print(
-        f"schema: {len(schema.tables)} tables, {schema.column_count:,} columns in "
+        f"postgres schema: {len(schema.tables)} tables, {schema.column_count:,} columns in "
         f"{statistics.median(times):.2f} s (first {times[0]:.2f} s)"
     )
     return len(schema.tables) == 500 and max(times) <= 3.0
@@ -67,7 +67,7 @@ def measure_latency(served: Served, folder: Path) -> bool:
             for engine, taken in times.items():
                 medians[engine] = statistics.median(taken) * 1000
             told = ", ".join(f"{engine} {ms:.2f} ms" for engine, ms in medians.items())
-            print(f"latency, median of 200: {told}: {sql}")
+            print(f"postgres latency, median of 200: {told}: {sql}")
     return medians["PostgreSQL"] - medians["SQLite"] < 20
 
 
@@ -95,7 +95,7 @@ def measure_questions(server: PostgresServer, folder: Path, rounds: int = 5) -> 
                 differences.append(1000 * (times[1] - times[0]))
     least, median, most = statistics.quantiles(differences, n=4)
     print(
-        f"questions: a warm one takes {median:+.0f} ms on PostgreSQL beside SQLite, the median of "
+        f"postgres questions: a warm one takes {median:+.0f} ms more than on SQLite, the median of "
         f"{len(differences)} pairs; half of them {least:+.0f} to {most:+.0f} ms"
     )
     return median <= 20
