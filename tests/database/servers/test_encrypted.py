@@ -3,6 +3,7 @@ what doesn't hold is said, and no password is."""
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -132,15 +133,20 @@ def of_postgres(files: Certificates) -> Iterator[Encrypting]:
     def start(found: Path, folder: Path) -> tuple[Server, Callable[[], None]]:
         return postgres.start_server(found, folder, options=options)
 
-    for programs in postgres.all_programs():
-        try:
-            with running(start, programs, "pg") as server:
-                yield from _encrypting(server, files)
-                return
-        except RuntimeError as error:
-            if "SSL is not supported" not in str(error):
-                raise
-    pytest.skip("no PostgreSQL here was built with TLS")
+    programs = next(filter(_encrypts, postgres.all_programs()), None)
+    if programs is None:
+        pytest.skip("no PostgreSQL here was built with TLS")
+    with running(start, programs, "pg") as server:
+        yield from _encrypting(server, files)
+
+
+def _encrypts(programs: Path) -> bool:
+    """True for programs that were built with TLS."""
+    asked = programs / "pg_config"
+    if not asked.exists():
+        return False
+    told = subprocess.run([str(asked), "--configure"], capture_output=True, text=True, check=False)
+    return "ssl" in told.stdout
 
 
 def _encrypting(server: postgres.PostgresServer, files: Certificates) -> Iterator[Encrypting]:
