@@ -79,7 +79,8 @@ class Stages:
         """What an interrupted preparation left is no less right than none, and goes on to all."""
         before = self._found()
         prepare(self._url, folder=self._place)
-        return before if before == "wrong" else self._found()
+        after = self._found()
+        return "wrong" if {before, after} & {"wrong", "error"} else after
 
     def execution(self) -> str:
         result = self._database.execute(SLOW, Run())
@@ -110,7 +111,10 @@ class Stages:
         changed."""
         space = open_workspace(self._url, folder=self._place)
         with space.database as database:
-            if database.execute(COUNT, Run()).rows != ((PEOPLE,),):
+            result = database.execute(COUNT, Run())
+            if result.error is not None:
+                return "error" if result.error.kind in CLEAR else "wrong"
+            if result.rows != ((PEOPLE,),):
                 return "wrong"
             found = {match.value for text in PREPARED for match in space.values.search(text)}
         if space.notes:
