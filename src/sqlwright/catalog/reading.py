@@ -16,6 +16,10 @@ from sqlwright.types import Cell
 
 CHUNK = 2_048
 """Rows between two looks at the clock."""
+_CONNECTING = {"lost", "refused", "starting", "not_connected", "slow"}
+"""Causes that a server has."""
+_AWAY = "Check that the server runs and the network holds, then try again."
+_HELD = "Check that no program holds it locked and that the file is whole."
 
 
 class OutOfTime(Exception):
@@ -164,6 +168,6 @@ class _Running:
         if failure.kind == "unavailable":
             raise DatabaseUnavailable(
                 f"The database could not be read any further: {failure.message}.",
-                hint="Check that no program holds it locked and that the file is whole.",
+                hint=_AWAY if failure.cause in _CONNECTING else _HELD,
             ) from error
         raise Unreadable(failure.message) from error

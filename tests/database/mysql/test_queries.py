@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -133,28 +132,6 @@ def test_limits_of_rows_and_bytes(shop: Shop, database: MysqlDatabase) -> None:
     long = alone(database, "SELECT REPEAT('x', 1000)", Limits(cell_bytes=10))
     assert (long.rows, long.shortened) == ((("x" * 10,),), ((0, 0),))
     assert gone(shop, shop.user)
-    assert alone(database, "SELECT 1").rows == ((1,),)
-
-
-def test_time_is_limited_and_seen_gone(shop: Shop, database: MysqlDatabase) -> None:
-    result = database.execute(ENDLESS, Run(), limits=Limits(seconds=0.5))
-    assert result.error is not None
-    assert result.error.kind == "timeout"
-    assert gone(shop, shop.user)
-
-
-def test_cancelled_queries_leave_nothing(
-    shop: Shop, opened: Callable[[str], MysqlDatabase]
-) -> None:
-    database = opened(shop.reader)
-    for number in range(10):
-        run = Run()
-        threading.Timer(0.02 + number / 100, run.cancelled.set).start()
-        result = database.execute(ENDLESS, run)
-        assert result.error is not None
-        assert result.error.kind == "cancelled"
-    assert gone(shop, shop.user)
-    assert shop.server.rows("SELECT COUNT(*) FROM information_schema.INNODB_TRX") == [(0,)]
     assert alone(database, "SELECT 1").rows == ((1,),)
 
 

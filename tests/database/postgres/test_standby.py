@@ -49,7 +49,7 @@ def standby(primary: PostgresServer) -> Iterator[PostgresServer]:
         subprocess.run(["chown", "-R", str(user), str(folder)], check=True)
         with (data / "postgresql.conf").open("a", encoding="utf-8") as file:
             file.write("max_standby_streaming_delay = 0\nhot_standby_feedback = off\n")
-        server = PostgresServer(free_port(), programs)
+        server = PostgresServer(free_port(), programs, folder)
         command = (
             str(programs / "postgres"), "-D", str(data), "-p", str(server.port),
             "-c", "listen_addresses=127.0.0.1", "-k", str(folder),

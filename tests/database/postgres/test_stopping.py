@@ -1,4 +1,4 @@
-"""Queries that are stopped: seen gone on the server, nothing left open; lost connections."""
+"""Queries whose caller or worker is gone, or that somebody else stops; lost connections."""
 
 from __future__ import annotations
 
@@ -15,17 +15,10 @@ import pytest
 
 from sqlwright.database.failures import ReadFailed
 from sqlwright.database.postgres.database import PostgresDatabase
-from sqlwright.protocols import Limits, Run
+from sqlwright.protocols import Run
 from tests.servers.postgres import PostgresServer
 
 Opener = Callable[..., PostgresDatabase]
-ENDLESS = (
-    "SELECT pg_sleep(100)",
-    "SELECT count(*) FROM generate_series(1, 1000000000000) g",
-    "SELECT count(*) FROM pg_class a, pg_class b, pg_class c, pg_class d",
-    "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r",
-    "SELECT g FROM generate_series(1, 100000000) g ORDER BY md5(g::text)",
-)
 GONE_SECONDS = 1.0
 
 
@@ -37,39 +30,6 @@ def gone(server: PostgresServer, database: str, seconds: float = GONE_SECONDS) -
             return False
         time.sleep(0.02)
     return True
-
-
-@pytest.mark.parametrize("sql", ENDLESS)
-def test_a_query_ends_at_its_limit(
-    postgres_server: PostgresServer, shop: str, unchecked: PostgresDatabase, sql: str
-) -> None:
-    database = unchecked
-    database.execute("SELECT 1", Run())
-    error = database.execute(sql, Run(), limits=Limits(seconds=0.3)).error
-    assert error is not None
-    assert error.kind == "timeout"
-    assert gone(postgres_server, shop.rpartition("/")[2], 0.5)
-
-
-def test_twenty_cancellations_leave_nothing(
-    postgres_server: PostgresServer, shop: str, opened: Opener
-) -> None:
-    database = opened(shop, checked=False)
-    name = shop.rpartition("/")[2]
-    pids = set(database.worker_pids)
-    for number in range(20):
-        run = Run()
-        threading.Timer(0.02 + 0.01 * (number % 5), run.cancelled.set).start()
-        error = database.execute(ENDLESS[number % len(ENDLESS)], run).error
-        assert error is not None
-        assert error.kind == "cancelled"
-        assert gone(postgres_server, name)
-        pids.update(database.worker_pids)
-    database_of = f"(SELECT oid FROM pg_database WHERE datname = '{name}')"
-    locks = f"SELECT * FROM pg_locks WHERE database = {database_of} AND pid <> pg_backend_pid()"
-    assert postgres_server.rows(locks) == []
-    assert database.execute("SELECT 1", Run()).rows == ((1,),)
-    assert len(pids) < 10, "workers were killed rather than interrupted"
 
 
 def test_a_cancel_from_outside_is_told_apart(

@@ -53,6 +53,14 @@ class MysqlDatabase(ServedDatabase):
     hints: ClassVar[Mapping[ErrorCause, str]] = {
         **ServedDatabase.hints,
         "locked": "Another program changes its tables: try again in a moment.",
+        "refused": "Is the server running there, and are host and port right? "
+        "Write mysql://user@host:3306/database.",
+        "unknown_host": "Is the host's name right, and does the network reach it?",
+        "not_admitted": "Check user and password in the URL (%40 for an @), and that the server "
+        "admits this user from here.",
+        "not_encrypted": "Check ssl_mode and ssl_ca in the URL: "
+        "mysql://user@host/database?ssl_mode=verify_identity&ssl_ca=FILE.",
+        "lost": "Check that the server runs and the network holds, then try again.",
         "slow": "The server is busy, or far away: try again, or name tables.",
     }
     hint = "Check that the server runs, and the host, port, user, password and database of the URL."
@@ -73,17 +81,13 @@ class MysqlDatabase(ServedDatabase):
         self._own = NOTHING_OWN
         super().__init__(address)
         try:
-            with (
-                self.reader(seconds=SCHEMA_SECONDS) as connection,
-                self._reading_errors(),
-            ):
-                self._server = read_server(
-                    connection, self._options.database, self._options.databases
+            named, others = self._options.database, self._options.databases
+            self._server = self._read(lambda reader: read_server(reader, named, others))
+            if functions:
+                server = self._server
+                self._functions, self._own = self._read(
+                    lambda reader: named_routines(reader, functions, server, self.url)
                 )
-                if functions:
-                    self._functions, self._own = named_routines(
-                        connection, functions, self._server, self.url
-                    )
             if tables is not None:
                 self._tables = named_tables(tables, self._whole(SCHEMA_SECONDS), self.url)
         except BaseException:
@@ -127,7 +131,7 @@ class MysqlDatabase(ServedDatabase):
     def row_counts(self) -> Mapping[str, int]:
         """About how many rows each table has, as the server keeps it. Raises
         DatabaseUnavailable."""
-        found = {self._name(base, table): int(str(n)) for base, table, n in self._read(_COUNTS)}
+        found = {self._name(base, table): int(str(n)) for base, table, n in self._rows(_COUNTS)}
         return {n: rows for n, rows in found.items() if self._tables is None or n in self._tables}
 
     def table_marks(
@@ -146,10 +150,11 @@ class MysqlDatabase(ServedDatabase):
 
     def rights(self) -> LoginRights:
         """The rights of the login besides reading. Raises DatabaseUnavailable."""
-        schema = self.schema()
-        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
-            listed = self._tables is not None
-            return read_login(connection, schema, self._server.databases, listed)
+        schema, listed = self.schema(), self._tables is not None
+        return self._read(
+            lambda reader: read_login(reader, schema, self._server.databases, listed),
+            SCHEMA_SECONDS,
+        )
 
     def cost(self, sql: str, run: Run) -> QueryCost:
         """The server's estimate of a query, nothing of which runs. Every failure is in it."""
@@ -172,28 +177,27 @@ class MysqlDatabase(ServedDatabase):
             time.sleep(_SETTLE_SECONDS)
 
     def _changes(self) -> Changes:
-        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
-            return read_changes(connection, self._server)
+        return self._read(lambda reader: read_changes(reader, self._server), SCHEMA_SECONDS)
 
     def size(self) -> int | None:
         """About how many bytes the databases hold; None when it can't be told."""
         try:
-            ((size,),) = self._read(_SIZE)
+            ((size,),) = self._rows(_SIZE)
         except DatabaseUnavailable:
             return None
         return None if size is None else int(str(size))
 
-    def _read(self, sql: str) -> list[tuple[Any, ...]]:
-        databases = self._server.databases
-        with self.reader(seconds=SCHEMA_SECONDS) as connection, self._reading_errors():
-            return list(connection.rows(sql.format(places=places(databases) or "NULL"), databases))
+    def _rows(self, sql: str, parameters: tuple[str, ...] | None = None) -> list[tuple[Any, ...]]:
+        databases = self._server.databases if parameters is None else parameters
+        filled = sql.format(places=places(databases) or "NULL")
+        return self._read(lambda reader: list(reader.rows(filled, databases)), SCHEMA_SECONDS)
 
     def _name(self, base: object, table: object) -> str:
         return str(table) if base == self._server.usual else f"{base}.{table}"
 
     def _whole(self, seconds: float) -> Schema:
-        with self.reader(seconds=seconds) as connection, self._reading_errors():
-            schema = read_schema(connection, self._address.name, self._server)
+        name, server = self._address.name, self._server
+        schema = self._read(lambda reader: read_schema(reader, name, server), seconds)
         with self._lock:
             self._names = frozenset(table.name for table in schema.tables)
             self._named_at = time.monotonic()

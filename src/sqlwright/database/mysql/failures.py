@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import re
+import socket
+import ssl
 from typing import TYPE_CHECKING
 
 import pymysql
@@ -29,8 +32,17 @@ _CAUSES: dict[int, ErrorCause] = {
 """A table, column or function that the login may not use is as good as none."""
 _TIMES_OUT = {3024, 1969, 1907}
 _LOCKED = {1205, 1213, 1637, 3572}
-_UNAVAILABLE = {1040, 1042, 1043, 1045, 1129, 1130, 1203, 1226, 1698, 1820, 1862, 2002, 2003, 2026,
-                2059, 3118, 3159, 4151}  # fmt: skip
+_UNAVAILABLE: dict[int, ErrorCause] = {
+    **dict.fromkeys((1045, 1129, 1130, 1698, 1820, 1862, 2059, 3118, 4151), "not_admitted"),
+    **dict.fromkeys((1040, 1042, 1043, 1203, 1226, 2002, 2003), "not_connected"),
+    **dict.fromkeys((2026, 3159), "not_encrypted"),
+}
+"""Errors of connecting, by number; `_CONNECTING` tells more of the client's own."""
+_CONNECTING: dict[type[BaseException], ErrorCause] = {
+    ssl.SSLError: "not_encrypted", socket.gaierror: "unknown_host", TimeoutError: "slow",
+    ConnectionRefusedError: "refused", FileNotFoundError: "refused", ConnectionError: "lost",
+}  # fmt: skip
+_UNREACHABLE = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN}
 _MEMORY = {5, 1037, 1038, 1041, 1114, 1135, 1436, 3015}
 _UNSAFE = {1148, 1223, 1227, 1290, 1792, 1836, 4166}
 _NAME = re.compile(r"[`']([^`']*)[`']")
@@ -44,7 +56,12 @@ def explain_failure(error: BaseException) -> Failure:
     if isinstance(error, UnicodeDecodeError):
         return Failure("unavailable", "the server sent text that isn't UTF-8", "damaged")
     if isinstance(error, pymysql.MySQLError):
-        return _sorted(error_number(error), _message(error))
+        number = error_number(error)
+        if number in _UNAVAILABLE:
+            return Failure(
+                "unavailable", _message(error), _connecting(error) or _UNAVAILABLE[number]
+            )
+        return _sorted(number, _message(error))
     return read_failure(error)
 
 
@@ -58,6 +75,14 @@ def _message(error: BaseException) -> str:
     return str(error.args[-1]) if error.args else ""
 
 
+def _connecting(error: BaseException) -> ErrorCause:
+    """The cause of an error of the system's that kept the client from connecting."""
+    met = getattr(error, "original_exception", None)
+    if isinstance(met, OSError) and met.errno in _UNREACHABLE:
+        return "refused"
+    return next((cause for kind, cause in _CONNECTING.items() if isinstance(met, kind)), "")
+
+
 def _sorted(number: int, message: str) -> Failure:
     if number == INTERRUPTED:
         return Failure("unavailable", "the query was stopped on the server")
@@ -66,9 +91,7 @@ def _sorted(number: int, message: str) -> Failure:
     if number in _LOCKED:
         return Failure("unavailable", "what it reads is locked by another program", "locked")
     if number in LOST:
-        return Failure("unavailable", "the connection to the server was lost")
-    if number in _UNAVAILABLE:
-        return Failure("unavailable", message)
+        return Failure("unavailable", "the connection to the server was lost", "lost")
     if number in _MEMORY or (number == 1290 and "mem-used" in message):
         return Failure("memory", f"the query needs more memory than it is allowed ({message})")
     if number in _UNSAFE:

@@ -12,9 +12,18 @@ from sqlwright.database.address import Address
 from sqlwright.errors import DatabaseUnavailable
 
 _FILES = ("ssl_ca", "ssl_cert", "ssl_key")
-_SWITCHES = ("ssl_disabled", "ssl_verify_cert", "ssl_verify_identity")
+_SWITCHES = ("ssl", "ssl_disabled", "ssl_verify_cert", "ssl_verify_identity")
 _MODES = ("disabled", "preferred", "required", "verify_ca", "verify_identity")
-_OTHER_NAMES = {"socket": "unix_socket", "sslmode": "ssl_mode", "database": "databases"}
+"""From the weakest to the strictest: of several that a URL asks for, the strictest is kept."""
+_OTHER_MODES = {
+    "disable": "disabled", "prefer": "preferred", "require": "required",
+    "verify_full": "verify_identity",
+}  # fmt: skip
+"""PostgreSQL's names of the same."""
+_OTHER_NAMES = {
+    "socket": "unix_socket", "sslmode": "ssl_mode", "database": "databases",
+    "ssl_check_hostname": "ssl_verify_identity",
+}  # fmt: skip
 _IGNORED = {"charset"}
 """Texts come in utf8mb4, whatever the URL says."""
 _KNOWN = (*_FILES, *_SWITCHES, "ssl_mode", "unix_socket", "databases")
@@ -96,6 +105,7 @@ def _listed(text: str, usual: str) -> tuple[str, ...]:
 
 def _tls(given: Mapping[str, str]) -> dict[str, str]:
     mode = given.get("ssl_mode", "").lower().replace("-", "_")
+    mode = _OTHER_MODES.get(mode, mode)
     if mode and mode not in _MODES:
         raise DatabaseUnavailable(
             "The database's URL has an ssl_mode that isn't known.",
@@ -103,12 +113,10 @@ def _tls(given: Mapping[str, str]) -> dict[str, str]:
         )
     on = {name for name in _SWITCHES if given.get(name, "").lower() in _TRUE}
     files = {name: str(Path(given[name]).expanduser()) for name in _FILES if given.get(name)}
-    if "ssl_disabled" in on:
-        mode = "disabled"
-    elif "ssl_verify_identity" in on:
-        mode = "verify_identity"
-    elif not mode and ("ssl_verify_cert" in on or "ssl_ca" in files):
-        mode = "verify_ca"
-    elif not mode and files:
-        mode = "required"
-    return {"mode": mode or "preferred", **files}
+    if "ssl_disabled" in on or mode == "disabled":
+        return {"mode": "disabled", **files}
+    asked = [mode or "preferred"]
+    asked += ["required"] if files or "ssl" in on else []
+    asked += ["verify_ca"] if "ssl_verify_cert" in on or "ssl_ca" in files else []
+    asked += ["verify_identity"] if "ssl_verify_identity" in on else []
+    return {"mode": max(asked, key=_MODES.index), **files}

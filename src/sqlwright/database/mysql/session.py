@@ -124,6 +124,9 @@ class Session:
         connection = self._connection
         if cursor is None or connection is None:
             return
+        if not connection.open:  # it was lost on the way
+            self.close()
+            return
         result = connection._result
         if result is not None and result.unbuffered_active and not self.stop():
             self.close()

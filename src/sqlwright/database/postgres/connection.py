@@ -48,6 +48,12 @@ TRIES = 3
 """Times that a query is sent at most, as long as none of its rows came."""
 CANCEL_SECONDS = 2.0
 """Seconds that asking the server to stop may take."""
+STARTING_SECONDS = 3.0
+"""Seconds that a server which is starting is waited for at most."""
+_SHARE = 0.5
+"""The part of the time of a statement that goes into waiting at most."""
+_AGAIN_SECONDS = 0.1
+"""Seconds after which a server that was starting is tried again."""
 _LATE_SECONDS = 0.25
 """Seconds by which the server's own time limit is longer: the caller stops a query at its limit."""
 _MOST_MILLISECONDS = 2**31 - 1
@@ -91,7 +97,7 @@ class Session:
         self.opening = opening
         self.interrupted = False
         self._clock = clock
-        self._connection, self._settings = connect(opening)
+        self._connection, self._settings = connect(opening, clock)
 
     def begin(self) -> psycopg.Connection[Any]:
         """Begin a transaction; in a new session where the old one was lost meanwhile."""
@@ -120,7 +126,7 @@ class Session:
     def reconnect(self) -> None:
         """Open another session in this one's place."""
         self._connection.close()
-        self._connection, self._settings = connect(self.opening)
+        self._connection, self._settings = connect(self.opening, self._clock)
 
     def interrupt(self) -> None:
         """Have the server stop the running query, from any thread."""
@@ -322,30 +328,43 @@ class Clock:
 
     @property
     def passed(self) -> bool:
-        return time.monotonic() >= self._until - _LATE_SECONDS
+        return self.left <= 0
+
+    @property
+    def left(self) -> float:
+        """Seconds that the caller waits."""
+        return self._until - _LATE_SECONDS - time.monotonic()
 
 
-def connect(opening: Mapping[str, Any]) -> tuple[psycopg.Connection[Any], str]:
+def connect(opening: Mapping[str, Any], clock: Clock) -> tuple[psycopg.Connection[Any], str]:
     """A session, and the statements that set what a transaction in it goes by. Variables of the
-    environment that libpq looks at come with the opening, since a worker has none of its own.
-    Raises `Sorted`."""
+    environment that libpq looks at come with the opening, since a worker has none of its own. A
+    server that is starting is waited for as long as the clock allows, some seconds at most. Raises
+    `Sorted`."""
     os.environ.update(opening["environment"])
     try:
         given = conninfo_to_dict(opening["text"])
     except psycopg.Error:  # its message quotes the address, password included
         message = "PostgreSQL's library can't read this URL"
         raise Sorted(Failure("unavailable", message, "bad_address")) from None
-    try:
-        connection = psycopg.connect(
-            **{**opening["defaults"], **given}, autocommit=True, prepare_threshold=None
-        )
-    except (psycopg.Error, OSError, ValueError) as error:
-        raise Sorted(connect_failure(error)) from None
+    until = time.monotonic() + min(STARTING_SECONDS, clock.left * _SHARE)
+    connection = _connection({**opening["defaults"], **given}, until)
     try:
         return connection, _settings_of(connection)
     except psycopg.Error as error:
         connection.close()
         raise Sorted(connect_failure(error)) from None
+
+
+def _connection(parameters: Mapping[str, Any], until: float) -> psycopg.Connection[Any]:
+    while True:
+        try:
+            return psycopg.connect(**parameters, autocommit=True, prepare_threshold=None)
+        except (psycopg.Error, OSError, ValueError) as error:
+            failure = connect_failure(error)
+            if failure.cause != "starting" or time.monotonic() >= until:
+                raise Sorted(failure) from None
+        time.sleep(_AGAIN_SECONDS)
 
 
 def _settings_of(connection: psycopg.Connection[Any]) -> str:

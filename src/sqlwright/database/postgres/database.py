@@ -5,13 +5,17 @@ from __future__ import annotations
 import importlib.util
 import os
 import time
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeVar
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from sqlwright.database.address import Address
-from sqlwright.database.failures import ReadFailed
 from sqlwright.database.functions import Name, stored_functions
-from sqlwright.database.guarded import SCHEMA_SECONDS, ServedDatabase, named_tables
+from sqlwright.database.guarded import (
+    OPEN_SECONDS,
+    SCHEMA_SECONDS,
+    ServedDatabase,
+    named_tables,
+)
 from sqlwright.database.postgres.functions import stored
 from sqlwright.database.postgres.introspect import Known, read_known
 from sqlwright.database.postgres.login import Login, read_login, reading_login
@@ -31,8 +35,6 @@ from sqlwright.types import ErrorCause
 from sqlwright.types.functions import OwnFunction
 from sqlwright.types.plans import QueryCost
 
-T = TypeVar("T")
-
 _HINTS: Mapping[ErrorCause, str] = {
     **ServedDatabase.hints,
     "bad_address": "Write postgresql://user@host:5432/database?sslmode=require, and %40 for an @ "
@@ -47,11 +49,10 @@ _HINTS: Mapping[ErrorCause, str] = {
     "postgresql://user@host/database?sslmode=require.",
     "conflict": "Try again. A standby stops queries that keep it from replaying changes; "
     "max_standby_streaming_delay says how long it waits for them.",
+    "starting": "The server is starting, recovering or stopping: try again in a moment.",
     "slow": "The server or the network is slow, or a firewall drops what is sent: try again, or "
     "check host and port.",
 }
-OPEN_SECONDS = 15.0
-"""The time that connecting may take."""
 GRACE_SECONDS = 0.4
 """Seconds that the server may take to stop a query before the worker is killed."""
 _LOOK_SECONDS = 5.0
@@ -203,19 +204,6 @@ class PostgresDatabase(ServedDatabase):
         if plan.error is not None:
             return QueryCost(error=plan.error)
         return self._read(lambda reader: read_cost(str(plan.rows[0][0]), reader))
-
-    def _read(self, read: Callable[[DatabaseReader], T], seconds: float = OPEN_SECONDS) -> T:
-        """The value of `read`, read once more where the connection was lost meanwhile. Raises
-        DatabaseUnavailable."""
-        with self._reading_errors():
-            try:
-                with self.reader(seconds=seconds) as reader:
-                    return read(reader)
-            except ReadFailed as error:
-                if error.failure.cause != "lost":
-                    raise
-            with self.reader(seconds=seconds) as reader:
-                return read(reader)
 
     def _request(self, limits: Limits) -> dict[str, Any]:
         return self._limited(limits) | {"place": self._place, "opening": self._opening}

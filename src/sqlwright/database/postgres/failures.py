@@ -46,6 +46,7 @@ _CONNECTING: dict[ErrorCause, tuple[str, ...]] = {
     "refused": (
         "Connection refused", "No such file or directory", "No route to host", "unreachable",
     ),
+    "starting": ("the database system is",),
     "no_database": ("FATAL:  database", "FATAL: database"),
     "not_admitted": (
         "authentication failed", "no password supplied", "pg_hba.conf", "role \"",

@@ -1,0 +1,1 @@
+"""Real PostgreSQL and MariaDB under stress: speed, denials, kills, a failing network."""
