@@ -24,9 +24,14 @@ _BEFORE_PARENTHESES = words(
 )
 """Words that may stand before a parenthesis without calling anything."""
 _AFTER = {
+    "against": words(")"),
+    "bernoulli": words("tablesample sample"),
+    "exclude": words("*"),
     "filter": words(")"),
     "over": words(") nulls"),
+    "reservoir": words("tablesample sample"),
     "sets": words("grouping"),
+    "system": words("tablesample sample"),
     "within": words(")"),
     "zone": words("time"),
 }
@@ -119,7 +124,8 @@ def _check_type(
 ) -> None:
     named = tokens[index] if index < len(tokens) else SqlToken("", "")
     after = tokens[index + 1].text if index + 1 < len(tokens) else ""
-    known = named.name in rules.types or named.name in functions
+    name = _written(named, rules)
+    known = name in rules.types or name in functions
     if not known or after == "." or named.kind == "text":
         raise UnsafeQuery(f"casting to {named.text[:60]} is not allowed")
 
@@ -168,10 +174,11 @@ def _check_calls(tokens: Sequence[SqlToken], rules: Rules, functions: Container[
         name = _called(tokens, index - 1, rules)
         earlier = tokens[index - 2] if index > 1 else SqlToken("", "")
         if "." not in name and (
-            before.word in _BEFORE_PARENTHESES
+            (before.word in _BEFORE_PARENTHESES and before.word not in rules.not_reserved)
             or before.word in rules.keywords
             or (earlier.word or earlier.text) in _AFTER.get(before.word, ())
-            or name in rules.types
+            or (before.word == "columns" and _is_of_json_table(tokens, index - 1))
+            or (name in rules.types and name not in rules.unsized)
         ):
             continue
         known = name in rules.functions or name in rules.table_functions or name in functions
@@ -179,12 +186,16 @@ def _check_calls(tokens: Sequence[SqlToken], rules: Rules, functions: Container[
             refuse_call(name, rules)
 
 
+def _is_of_json_table(tokens: Sequence[SqlToken], index: int) -> bool:
+    """True for COLUMNS after a path or what is passed: elsewhere that may be a function's name."""
+    earlier = tokens[index - 1]
+    named = index > 1 and tokens[index - 2].word == "as"
+    return named or earlier.kind == "text" or earlier.text == ")"
+
+
 def _called(tokens: Sequence[SqlToken], index: int, rules: Rules) -> str:
     """The function's name, with its namespace where it has one."""
-    written = tokens[index]
-    name = written.name
-    if written.kind == "quoted" and rules.names == "lower" and name != written.text[1:-1]:
-        name = written.text[1:-1]
+    name = _written(tokens[index], rules)
     if not _follows(tokens, index, "."):
         return name
     before = tokens[index - 2] if index > 1 else SqlToken("", "")
@@ -192,6 +203,13 @@ def _called(tokens: Sequence[SqlToken], index: int, rules: Rules) -> str:
     if alone and rules.attributes_call and before.name == "pg_catalog":
         return name
     return f"{before.name if alone else ''}.{name}"
+
+
+def _written(token: SqlToken, rules: Rules) -> str:
+    """A name as the engine looks it up: in some, what is quoted isn't folded."""
+    if token.kind == "quoted" and rules.names == "lower" and token.name != token.text[1:-1]:
+        return token.text[1:-1]
+    return token.name
 
 
 def refuse_call(name: str, rules: Rules) -> None:

@@ -17,6 +17,10 @@ _BLOCK = r"/\*(?![!+]|[mM]!)(?:(?!/\*|\*/).)*\*/"
 _NUMBER = r"""(?:0[xX][0-9A-Fa-f]+
     |(?:[0-9]+(?:_[0-9]+)*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
     (?![A-Za-z0-9_$.\u0080-\U0010ffff])"""
+_NUMBER_OR_NAME = r"""(?:0x[0-9A-Fa-f]+
+    |(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    (?![A-Za-z0-9_$.\u0080-\U0010ffff])"""
+"""Where a name may begin with a digit: 0X1F and 1_000 are names."""
 _WORD = r"[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*+(?!\$)"
 _SIGNS = "+-*/<>=~!@#%^&|`?"
 """Characters of operators, for engines that read as many of them as stand together."""
@@ -34,7 +38,9 @@ class Lexicon:
     """Signs that stand together are one operator, known or not."""
 
 
-def _pattern(comment: str, text: str, quoted: str, refused: str) -> re.Pattern[str]:
+def _pattern(
+    comment: str, text: str, quoted: str, refused: str, number: str = _NUMBER
+) -> re.Pattern[str]:
     return re.compile(
         rf"""
           (?P<space>[ \t\n\r]+)
@@ -43,7 +49,7 @@ def _pattern(comment: str, text: str, quoted: str, refused: str) -> re.Pattern[s
         | (?P<blob>[xX]'[0-9A-Fa-f]*'|[bB]'[01]*')
         | (?P<text>{text})
         | (?P<quoted>{quoted})
-        | (?P<number>{_NUMBER})
+        | (?P<number>{number})
         | (?P<word>{_WORD})
         | (?P<end>;)
         | (?P<mark>::|:=|[(){{}}\[\],.:])
@@ -71,6 +77,7 @@ def backslashed(operators: str, marks: str) -> Lexicon:
         r"'(?:[^'\\]|\\[^']|'')*+'|\"(?:[^\"\\]|\\[^\"]|\"\")*+\"",
         r"`(?:[^`]|``)++`",
         r"\#|@|:=|\\",
+        _NUMBER_OR_NAME,
     )
     return Lexicon(pattern, frozenset((operators + " " + marks).split()), runs=False)
 

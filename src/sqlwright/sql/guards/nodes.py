@@ -127,7 +127,9 @@ def _check_type(node: exp.DataType, rules: Rules, functions: Container[str]) -> 
     from sqlglot import exp
 
     kind = node.args.get("kind")
-    if getattr(node.this, "name", "") in _UNUSUAL_TYPES or isinstance(node, exp.PseudoType):
+    if getattr(node.this, "name", "") in _UNUSUAL_TYPES or isinstance(
+        node, (exp.PseudoType, exp.ObjectIdentifier)
+    ):
         named = str(getattr(kind, "name", "") or node.this)
         known = fold_name(named) in rules.types or fold_name(named) in functions
         if not known or isinstance(kind, exp.Dot):

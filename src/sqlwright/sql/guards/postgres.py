@@ -49,7 +49,6 @@ _FUNCTIONS = words(
     translate trim_array trim_scale trunc ts_delete ts_filter ts_headline ts_rank ts_rank_cd
     tsrange tstzrange unistr unnest upper_inc upper_inf uuid_extract_timestamp uuid_extract_version
     uuidv4 uuidv7 websearch_to_tsquery width_bucket xmlagg
-    bernoulli system
     """
 )
 """Without: if, ifnull, log2 and md5's other names, which PostgreSQL doesn't have."""
@@ -68,6 +67,12 @@ _TYPES = words(
     box bpchar cidr circle citext daterange float4 float8 geography geometry hstore inet int2 int4
     int8 int4range int8range jsonb jsonpath line lseg macaddr macaddr8 money name numrange path
     point polygon serial timestamptz timetz tsquery tsrange tstzrange tsvector varbit
+    """
+)
+_SIZED = words(
+    """
+    bit bpchar char character dec decimal float interval numeric time timestamp timestamptz timetz
+    varbit varchar
     """
 )
 _DANGEROUS = re.compile(
@@ -138,10 +143,11 @@ def rules(dialect: Dialect) -> Rules:
         table_functions=_TABLE_FUNCTIONS,
         types=ordinary.TYPES | _TYPES,
         dangerous=_DANGEROUS,
-        keywords=words("columns ilike overlaps row"),
+        keywords=words("ilike overlaps row"),
         suggestions=_SUGGESTIONS,
         words=ordinary.WORDS | _WORDS,
         names="lower",
+        unsized=(ordinary.TYPES | _TYPES) - _SIZED,
         own_tables=re.compile(r"pg_.*"),
         own_columns=words("cmax cmin ctid tableoid xmax xmin"),
         attributes_call=True,

@@ -44,6 +44,10 @@ class Rules:
     names: Names
     """The comparison of two names: after folding one without quotes, whatever their case, or as
     they are written."""
+    not_reserved: frozenset[str] = field(default=frozenset())
+    """Words that others may write before a parenthesis, and that are names of functions here."""
+    unsized: frozenset[str] = field(default=frozenset())
+    """Types that have no size, so what stands in parentheses after one of them is a call's."""
     own_tables: re.Pattern[str] = NOTHING
     """Tables of the engine's own, without a namespace."""
     own_columns: frozenset[str] = field(default=frozenset())
