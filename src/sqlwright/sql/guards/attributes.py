@@ -14,6 +14,8 @@ from sqlwright.sql.tokens import UnreadableQuery
 if TYPE_CHECKING:
     from sqlglot import exp
 
+_BESIDE = frozenset({"level", "rowid", "rownum"})
+"""Names that Oracle has beside columns, which call nothing of the database's own."""
 _GIVEN = {
     **dict.fromkeys(("json_each", "json_each_text"), ("key", "value")),
     **dict.fromkeys(("jsonb_each", "jsonb_each_text"), ("key", "value")),
@@ -46,18 +48,21 @@ def check_columns(tree: exp.Expr, rules: Rules, columns: Container[str] | None) 
     In PostgreSQL `t.f` calls f on the row of t where t has no column f, or on t's value where t is
     what a function gives. So after a name stands what every source of that name in the query has:
     of a stored table, where the columns of the listed tables are known, one of these; of a query
-    within this one, a name that it gives; of a function, the column that its alias names."""
+    within this one, a name that it gives; of a function, the column that its alias names. In Oracle
+    a name that is no column's calls a function, with a dot or without, so it is held to the same."""
     from sqlglot import exp
 
     given = {_folded(alias.args["alias"], rules) for alias in tree.find_all(exp.Alias)}
     given |= {name for alias in tree.find_all(exp.TableAlias) for name in _columns(alias, rules)}
-    sources = _Sources(tree, rules) if rules.attributes_call else None
+    sources = _Sources(tree, rules) if rules.attributes_call or rules.names_call else None
     for column in tree.find_all(exp.Column):
         if isinstance(column.this, exp.Star):
             continue
         name = _folded(column.this, rules)
         if sources is not None and column.table:
             known = sources.have(_folded(column.args["table"], rules), name, columns)
+        elif rules.names_call:
+            known = name in given | _BESIDE or _is_stored(name, rules, columns)
         else:
             known = name not in rules.own_columns or name in given
         if not known:
@@ -65,6 +70,13 @@ def check_columns(tree: exp.Expr, rules: Rules, columns: Container[str] | None) 
             raise UnreadableQuery(
                 f"no such column: {written}", cause="unknown_column", name=written
             )
+
+
+def _is_stored(name: str, rules: Rules, columns: Container[str] | None) -> bool:
+    """True if a folded name may be that of a stored table's column."""
+    if name in rules.own_columns:
+        return False
+    return columns is None or name in columns or (rules.names_call and name.upper() in columns)
 
 
 class _Sources:
@@ -83,9 +95,9 @@ class _Sources:
 
     def have(self, source: str, name: str, columns: Container[str] | None) -> bool:
         """True if each source of that name has such a column."""
-        if self._rules.own_tables.fullmatch(name):
+        if self._rules.attributes_call and self._rules.own_tables.fullmatch(name):
             return False
-        stored = name not in self._rules.own_columns and (columns is None or name in columns)
+        stored = _is_stored(name, self._rules, columns)
         rows = [self._row(node) for node in self._named.get(source, ())]
         return bool(rows) and all(name in row.names or (row.stored and stored) for row in rows)
 

@@ -145,7 +145,8 @@ def _check_clauses(tokens: Sequence[SqlToken]) -> None:
         locks = token.word == "for" and after.word in {"update", "share", "no", "key"}
         if locks or (token.word == "lock" and after.word == "in"):
             raise UnsafeQuery("a query may not lock what it reads")
-        if token.word == "value" and after.word == "for":
+        of_sequence = token.text == "." and after.name in {"currval", "nextval"}
+        if of_sequence or (token.word == "value" and after.word == "for"):
             raise UnsafeQuery("a query may not use a sequence")
         if after.word == "join" and (
             token.word in {"select", "distinct"} or token.text in {",", "("}

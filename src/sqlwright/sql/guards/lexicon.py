@@ -36,6 +36,8 @@ class Lexicon:
     operators: frozenset[str]
     runs: bool
     """Signs that stand together are one operator, known or not."""
+    replaced: str = ""
+    """What some engines replace by a setting or a variable of the environment before they read."""
 
 
 def _pattern(
@@ -91,11 +93,14 @@ def plain(operators: str, marks: str, *, brackets: bool) -> Lexicon:
         r'"[^"\\]++"|`[^`\\]++`' + (r"|\[[^\[\]\\]++\]" if brackets else ""),
         r"\#|@|:=|\\|\{|\}|[bBrRnN]'|\$",
     )
-    return Lexicon(pattern, frozenset((operators + " " + marks).split()), runs=False)
+    signs = frozenset((operators + " " + marks).split())
+    return Lexicon(pattern, signs, runs=False, replaced="${")
 
 
 def cut(sql: str, lexicon: Lexicon) -> list[SqlToken]:
     """The tokens without space, comments and final semicolons. Raises UnsafeQuery."""
+    if lexicon.replaced and lexicon.replaced in sql:
+        raise UnsafeQuery(f"{lexicon.replaced} may stand for a setting and isn't allowed")
     tokens: list[SqlToken] = []
     at = 0
     while at < len(sql):

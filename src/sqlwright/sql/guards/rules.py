@@ -56,6 +56,10 @@ class Rules:
     """Names without quotes that stand for no table at all."""
     attributes_call: bool = False
     """x.f may call f(x)."""
+    names_call: bool = False
+    """A name that is no column's may call a function without parameters."""
+    members_read: bool = False
+    """x IN (name) may read a table."""
 
 
 _MODULES = {"postgres": "postgres", "duckdb": "duckdb", "mysql": "mysql", "mariadb": "mysql"}
