@@ -125,7 +125,7 @@ def rules(dialect: Dialect) -> Rules:
     """The rules of DuckDB."""
     return Rules(
         dialect=dialect,
-        lexicon=standard(_OPERATORS, ":: := ( ) [ ] { } , . :"),
+        lexicon=standard(_OPERATORS, ":: := ( ) [ ] { } , . :", groups=True),
         functions=ordinary.FUNCTIONS | _FUNCTIONS,
         table_functions=_TABLE_FUNCTIONS,
         types=ordinary.TYPES | _TYPES,

@@ -138,7 +138,7 @@ def rules(dialect: Dialect) -> Rules:
     """The rules of PostgreSQL."""
     return Rules(
         dialect=dialect,
-        lexicon=standard(_OPERATORS, ":: ( ) [ ] , . :"),
+        lexicon=standard(_OPERATORS, ":: ( ) [ ] , . :", groups=False),
         functions=(ordinary.FUNCTIONS | _FUNCTIONS) - _ABSENT,
         table_functions=_TABLE_FUNCTIONS,
         types=ordinary.TYPES | _TYPES,
