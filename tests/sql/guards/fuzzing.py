@@ -1,11 +1,13 @@
-"""Random SQL for the tree check of other engines than SQLite, from seeds that engines read: harmless
-queries and attacks, put into each other, with tokens dropped, doubled, exchanged and replaced."""
+"""Random SQL for the tree check of other engines than SQLite: harmless queries and attacks, put
+into each other, with tokens dropped, doubled, exchanged and replaced."""
 
 from __future__ import annotations
 
 import random
 import re
 from collections.abc import Iterator, Sequence
+
+from sqlwright.sql.guards.rules import words
 
 _PIECE = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|--[^\n]*|/\*.*?\*/|\w+(?:\.\d+)?|::|\s+|.",
@@ -14,20 +16,21 @@ _PIECE = re.compile(
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 _HOT = (
     "secrets", "password", "evil", "system", "columns", "orders", "customers", "g", "o", "evil(1)",
-    "system(1)", "g.evil", "o.evil", "orders.evil", "secrets.password", "(SELECT max(password) FROM "
-    "secrets)", "evil(o)", "o.*", "orders", "s.nextval", "'secrets'", "AS secrets", "AS evil",
+    "system(1)", "g.evil", "o.evil", "orders.evil", "secrets.password",
+    "(SELECT max(password) FROM secrets)", "evil(o)", "o.*", "orders", "s.nextval",
+    "'secrets'", "AS secrets", "AS evil",
     "AS g", "AS g(evil)", "FROM secrets", ", secrets", "JOIN secrets ON true", "IN (secrets)",
     "IN secrets", "NATURAL JOIN secrets", "current_user", "'x'::regclass", "::evil", "array(1)",
     "cube(1)", "by(1)", "offset", "lateral", "values", "(evil)", ".evil", "evil.", "LIMIT evil(1)",
 )  # fmt: skip
-_WORDS = (
+_WORDS = sorted(words(
     "select from where ( ) , . * as with in not and or union all by name join on using values case "
     "when then end cast exists between like escape collate is null distinct order group having "
     "limit offset over filter window partition rows left cross natural recursive materialized :: "
     ": { } [ ] = < || -> ->> + - 1 0x1F 1e5 1_000 x'00' E'a' \"evil\" /**/ intersect except for "
     "update share lateral unnest columns interval array row tablesample exclude replace qualify "
     "table lambda ordinality any some cube rollup sets within similar div match against"
-).split()
+))  # fmt: skip
 _AROUND = (
     "WITH secrets AS ({0}) SELECT * FROM secrets",
     "WITH RECURSIVE secrets AS ({0} UNION ALL {1}) SELECT * FROM secrets",

@@ -49,7 +49,7 @@ def check_columns(tree: exp.Expr, rules: Rules, columns: Container[str] | None) 
     what a function gives. So after a name stands what every source of that name in the query has:
     of a stored table, where the columns of the listed tables are known, one of these; of a query
     within this one, a name that it gives; of a function, the column that its alias names. In Oracle
-    a name that is no column's calls a function, with a dot or without, so it is held to the same."""
+    a name that is no column's calls a function, with a dot or without: it is held to the same."""
     from sqlglot import exp
 
     given = {_folded(alias.args["alias"], rules) for alias in tree.find_all(exp.Alias)}
