@@ -186,6 +186,7 @@ GIVEN = [
     "SELECT j.id FROM (orders o CROSS JOIN orders p) AS j",
     "WITH RECURSIVE c(d) AS (SELECT 0 UNION ALL SELECT c.d + 1 FROM c) SELECT c.d FROM c",
     "WITH a AS (SELECT id AS b FROM orders), c AS (SELECT * FROM a) SELECT c.b FROM c",
+    "SELECT g.id FROM (SELECT g.* FROM orders g) AS g",
     "SELECT min(o.id) AS xmin FROM orders o ORDER BY xmin",
 ]
 

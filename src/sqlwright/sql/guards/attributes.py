@@ -104,6 +104,7 @@ class _Sources:
     def _row(self, node: exp.Expr) -> _Row:
         found = self._rows.get(id(node))
         if found is None:
+            self._rows[id(node)] = _Row()  # what is looked at within itself has no columns yet
             alias = node.args.get("alias")
             listed = tuple(_columns(alias, self._rules)) if alias is not None else ()
             found = self._rows[id(node)] = self._unnamed(node).renamed(listed)
@@ -166,12 +167,14 @@ class _Sources:
 
         if isinstance(one, exp.Alias):
             return _Row((_folded(one.args["alias"], self._rules),))
+        source = query.args.get("from_")
+        nodes = [source.this, *_beside(source.this)] if source is not None else []
+        nodes += _beside(query)
         if isinstance(one, exp.Star):
-            source = query.args.get("from_")
-            nodes = [source.this, *_beside(source.this)] if source is not None else []
-            return self._joined([*nodes, *_beside(query)])
+            return self._joined(nodes)
         if isinstance(one, exp.Column) and isinstance(one.this, exp.Star):
             named = self._named.get(_folded(one.args["table"], self._rules), [])
+            named = [node for node in named if any(node is its for its in nodes)] or named
             rows = [self._row(node) for node in named]
             if len(rows) == 1:
                 return rows[0]
