@@ -196,6 +196,12 @@ def test_what_a_query_gives_itself_may_stand_after_a_dot(sql: str) -> None:
     check_query(sql, "postgres", readable=["orders"], columns={"id"})
 
 
+def test_a_long_chain_of_expressions_is_told() -> None:
+    chain = "".join(f", a{n} AS (SELECT * FROM a{n - 1})" for n in range(1, 600))
+    with pytest.raises(UnreadableQuery, match="build on each other"):
+        check_query(f"WITH a0 AS (SELECT 1 AS x){chain} SELECT z.x FROM a599 AS z", "postgres")
+
+
 def test_in_oracle_every_name_is_a_column() -> None:
     sql = "SELECT o.id, total, n FROM orders o, (SELECT count(*) AS n FROM orders) WHERE rownum < 5"
     check_query(sql, "oracle", readable=["orders"], columns={"id", "TOTAL"})

@@ -59,6 +59,8 @@ _STATEMENTS = words(
 )
 _SHOWING = words("desc describe explain pivot show summarize table unpivot")
 """Statements that some engines read within parentheses."""
+_FORMS = words("is nfc nfd nfkc nfkd")
+"""Words before NORMALIZED where that isn't a name."""
 _IN_TYPES = words("array precision unsigned varying with without zone")
 _NAMES = frozenset({"word", "quoted"})
 
@@ -91,6 +93,10 @@ def _check_start(tokens: Sequence[SqlToken]) -> None:
         raise UnsafeQuery(f"only a query may run, not {first.word.upper()}")
     if first.word not in _BEGINNINGS:
         raise UnreadableQuery(f"a query starts with SELECT or WITH, not {first.text[:40]!r}")
+
+
+def _word(tokens: Sequence[SqlToken], index: int) -> str:
+    return tokens[index].word if index >= 0 else ""
 
 
 def _follows(tokens: Sequence[SqlToken], index: int, text: str) -> bool:
@@ -154,6 +160,10 @@ def _check_clauses(tokens: Sequence[SqlToken]) -> None:
             raise UnreadableQuery("JOIN stands between two tables")
         if token.text == "(" and after.word in _SHOWING:
             raise UnsafeQuery(f"a query may not contain {after.word.upper()}")
+        if after.word == "normalized" and (
+            token.word in _FORMS or (token.word == "not" and _word(tokens, index - 1) == "is")
+        ):
+            raise UnsafeQuery("the forms of Unicode aren't looked at")  # it can't be interrupted
         named = _follows(tokens, index, ".") or (index > 0 and tokens[index - 1].word == "as")
         if token.word == "values" and after.text != "(" and after.word != "row" and not named:
             raise UnreadableQuery("VALUES is a name only in quotes")

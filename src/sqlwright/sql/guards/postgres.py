@@ -37,7 +37,7 @@ _FUNCTIONS = words(
     jsonb_path_query_first_tz jsonb_path_query_tz jsonb_pretty jsonb_set jsonb_strip_nulls
     jsonb_to_record jsonb_to_recordset jsonb_typeof justify_days justify_hours justify_interval lcm
     lgamma lower_inc lower_inf make_date make_interval make_time make_timestamp make_timestamptz
-    min_scale mode multirange normalize num_nonnulls num_nulls numnode numrange overlay parse_ident
+    min_scale mode multirange num_nonnulls num_nulls numnode numrange overlay parse_ident
     percentile_cont percentile_disc phraseto_tsquery plainto_tsquery querytree quote_ident
     quote_literal quote_nullable random range_agg range_intersect_agg range_merge regexp_count
     regexp_instr regexp_like regexp_match regexp_matches regexp_split_to_array
@@ -83,7 +83,7 @@ _DANGEROUS = re.compile(
     r"ts_lexize|crosstab.*|connectby|normal_rand|xpath.*|xml.*|file_fdw.*|postgres_fdw.*|"
     r"col_description|obj_description|shobj_description|format_type|acl.*|makeaclitem|mxid_age|"
     r"json_populate_.*|jsonb_populate_.*|amcheck.*|bt_.*|heap_.*|page_.*|get_raw_page|fsm_.*|"
-    r"plpgsql_.*|plpython.*|plperl.*|copy_.*|adminpack.*|uuid_generate_.*|suppress_.*"
+    r"normalize|plpgsql_.*|plpython.*|plperl.*|copy_.*|adminpack.*|uuid_generate_.*|suppress_.*"
 )
 _SUGGESTIONS = {
     "charindex": "strpos(x, 'a')",
