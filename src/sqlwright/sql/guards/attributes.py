@@ -80,7 +80,7 @@ def _is_stored(name: str, rules: Rules, columns: Container[str] | None) -> bool:
 
 
 class _Sources:
-    """What the names before a dot stand for, anywhere in a query."""
+    """The sources that names before a dot stand for, anywhere in a query."""
 
     def __init__(self, tree: exp.Expr, rules: Rules) -> None:
         from sqlglot import exp

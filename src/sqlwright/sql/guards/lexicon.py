@@ -32,12 +32,12 @@ class Lexicon:
     runs: bool
     """Signs that stand together are one operator, known or not."""
     replaced: str = ""
-    """What some engines replace by a setting or a variable of the environment before they read."""
+    """A sign that some engines replace by a setting or the environment's before they read."""
 
 
 def _number(digits: str, hexadecimal: str = "") -> str:
-    """Numbers, and nothing right after them. What an engine, or an older version of it, takes for a
-    number and a name beside it, or for one name, isn't cut: 0x1F, 0X1F, 1_000."""
+    """Numbers, and nothing right after them. Those that an engine, or an older version of it, takes
+    for a number and a name beside it, or for one name, aren't cut: 0x1F, 0X1F, 1_000."""
     return rf"""(?:{hexadecimal}(?:{digits}(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
         (?![A-Za-z0-9_$.\u0080-\U0010ffff])"""
 
