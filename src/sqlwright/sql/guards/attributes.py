@@ -197,7 +197,7 @@ def _together(rows: list[_Row]) -> _Row:
 
 
 def _beside(node: exp.Expr) -> Iterator[exp.Expr]:
-    """What is joined to a table or query."""
+    """The sources that are joined to a table or query."""
     for join in node.args.get("joins") or ():
         yield join.this
         yield from _beside(join.this)
