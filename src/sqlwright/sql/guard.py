@@ -67,7 +67,7 @@ def check_query(
     database's own that may be called and types of it that may be cast to; without it there are
     none. `columns`, where given, are the names of all columns of the readable tables, as they are
     stored: in PostgreSQL `t.f` may call a function f of the database's own, so another name after a
-    dot is refused.
+    dot is refused, and in Oracle `f` may, so any other name is.
     """
     if dialect != "sqlite":
         # A question of a SQLite file, which is most of them, shouldn't wait for these.

@@ -88,3 +88,30 @@ def test_no_attack_harms_with_a_login_that_only_reads(
     assert postgres_server.rows(STATE, name) == before
     assert left_open(postgres_server, name) == []
     assert database.execute("SELECT count(*) FROM orders", Run()).rows == ((2,),)
+
+
+LEFT = [
+    # a statement, what tells whether it left something in the session, and what that says
+    ("SELECT set_config('search_path', 'evil', false)", "current_setting('search_path')", "evil"),
+    ("SELECT set_config('my.own', 'evil', false)", "current_setting('my.own', true)", "evil"),
+    ("SELECT set_config('statement_timeout', '0', false)", "current_setting('statement_timeout')",
+     "0"),
+    ("SELECT set_config('datestyle', 'German', false)", "current_setting('datestyle')", "German"),
+    ("SELECT pg_advisory_lock(7)",
+     "(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')", 1),
+    ("SELECT pg_advisory_lock_shared(7)",
+     "(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')", 1),
+    ("SELECT * FROM orders", "(SELECT count(*) FROM pg_locks WHERE relation = 'orders'::regclass)",
+     1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sql", "told", "left"), LEFT)
+def test_nothing_stays_in_the_session(
+    sql: str, told: str, left: object, attacked: tuple[str, UncheckedDatabase]
+) -> None:
+    database = attacked[1]
+    assert database.execute(sql, Run()).ok
+    found = database.execute(f"SELECT {told}", Run())
+    assert found.ok
+    assert found.rows != ((left,),)

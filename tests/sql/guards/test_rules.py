@@ -44,6 +44,7 @@ UNKNOWN = [
     ("clickhouse", ["orders"], "SELECT * FROM Orders", "Orders"),
     ("duckdb", ["orders"], 'SELECT * FROM "orders.csv"', "orders.csv"),
     ("postgres", [], "SELECT * FROM (WITH x AS (SELECT 1) SELECT * FROM x) AS y, x", "x"),
+    ("duckdb", [], "WITH RECURSIVE x AS (SELECT 1 UNION BY NAME SELECT * FROM x) FROM x", "x"),
     ("postgres", [], "WITH x AS (SELECT * FROM y), y AS (SELECT 1) SELECT * FROM x", "y"),
 ]
 OTHERS_REFUSED = [
@@ -74,6 +75,20 @@ OTHERS_REFUSED = [
     ("spark", "SELECT reflect('java.lang.System', 'exit', 0)"),
     ("spark", "SELECT * FROM csv.`/etc/passwd`"),
     ("hive", "SELECT TRANSFORM (id) USING '/bin/sh' FROM orders"),
+    ("hive", "SELECT '${env:HOME}'"),
+    ("spark", "SELECT `${env:HOME}` FROM orders"),
+    ("spark", "SELECT 1 -- ${env:HOME}"),
+    ("clickhouse", "SELECT id FROM orders WHERE id IN (secrets)"),
+    ("clickhouse", "SELECT id FROM orders WHERE id NOT IN ((shop.secrets))"),
+    ("clickhouse", "WITH secrets AS x SELECT 1 IN (x)"),
+    ("oracle", "SELECT tickets.NEXTVAL FROM dual"),
+    ("oracle", "SELECT tickets.nextval, x.nextval FROM (SELECT 1 AS nextval FROM dual) x"),
+    ("oracle", "SELECT package.evil FROM orders"),
+    ("oracle", "SELECT user FROM dual"),
+    ("snowflake", "SELECT shop.public.tickets.nextval"),
+    ("snowflake", "SELECT current_account"),
+    ("tsql", "SELECT user"),
+    ("trino", "SELECT 0x1F"),
 ]
 OTHERS_READ = [
     ("clickhouse", "SELECT toStartOfMonth(d) AS m, uniq(id) FROM orders GROUP BY m ORDER BY m"),
@@ -144,8 +159,56 @@ def test_a_name_after_a_dot_is_a_column_in_postgres() -> None:
     check_query(sql, "postgres", readable=["orders"], columns={"discounted"})
     with pytest.raises(UnreadableQuery, match="no such column"):
         check_query(sql, "postgres", readable=["orders"], columns={"id"})
+    for sql in (
+        "SELECT o.discounted AS discounted FROM orders o",
+        "SELECT o.discounted FROM orders o, (SELECT 1 AS discounted) AS x",
+        "SELECT 1 AS discounted FROM orders o ORDER BY o.discounted",
+        "SELECT j.discounted FROM (orders o CROSS JOIN orders p) AS j, (SELECT 1 AS discounted) x",
+        "SELECT s.discounted FROM (SELECT o.* FROM orders o) AS s, (SELECT 1 AS discounted) AS x",
+    ):
+        with pytest.raises(UnreadableQuery, match="no such column"):
+            check_query(sql, "postgres", readable=["orders"], columns={"id"})
     given = "SELECT o.n FROM (SELECT count(*) AS n FROM orders) AS o"
     check_query(given, "postgres", readable=["orders"], columns={"id"})
+
+
+GIVEN = [
+    "SELECT t.n FROM (SELECT count(*) FROM orders) AS t(n)",
+    "SELECT s.x, s.id FROM (SELECT * FROM (SELECT id AS x FROM orders) q, orders o) AS s",
+    "SELECT s.id, s.n FROM (SELECT o.*, 1 AS n FROM orders o) AS s",
+    "SELECT u.y FROM (SELECT id AS y FROM orders UNION SELECT id FROM orders) AS u",
+    "SELECT l.m FROM orders o, LATERAL (SELECT max(id) AS m FROM orders p WHERE p.id = o.id) l",
+    "SELECT v.a, v.column2 FROM (VALUES (1, 2)) AS v(a)",
+    "SELECT z.a, z.b FROM unnest(ARRAY[1]) WITH ORDINALITY AS z(a, b)",
+    "SELECT z.z, z.ordinality FROM unnest(ARRAY[1]) WITH ORDINALITY AS z",
+    "SELECT e.value, k.key FROM jsonb_array_elements('[]') AS e, json_each('{}') AS k",
+    "SELECT r.a, j.b FROM json_to_record('{}') AS r(a int), "
+    "JSON_TABLE('[1]', '$[*]' COLUMNS (b int PATH '$')) AS j",
+    "SELECT j.id FROM (orders o CROSS JOIN orders p) AS j",
+    "WITH RECURSIVE c(d) AS (SELECT 0 UNION ALL SELECT c.d + 1 FROM c) SELECT c.d FROM c",
+    "WITH a AS (SELECT id AS b FROM orders), c AS (SELECT * FROM a) SELECT c.b FROM c",
+    "SELECT g.id FROM (SELECT g.* FROM orders g) AS g",
+    "SELECT min(o.id) AS xmin FROM orders o ORDER BY xmin",
+]
+
+
+@pytest.mark.parametrize("sql", GIVEN)
+def test_what_a_query_gives_itself_may_stand_after_a_dot(sql: str) -> None:
+    check_query(sql, "postgres", readable=["orders"], columns={"id"})
+
+
+def test_a_long_chain_of_expressions_is_told() -> None:
+    chain = "".join(f", a{n} AS (SELECT * FROM a{n - 1})" for n in range(1, 600))
+    with pytest.raises(UnreadableQuery, match="build on each other"):
+        check_query(f"WITH a0 AS (SELECT 1 AS x){chain} SELECT z.x FROM a599 AS z", "postgres")
+
+
+def test_in_oracle_every_name_is_a_column() -> None:
+    sql = "SELECT o.id, total, n FROM orders o, (SELECT count(*) AS n FROM orders) WHERE rownum < 5"
+    check_query(sql, "oracle", readable=["orders"], columns={"id", "TOTAL"})
+    for sql in ("SELECT evil FROM dual", "SELECT orders.evil FROM orders"):
+        with pytest.raises(UnreadableQuery, match="no such column"):
+            check_query(sql, "oracle", readable=["orders"], columns={"id"})
 
 
 class StoppedError(Exception):

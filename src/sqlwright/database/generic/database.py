@@ -185,7 +185,8 @@ class SqlalchemyDatabase(ServedDatabase):
         named = {one.name for one in tables}
         if usual:
             named |= {f"{usual}.{one.name}" for one in tables if not one.namespace}
-        check_query(sql, self._dialect, readable=named, own=self._own, stop=stop)
+        columns = {column.name for one in tables for column in one.columns}
+        check_query(sql, self._dialect, readable=named, columns=columns, own=self._own, stop=stop)
 
     def _request(self, limits: Limits) -> dict[str, Any]:
         request = self._limited(limits)

@@ -2,48 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlwright.schema import fold_name
 from sqlwright.sql.guards.nodes import called_name
 from sqlwright.sql.guards.rules import Own, Rules
+from sqlwright.sql.guards.tables import expression_read
 from sqlwright.sql.tokens import UnreadableQuery
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_OF_FUNCTIONS = frozenset({"key", "ordinality", "value"})
-"""Columns of what PostgreSQL's own table functions give."""
+_BESIDE = frozenset({"level", "rowid", "rownum"})
+"""Names that Oracle has beside columns, which call nothing of the database's own."""
+_GIVEN = {
+    **dict.fromkeys(("json_each", "json_each_text"), ("key", "value")),
+    **dict.fromkeys(("jsonb_each", "jsonb_each_text"), ("key", "value")),
+    **dict.fromkeys(("json_array_elements", "json_array_elements_text"), ("value",)),
+    **dict.fromkeys(("jsonb_array_elements", "jsonb_array_elements_text"), ("value",)),
+}
+"""Columns of what PostgreSQL's own table functions give, where it isn't the alias."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The names that may stand after a dot without calling a function."""
+
+    names: tuple[str, ...] = ()
+    """In their order; empty for one that can't be told."""
+    whole: bool = True
+    """The names are all that there are, so the order counts."""
+    stored: bool = False
+    """Beside them, any column of a stored table."""
+
+    def renamed(self, listed: tuple[str, ...]) -> _Row:
+        """The row with an alias's own names for its first columns."""
+        rest = self.names[len(listed) :] if self.whole else ()
+        return _Row(listed + rest, self.whole, self.stored) if listed else self
 
 
 def check_columns(tree: exp.Expr, rules: Rules, columns: Container[str] | None, own: Own) -> None:
     """Raise UnreadableQuery for columns that are none.
 
     In PostgreSQL `t.f` calls f on the row of t where t has no column f, or on t's value where t is
-    what a function gives. So after the alias of a function stands a column that the alias names, or
-    that a function of the database's own is known to give; after any other, where the columns of
-    the listed tables are known, one of these or a name that the query gives itself, and no function
-    of the database's own that takes a row. Of PostgreSQL's own functions those that take a row are
-    harmless, all but some whose names begin with pg_."""
+    what a function gives. So after a name stands what every source of that name in the query has:
+    of a stored table, where the columns of the listed tables are known, one of these; of a query
+    within this one, a name that it gives; of a function, the column that its alias names, or those
+    that one of the database's own is known to give. A stored column called like a function of the
+    database's own that takes a row is none after a dot: another table of the query may lack it. In
+    Oracle a name that is no column's calls a function, with a dot or without: it is held to the
+    same."""
     from sqlglot import exp
 
     given = {_folded(alias.args["alias"], rules) for alias in tree.find_all(exp.Alias)}
     given |= {name for alias in tree.find_all(exp.TableAlias) for name in _columns(alias, rules)}
-    sources = _sources(tree, rules, own) if rules.attributes_call else {}
+    sources = _Sources(tree, rules, own) if rules.attributes_call or rules.names_call else None
     for column in tree.find_all(exp.Column):
         if not isinstance(column.this, exp.Identifier):
             continue  # all columns, or a function behind its namespace
         name = _folded(column.this, rules)
-        known = name not in rules.own_columns or name in given
-        if rules.attributes_call and column.table:
-            of_function = sources.get(_folded(column.args["table"], rules), frozenset[str]())
-            if of_function is not None:
-                known = name in of_function or name in _OF_FUNCTIONS
-            else:
-                known &= fold_name(name) not in own.of_rows
-                known &= columns is None or name in given or name in columns
-                known &= not rules.own_tables.fullmatch(name)
+        if sources is not None and column.table:
+            known = sources.have(_folded(column.args["table"], rules), name, columns)
+        elif rules.names_call:
+            known = name in given | _BESIDE or _is_stored(name, rules, columns)
+        else:
+            known = name not in rules.own_columns or name in given
         if not known:
             written = f"{column.table}.{column.name}" if column.table else column.name
             raise UnreadableQuery(
@@ -51,65 +76,166 @@ def check_columns(tree: exp.Expr, rules: Rules, columns: Container[str] | None, 
             )
 
 
+def _is_stored(name: str, rules: Rules, columns: Container[str] | None) -> bool:
+    """True if a folded name may be that of a stored table's column."""
+    if name in rules.own_columns:
+        return False
+    return columns is None or name in columns or (rules.names_call and name.upper() in columns)
+
+
+class _Sources:
+    """The sources that names before a dot stand for, anywhere in a query."""
+
+    def __init__(self, tree: exp.Expr, rules: Rules, own: Own) -> None:
+        from sqlglot import exp
+
+        self._rules, self._own = rules, own
+        self._named: dict[str, list[exp.Expr]] = {}
+        self._rows: dict[int, _Row] = {}
+        for node in tree.find_all(exp.Table, exp.Subquery, exp.Values, exp.Lateral, exp.Unnest):
+            named = _alias(node) or node.this
+            if isinstance(named, exp.Anonymous) and self._own_columns(node):
+                named = named.args["this"]  # without an alias the function's name is one
+            if isinstance(named, (exp.Identifier, str)):
+                self._named.setdefault(_folded(named, rules), []).append(node)
+
+    def have(self, source: str, name: str, columns: Container[str] | None) -> bool:
+        """True if each source of that name has such a column."""
+        if self._rules.attributes_call and self._rules.own_tables.fullmatch(name):
+            return False
+        stored = _is_stored(name, self._rules, columns) and fold_name(name) not in self._own.of_rows
+        rows = [self._row(node) for node in self._named.get(source, ())]
+        return bool(rows) and all(name in row.names or (row.stored and stored) for row in rows)
+
+    def _row(self, node: exp.Expr) -> _Row:
+        found = self._rows.get(id(node))
+        if found is None:
+            self._rows[id(node)] = _Row()  # what is looked at within itself has no columns yet
+            alias = node.args.get("alias")
+            listed = tuple(_columns(alias, self._rules)) if alias is not None else ()
+            found = self._rows[id(node)] = self._unnamed(node).renamed(listed)
+        return found
+
+    def _unnamed(self, node: exp.Expr) -> _Row:
+        """The columns of a source but for the names that its alias gives them."""
+        from sqlglot import exp
+
+        if isinstance(node, exp.Subquery):
+            return self._inner(node.this)
+        if isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
+            return self._inner(node.this)
+        if isinstance(node, exp.Values):
+            width = len(node.expressions[0].expressions) if node.expressions else 0
+            return _Row(tuple(f"column{number}" for number in range(1, width + 1)))
+        if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+            expression = expression_read(node, self._rules)
+            if expression is None:
+                return _Row(stored=True, whole=False)
+            alias = expression.args["alias"]
+            return self._inner(expression.this).renamed(tuple(_columns(alias, self._rules)))
+        return self._given(node)
+
+    def _given(self, node: exp.Expr) -> _Row:
+        """The columns of what a function gives."""
+        from sqlglot import exp
+
+        alias, called = _alias(node), node if isinstance(node, exp.Unnest) else node.this
+        own = self._own_columns(node)
+        if own:
+            return _Row(tuple(sorted(own)), whole=False)
+        names = _GIVEN.get(fold_name(called.name), ()) if isinstance(called, exp.Anonymous) else ()
+        if isinstance(called, exp.JSONTable):
+            found = called.find_all(exp.JSONColumnDef)
+            names = tuple(_folded(one.this, self._rules) for one in found if one.this is not None)
+        if not names and alias is not None:
+            names = (_folded(alias, self._rules),)
+        offset = called.args.get("offset") or node.args.get("offset")
+        if offset or node.args.get("ordinality"):
+            # The parser takes the last name of an alias's list for that of the number.
+            named = isinstance(offset, exp.Identifier)
+            names += (_folded(offset, self._rules) if named else "ordinality",)
+        return _Row(names)
+
+    def _own_columns(self, node: exp.Expr) -> frozenset[str]:
+        """The columns of a function of the database's own that a node reads like a table."""
+        from sqlglot import exp
+
+        called = node.this.expression if isinstance(node.this, exp.Dot) else node.this
+        if not isinstance(called, exp.Anonymous):
+            return frozenset()
+        return self._own.columns.get(called_name(called), frozenset())
+
+    def _inner(self, query: exp.Expr) -> _Row:
+        """The columns that a query gives, or tables in parentheses."""
+        from sqlglot import exp
+
+        if isinstance(query, (exp.Subquery, exp.Table)):
+            return self._joined([query, *_beside(query)])
+        if isinstance(query, (exp.SetOperation, exp.Paren)):
+            return self._inner(query.this)
+        if isinstance(query, exp.Values):
+            return self._row(query)
+        if not isinstance(query, exp.Select):
+            return _Row()
+        rows = [self._projected(one, query) for one in query.expressions]
+        return _together(rows)
+
+    def _projected(self, one: exp.Expr, query: exp.Select) -> _Row:
+        from sqlglot import exp
+
+        if isinstance(one, exp.Alias):
+            return _Row((_folded(one.args["alias"], self._rules),))
+        source = query.args.get("from_")
+        nodes = [source.this, *_beside(source.this)] if source is not None else []
+        nodes += _beside(query)
+        if isinstance(one, exp.Star):
+            return self._joined(nodes)
+        if isinstance(one, exp.Column) and isinstance(one.this, exp.Star):
+            named = self._named.get(_folded(one.args["table"], self._rules), [])
+            named = [node for node in named if any(node is its for its in nodes)] or named
+            rows = [self._row(node) for node in named]
+            if len(rows) == 1:
+                return rows[0]
+            common = set.intersection(*(set(row.names) for row in rows)) if rows else set[str]()
+            return _Row(tuple(sorted(common)), False, any(row.stored for row in rows))
+        if isinstance(one, exp.Column):
+            return _Row((_folded(one.this, self._rules),))
+        return _Row(("",), stored=isinstance(one, exp.Dot), whole=not isinstance(one, exp.Dot))
+
+    def _joined(self, nodes: Iterable[exp.Expr]) -> _Row:
+        return _together([self._row(node) for node in nodes])
+
+
+def _together(rows: list[_Row]) -> _Row:
+    return _Row(
+        tuple(name for row in rows for name in row.names),
+        all(row.whole for row in rows),
+        any(row.stored for row in rows),
+    )
+
+
+def _beside(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The sources that are joined to a table or query."""
+    for join in node.args.get("joins") or ():
+        yield join.this
+        yield from _beside(join.this)
+    yield from node.args.get("laterals") or ()
+
+
+def _alias(node: exp.Expr) -> exp.Expr | None:
+    """The name that an alias gives a source."""
+    from sqlglot import exp
+
+    alias = node.args.get("alias")
+    named = alias.this if isinstance(alias, exp.TableAlias) else None
+    return named if isinstance(named, exp.Expr) else None
+
+
 def _folded(part: object, rules: Rules) -> str:
     """A name as the engine looks it up."""
     quoted = bool(getattr(part, "quoted", False))
     name = str(getattr(part, "name", part))
     return name if quoted and rules.names == "lower" else fold_name(name)
-
-
-def _sources(tree: exp.Expr, rules: Rules, own: Own) -> dict[str, frozenset[str] | None]:
-    """The names that columns may stand after, each with None where it is a table or query, and with
-    its columns where it is a function. One that is both is a function; one that several functions
-    have, since a query may use it again within, has the columns that they share."""
-    found: dict[str, frozenset[str] | None] = {}
-    for name, columns in _named_sources(tree, rules, own):
-        earlier = found.get(name)
-        found[name] = columns if columns is None or earlier is None else earlier & columns
-    return found
-
-
-def _named_sources(
-    tree: exp.Expr, rules: Rules, own: Own
-) -> Iterator[tuple[str, frozenset[str] | None]]:
-    """The same one by one, tables and queries first."""
-    from sqlglot import exp
-
-    kinds = (exp.Table, exp.Subquery, exp.CTE, exp.Values, exp.Lateral, exp.Unnest)
-    found = [(_is_function(node), node) for node in tree.find_all(*kinds)]
-    for called, node in sorted(found, key=lambda one: one[0]):
-        alias = node.args.get("alias")
-        named = node.this if alias is None else alias.this
-        given = _given(node, own)
-        if given and isinstance(named, exp.Anonymous):
-            named = named.args["this"]  # without an alias the function's name is one
-        if named is None or isinstance(named, (exp.Query, exp.Func)):
-            continue
-        name = _folded(named, rules)
-        given |= {name, *(_columns(alias, rules) if alias is not None else ())}
-        offset = node.args.get("offset")
-        given |= {_folded(offset, rules)} if isinstance(offset, exp.Expr) else set()
-        yield name, given if called else None
-
-
-def _given(node: exp.Expr, own: Own) -> frozenset[str]:
-    """The columns of a function of the database's own that a node reads like a table."""
-    from sqlglot import exp
-
-    called = node.this.expression if isinstance(node.this, exp.Dot) else node.this
-    if not isinstance(called, exp.Anonymous):
-        return frozenset()
-    return own.columns.get(called_name(called), frozenset())
-
-
-def _is_function(node: exp.Expr) -> bool:
-    from sqlglot import exp
-
-    if isinstance(node, exp.Unnest):
-        return True
-    if isinstance(node, exp.Lateral):
-        return not isinstance(node.this, exp.Subquery)
-    return isinstance(node, exp.Table) and isinstance(node.this, exp.Func)
 
 
 def _columns(alias: exp.Expr, rules: Rules) -> Iterator[str]:

@@ -25,9 +25,14 @@ _BEFORE_PARENTHESES = words(
 )
 """Words that may stand before a parenthesis without calling anything."""
 _AFTER = {
+    "against": words(")"),
+    "bernoulli": words("tablesample sample"),
+    "exclude": words("*"),
     "filter": words(")"),
     "over": words(") nulls"),
+    "reservoir": words("tablesample sample"),
     "sets": words("grouping"),
+    "system": words("tablesample sample"),
     "within": words(")"),
     "zone": words("time"),
 }
@@ -55,6 +60,8 @@ _STATEMENTS = words(
 )
 _SHOWING = words("desc describe explain pivot show summarize table unpivot")
 """Statements that some engines read within parentheses."""
+_FORMS = words("is nfc nfd nfkc nfkd")
+"""Words before NORMALIZED where that isn't a name."""
 _IN_TYPES = words("array precision unsigned varying with without zone")
 _NAMES = frozenset({"word", "quoted"})
 
@@ -89,6 +96,10 @@ def _check_start(tokens: Sequence[SqlToken]) -> None:
         raise UnreadableQuery(f"a query starts with SELECT or WITH, not {first.text[:40]!r}")
 
 
+def _word(tokens: Sequence[SqlToken], index: int) -> str:
+    return tokens[index].word if index >= 0 else ""
+
+
 def _follows(tokens: Sequence[SqlToken], index: int, text: str) -> bool:
     return index > 0 and tokens[index - 1].text == text
 
@@ -120,7 +131,7 @@ def _check_type(tokens: Sequence[SqlToken], index: int, rules: Rules, own: Own) 
     last = index
     while last + 2 < len(tokens) and tokens[last + 1].text == ".":
         last += 2
-    known = last == index and _plain(named, rules) in rules.types
+    known = last == index and _written(named, rules) in rules.types
     if (not known and own_name(tokens, last, rules) not in own.types) or named.kind == "text":
         raise UnsafeQuery(f"casting to {named.text[:60]} is not allowed")
 
@@ -140,7 +151,8 @@ def _check_clauses(tokens: Sequence[SqlToken]) -> None:
         locks = token.word == "for" and after.word in {"update", "share", "no", "key"}
         if locks or (token.word == "lock" and after.word == "in"):
             raise UnsafeQuery("a query may not lock what it reads")
-        if token.word == "value" and after.word == "for":
+        of_sequence = token.text == "." and after.name in {"currval", "nextval"}
+        if of_sequence or (token.word == "value" and after.word == "for"):
             raise UnsafeQuery("a query may not use a sequence")
         if after.word == "join" and (
             token.word in {"select", "distinct"} or token.text in {",", "("}
@@ -148,6 +160,10 @@ def _check_clauses(tokens: Sequence[SqlToken]) -> None:
             raise UnreadableQuery("JOIN stands between two tables")
         if token.text == "(" and after.word in _SHOWING:
             raise UnsafeQuery(f"a query may not contain {after.word.upper()}")
+        if after.word == "normalized" and (
+            token.word in _FORMS or (token.word == "not" and _word(tokens, index - 1) == "is")
+        ):
+            raise UnsafeQuery("the forms of Unicode aren't looked at")  # it can't be interrupted
         named = _follows(tokens, index, ".") or (index > 0 and tokens[index - 1].word == "as")
         if token.word == "values" and after.text != "(" and after.word != "row" and not named:
             raise UnreadableQuery("VALUES is a name only in quotes")
@@ -172,19 +188,27 @@ def _check_calls(tokens: Sequence[SqlToken], rules: Rules, own: Own) -> None:
             raise UnsafeQuery(f"{before.text[:60]} is a function of the database's own")
         earlier = tokens[index - 2] if index > 1 else SqlToken("", "")
         if "." not in name and (
-            before.word in _BEFORE_PARENTHESES
+            (before.word in _BEFORE_PARENTHESES and before.word not in rules.not_reserved)
             or before.word in rules.keywords
             or (earlier.word or earlier.text) in _AFTER.get(before.word, ())
-            or name in rules.types
+            or (before.word == "columns" and _is_of_json_table(tokens, index - 1))
+            or (name in rules.types and name not in rules.unsized)
         ):
             continue
         if not named and name not in rules.functions and name not in rules.table_functions:
             refuse_call(name, rules)
 
 
+def _is_of_json_table(tokens: Sequence[SqlToken], index: int) -> bool:
+    """True for COLUMNS after a path or what is passed: elsewhere that may be a function's name."""
+    earlier = tokens[index - 1]
+    named = index > 1 and tokens[index - 2].word == "as"
+    return named or earlier.kind == "text" or earlier.text == ")"
+
+
 def _called(tokens: Sequence[SqlToken], index: int, rules: Rules) -> str:
     """The function's name, with its namespace where it has one."""
-    name = _plain(tokens[index], rules)
+    name = _written(tokens[index], rules)
     if not _follows(tokens, index, "."):
         return name
     before = tokens[index - 2] if index > 1 else SqlToken("", "")
@@ -194,8 +218,8 @@ def _called(tokens: Sequence[SqlToken], index: int, rules: Rules) -> str:
     return f"{before.name if alone else ''}.{name}"
 
 
-def _plain(token: SqlToken, rules: Rules) -> str:
-    """A name as the engine's own are listed. In quotes it may be another than without."""
+def _written(token: SqlToken, rules: Rules) -> str:
+    """A name as the engine looks it up: in some, what is quoted isn't folded."""
     if token.kind == "quoted" and rules.names == "lower":
         return token.text[1:-1]
     return token.name

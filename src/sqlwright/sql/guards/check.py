@@ -51,7 +51,10 @@ def check_text(
             names.add(read_name(node, tables, rules))
             read.add(tuple(part.name for part in node.parts))
     check_sources(tokens, read)
-    check_columns(tree, rules, columns, folded)
+    try:
+        check_columns(tree, rules, columns, folded)
+    except RecursionError:
+        raise UnreadableQuery("too many expressions of the query build on each other") from None
     return frozenset(names)
 
 

@@ -66,7 +66,6 @@ _FUNCTIONS = words(
     try_strptime typeof ucase unbin unhex unicode union_extract union_tag union_value unnest
     url_decode url_encode uuid uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7 wavg week
     weekday weekofyear weighted_avg xor year yearweek
-    bernoulli exclude reservoir system
     """
 )
 _TABLE_FUNCTIONS = words("generate_series json_each json_tree range repeat unnest")
@@ -126,12 +125,12 @@ def rules(dialect: Dialect) -> Rules:
     """The rules of DuckDB."""
     return Rules(
         dialect=dialect,
-        lexicon=standard(_OPERATORS, ":: := ( ) [ ] { } , . :"),
+        lexicon=standard(_OPERATORS, ":: := ( ) [ ] { } , . :", groups=True),
         functions=ordinary.FUNCTIONS | _FUNCTIONS,
         table_functions=_TABLE_FUNCTIONS,
         types=ordinary.TYPES | _TYPES,
         dangerous=_DANGEROUS,
-        keywords=words("exclude ilike glob qualify replace row"),
+        keywords=words("ilike glob qualify replace row"),
         suggestions=_SUGGESTIONS,
         words=ordinary.WORDS | _WORDS,
         names="blind",

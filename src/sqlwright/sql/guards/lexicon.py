@@ -14,9 +14,8 @@ from sqlwright.sql.tokens import SqlToken, UnreadableQuery
 
 _LINE_END = r"[^\n\r]*(?=\r?\n|\Z)"
 _BLOCK = r"/\*(?![!+]|[mM]!)(?:(?!/\*|\*/).)*\*/"
-_NUMBER = r"""(?:0[xX][0-9A-Fa-f]+
-    |(?:[0-9]+(?:_[0-9]+)*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-    (?![A-Za-z0-9_$.\u0080-\U0010ffff])"""
+_DIGITS, _GROUPS = "[0-9]+", "[0-9]+(?:_[0-9]+)*"
+_HEXADECIMAL = "0x[0-9A-Fa-f]+|"
 _WORD = r"[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*+(?!\$)"
 _SIGNS = "+-*/<>=~!@#%^&|`?"
 """Characters of operators, for engines that read as many of them as stand together."""
@@ -32,9 +31,18 @@ class Lexicon:
     operators: frozenset[str]
     runs: bool
     """Signs that stand together are one operator, known or not."""
+    replaced: str = ""
+    """A sign that some engines replace by a setting or the environment's before they read."""
 
 
-def _pattern(comment: str, text: str, quoted: str, refused: str) -> re.Pattern[str]:
+def _number(digits: str, hexadecimal: str = "") -> str:
+    """Numbers, and nothing right after them. Those that an engine, or an older version of it, takes
+    for a number and a name beside it, or for one name, aren't cut: 0x1F, 0X1F, 1_000."""
+    return rf"""(?:{hexadecimal}(?:{digits}(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+        (?![A-Za-z0-9_$.\u0080-\U0010ffff])"""
+
+
+def _pattern(comment: str, text: str, quoted: str, refused: str, number: str) -> re.Pattern[str]:
     return re.compile(
         rf"""
           (?P<space>[ \t\n\r]+)
@@ -43,7 +51,7 @@ def _pattern(comment: str, text: str, quoted: str, refused: str) -> re.Pattern[s
         | (?P<blob>[xX]'[0-9A-Fa-f]*'|[bB]'[01]*')
         | (?P<text>{text})
         | (?P<quoted>{quoted})
-        | (?P<number>{_NUMBER})
+        | (?P<number>{number})
         | (?P<word>{_WORD})
         | (?P<end>;)
         | (?P<mark>::|:=|[(){{}}\[\],.:])
@@ -53,13 +61,15 @@ def _pattern(comment: str, text: str, quoted: str, refused: str) -> re.Pattern[s
     )
 
 
-def standard(operators: str, marks: str) -> Lexicon:
-    """PostgreSQL's tokens, or those of who took its lexer over."""
+def standard(operators: str, marks: str, *, groups: bool) -> Lexicon:
+    """PostgreSQL's tokens, or those of who took its lexer over; with `groups` digits may stand in
+    groups."""
     pattern = _pattern(
         rf"--{_LINE_END}",
         r"'(?:[^']|'')*+'|[eE]'(?:[^'\\]|\\[^']|'')*+'",
         r'"(?:[^"]|"")++"',
         r"[uU]&['\"]",
+        _number(_GROUPS if groups else _DIGITS),
     )
     return Lexicon(pattern, frozenset((operators + " " + marks).split()), runs=True)
 
@@ -71,6 +81,7 @@ def backslashed(operators: str, marks: str) -> Lexicon:
         r"'(?:[^'\\]|\\[^']|'')*+'|\"(?:[^\"\\]|\\[^\"]|\"\")*+\"",
         r"`(?:[^`]|``)++`",
         r"\#|@|:=|\\",
+        _number(_DIGITS, _HEXADECIMAL),
     )
     return Lexicon(pattern, frozenset((operators + " " + marks).split()), runs=False)
 
@@ -83,12 +94,16 @@ def plain(operators: str, marks: str, *, brackets: bool) -> Lexicon:
         r"'(?:[^'\\]|'')*+'",
         r'"[^"\\]++"|`[^`\\]++`' + (r"|\[[^\[\]\\]++\]" if brackets else ""),
         r"\#|@|:=|\\|\{|\}|[bBrRnN]'|\$",
+        _number(_DIGITS),
     )
-    return Lexicon(pattern, frozenset((operators + " " + marks).split()), runs=False)
+    signs = frozenset((operators + " " + marks).split())
+    return Lexicon(pattern, signs, runs=False, replaced="${")
 
 
 def cut(sql: str, lexicon: Lexicon) -> list[SqlToken]:
     """The tokens without space, comments and final semicolons. Raises UnsafeQuery."""
+    if lexicon.replaced and lexicon.replaced in sql:
+        raise UnsafeQuery(f"{lexicon.replaced} may stand for a setting and isn't allowed")
     tokens: list[SqlToken] = []
     at = 0
     while at < len(sql):

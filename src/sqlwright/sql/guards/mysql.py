@@ -34,7 +34,7 @@ _FUNCTIONS = words(
     weekofyear weight_string year yearweek
     st_area st_astext st_contains st_distance st_distance_sphere st_geomfromtext st_intersects
     st_length st_within st_x st_y point
-    match against values
+    match values
     """
 ) - {"row_count_over", "values", "insert"}
 _ABSENT = words("chr corr covar_pop covar_samp trunc")
@@ -96,10 +96,11 @@ def rules(dialect: Dialect) -> Rules:
         table_functions=_TABLE_FUNCTIONS,
         types=ordinary.TYPES | _TYPES,
         dangerous=_DANGEROUS,
-        keywords=words("against columns div match mod regexp rlike row xor"),
+        keywords=words("div match mod regexp rlike row xor"),
         suggestions=_SUGGESTIONS,
         words=ordinary.WORDS | _WORDS,
         names="exact",
         blind_functions=True,
+        not_reserved=words("array cube materialized notnull offset only overlaps rollup similar"),
         empty_tables=words("dual"),
     )

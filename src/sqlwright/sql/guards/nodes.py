@@ -103,8 +103,19 @@ def check_node(node: exp.Expr, rules: Rules, own: Own) -> None:
             raise UnsafeQuery("(x).name may call a function")
     elif isinstance(node, (exp.Select, exp.Table)):
         _check_parts(node)
-    elif isinstance(node, exp.In) and node.args.get("field") and rules.dialect.name != "duckdb":
-        raise UnsafeQuery("IN may only be followed by parentheses")  # else it reads a table
+    elif isinstance(node, exp.In):
+        _check_in(node, rules)
+
+
+def _check_in(node: exp.In, rules: Rules) -> None:
+    """`x IN name` reads a table in some engines, `x IN (name)` in ClickHouse, too."""
+    from sqlglot import exp
+
+    if node.args.get("field") and rules.dialect.name != "duckdb":
+        raise UnsafeQuery("IN may only be followed by parentheses")
+    members = [one.unalias().unnest() for one in node.expressions]
+    if rules.members_read and len(members) == 1 and isinstance(members[0], exp.Column):
+        raise UnsafeQuery("IN (name) may read a table; write = instead")
 
 
 def _check_parts(node: exp.Expr) -> None:
@@ -154,7 +165,9 @@ def _check_type(node: exp.DataType, rules: Rules, own: Own) -> None:
     from sqlglot import exp
 
     kind = node.args.get("kind")
-    if getattr(node.this, "name", "") in _UNUSUAL_TYPES or isinstance(node, exp.PseudoType):
+    if getattr(node.this, "name", "") in _UNUSUAL_TYPES or isinstance(
+        node, (exp.PseudoType, exp.ObjectIdentifier)
+    ):
         if isinstance(kind, exp.Dot):
             named = ".".join(map(_written, (kind.this, kind.expression)))
         else:

@@ -48,11 +48,16 @@ _TYPES = words(
 )
 _WORDS = words(
     """
-    attach call copy current_role current_user describe exec execute format grant handler install
+    attach call copy current_account current_available_roles current_catalog current_client
+    current_database current_ip_address current_region current_role current_schema current_schemas
+    current_session current_statement current_transaction current_user current_version
+    current_warehouse describe exec execute format grant handler install
     kill load lock openquery openrowset opendatasource outfile pivot pragma prewhere procedure
     readonly session_user settings show summarize system_user unpivot use
     """
 ) - {"format"}
+_USER = words("exasol fabric oracle redshift teradata tsql")
+"""Dialects in which USER without quotes is the login's name."""
 _OPERATORS = "+ - * / % ^ < > = == <= >= <> != || && & | ~ << >> ! -> ->> => <=>"
 _FOLDED: dict[str, Names] = {"lower": "lower", "upper": "blind", "blind": "blind"}
 _SUGGESTIONS: dict[str, str] = {}
@@ -79,8 +84,10 @@ def rules(dialect: Dialect) -> Rules:
         ),
         keywords=words("except ilike match qualify regexp rlike row top"),
         suggestions=_SUGGESTIONS,
-        words=ordinary.WORDS | _WORDS,
+        words=ordinary.WORDS | _WORDS | (words("user") if dialect.name in _USER else words("")),
         names="exact" if exact else _FOLDED[dialect.case],
         empty_tables=words("dual"),
+        names_call=dialect.name == "oracle",
+        members_read=True,
         own_tables=re.compile(r"(pg|sqlite|duckdb|sys|v\$|all|dba|user|gv|svv|stl|stv)_.*"),
     )

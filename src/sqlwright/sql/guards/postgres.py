@@ -37,7 +37,7 @@ _FUNCTIONS = words(
     jsonb_path_query_first_tz jsonb_path_query_tz jsonb_pretty jsonb_set jsonb_strip_nulls
     jsonb_to_record jsonb_to_recordset jsonb_typeof justify_days justify_hours justify_interval lcm
     lgamma lower_inc lower_inf make_date make_interval make_time make_timestamp make_timestamptz
-    min_scale mode multirange normalize num_nonnulls num_nulls numnode numrange overlay parse_ident
+    min_scale mode multirange num_nonnulls num_nulls numnode numrange overlay parse_ident
     percentile_cont percentile_disc phraseto_tsquery plainto_tsquery querytree quote_ident
     quote_literal quote_nullable random range_agg range_intersect_agg range_merge regexp_count
     regexp_instr regexp_like regexp_match regexp_matches regexp_split_to_array
@@ -49,7 +49,6 @@ _FUNCTIONS = words(
     translate trim_array trim_scale trunc ts_delete ts_filter ts_headline ts_rank ts_rank_cd
     tsrange tstzrange unistr unnest upper_inc upper_inf uuid_extract_timestamp uuid_extract_version
     uuidv4 uuidv7 websearch_to_tsquery width_bucket xmlagg
-    bernoulli system
     """
 )
 """Without: if, ifnull, log2 and md5's other names, which PostgreSQL doesn't have."""
@@ -70,6 +69,12 @@ _TYPES = words(
     point polygon serial timestamptz timetz tsquery tsrange tstzrange tsvector varbit
     """
 )
+_SIZED = words(
+    """
+    bit bpchar char character dec decimal float interval numeric time timestamp timestamptz timetz
+    varbit varchar
+    """
+)
 _DANGEROUS = re.compile(
     r"pg_.*|lo_.*|dblink.*|.*_to_xml.*|.*_to_xmlschema|cursor_to_.*|query_to_.*|inet_.*|txid_.*|"
     r"binary_upgrade_.*|brin_.*|gin_clean_.*|has_.*_privilege|row_security_active|to_reg.*|"
@@ -78,7 +83,7 @@ _DANGEROUS = re.compile(
     r"ts_lexize|crosstab.*|connectby|normal_rand|xpath.*|xml.*|file_fdw.*|postgres_fdw.*|"
     r"col_description|obj_description|shobj_description|format_type|acl.*|makeaclitem|mxid_age|"
     r"json_populate_.*|jsonb_populate_.*|amcheck.*|bt_.*|heap_.*|page_.*|get_raw_page|fsm_.*|"
-    r"plpgsql_.*|plpython.*|plperl.*|copy_.*|adminpack.*|uuid_generate_.*|suppress_.*"
+    r"normalize|plpgsql_.*|plpython.*|plperl.*|copy_.*|adminpack.*|uuid_generate_.*|suppress_.*"
 )
 _SUGGESTIONS = {
     "charindex": "strpos(x, 'a')",
@@ -133,15 +138,16 @@ def rules(dialect: Dialect) -> Rules:
     """The rules of PostgreSQL."""
     return Rules(
         dialect=dialect,
-        lexicon=standard(_OPERATORS, ":: ( ) [ ] , . :"),
+        lexicon=standard(_OPERATORS, ":: ( ) [ ] , . :", groups=False),
         functions=(ordinary.FUNCTIONS | _FUNCTIONS) - _ABSENT,
         table_functions=_TABLE_FUNCTIONS,
         types=ordinary.TYPES | _TYPES,
         dangerous=_DANGEROUS,
-        keywords=words("columns ilike overlaps row"),
+        keywords=words("ilike overlaps row"),
         suggestions=_SUGGESTIONS,
         words=ordinary.WORDS | _WORDS,
         names="lower",
+        unsized=(ordinary.TYPES | _TYPES) - _SIZED,
         own_tables=re.compile(r"pg_.*"),
         own_columns=words("cmax cmin ctid tableoid xmax xmin"),
         attributes_call=True,

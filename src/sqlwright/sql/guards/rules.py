@@ -45,6 +45,10 @@ class Rules:
     names: Names
     """The comparison of two names: after folding one without quotes, whatever their case, or as
     they are written."""
+    not_reserved: frozenset[str] = field(default=frozenset())
+    """Words that others may write before a parenthesis, and that are names of functions here."""
+    unsized: frozenset[str] = field(default=frozenset())
+    """Types that have no size, so what stands in parentheses after one of them is a call's."""
     own_tables: re.Pattern[str] = NOTHING
     """Tables of the engine's own, without a namespace."""
     own_columns: frozenset[str] = field(default=frozenset())
@@ -55,6 +59,10 @@ class Rules:
     """Functions are looked for whatever their case, though tables aren't."""
     attributes_call: bool = False
     """x.f may call f(x)."""
+    names_call: bool = False
+    """A name that is no column's may call a function without parameters."""
+    members_read: bool = False
+    """x IN (name) may read a table."""
 
 
 @dataclass(frozen=True, slots=True)

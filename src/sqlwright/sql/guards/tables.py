@@ -29,7 +29,7 @@ def read_name(node: exp.Expr, readable: frozenset[str], rules: Rules) -> str:
     if not parts or not all(isinstance(part, exp.Identifier) for part in parts):
         raise UnsafeQuery("a query may only read what an identifier names")
     *places, name = (_folded(part, rules) for part in parts)
-    if not places and _is_expression(node, name, rules):
+    if expression_read(node, rules) is not None:
         return name
     if not places and fold_name(name) in rules.empty_tables and not parts[0].args.get("quoted"):
         return name
@@ -54,9 +54,19 @@ def _folded(part: exp.Expr, rules: Rules) -> str:
     return fold_name(name)
 
 
-def _is_expression(node: exp.Expr, name: str, rules: Rules) -> bool:
-    """True if a common table expression of that name is in scope: one of a query around the node,
-    before the one that the node is in; that one itself in the recursive part of a union."""
+def expression_read(node: exp.Expr, rules: Rules) -> exp.Expr | None:
+    """The common table expression that a table's node reads: one of a query around the node, before
+    the one that the node is in; that one itself in the recursive part of a union. None where it
+    reads none."""
+    from sqlglot import exp
+
+    parts = node.parts if isinstance(node, exp.Table) else ()
+    if len(parts) != 1 or not isinstance(parts[0], exp.Identifier):
+        return None
+    return _in_scope(node, _folded(parts[0], rules), rules)
+
+
+def _in_scope(node: exp.Expr, name: str, rules: Rules) -> exp.Expr | None:
     from sqlglot import exp
 
     below: exp.Expr = node
@@ -65,39 +75,47 @@ def _is_expression(node: exp.Expr, name: str, rules: Rules) -> bool:
     while above is not None:
         path.append(above)
         if isinstance(above, exp.With):
-            for expression in above.expressions:
-                if expression is below:
-                    return (
-                        _folded_alias(expression, rules) == name
-                        and bool(above.args.get("recursive"))
-                        and _is_recursive_part(expression, path)
-                    ) or _of_outer_query(above, name, rules)
-                if _folded_alias(expression, rules) == name:
-                    return True
-            return False
+            return _before(above, below, path, name, rules)
         having = above.args.get("with_")
         beside = having.expressions if having is not None and having is not below else ()
-        if any(_folded_alias(cte, rules) == name for cte in beside):
-            return True
+        for expression in beside:
+            if _folded_alias(expression, rules) == name:
+                return expression if isinstance(expression, exp.Expr) else None
         below, above = above, above.parent
-    return False
+    return None
 
 
-def _of_outer_query(having: exp.Expr, name: str, rules: Rules) -> bool:
-    """The same question for the query that has a WITH list."""
-    query = having.parent
-    return query is not None and _is_expression(query, name, rules)
+def _before(
+    having: exp.Expr, below: exp.Expr, path: list[exp.Expr], name: str, rules: Rules
+) -> exp.Expr | None:
+    """The same for a node within an expression of a WITH list: `below`."""
+    for expression in having.expressions:
+        if expression is below:
+            itself = (
+                _folded_alias(expression, rules) == name
+                and bool(having.args.get("recursive"))
+                and _is_recursive_part(expression, path)
+            )
+            query = having.parent
+            if itself or query is None:
+                return below if itself else None
+            return _in_scope(query, name, rules)
+        if _folded_alias(expression, rules) == name:
+            return expression if isinstance(expression, type(below)) else None
+    return None
 
 
 def _is_recursive_part(expression: exp.Expr, path: list[exp.Expr]) -> bool:
     """True if the path up from a node to its expression is through the right side of the union
-    that the expression is."""
+    that the expression is. A union by name is no recursion: there the name is a stored table's."""
     from sqlglot import exp
 
     body = expression.this
     while isinstance(body, (exp.Subquery, exp.Paren)):
         body = body.this
-    return isinstance(body, exp.Union) and any(body.expression is step for step in path)
+    if not isinstance(body, exp.Union) or body.args.get("by_name"):
+        return False
+    return any(body.expression is step for step in path)
 
 
 def _folded_alias(cte: exp.Expr, rules: Rules) -> str:
