@@ -120,6 +120,20 @@ class Schema:
         none."""
         return self._by_exact_name.get(name) or self._by_name.get(fold_name(name))
 
+    def spoken(self, table: str) -> str:
+        """A table's name as a question says it: without its namespace, unless another one's is
+        the same then. The name as it is where there is no such table."""
+        return self._spoken.get(table, table)
+
+    @cached_property
+    def _spoken(self) -> Mapping[str, str]:
+        named = Counter(fold_name(table.own_name) for table in self.tables)
+        return {
+            table.name: table.own_name
+            for table in self.tables
+            if table.namespace and named[fold_name(table.own_name)] == 1
+        }
+
     def column(self, ref: ColumnRef) -> Column | None:
         """The column a reference names, whatever its case; None when there is none."""
         table = self.table(ref.table)

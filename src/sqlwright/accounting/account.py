@@ -275,7 +275,7 @@ class _Work:
 
     def _tables(self, word: str) -> tuple[str, ...]:
         tables = self.schema.tables
-        return tuple(table.name for table in tables if called(word, table.name, table.label))
+        return tuple(table.name for table in tables if called(word, table.own_name, table.label))
 
     def _meant(self, span: Span) -> ValueMatch | None:
         """Of the stored values that a phrase names, the one meant most probably: in a table that

@@ -90,4 +90,4 @@ def _columns(phrase: str, said: Said) -> list[ColumnRef]:
 
 def _is_table(word: str, said: Said) -> bool:
     """True if a table is called so: its things are meant, not a column of their number."""
-    return any(called(word, table.name, table.label) for table in said.schema.tables)
+    return any(called(word, table.own_name, table.label) for table in said.schema.tables)

@@ -46,7 +46,7 @@ class Said:
             found.append((str(ref), _name(ref.column, column.label if column else "")))
         for name in self.facts.tables:
             table = self.schema.table(name)
-            found.append((name, _name(name, table.label if table else "")))
+            found.append((name, _name(self.schema.spoken(name), table.label if table else "")))
         return tuple(found)
 
     @cached_property

@@ -67,7 +67,7 @@ class Groups:
         if not self._schema.has_many_groups or near is None:
             return True
         own_key = sole_key(near, proposal.near.column)
-        if own_key and names_its_table(near.name, proposal.near.column):
+        if own_key and names_its_table(near.own_name, proposal.near.column):
             return False
         if self._same(proposal.near, proposal.far):
             return True

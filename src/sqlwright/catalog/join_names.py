@@ -107,7 +107,7 @@ def _keys_by_form(
             primary = sole_key(table, column.name)
             if not primary and (column.name in table.primary_key or not is_unique(ref)):
                 continue  # part of a key is no key, even where its few values differ
-            owner, parts = words(table.name), words(column.name)
+            owner, parts = words(table.own_name), words(column.name)
             key = _Key(ref, primary, owner, "".join(parts))
             for form, score, reason, exact in _forms(key):
                 forms.setdefault(form, []).append((key, score, reason, exact))
@@ -126,7 +126,7 @@ def _keys_by_form(
 def _prefixes(schema: Schema) -> frozenset[str]:
     """Words that names begin with by custom, as in sbTicker and sbCustomer: more than one table's
     name does, and no table is called by it alone."""
-    names = [words(table.name) for table in schema.tables]
+    names = [words(table.own_name) for table in schema.tables]
     begins = Counter(name[0] for name in names if len(name) > 1)
     alone = {name[0] for name in names if len(name) == 1}
     return frozenset(word for word, tables in begins.items() if tables > 1 and word not in alone)
@@ -197,8 +197,8 @@ def _for_column(
     ref: ColumnRef, table: Table, keys: Forms, prefixes: frozenset[str]
 ) -> list[Proposal]:
     own_key = sole_key(table, ref.column)
-    owner, parts = "".join(words(table.name)), words(ref.column)
-    prefixed = parts[:1] == words(table.name)[:1] and bool(prefixes & {*parts[:1]})
+    owner, parts = "".join(words(table.own_name)), words(ref.column)
+    prefixed = parts[:1] == words(table.own_name)[:1] and bool(prefixes & {*parts[:1]})
     ranges = list(name_spans(ref.column))
     counts = bool(parts) and ref.column[slice(*ranges[-1])].casefold() != parts[-1]
     own_name = parts[-1:] and parts[-1] in KEY_WORDS and "".join(parts[:-1]) == owner

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -19,13 +20,18 @@ from sqlwright.database.duckdb.connection import GuardedConnection, Machine  # n
 from sqlwright.database.duckdb.failures import FAILURES, explain_failure  # noqa: E402
 
 CASES = Path(__file__).parents[2] / "cases"
+
+
+def cases(name: str) -> Any:
+    return yaml.safe_load((CASES / name).read_text(encoding="utf-8"))
+
+
 ATTACKS = [
-    pytest.param(sql, id=f"{file.stem}-{number}")
-    for file in (CASES / "duckdb" / "attacks.yaml", *sorted(CASES.glob("attacks/duckdb/*.yaml")))
-    for number, sql in enumerate(yaml.safe_load(file.read_text(encoding="utf-8")), 1)
-    if isinstance(sql, str)
+    pytest.param(sql, id=f"attacks-{number}")
+    for number, sql in enumerate(cases("duckdb/attacks.yaml"), 1)
 ]
-ACCEPTED = yaml.safe_load((CASES / "duckdb" / "accepted.yaml").read_text(encoding="utf-8"))
+ACCEPTED = cases("duckdb/accepted.yaml")
+SETUP = cases("guard/setup.yaml")
 python_variable = [1]
 
 
@@ -43,6 +49,28 @@ def guarded(attacked: Path) -> Iterator[GuardedConnection]:
     connection = GuardedConnection({"file": str(attacked), "tables": None}, machine)
     yield connection
     connection.close()
+
+
+def test_of_the_tree_checks_attacks_none_does_harm(tmp_path: Path) -> None:
+    file = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        for statement in SETUP["duckdb"]["statements"]:
+            connection.execute(statement)
+        connection.execute("INSERT INTO secrets VALUES (1, 'canary-4711')")
+    machine = Machine(2)
+    machine.set_memory(200_000_000)
+    tables = [*SETUP["readable"], *SETUP["duckdb"]["readable"]]
+    connection = GuardedConnection({"file": str(file), "tables": tables}, machine)
+    before, answered = folder_state(tmp_path), []
+    attacks = [sql for group in cases("attacks/duckdb/attacks.yaml") for sql in group["sql"]]
+    for sql in attacks:
+        with contextlib.suppress(Refused, *FAILURES):
+            assert "canary" not in str(list(connection.execute(sql)[1])), sql
+            answered.append(sql)
+    connection.close()
+    assert len(attacks) >= 150
+    assert answered == cases("duckdb/harmless_attacks.yaml")
+    assert folder_state(tmp_path) == before
 
 
 def test_there_are_enough_attacks() -> None:

@@ -189,7 +189,7 @@ def _coverage(
         stem(word)
         for table in schema.tables
         if table.name.casefold() in tables
-        for word in split_name(table.name)
+        for word in split_name(schema.spoken(table.name))
     }
     hits = [match for match in state.values if match.score >= 0.95]
     said = _said(facts)

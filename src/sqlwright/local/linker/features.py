@@ -77,7 +77,8 @@ def word_features(
     exact_table, exact_low = _weighted(channels[0], schema.table_words, schema.rarity, None)
     static_table, _ = _weighted(static, schema.table_words, schema.rarity, None)
     sizes = np.bincount(schema.table_of, minlength=len(schema.tables))
-    table_named = [len(n) > 2 and n.casefold() in asked.evidence for n in schema.tables]
+    spoken = map(schema.schema.spoken, schema.tables)
+    table_named = [len(n) > 2 and n.casefold() in asked.evidence for n in spoken]
     tables: list[npt.NDArray[np.generic]] = [
         table_mean, exact_table, exact_low, static_table, reciprocal_rank(table_mean),
         np.log1p(sizes), schema.neighbours.sum(axis=1), np.array(table_named, dtype=np.float32),

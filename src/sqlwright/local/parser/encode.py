@@ -136,7 +136,7 @@ def _table_items(
     pieces: WordPieces,
 ) -> list[Item]:
     """The table, then each of its columns followed by that column's values."""
-    words = _name_words(table.name, table.label)
+    words = _name_words(schema.spoken(table.name), table.label)
     bits = BIT["table"] | (BIT["view"] if table.kind == "view" else 0)
     items = [Item(TableNode(table.name), *_spelled(words, pieces), bits)]
     near = {ref for ref, _ in schema.key_pairs}

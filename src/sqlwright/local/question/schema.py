@@ -176,7 +176,7 @@ def schema_texts(schema: Schema) -> SchemaTexts:
     columns: list[int] = []
     tables: list[int] = []
     for table in schema.tables:
-        owner = table.label or readable([table.name])
+        owner = table.label or readable([schema.spoken(table.name)])
         tables.append(number.setdefault(owner, len(number)))
         for column in table.columns:
             name = column.label or readable([column.name])
@@ -198,7 +198,7 @@ def encode_schema(
     tables = tuple(table.name for table in schema.tables)
     position = {name: index for index, name in enumerate(tables)}
     words_of = [_words(ref.column, schema.column(ref)) for ref in columns]
-    table_words = [_words(table.name, table) for table in schema.tables]
+    table_words = [_words(schema.spoken(table.name), table) for table in schema.tables]
     vocabulary = tuple(dict.fromkeys(word for words in [*words_of, *table_words] for word in words))
     index = {word: place for place, word in enumerate(vocabulary)}
     by_stem: dict[str, list[int]] = {}

@@ -64,7 +64,7 @@ def similar_columns(
                 for ref in names[name]:
                     best[ref] = max(best.get(ref, (0.0, 0)), (PART, -len(names[name])))
     position = {ref: number for number, ref in enumerate(view.schema.columns)}
-    tables = {table.name: "".join(_words(table.name)) in wanted for table in view.schema.tables}
+    tables = {table.name: "".join(_words(table.own_name)) in wanted for table in view.schema.tables}
 
     def rank(ref: ColumnRef) -> tuple[float, bool, int, int]:
         score, rarity = best[ref]

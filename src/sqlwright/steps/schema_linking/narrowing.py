@@ -52,7 +52,8 @@ def named_tables(state: State) -> set[str]:
     return {
         table.name
         for table in state.view.visible_schema().tables
-        if (words := {stem(word.casefold()) for word in split_name(table.name)}) and words <= said
+        if (words := {stem(word.casefold()) for word in split_name(table.own_name)})
+        and words <= said
     }
 
 

@@ -104,7 +104,7 @@ class Keys:
 
     @cached_property
     def _named(self) -> list[Table]:
-        return [table for table in self._schema.tables if says(self._stems, table.name)]
+        return [table for table in self._schema.tables if says(self._stems, table.own_name)]
 
     def _is_subtype(self, table: Table, tables: Set[str]) -> bool:
         """True if an unused table's rows are some of those of a used one."""

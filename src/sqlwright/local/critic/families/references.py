@@ -44,7 +44,8 @@ class References:
         return [
             table
             for table in self._schema.tables
-            if (own := split_name(table.name)) and any(stem(own[-1]) in words for words in asked)
+            if (own := split_name(table.own_name))
+            and any(stem(own[-1]) in words for words in asked)
         ]
 
     @staticmethod
@@ -95,7 +96,7 @@ class References:
             for word, key, named in pairs
             if key in ENDS_OF_KEYS and word not in FUNCTION_WORDS
             for table in self._schema.tables
-            if stems(split_name(table.name)) == {named}
+            if stems(split_name(table.own_name)) == {named}
         ]
 
     def _other_roles(self, parts: Parts) -> int:
@@ -130,7 +131,11 @@ class References:
     def _role(self, ref: ColumnRef) -> int:
         """The number of words of a referring column, tables' names aside, that the question
         holds."""
-        own = stems(split_name(ref.column)) - stems(ENDS_OF_KEYS) - stems(split_name(ref.table))
+        own = (
+            stems(split_name(ref.column))
+            - stems(ENDS_OF_KEYS)
+            - stems(split_name(self._schema.spoken(ref.table)))
+        )
         targets = (
             key.target_table for key in self._schema.foreign_keys
             if key.table == ref.table and ref.column in key.columns

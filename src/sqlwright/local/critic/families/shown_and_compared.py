@@ -151,7 +151,9 @@ def _lone_key(schema: Schema, grouped: Sequence[ColumnRef], parts: Parts) -> boo
 
 def _tables_named(schema: Schema, words: set[str]) -> frozenset[str]:
     """Folded names of the tables whose whole name the question holds."""
-    return frozenset(table.name.casefold() for table in schema.tables if says(words, table.name))
+    return frozenset(
+        table.name.casefold() for table in schema.tables if says(words, table.own_name)
+    )
 
 
 def _numbers_named(question: str, schema: Schema) -> list[ColumnRef]:

@@ -371,4 +371,5 @@ class Zones:
                     break
                 continue
             head.add(stem(word))
-        return {name for name in self._table_places if stems(split_name(name)) <= head}
+        tables = self._schema.schema.tables
+        return {one.name.casefold() for one in tables if stems(split_name(one.own_name)) <= head}

@@ -46,7 +46,7 @@ def _is_range(part: f.Condition) -> bool:
 
 def _is_subject(table: Table, read: Reading) -> bool:
     """True if the first thing that the question names is the table."""
-    named = {stem(word) for word in split_name(table.name)}
+    named = {stem(word) for word in split_name(table.own_name)}
     for word in read.words:
         if word.text not in FUNCTION_WORDS and word.text not in OPERATION_WORDS:
             return stem(word.text) in named

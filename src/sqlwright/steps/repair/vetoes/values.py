@@ -106,7 +106,7 @@ def _meant(matches: list[ValueMatch], form: f.Query, read: Reading) -> ValueMatc
     def weight(match: ValueMatch) -> tuple[bool, int, bool, float, float]:
         table = match.column.table
         said = bool(asked & column_words(match.column))
-        named = bool(asked & set(map(stem, split_name(table))))
+        named = bool(asked & set(map(stem, split_name(read.schema.spoken(table)))))
         beside = 0 if not _is_near(table, tables, read) else 2 if named else 1
         return (table in tables, beside, said, read.link(match.column), match.score)
 

@@ -32,7 +32,7 @@ def names_of(view: SchemaView) -> frozenset[Name]:
     """The names of the tables and columns that are shown, and their labels."""
     schema, found = view.visible_schema(), []
     for table in schema.tables:
-        found += [table.name, table.label]
+        found += [table.own_name, table.label]
         found += [name for column in table.columns for name in (column.name, column.label)]
     return frozenset(filter(None, map(words_of, found)))
 

@@ -112,7 +112,9 @@ class Wording:
     def table(self, name: str) -> str:
         """The name that people have for a table, else its own as words."""
         table = self.schema.table(name)
-        return (table.label if table else "") or " ".join(split_name(name)) or name
+        return (
+            (table.label if table else "") or " ".join(split_name(self.schema.spoken(name))) or name
+        )
 
     def _owned(self, ref: ColumnRef) -> str:
         column = self._name(ref)
@@ -125,7 +127,7 @@ class Wording:
     def _called(self, *refs: ColumnRef) -> str:
         """The words of the question that name all of the columns; empty where none do."""
         stems = set.intersection(*(set(map(stem, self._name(ref).split())) for ref in refs))
-        stems -= {stem(word) for ref in refs for word in split_name(ref.table)}
+        stems -= {stem(word) for ref in refs for word in split_name(self.schema.spoken(ref.table))}
         found = tokens(self.question.text)
         called = [t for t in found if stem(t.text) in stems and t.text not in FUNCTION_WORDS]
         return self._run(called) if called else ""
