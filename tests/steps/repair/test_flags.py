@@ -1,4 +1,4 @@
-"""A flag that every row has is never missing: “not active” asks for its no."""
+"""A flag that every row has is never missing: “not active” asks for its no, “active” doesn't."""
 
 from __future__ import annotations
 
@@ -23,13 +23,16 @@ CREATE TABLE members (
     id INTEGER PRIMARY KEY, name VARCHAR(20), active BOOLEAN, newsletter VARCHAR(1), paid BOOLEAN
 )
 """
+NO = "Members without a newsletter that aren't active"
 CASES = [
-    ("active IS NULL", 15, ["members.active is never empty; 0 is meant"]),
-    ("active IS NOT NULL", 45, ["members.active is never empty; 1 is meant"]),
-    ("newsletter IS NULL", 48, ["members.newsletter is never empty; 'N' is meant"]),
-    ("newsletter IS NULL AND id < 10", 8, ["members.newsletter is never empty; 'N' is meant"]),
-    ("paid IS NULL", 40, []),
-    ("name IS NULL", 0, []),
+    (NO, "active IS NULL", 15, ["members.active is never empty; 0 is meant"]),
+    (NO, "active IS NOT NULL", 45, ["members.active is never empty; 1 is meant"]),
+    (NO, "newsletter IS NULL", 48, ["members.newsletter is never empty; 'N' is meant"]),
+    (NO, "newsletter IS NULL AND id < 10", 8, ["members.newsletter is never empty; 'N' is meant"]),
+    (NO, "paid IS NULL", 40, []),
+    (NO, "name IS NULL", 0, []),
+    ("Inactive members", "active IS NULL", 15, ["members.active is never empty; 0 is meant"]),
+    ("Which members are active?", "active IS NULL", 0, []),
 ]
 
 
@@ -55,12 +58,14 @@ def members(
     workspace.database.close()
 
 
-@pytest.mark.parametrize(("condition", "count", "done"), CASES)
-def test_missing_flags(members: Workspace, condition: str, count: int, done: list[str]) -> None:
+@pytest.mark.parametrize(("question", "condition", "count", "done"), CASES)
+def test_missing_flags(
+    members: Workspace, question: str, condition: str, count: int, done: list[str]
+) -> None:
     run = Run()
     sql = f"SELECT COUNT(*) FROM members WHERE {condition}"
     written = execute([Candidate(sql, "test")], members.database, run)
-    state = State(Question("How many?"), SchemaView(members.schema), candidates=written)
+    state = State(Question(question), SchemaView(members.schema), candidates=written)
     (candidate,) = VetoRepair(unanswered=False)(state, Context(members, run)).candidates
     assert [veto.done for veto in candidate.mended] == done
     assert candidate.result is not None
