@@ -144,6 +144,12 @@ class GuardedDatabase(ABC):
         DatabaseUnavailable."""
         return None
 
+    def noticed(self, tables: Collection[str]) -> tuple[str, ...]:
+        """Notes for people on tables, by their names in any case; empty where nothing is
+        guessed."""
+        del tables
+        return ()
+
     def readings(self) -> Readings | None:
         """The way in which files were read as tables; None where nothing is guessed. Raises
         DatabaseUnavailable and ConfigError."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -93,6 +93,11 @@ class Database(Protocol):
 
     def fingerprint(self) -> str:
         """Changes when the stored data may have changed; cheap. Empty where that can't be told."""
+        ...
+
+    def noticed(self, tables: Collection[str]) -> tuple[str, ...]:
+        """Notes for people on tables, by their names in any case: rows of a file that were left
+        out, and the like. Empty where nothing is guessed."""
         ...
 
     def size(self) -> int | None:

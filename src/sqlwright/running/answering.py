@@ -228,7 +228,7 @@ def _answered(
         chosen.warnings,
         _remarks(result),
         state.warnings,
-        tuple(Note("database", text) for text in workspace.notes),
+        tuple(Note("database", text) for text in (*workspace.notes, *_noticed(chosen, workspace))),
     )
     return replace(
         answer,
@@ -249,6 +249,12 @@ def _answered(
         question_back=_asked_back(state, chosen),
         warnings=tuple(note for note in warnings if note.text != doubt),
     )
+
+
+def _noticed(chosen: Candidate, workspace: Workspace) -> tuple[str, ...]:
+    """Notes on the tables that a query reads."""
+    database = workspace.database
+    return database.noticed(tables_used(chosen.sql, database.dialect))
 
 
 def _asked_back(state: State, chosen: Candidate) -> QuestionBack | None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+import sqlwright
 from sqlwright.database import open_database
 from sqlwright.database.files.database import FilesDatabase
 from tests.database.duckdb.conftest import ask
@@ -89,3 +90,15 @@ def test_a_packed_file_is_read(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b"id,amount\n1,2.5\n"))
     with open_database(str(path)) as database:
         assert ask(database, "SELECT amount FROM sales").rows == ((2.5,),)
+
+
+def test_an_answer_tells_what_was_left_out_of_its_tables_alone(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text(
+        "id;name;amount\n1;Ann;3,5\n2;Bo;4,25\n3;Cy;oops;too;many\n", "utf-8"
+    )
+    (tmp_path / "shops.csv").write_text("id;town\n1;Rome\n2;Riga\n", "utf-8")
+    with sqlwright.open(tmp_path, home=tmp_path / "home", record=False) as session:
+        sales, shops = session.ask("Total amount of sales"), session.ask("How many shops?")
+    note = "sales: 1 line that doesn't fit its columns is left out: line 4."
+    assert note in [warning.text for warning in sales.warnings]
+    assert note not in [warning.text for warning in shops.warnings]

@@ -115,6 +115,18 @@ class FilesDatabase(DuckdbBased):
         own = tuple(f"{one.name}: {note}" for one in self.sources for note in one.notes)
         return (*self._found.notes, *self._failed, *own)
 
+    def noticed(self, tables: Collection[str]) -> tuple[str, ...]:
+        """Notes of what was left out of tables, or read in another way than their files say."""
+        wanted = set(map(fold_name, tables))
+        with self._lock:
+            sources = self._sources
+        return tuple(
+            f"{one.name}: {note}"
+            for one in sources
+            if fold_name(one.name) in wanted
+            for note in one.notes
+        )
+
     def readings(self) -> Readings:
         """The tables, how their files are read, and what was noticed."""
         sources = self.sources
