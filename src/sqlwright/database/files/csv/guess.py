@@ -89,7 +89,7 @@ class CsvGuess:
 
     def _guess(self) -> _Guess:
         told = self._told()
-        guessed = self._sniffed(told)
+        guessed = self._with_rows(told, self._sniffed(told))
         found = self._header(guessed)
         if found is not None:
             told |= {"skip": found, "header": True}
@@ -125,6 +125,18 @@ class CsvGuess:
             if read_failure(error).kind != "sql":
                 raise
             return self._sniff({**told, "ignore_errors": True})
+
+    def _with_rows(self, told: Options, guessed: _Guess) -> _Guess:
+        """The guess, unless it leaves out more lines than it has: a line that is longer than those
+        before it is no table then."""
+        skipped = guessed.options.get("skip")
+        if not isinstance(skipped, int) or not skipped or "skip" in told:
+            return guessed
+        rows = f"SELECT 1 FROM ({self._made(guessed).query()}) LIMIT {skipped}"
+        if len(list(self._connection.rows(rows))) == skipped:
+            return guessed
+        again = self._sniffed({**told, "skip": 0, "ignore_errors": True})
+        return again if len(again.columns) > 1 else guessed
 
     def _header(self, guessed: _Guess) -> int | None:
         """The number of lines before a header that wasn't found, since titles above it have as many
