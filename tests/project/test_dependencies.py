@@ -37,9 +37,9 @@ def requirements() -> list[Requirement]:
     return [Requirement(text) for group in groups for text in group]
 
 
-def locked() -> dict[str, tuple[str, int]]:
+def locked(text: str = LOCK) -> dict[str, tuple[str, int]]:
     """Version and number of hashes of each package in the lock file."""
-    entries = re.split(r"\n(?=[a-z])", LOCK[LOCK.index("\n") + 1 :])
+    entries = re.split(r"\n(?=[a-z])", text[text.index("\n") + 1 :])
     found = {}
     for entry in entries:
         name, version = re.match(r"(\S+)==([^\s;]+)", entry).groups()  # type: ignore[union-attr]
@@ -61,6 +61,14 @@ def test_the_lock_file_fits_and_has_hashes() -> None:
     for requirement in map(Requirement, wanted):
         version, _ = pinned[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(Version(version)), str(requirement)
+
+
+def test_the_server_that_tests_run_against_has_hashes() -> None:
+    pinned = locked((ROOT / "requirements-engines.lock").read_text("utf-8"))
+    (wanted,) = map(Requirement, PROJECT["project"]["optional-dependencies"]["engines"])
+    version, hashes = pinned[canonicalize_name(wanted.name)]
+    assert wanted.specifier.contains(Version(version))
+    assert hashes
 
 
 @pytest.mark.skipif(importlib.util.find_spec("tqdm") is None, reason="nothing brought them")
