@@ -7,14 +7,14 @@ import signal
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, TypeVar, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 from sqlwright.database.address import Address
-from sqlwright.database.failures import READ_FAILURES, Failure, ReadFailed, read_failure
+from sqlwright.database.failures import READ_FAILURES, Failure, read_failure
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.readings import Readings
 from sqlwright.database.rights import LoginRights
@@ -31,9 +31,6 @@ from sqlwright.types.plans import QueryCost, ScanLimit
 
 SCHEMA_SECONDS = 10.0
 """The time that reading a schema may take."""
-OPEN_SECONDS = 15.0
-"""The time that connecting to a server may take."""
-T = TypeVar("T")
 _CHECKED_MOST = 4_096
 """Queries whose check is remembered at most."""
 _SHOWN_MOST = 40
@@ -305,35 +302,6 @@ class GuardedDatabase(ABC):
 
 class _Costly(Exception):
     """A query would read more than is allowed."""
-
-
-class ServedDatabase(GuardedDatabase):
-    """A database on a server, known by its address."""
-
-    def __init__(self, address: Address, pool: Pool | None = None) -> None:
-        self._address = address
-        super().__init__(pool)
-
-    @property
-    def url(self) -> str:
-        return self._address.url
-
-    @property
-    def identity(self) -> str:
-        return self._address.identity
-
-    def _read(self, read: Callable[[DatabaseReader], T], seconds: float = OPEN_SECONDS) -> T:
-        """The value of `read`, read once more where the connection was lost meanwhile. Raises
-        DatabaseUnavailable."""
-        with self._reading_errors():
-            try:
-                with self.reader(seconds=seconds) as reader:
-                    return read(reader)
-            except ReadFailed as error:
-                if error.failure.cause != "lost":
-                    raise
-            with self.reader(seconds=seconds) as reader:
-                return read(reader)
 
 
 def named_tables(tables: Collection[str], schema: Schema, shown: str) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ from sqlwright.database.address import Address, split_url
 from sqlwright.database.failures import READ_FAILURES, read_failure
 from sqlwright.database.functions import no_functions
 from sqlwright.database.generic.functions import named_functions
-from sqlwright.database.guarded import SCHEMA_SECONDS, ServedDatabase, named_tables
+from sqlwright.database.guarded import SCHEMA_SECONDS, named_tables
+from sqlwright.database.served import ServedDatabase
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
 from sqlwright.errors import ConfigError, DatabaseUnavailable

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from sqlwright.database.address import Address
-from sqlwright.database.guarded import SCHEMA_SECONDS, ServedDatabase, named_tables
+from sqlwright.database.guarded import SCHEMA_SECONDS, named_tables
 from sqlwright.database.mysql.introspect import Server, places, read_schema, read_server
 from sqlwright.database.mysql.login import read_login
 from sqlwright.database.mysql.marks import RECENT_SECONDS, Changes, read_changes
@@ -16,6 +16,7 @@ from sqlwright.database.mysql.options import options_of
 from sqlwright.database.mysql.planning import PLAN_LIMITS, read_cost
 from sqlwright.database.mysql.routines import named_routines
 from sqlwright.database.rights import LoginRights
+from sqlwright.database.served import ServedDatabase
 from sqlwright.database.workers.engine import Place
 from sqlwright.errors import DatabaseUnavailable
 from sqlwright.protocols import Limits, Run

@@ -10,12 +10,7 @@ from typing import Any
 
 from sqlwright.database.address import Address
 from sqlwright.database.functions import Name, stored_functions
-from sqlwright.database.guarded import (
-    OPEN_SECONDS,
-    SCHEMA_SECONDS,
-    ServedDatabase,
-    named_tables,
-)
+from sqlwright.database.guarded import SCHEMA_SECONDS, named_tables
 from sqlwright.database.postgres.functions import stored
 from sqlwright.database.postgres.introspect import Known, read_known
 from sqlwright.database.postgres.login import Login, read_login, reading_login
@@ -23,6 +18,7 @@ from sqlwright.database.postgres.marks import LAG_SECONDS, read_fingerprint, rea
 from sqlwright.database.postgres.planning import EXPLAIN, read_cost
 from sqlwright.database.reader import DatabaseReader
 from sqlwright.database.rights import LoginRights
+from sqlwright.database.served import OPEN_SECONDS, ServedDatabase
 from sqlwright.database.workers.engine import Place
 from sqlwright.database.workers.pool import Pool
 from sqlwright.errors import ConfigError, DatabaseUnavailable, UnsafeQuery
