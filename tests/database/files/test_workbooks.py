@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
+import sqlwright
 from sqlwright.database import open_database
 from sqlwright.database.files.corrections import NAME
 from sqlwright.database.files.database import FilesDatabase
 from sqlwright.errors import ConfigError, DatabaseUnavailable
+from sqlwright.prepare import prepare
 from tests.database.duckdb.conftest import ask
 from tests.database.files.workbooks import Error, Formula, sheet_xml, workbook
 
@@ -351,3 +353,18 @@ def test_a_changed_workbook_is_read_again(opened, tmp_path: Path) -> None:
     assert ask(database, "SELECT max(id) FROM a").rows == ((1,),)
     (tmp_path / "a.xlsx").write_bytes(workbook({"A": [["id"], [1], [5]]}))
     assert ask(database, "SELECT max(id) FROM a").rows == ((5,),)
+
+
+def test_a_workbook_is_prepared_by_sheets_and_asked(tmp_path: Path) -> None:
+    invoices = [["No", "Customer", "Net"], [1, "Rot", 120.5], [2, "Alm", 880.0], [3, "Rot", 64.25]]
+    customers = [["Name", "City"], ["Rot", "Graz"], ["Alm", "Linz"]]
+    path = tmp_path / "books.xlsx"
+    path.write_bytes(workbook({"Invoices": invoices, "Customers": customers}))
+    folder = tmp_path / "prepared"
+    assert sorted(prepare(str(path), folder=folder).read) == ["Customers", "Invoices"]
+    assert not prepare(str(path), folder=folder).read
+    path.write_bytes(workbook({"Invoices": [*invoices, [4, "Alm", 1.0]], "Customers": customers}))
+    assert "Invoices" in prepare(str(path), folder=folder).read
+    with sqlwright.open(path, home=tmp_path / "home", record=False) as session:
+        answer = session.ask("How many invoices are there?")
+    assert answer.rows == ((4,),)

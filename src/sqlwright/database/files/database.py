@@ -171,7 +171,7 @@ class FilesDatabase(DuckdbBased):
             if stop is not None:
                 stop()
             if schema.table(one.name) is not None:
-                marks[one.name] = _digest([one.query(), one.encoding, *self._told(one.paths)])
+                marks[one.name] = _digest([one.reading, *self._told(one.paths)])
         return marks
 
     def size(self) -> int:

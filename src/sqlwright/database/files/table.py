@@ -116,6 +116,11 @@ class TableFile:
                     parts.append(f"{name} {self.options[key]}")
         return ", ".join(parts) + "."
 
+    @property
+    def reading(self) -> str:
+        """All that decides what rows are read of the files; the same as long as it is."""
+        return f"{self.filled() if self.sheets else self.query()} {self.encoding}"
+
     def created(self, *, loaded: bool) -> str:
         """The statement that makes the table or, unless it is loaded, a view."""
         made = "TABLE" if loaded else "VIEW"
