@@ -24,16 +24,31 @@ CREATE TABLE members (
 )
 """
 NO = "Members without a newsletter that aren't active"
+ASKED_NO = "members.active is 0, as the question says"
 CASES = [
     (NO, "active IS NULL", 15, ["members.active is never empty; 0 is meant"]),
-    (NO, "active IS NOT NULL", 45, ["members.active is never empty; 1 is meant"]),
+    ("Active members", "active IS NOT NULL", 45, ["members.active is never empty; 1 is meant"]),
     (NO, "newsletter IS NULL", 48, ["members.newsletter is never empty; 'N' is meant"]),
     (NO, "newsletter IS NULL AND id < 10", 8, ["members.newsletter is never empty; 'N' is meant"]),
     (NO, "paid IS NULL", 40, []),
     (NO, "name IS NULL", 0, []),
     ("Inactive members", "active IS NULL", 15, ["members.active is never empty; 0 is meant"]),
     ("Which members are active?", "active IS NULL", 0, []),
-]
+    ("Which members are active?", "active = 1", 45, []),
+    ("Which members are active?", "active = 0", 45, ["members.active is 1, as the question says"]),
+    ("Which members are not active?", "active = 1", 15, [ASKED_NO]),
+    ("Which members aren't active?", "active != 0", 15, [ASKED_NO]),
+    ("Members that have never been active", "active = 1", 15,
+     [ASKED_NO]),
+    ("Inactive members", "active = 1", 15, [ASKED_NO]),
+    ("Members without a newsletter", "newsletter = 'Y'", 48,
+     ["members.newsletter is 'N', as the question says"]),
+    ("Active members without a newsletter", "active = 1 AND newsletter = 'N'", 36, []),
+    ("Members whose newsletter is N", "newsletter = 'N'", 48, []),
+    ("Members without a newsletter", "NOT newsletter = 'Y'", 48, []),
+    ("Members who haven't paid", "id NOT IN (SELECT id FROM members WHERE paid = 1)", 40, []),
+    ("How many members from Riga?", "active = 0", 15, []),
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=["sqlite", "duckdb"])

@@ -37,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     keys.excludes_all,
     keys.null_in_list,
     flags.missing_flag,
+    flags.opposite_flag,
     keys.by_names,
     operations.later_place,
     operations.digits_as_value,
