@@ -87,7 +87,7 @@ def visited(
 def test_hostile_files_do_no_harm(tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
-    files = list(hostile_files(folder, count=30, seed=7))
+    files = list(hostile_files(folder, count=12, seed=7))
     before = {path: regular_state(path.parent) for _, path in files}
     results = visited(files, tmp_path / "home")
     assert len(results) == len(files)
