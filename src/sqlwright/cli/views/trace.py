@@ -13,6 +13,7 @@ from sqlwright.cli.terminal.progress import step_words
 from sqlwright.cli.terminal.text import clean
 from sqlwright.cli.views.answer import DisplayOptions, confidence_text, sql_lines
 from sqlwright.cli.views.model_calls import ShownCalls, call_lines, embedding_lines
+from sqlwright.presentation.numbers import counted
 from sqlwright.presentation.sureness import agreement_words
 from sqlwright.presentation.timing import duration
 from sqlwright.running.trace import Trace, TraceSummary
@@ -162,7 +163,7 @@ def _result_words(result: Any) -> str:
     error = result.get("error")
     if isinstance(error, dict):
         return clean(f"{error.get('kind')}: {error.get('message')}", 80)
-    return f"{result.get('row_count', 0)} rows"
+    return counted(result.get("row_count", 0), "row")
 
 
 def _answer_lines(answer: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:

@@ -28,7 +28,7 @@ SHARES = (
 def summary_lines(summary: Mapping[str, Any], display: DisplayOptions) -> Iterator[Text]:
     """A report in about a screen."""
     yield Text.assemble(
-        (f"{summary['questions']:,} questions", "strong"),
+        (counted(summary["questions"], "question"), "strong"),
         (f"  {_statuses(summary['status'])}", "quiet"),
     )
     if summary["gold_does_not_run"]:
