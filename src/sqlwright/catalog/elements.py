@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlwright.catalog.reading import OutOfTime, TimedReader, Unreadable
-from sqlwright.catalog.scan import ColumnScan, TableScan, finished
+from sqlwright.catalog.scan import ColumnScan, TableScan, scan_of_counts
 from sqlwright.catalog.statements.columns import family_of
 from sqlwright.catalog.statements.sampling import Source
-from sqlwright.catalog.tally import ColumnTally
-from sqlwright.schema import Column, ColumnRef, Table
+from sqlwright.schema import Column, Table
 from sqlwright.sql.dialects import Dialect
 
 MOST_ELEMENTS = 50_000
@@ -43,12 +42,7 @@ def _with_elements(
         return scan
     if not counted or len(counted) > MOST_ELEMENTS:
         return scan
-    tally = ColumnTally(MOST_ELEMENTS)
-    # In an order of our own: engines that count side by side have another each time.
-    by_name = sorted(counted, key=lambda row: str(row[0]))
-    tally.add_counted((cell, count) for cell, count in by_name if isinstance(count, int))
-    sampled = scan.profile.sampled
-    found = finished(ColumnRef(table.name, column.name), tally, "waiting", sampled=sampled)
+    found = scan_of_counts(scan.ref, counted, MOST_ELEMENTS, sampled=scan.profile.sampled)
     nulls = scan.profile.nulls
     profile = replace(found.profile, nulls=nulls, rows=found.profile.rows + nulls)
     return replace(found, profile=profile)

@@ -153,7 +153,7 @@ def scan_columns(
         whole = False
     whole = whole and not statements.sampled
     columns = [
-        finished(
+        _finished(
             ColumnRef(sample.table.name, sample.table.columns[at].name),
             tally,
             plan.indexing,
@@ -219,10 +219,18 @@ def count_values(
         return None
     if len(rows) > most:
         return None
+    return scan_of_counts(ColumnRef(sample.table.name, column.name), rows, most, sampled=False)
+
+
+def scan_of_counts(
+    ref: ColumnRef, counted: Sequence[tuple[Cell, ...]], most: int, *, sampled: bool
+) -> ColumnScan:
+    """A column's scan by its values, each with how often it is there; `most` different ones."""
     tally = ColumnTally(most)
-    rows.sort(key=lambda row: str(row[0]))  # engines that count side by side have no order
-    tally.add_counted((cell, rows) for cell, rows in rows if isinstance(rows, int))
-    return finished(ColumnRef(sample.table.name, column.name), tally, "waiting", sampled=False)
+    # In an order of our own: engines that count side by side have another each time.
+    ordered = sorted(counted, key=lambda row: str(row[0]))
+    tally.add_counted((cell, count) for cell, count in ordered if isinstance(count, int))
+    return _finished(ref, tally, "waiting", sampled=sampled)
 
 
 def column_groups(table: Table, rows: int | None) -> Iterator[range]:
@@ -356,7 +364,7 @@ def _keep_sample(tallies: Sequence[ColumnTally], sample: Sequence[Sequence[Cell]
             tally.add(cells)
 
 
-def finished(ref: ColumnRef, tally: ColumnTally, kind: Indexing, *, sampled: bool) -> ColumnScan:
+def _finished(ref: ColumnRef, tally: ColumnTally, kind: Indexing, *, sampled: bool) -> ColumnScan:
     """A column's scan, of what was counted; of kind "waiting" with its texts."""
     texts: list[tuple[str, int]] = []
     if kind == "waiting":

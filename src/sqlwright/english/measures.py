@@ -9,16 +9,12 @@ from dataclasses import dataclass
 from sqlwright.english.cues import one_of
 from sqlwright.english.vocabulary import UNITS
 
+NUMBER = r"(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)"
+"""A regular expression for a number."""
 ANY_UNIT = one_of({unit for units in UNITS for unit in units})
 """A regular expression for every unit."""
-_MEASURED = re.compile(
-    rf"(?<![\w.])(?P<number>\d+(?:,\d{{3}})*(?:\.\d+)?)[\s-]?(?P<unit>{ANY_UNIT})s?(?!\w)",
-    re.IGNORECASE,
-)
-_LASTING = re.compile(
-    r"(?<![\w.])(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)[\s-]?(?P<unit>month|year)s?(?!\w)",
-    re.IGNORECASE,
-)
+_MEASURED = re.compile(rf"(?<![\w.]){NUMBER}[\s-]?(?P<unit>{ANY_UNIT})s?(?!\w)", re.IGNORECASE)
+_LASTING = re.compile(rf"(?<![\w.]){NUMBER}[\s-]?(?P<unit>month|year)s?(?!\w)", re.IGNORECASE)
 _NAMES = {0.001: "millisecond", 1: "second", 60: "minute", 3600: "hour", 86400: "day",
           604800: "week"}  # fmt: skip
 """Units of time in full, by their seconds."""
@@ -53,6 +49,10 @@ def spans_of_time(text: str) -> dict[float, str]:
     return {number: said.pop() for number, said in found.items() if len(said) == 1}
 
 
+def number_in(match: re.Match[str]) -> float:
+    """The number of a match of `NUMBER`."""
+    return float(match.group("number").replace(",", ""))
+
+
 def _measure(match: re.Match[str]) -> Measure:
-    number = float(match.group("number").replace(",", ""))
-    return Measure(number, match.group("unit").casefold(), match.group(), match.span())
+    return Measure(number_in(match), match.group("unit").casefold(), match.group(), match.span())

@@ -210,6 +210,8 @@ def _answered(
     result = chosen.result or ExecutionResult()
     columns = chosen.columns or columns_used(chosen.sql, workspace.schema)
     reading = read_query(chosen.sql, workspace.schema, chosen.values)
+    tables = _tables(chosen.sql, columns, workspace.schema)
+    noticed = workspace.database.noticed(tables)
     told_values = {match for part in reading for match in _matches(part)}
     confidence = None if state.confidence is None else _clipped(state.confidence)
     basis = _grounds(state, chosen, sure)
@@ -228,7 +230,7 @@ def _answered(
         chosen.warnings,
         _remarks(result),
         state.warnings,
-        tuple(Note("database", text) for text in (*workspace.notes, *_noticed(chosen, workspace))),
+        tuple(Note("database", text) for text in (*workspace.notes, *noticed)),
     )
     return replace(
         answer,
@@ -245,16 +247,10 @@ def _answered(
         account=chosen.account,
         reading=reading,
         used_columns=columns,
-        used_tables=_tables(chosen.sql, columns, workspace.schema),
+        used_tables=tables,
         question_back=_asked_back(state, chosen),
         warnings=tuple(note for note in warnings if note.text != doubt),
     )
-
-
-def _noticed(chosen: Candidate, workspace: Workspace) -> tuple[str, ...]:
-    """Notes on the tables that a query reads."""
-    database = workspace.database
-    return database.noticed(tables_used(chosen.sql, database.dialect))
 
 
 def _asked_back(state: State, chosen: Candidate) -> QuestionBack | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlwright.english.cues import one_of
-from sqlwright.english.measures import ANY_UNIT, measures
+from sqlwright.english.measures import ANY_UNIT, NUMBER, measures, number_in
 from sqlwright.english.vocabulary import NUMBERS, SCALES, UNITS
 from sqlwright.english.words import singular, split_name
 from sqlwright.form import nodes as f
@@ -17,8 +17,7 @@ from sqlwright.steps.repair.vetoes.reading import Finding, Reading
 from sqlwright.types import Veto
 
 _SCALES = {word: NUMBERS[word] for word in SCALES}
-_NUMBER = r"(?P<number>\d+(?:,\d{3})*(?:\.\d+)?)"
-_SCALED = re.compile(rf"(?<![\w.]){_NUMBER}\s+(?P<scale>{one_of(SCALES)})(?!\w)", re.IGNORECASE)
+_SCALED = re.compile(rf"(?<![\w.]){NUMBER}\s+(?P<scale>{one_of(SCALES)})(?!\w)", re.IGNORECASE)
 _SHOWN = re.compile(rf"(?<!\w)in (?P<unit>{ANY_UNIT})s?(?!\w)(?!\s+(?:of|\d))", re.IGNORECASE)
 """A unit in which something is to be shown."""
 
@@ -59,7 +58,7 @@ def other_unit(form: f.Query, read: Reading) -> Iterator[Finding]:
 def unscaled(form: f.Query, read: Reading) -> Iterator[Finding]:
     """“5 thousand” compared as 5."""
     for match in _SCALED.finditer(read.question):
-        for comparison in _comparisons(form, _number(match)):
+        for comparison in _comparisons(form, number_in(match)):
             scale = _SCALES[match.group("scale").casefold()]
             yield _times(scale, comparison, match.group(), form)
 
@@ -127,10 +126,6 @@ def _as_number(value: str | float) -> float | None:
         return float(value)
     except ValueError:
         return None
-
-
-def _number(match: re.Match[str]) -> float:
-    return float(match.group("number").replace(",", ""))
 
 
 def _plain(number: float) -> int | float:
