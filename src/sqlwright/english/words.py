@@ -193,6 +193,17 @@ def _base_of_verb(base: str) -> str:
     return base
 
 
+_PARTICIPLES = frozenset(
+    """born built done given held left lent lost made met paid read seen sent sold spent taken
+    taught won written""".split()  # noqa: SIM905
+)
+
+
+def is_participle(word: str) -> bool:
+    """True if a word in lower case is a past participle by its form: `shipped`, `paid`."""
+    return word in _PARTICIPLES or (len(word) > 4 and word.endswith("ed"))
+
+
 @lru_cache(maxsize=65536)
 def is_abbreviation(short: str, full: str) -> bool:
     """True if `short` can stand for `full`: its letters in order, the same first letter.

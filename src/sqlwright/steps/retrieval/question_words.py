@@ -46,7 +46,7 @@ def _ranked(text: str) -> list[tuple[int, int, str]]:
     runs: list[Phrase] = []
     for phrase in phrases_of(text, LONGEST_NAME):
         words = phrase.text.split()
-        if (
+        if phrase.whole or (
             len(words) > LONGEST
             and not phrase.quoted
             and not (_is_name(words) or not _small(words))

@@ -23,7 +23,10 @@ from sqlwright.steps.retrieval.other_forms import OtherForm, is_of_kind, other_f
 from sqlwright.types import Question, State, ValueMatch
 
 SKIPPED = STOP_WORDS | SHOWING
-"""Words that no phrase worth looking up begins or ends with, unless written as a name."""
+"""Words that no phrase worth looking up begins or ends with, unless written as a name or part of a
+value that the phrase equals."""
+LONGEST_WHOLE = 4
+"""Most words of a phrase that begins or ends with such a word; chosen."""
 
 # Hyphens, slashes and a possessive ending divide words; a phrase may still span them.
 _WORD = re.compile(r"[^\W_]+(?:(?:[.&]|['’](?!s\b))\w+)*[+#]*|[+#$€%]+")
@@ -58,6 +61,8 @@ class Phrase:
     text: str
     span: tuple[int, int]
     quoted: bool = False
+    whole: bool = False
+    """True if only a value that equals it counts: “in progress”, “signed up”, “The Wire”."""
 
     @property
     def capitalised(self) -> bool:
@@ -77,8 +82,12 @@ def phrases_of(text: str, longest: int = 6) -> list[Phrase]:
     for first in range(len(words)):
         for last in range(first, min(first + longest, len(words))):
             span = (words[first][0], words[last][1])
-            if span not in found and _worth(text, words[first : last + 1]):
+            if span in found:
+                continue
+            if _worth(text, words[first : last + 1]):
                 found[span] = Phrase(text[slice(*span)], span)
+            elif _worth_whole(text, words[first : last + 1]):
+                found[span] = Phrase(text[slice(*span)], span, whole=True)
     return list(found.values())
 
 
@@ -92,6 +101,13 @@ def _worth(text: str, words: Sequence[tuple[int, int]]) -> bool:
     if _possessive(text, words[-1]):
         return text[words[0][0]].isupper()
     if first in SKIPPED or last in SKIPPED:
+        return False
+    return not all(text[slice(*word)].casefold() in SKIPPED for word in words)
+
+
+def _worth_whole(text: str, words: Sequence[tuple[int, int]]) -> bool:
+    """A phrase of some words, of which one at least is none of those that only join others."""
+    if not 1 < len(words) <= LONGEST_WHOLE or _possessive(text, words[0]):
         return False
     return not all(text[slice(*word)].casefold() in SKIPPED for word in words)
 
@@ -150,6 +166,8 @@ def plausible(phrase: Phrase, match: ValueMatch, threshold: float) -> bool:
         if len(value) <= 3 and match.score < 1:
             return False  # A and A+, C and C#: what little differs is what matters
         return len(value) > 1 or phrase.quoted or (value == phrase.text and value != "I")
+    if phrase.whole:
+        return False
     if len(value) <= 2 or phrase.text.isdigit():
         return False
     if phrase.quoted:
@@ -168,7 +186,12 @@ def by_other_forms(
 ) -> Iterator[tuple[Phrase, ValueMatch]]:
     """Values that equal another form of a phrase; where a column of that kind holds the phrase
     itself, its codes only."""
-    forms = [(phrase, form) for phrase in phrases for form in other_forms(phrase.text)]
+    forms = [
+        (phrase, form)
+        for phrase in phrases
+        if not phrase.whole
+        for form in other_forms(phrase.text)
+    ]
     if not forms:
         return
     equal: dict[Phrase, list[ColumnRef]] = {}

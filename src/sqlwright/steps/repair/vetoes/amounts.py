@@ -15,6 +15,8 @@ from sqlwright.types import Veto
 
 _SUMS = frozenset({"sum", "avg", "total", *LATER_AGGREGATES})
 _WORKED_OUT = frozenset({"+", "-", "*", "/", "%", "ratio", "percent"})
+_SAME = frozenset({"-", "/", "ratio", "percent"})
+"""Operators whose result with twice the same doesn't depend on it."""
 _DATE_PARTS = frozenset(
     {"year", "month", "day", "strftime", "date", "datetime", "julianday", *DATE_PARTS}
 )
@@ -64,6 +66,17 @@ def _converted(veto: Veto, column: f.Column, form: f.Query, read: Reading) -> Fi
 
 def _part(call: f.Function) -> str:
     return call.name if call.name in {"year", "month", "day"} else "date"
+
+
+def same_twice(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """A column less or divided by itself, which is nought or one in every row."""
+    del read
+    for one in inside(form, f.Arithmetic):
+        if one.left == one.right and one.operator in _SAME and _variable(one.left):
+            yield Finding(
+                Veto("constant", "something is compared with itself, which tells nothing")
+            )
+            return
 
 
 def constants_only(form: f.Query, read: Reading) -> Iterator[Finding]:

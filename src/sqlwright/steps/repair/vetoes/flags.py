@@ -12,15 +12,10 @@ from sqlwright.english.words import split_name, stem
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import exchanged, inside
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.repair.vetoes.reading import Finding, Reading
+from sqlwright.steps.repair.vetoes.reading import Finding, Reading, negated_at
 from sqlwright.types import Veto
 
 _SHORT_NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
-_NOT_BEFORE = re.compile(
-    r"(?:\b(?:not|never|without|no|neither|nor|isnt|arent)|n['’]t)\s+(?:[\w-]+\s+){0,2}$",
-    re.IGNORECASE,
-)
-"""A negation, and two more words at most, at the end of the text before what is negated."""
 _PREFIXES = ("in", "un", "non")
 _OPPOSITES = frozenset({("n", "y"), ("no", "yes"), ("f", "t"), ("false", "true"), ("0", "1")})
 """The texts of no and yes, folded."""
@@ -33,7 +28,7 @@ def missing_flag(form: f.Query, read: Reading) -> Iterator[Finding]:
         column = condition.operand
         if not isinstance(column, f.Column) or column.outer:
             continue
-        values = _values(column.ref, read)
+        values = flag_values(column.ref, read)
         if values is None or _has_nulls(column.ref, read):
             continue
         wanted = f.Literal(values[condition.negated])
@@ -67,7 +62,7 @@ def opposite_flag(form: f.Query, read: Reading) -> Iterator[Finding]:
             continue
         if not isinstance(column, f.Column) or column.outer:
             continue
-        values, asked = _values(column.ref, read), _asked(column.ref, read)
+        values, asked = flag_values(column.ref, read), flag_asked(column.ref, read)
         stored = [str(value).casefold() for value in values or ()]
         given = str(literal.value).casefold()
         if values is None or asked is None or given not in stored or said & set(stored):
@@ -90,7 +85,7 @@ def _leaves_out(form: f.Query) -> bool:
     )
 
 
-def _asked(ref: ColumnRef, read: Reading) -> bool | None:
+def flag_asked(ref: ColumnRef, read: Reading) -> bool | None:
     """True if a question names a flag as it is, False if negated; None where it does neither, or
     both."""
     names = {word for word in split_name(ref.column) if word not in FUNCTION_WORDS}
@@ -101,7 +96,7 @@ def _asked(ref: ColumnRef, read: Reading) -> bool | None:
         if word.text.casefold() in opposite:
             asked.add(False)
         elif stem(word.text) in stems:
-            asked.add(_NOT_BEFORE.search(read.question[: word.start]) is None)
+            asked.add(not negated_at(read.question, word.start))
     return asked.pop() if len(asked) == 1 else None
 
 
@@ -110,7 +105,7 @@ def _has_nulls(ref: ColumnRef, read: Reading) -> bool:
     return profile is None or bool(profile.nulls)
 
 
-def _values(ref: ColumnRef, read: Reading) -> tuple[int | str, int | str] | None:
+def flag_values(ref: ColumnRef, read: Reading) -> tuple[int | str, int | str] | None:
     """The values of a flag for no and yes; None for a column that is none."""
     profile = read.profile(ref)
     if profile is None or profile.distinct != 2:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -147,6 +148,18 @@ class Reading:
         if profile is None or profile.main_storage != "text":
             return False
         return not profile.formats or profile.formats[0].name not in SUMMABLE
+
+
+_NOT_BEFORE = re.compile(
+    r"(?:\b(?:not|never|without|no|neither|nor|isnt|arent)|n['’]t)\s+(?:[\w-]+\s+){0,2}$",
+    re.IGNORECASE,
+)
+"""A negation, and two more words at most, at the end of the text before what is negated."""
+
+
+def negated_at(question: str, place: int) -> bool:
+    """True if what begins at a character of a question is negated there."""
+    return _NOT_BEFORE.search(question[:place]) is not None
 
 
 def column_words(ref: ColumnRef) -> frozenset[str]:

@@ -10,9 +10,11 @@ from sqlwright.local.parser.dressing.dress import dress
 from sqlwright.local.parser.dressing.undress import undress
 from sqlwright.steps.repair.vetoes import (
     amounts,
+    events,
     flags,
     keys,
     operations,
+    roles,
     shown,
     times,
     units,
@@ -34,16 +36,20 @@ RULES: tuple[Rule, ...] = (
     units.unscaled,
     units.shown_in_other_unit,
     shown.measure_for_thing,
+    shown.flag_for_thing,
     keys.excludes_all,
     keys.null_in_list,
     flags.missing_flag,
     flags.opposite_flag,
+    events.left_out,
+    roles.other_role,
     keys.by_names,
     operations.later_place,
     operations.digits_as_value,
     operations.unrounded,
     operations.lacking,
     amounts.constants_only,
+    amounts.same_twice,
 )
 AS_WRITTEN: tuple[Rule, ...] = (
     amounts.text_as_number,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,9 +11,12 @@ from sqlwright.english.words import split_name, stem
 from sqlwright.form import nodes as f
 from sqlwright.form.walking import inside
 from sqlwright.schema import ColumnRef, Table
+from sqlwright.steps.repair.vetoes.flags import flag_asked, flag_values
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading, column_words, conjuncts
 from sqlwright.types import Veto
 
+_ASKS_FOR_THINGS = re.compile(r"\s*(?:who|which|list|find)\b(?!.*\bwhether\b)", re.IGNORECASE)
+"""Beginnings of questions that ask for things rather than whether something is so."""
 _NAMES = tuple(map(stem, NAMING_WORDS))
 
 
@@ -36,6 +40,26 @@ def measure_for_thing(form: f.Query, read: Reading) -> Iterator[Finding]:
     shown = f"{item.ref} is shown, which the question goes by; it asks for {table.name}"
     done = f"{name} is shown instead of {item.ref}"
     yield Finding(Veto("shown", shown, done), replace(form, items=(f.Column(name),)))
+
+
+def flag_for_thing(form: f.Query, read: Reading) -> Iterator[Finding]:
+    """“Who are the admins?”, answered by yes and no: a flag that the question names is shown, and
+    nothing goes by it."""
+    if not isinstance(form, f.Select) or len(form.items) != 1 or form.group_by or form.where:
+        return
+    item = form.items[0]
+    if not isinstance(item, f.Column) or not _ASKS_FOR_THINGS.match(read.question):
+        return
+    table, values = read.schema.table(item.ref.table), flag_values(item.ref, read)
+    asked = flag_asked(item.ref, read)
+    name = _name_of(table) if table is not None else None
+    if values is None or asked is None or name is None:
+        return
+    told = f"{item.ref} is shown, which says yes or no of each row"
+    done = f"{name} is shown where {item.ref} is {values[asked]!r}"
+    where = f.Comparison("=", item, f.Literal(values[asked]))
+    mended = replace(form, items=(f.Column(name),), where=where, distinct=False)
+    yield Finding(Veto("shown", told, done), mended)
 
 
 def _is_range(part: f.Condition) -> bool:

@@ -1,0 +1,96 @@
+"""Vetoes over a database as object mappers lay it out, on three engines."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sqlwright.candidates import execute
+from sqlwright.prepare import open_workspace, prepare
+from sqlwright.protocols import Context, Run, Workspace
+from sqlwright.schema import SchemaView
+from sqlwright.steps.repair.veto import VetoRepair
+from sqlwright.steps.retrieval.values import ValueRetrieval
+from sqlwright.types import Candidate, Question, State
+
+CASES: list[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parents[2] / "cases" / "vetoes" / "tracker.yaml").read_text("utf-8")
+)
+TABLES = """
+CREATE TABLE "User" (id INTEGER PRIMARY KEY, "firstName" VARCHAR(20), "isAdmin" BOOLEAN NOT NULL);
+CREATE TABLE "Ticket" (
+    id INTEGER PRIMARY KEY, title VARCHAR(40) NOT NULL, status VARCHAR(20) NOT NULL,
+    "assigneeId" INTEGER REFERENCES "User" (id), "reporterId" INTEGER REFERENCES "User" (id),
+    julian DOUBLE PRECISION NOT NULL, "closedAt" TIMESTAMP
+);
+CREATE TABLE "Label" (id INTEGER PRIMARY KEY, name VARCHAR(20) NOT NULL);
+CREATE TABLE "_TicketLabels" (
+    "A" INTEGER REFERENCES "Ticket" (id), "B" INTEGER REFERENCES "Label" (id)
+);
+CREATE TABLE "Invoice" (
+    id INTEGER PRIMARY KEY, "paidCents" INTEGER NOT NULL, "createdAt" TIMESTAMP NOT NULL,
+    "paidAt" TIMESTAMP
+);
+INSERT INTO "User" VALUES (1, 'Ann', TRUE), (2, 'Bo', FALSE), (3, 'Cy', TRUE);
+INSERT INTO "Label" VALUES (1, 'bug'), (2, 'urgent');
+"""
+
+
+def rows() -> Iterator[str]:
+    """The rows of tickets, their labels and invoices as statements."""
+    for n in range(1, 13):
+        status = "CLOSED" if n <= 5 else "IN_PROGRESS"
+        closed = f"'2024-02-{n:02} 10:00:00'" if n <= 3 else "NULL"
+        assignee, reporter = 1 + n % 2, 2 if n <= 2 else 3
+        yield (
+            f"INSERT INTO \"Ticket\" VALUES ({n}, 'Title {n}', '{status}', {assignee}, {reporter}, "
+            f"{n}.5, {closed})"
+        )
+        yield f'INSERT INTO "_TicketLabels" VALUES ({n}, {2 if n % 4 == 0 else 1})'
+        paid = f"'2024-03-{n:02} 09:30:00'" if n <= 8 else "NULL"
+        yield f"INSERT INTO \"Invoice\" VALUES ({n}, {n * 10}, '2024-01-{n:02} 00:00:00', {paid})"
+
+
+@pytest.fixture(scope="module", params=["sqlite", "duckdb", "postgres"])
+def tracker(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Workspace]:
+    folder: Path = tmp_path_factory.mktemp("tracker")
+    script = TABLES + ";\n".join(rows()) + ";"
+    address = str(folder / f"tracker.{request.param}")
+    if request.param == "sqlite":
+        with sqlite3.connect(address) as sqlite:
+            sqlite.executescript(script)
+        sqlite.close()
+    elif request.param == "duckdb":
+        duckdb = pytest.importorskip("duckdb", reason="duckdb isn't installed")
+        with duckdb.connect(address) as duck:
+            duck.execute(script)
+    else:
+        server = request.getfixturevalue("postgres_server")
+        address = server.url(server.create(script))
+    prepare(address, folder=folder / "prepared")
+    workspace = open_workspace(address, folder=folder / "prepared")
+    yield workspace
+    workspace.database.close()
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{c['question']} {c.get('where')}" for c in CASES])
+def test_the_tracker(tracker: Workspace, case: dict[str, Any]) -> None:
+    where = f" WHERE {case['where']}" if "where" in case else ""
+    sql = case.get("sql") or f'SELECT count(*) FROM "{case["from"]}"{where}'
+    context = Context(tracker, Run())
+    state = State(Question(case["question"]), SchemaView(tracker.schema))
+    state = ValueRetrieval()(state, context)
+    state = state.evolve(candidates=execute([Candidate(sql, "test")], tracker.database, Run()))
+    (candidate,) = VetoRepair(unanswered=False)(state, context).candidates
+    assert [veto.done for veto in candidate.mended] == case.get("done", [])
+    assert [veto.message for veto in candidate.vetoes] == case.get("vetoes", [])
+    assert candidate.result is not None
+    found = [list(row) for row in candidate.result.rows]
+    assert sorted(found) == (case["rows"] if "rows" in case else [[case["count"]]])
