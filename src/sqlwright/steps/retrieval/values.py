@@ -19,7 +19,8 @@ from sqlwright.english.vocabulary import SHOWING, STOP_WORDS
 from sqlwright.english.words import stem
 from sqlwright.protocols import Context, Step, ValueIndex
 from sqlwright.schema import ColumnRef
-from sqlwright.steps.retrieval.other_forms import OtherForm, is_of_kind, other_forms
+from sqlwright.steps.retrieval.other_forms.coded import coded_values
+from sqlwright.steps.retrieval.other_forms.named import OtherForm, is_of_kind, other_forms
 from sqlwright.types import Question, State, ValueMatch
 
 SKIPPED = STOP_WORDS | SHOWING
@@ -283,7 +284,8 @@ def _rank(match: ValueMatch) -> tuple[float, int, int, str, str]:
 
 @dataclass(frozen=True)
 class ValueRetrieval(Step):
-    """The step: `retrieve_values` over the workspace's index. Does nothing without a question."""
+    """The step: `retrieve_values` over the workspace's index, and codes by what their columns'
+    descriptions say of them."""
 
     limit: int = 40
     """Most matches kept."""
@@ -303,15 +305,21 @@ class ValueRetrieval(Step):
 
     def __call__(self, state: State, context: Context) -> State:
         context.run.check()
-        return state.evolve(
-            values=retrieve_values(
-                state.question,
-                context.workspace.values,
-                limit=self.limit,
-                per_phrase=self.per_phrase,
-                per_column=self.per_column,
-                threshold=self.threshold,
-                quoted_threshold=self.quoted_threshold,
-                longest=self.longest,
-            )
+        workspace = context.workspace
+        found = retrieve_values(
+            state.question,
+            workspace.values,
+            limit=self.limit,
+            per_phrase=self.per_phrase,
+            per_column=self.per_column,
+            threshold=self.threshold,
+            quoted_threshold=self.quoted_threshold,
+            longest=self.longest,
         )
+        known = {(match.column, match.value) for match in found}
+        coded = [
+            match
+            for match in coded_values(state.question.text, workspace, OTHER_FORM)
+            if (match.column, match.value) not in known
+        ]
+        return state.evolve(values=tuple(sorted((*found, *coded), key=_rank)[: self.limit]))

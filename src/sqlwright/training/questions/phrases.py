@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlwright.english.as_trained import NUMBER_WORDS
 from sqlwright.english.words import plural
 from sqlwright.form import nodes as f
-from sqlwright.steps.retrieval.other_forms import other_forms
+from sqlwright.steps.retrieval.other_forms.named import other_forms
 from sqlwright.training.questions.entities import Property, Role
 
 COMPARED: dict[f.ComparisonOperator, tuple[str, ...]] = {

@@ -81,13 +81,14 @@ def _only_links(table: str, read: Reading) -> bool:
 
 
 def _is_used(match: ValueMatch, form: f.Query) -> bool:
-    """True if a constant of the query holds the value or the phrase, or is part of them."""
+    """True if a constant of the query holds the value or the phrase, or is part of them; a number
+    has to be the value."""
     value, phrase = match.value.strip().casefold(), match.phrase.strip().casefold()
     for text in texts(form):
         said = text.strip(" %").casefold()
         if said and (value in said or phrase in said or said in value or said in phrase):
             return True
-    return False
+    return any(str(literal.value) == match.value for literal in inside(form, f.Literal))
 
 
 def _is_no_name(match: ValueMatch, form: f.Query, read: Reading) -> bool:
