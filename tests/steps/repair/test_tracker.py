@@ -36,6 +36,13 @@ CREATE TABLE "Invoice" (
     id INTEGER PRIMARY KEY, "paidCents" INTEGER NOT NULL, "createdAt" TIMESTAMP NOT NULL,
     "paidAt" TIMESTAMP
 );
+CREATE TABLE "Desk" (id INTEGER PRIMARY KEY, room VARCHAR(20) NOT NULL);
+CREATE TABLE "Move" (
+    id INTEGER PRIMARY KEY, "originDeskId" INTEGER REFERENCES "Desk" (id),
+    "targetDeskId" INTEGER REFERENCES "Desk" (id)
+);
+INSERT INTO "Desk" VALUES (1, 'Attic'), (2, 'Cellar'), (3, 'Hall');
+INSERT INTO "Move" VALUES (1, 1, 2), (2, 1, 3), (3, 2, 3), (4, 3, 2), (5, 1, 2);
 INSERT INTO "User" VALUES (1, 'Ann', TRUE), (2, 'Bo', FALSE), (3, 'Cy', TRUE);
 INSERT INTO "Label" VALUES (1, 'bug'), (2, 'urgent');
 """

@@ -3,6 +3,7 @@ which."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -14,6 +15,12 @@ from sqlwright.schema import ColumnRef, ForeignKey
 from sqlwright.steps.repair.vetoes.reading import Finding, Reading, joined
 from sqlwright.types import Veto
 
+_FROM = frozenset({"origin", "source", "from", "departure", "sender", "start"})
+_TO = frozenset({"destination", "target", "to", "arrival", "receiver", "recipient", "end"})
+"""Words in the names of keys for both ends of a way: “from Oslo”, “to Oslo”."""
+_LEAVES, _REACHES = (
+    re.compile(rf"\b(?:{words})\s+(?:the\s+)?$", re.IGNORECASE) for words in ("from", "to|into")
+)
 _DOERS = ("er", "or", "ee")
 """Endings of who does something or to whom it is done: reporter, creator, assignee."""
 
@@ -47,10 +54,13 @@ def _leads(key: ForeignKey, table: str, target: ColumnRef) -> bool:
 
 def _said(read: Reading) -> frozenset[str]:
     """The words of the question that no stored value stands for, as stems and without the endings
-    of who does something."""
+    of who does something; “from” and “to” before a value name the ends of a way."""
     spans = [match.span for match in read.values if match.span]
-    words = (word for word in read.words if not any(word.within(span) for span in spans))
-    return frozenset(root for word in words for root in _roots(word.text))
+    words = [word.text for word in read.words if not any(word.within(span) for span in spans)]
+    for start, _ in spans:
+        before = read.question[:start]
+        words += _FROM if _LEAVES.search(before) else _TO if _REACHES.search(before) else ()
+    return frozenset(root for word in words for root in _roots(word))
 
 
 def _roles(key: ForeignKey, read: Reading) -> frozenset[str]:
