@@ -13,7 +13,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlwright.database.failures import Failure, ReadFailed
+from sqlwright.database.failures import Failure, ReadFailed, no_answer
 from sqlwright.database.workers.process import (
     Reply,
     Worker,
@@ -24,6 +24,7 @@ from sqlwright.database.workers.process import (
 
 if TYPE_CHECKING:
     from sqlwright.database.workers.pool import Pool
+    from sqlwright.database.workers.process import Stop
     from sqlwright.types import Cell
 
     Row = tuple[Cell, ...]
@@ -44,16 +45,24 @@ class DatabaseReader:
     """Borrows a worker from its first statement until it is closed. One thread uses it, any may
     `interrupt` it. What was read of the last statement is lost when another one begins."""
 
-    def __init__(self, pool: Pool, request: dict[str, Any], seconds: float | None = None) -> None:
-        """`seconds` is the time for everything that is read in all."""
+    def __init__(
+        self,
+        pool: Pool,
+        request: dict[str, Any],
+        seconds: float | None = None,
+        stop: Stop | None = None,
+    ) -> None:
+        """`seconds` is the time for everything that is read in all; `stop` may end it before."""
         self._pool = pool
+        self._wanted = stop or (lambda: None)
         self._request = request | {
             "memory_bytes": READING_BYTES,
             "rows": CHUNK_ROWS,
             "result_bytes": CHUNK_BYTES,
             "row_bytes": ROW_BYTES,
         }
-        self._until = time.monotonic() + (_ENDLESS if seconds is None else seconds)
+        self._seconds = _ENDLESS if seconds is None else seconds
+        self._until = time.monotonic() + self._seconds
         self._late = 0.0
         """Seconds in which a worker started, which says nothing of the file and isn't counted."""
         self._worker: Worker | None = None
@@ -79,12 +88,13 @@ class DatabaseReader:
     @contextlib.contextmanager
     def within(self, seconds: float) -> Iterator[None]:
         """Gives some statements less time than is left."""
-        until = self._until
-        self._until = min(until, time.monotonic() + seconds)
+        until, whole = self._until, self._seconds
+        if time.monotonic() + seconds < until:
+            self._until, self._seconds = time.monotonic() + seconds, seconds
         try:
             yield
         finally:
-            self._until = until
+            self._until, self._seconds = until, whole
 
     def interrupt(self) -> None:
         """Stop the running statement soon, from any thread."""
@@ -123,7 +133,7 @@ class DatabaseReader:
             left = max(self._until + self._late - time.monotonic(), 0.0)
             head, rows = self._worker.ask(self._request | what | {"seconds": left}, self._stop)
         except WorkerStopped as error:
-            raise ReadFailed(Failure("interrupted", str(error))) from None
+            raise ReadFailed(self._stopped(error)) from None
         except WorkerDied as error:
             if error.idle and "more" not in what and self._retries:
                 self._retries -= 1  # it was killed while it had nothing to do
@@ -142,8 +152,14 @@ class DatabaseReader:
             raise ReadFailed(Failure(**head["failure"]), copy=head["copy"])
         return head, rows
 
+    def _stopped(self, error: WorkerStopped) -> Failure:
+        silent = error.during in {"opening", "stopping"} and not self._request["place"].folder
+        if silent and str(error) == "timeout":
+            return Failure("unavailable", no_answer(self._seconds), "slow")
+        return Failure("interrupted", str(error))
+
     def _stop(self) -> str | None:
-        if reason := self._interruption():
+        if reason := self._interruption() or self._wanted():
             return reason
         return "timeout" if time.monotonic() > self._until + self._late else None
 

@@ -81,6 +81,7 @@ class MysqlDatabase(ServedDatabase):
         self._functions: tuple[OwnFunction, ...] = ()
         self._own = NOTHING_OWN
         super().__init__(address)
+        self._open_seconds = self._options.seconds
         try:
             named, others = self._options.database, self._options.databases
             self._server = self._read(lambda reader: read_server(reader, named, others))
@@ -196,30 +197,30 @@ class MysqlDatabase(ServedDatabase):
     def _name(self, base: object, table: object) -> str:
         return str(table) if base == self._server.usual else f"{base}.{table}"
 
-    def _whole(self, seconds: float) -> Schema:
+    def _whole(self, seconds: float, stop: StopReading | None = None) -> Schema:
         name, server = self._address.name, self._server
-        schema = self._read(lambda reader: read_schema(reader, name, server), seconds)
+        schema = self._read(lambda reader: read_schema(reader, name, server), seconds, stop)
         with self._lock:
             self._names = frozenset(table.name for table in schema.tables)
             self._named_at = time.monotonic()
         return schema
 
     def _check(self, sql: str, stop: StopReading | None) -> None:
-        readable = self._readable(float("inf"))
+        readable = self._readable(float("inf"), stop)
         try:
             check_query(sql, self.dialect, readable=readable, own=self._own, stop=stop)
         except UnreadableQuery as error:
-            newer = self._readable(NAMES_SECONDS)
+            newer = self._readable(NAMES_SECONDS, stop)
             if error.cause != "unknown_table" or newer == readable:
                 raise
             check_query(sql, self.dialect, readable=newer, own=self._own, stop=stop)
 
-    def _readable(self, age: float) -> frozenset[str]:
+    def _readable(self, age: float, stop: StopReading | None) -> frozenset[str]:
         """Names of the tables that may be read, no older than that."""
         with self._lock:
             names, read = self._names, self._named_at
         if time.monotonic() - read > age or not names:
-            self._whole(SCHEMA_SECONDS)
+            self._whole(SCHEMA_SECONDS, stop)
             with self._lock:
                 names = self._names
         return names if self._tables is None else names.intersection(self._tables)

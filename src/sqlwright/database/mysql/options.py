@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sqlwright.database.address import Address
+from sqlwright.database.served import OPEN_SECONDS
 from sqlwright.errors import DatabaseUnavailable
 
 _FILES = ("ssl_ca", "ssl_cert", "ssl_key")
@@ -26,7 +28,7 @@ _OTHER_NAMES = {
 }  # fmt: skip
 _IGNORED = {"charset"}
 """Texts come in utf8mb4, whatever the URL says."""
-_KNOWN = (*_FILES, *_SWITCHES, "ssl_mode", "unix_socket", "databases")
+_KNOWN = (*_FILES, *_SWITCHES, "ssl_mode", "unix_socket", "databases", "connect_timeout")
 _TRUE = {"1", "true", "yes", "on"}
 
 
@@ -45,6 +47,8 @@ class Options:
     unix_socket: str
     tls: Mapping[str, str]
     """The mode, and files of certificates; empty for encryption where the server has it."""
+    seconds: float
+    """The time that connecting may take."""
 
     @property
     def opening(self) -> dict[str, Any]:
@@ -57,6 +61,7 @@ class Options:
             "database": self.database,
             "unix_socket": self.unix_socket,
             "tls": dict(self.tls),
+            "seconds": self.seconds,
         }
 
 
@@ -78,6 +83,7 @@ def options_of(address: Address) -> Options:
         databases=_listed(given.get("databases", ""), path),
         unix_socket=given.get("unix_socket", ""),
         tls=_tls(given),
+        seconds=_seconds(given.get("connect_timeout")),
     )
 
 
@@ -96,6 +102,19 @@ def _parameters(query: str) -> dict[str, str]:
             )
         found[name] = value
     return found
+
+
+def _seconds(text: str | None) -> float:
+    try:
+        seconds = OPEN_SECONDS if text is None else float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < math.inf:
+        raise DatabaseUnavailable(
+            "The database's URL has a connect_timeout that isn't a number of seconds.",
+            hint="Write connect_timeout=5.",
+        )
+    return seconds
 
 
 def _listed(text: str, usual: str) -> tuple[str, ...]:

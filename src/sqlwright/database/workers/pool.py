@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import threading
 import time
@@ -23,7 +24,12 @@ from sqlwright.errors import SqlwrightError
 
 _LONG_SECONDS = 0.1
 """Seconds after which a query counts as long: it may have to be killed, so another worker is
-started. a busy worker before another worker is started."""
+started."""
+_WARM_SECONDS = 0.3
+"""Seconds that a worker which opens its first connection is waited for before another is started:
+it may hang there."""
+_LEAST_SECONDS = 0.001
+"""Seconds that a request is given at least, where waiting for a worker took all there were."""
 _MOST_WORKERS = 4
 """Worker processes of one database at most."""
 
@@ -56,7 +62,8 @@ class Pool:
                 self._workers.started()
 
     def ask(self, fields: dict[str, Any], stop: Stop) -> Reply:
-        """Have a worker answer; wait while all are busy. Raises WorkerDied, WorkerStopped.
+        """Have a worker answer, at most `fields["seconds"]` later; waiting while all are busy
+        counts, the start of a process doesn't. Raises WorkerDied, WorkerStopped.
 
         Workers that were killed while they had nothing to do are replaced, and lose no query."""
         light = fields["place"].light_bytes
@@ -69,7 +76,7 @@ class Pool:
         while not self._heavy.acquire(timeout=POLL_SECONDS):
             reason = stop() or ("timeout" if time.monotonic() > until else None)
             if reason is not None:
-                raise WorkerStopped(reason)
+                raise WorkerStopped(reason, "busy")
         try:
             left = max(until - time.monotonic(), POLL_SECONDS)
             return self._ask(fields | {"seconds": left}, stop)
@@ -78,7 +85,7 @@ class Pool:
 
     def take(self, place: Place, stop: Stop) -> Worker:
         """A worker for several requests in turn. Raises WorkerDied, WorkerStopped."""
-        return self._workers.borrow(place, stop)
+        return self._workers.borrow(place, stop)[0]
 
     def give_back(self, worker: Worker) -> None:
         """End what `take` began; a worker that was killed is replaced."""
@@ -87,14 +94,18 @@ class Pool:
             self.start_ahead()
 
     def _ask(self, fields: dict[str, Any], stop: Stop) -> Reply:
-        place = fields["place"]
-        for _ in range(_MOST_WORKERS):
+        tries = _MOST_WORKERS
+        until = time.monotonic() + fields["seconds"]
+        while True:
+            worker, late = self._workers.borrow(fields["place"], stop, until)
+            until += late
+            left = max(until - time.monotonic(), _LEAST_SECONDS)
             try:
-                return self._ask_one(self._workers.borrow(place, stop), fields, stop)
+                return self._ask_one(worker, fields | {"seconds": left}, stop)
             except WorkerDied as error:
-                if not error.idle:
+                if not error.idle or not tries:
                     raise
-        return self._ask_one(self._workers.borrow(place, stop), fields, stop)
+                tries -= 1
 
     def _ask_one(self, worker: Worker, fields: dict[str, Any], stop: Stop) -> Reply:
         late = time.monotonic() + _LONG_SECONDS
@@ -143,6 +154,11 @@ class _Workers:
         self._free: list[Worker] = []
         self._all: list[Worker] = []
         self._starting = 0
+        """Processes that are being started, and not ready yet."""
+        self._warming = 0
+        """Workers that open their first connection before anybody asks them."""
+        self._waiting = 0
+        """Threads that wait for a worker."""
         self._closed = False
         self._owner = os.getpid()
 
@@ -160,37 +176,59 @@ class _Workers:
         """True when one should be started now; the caller then calls `start`, then `started`."""
         with self._changed:
             self._let_go_after_fork()
-            if self._closed or self._free or self._starting or len(self._all) >= _MOST_WORKERS:
+            under_way = self._free or self._starting or self._warming
+            if self._closed or under_way or len(self._all) >= _MOST_WORKERS:
                 return False
             self._starting += 1
             return True
 
-    def borrow(self, place: Place, stop: Stop) -> Worker:
-        """A free worker, or a new one while there may be more, or wait for one."""
+    def borrow(self, place: Place, stop: Stop, until: float = math.inf) -> tuple[Worker, float]:
+        """A free worker, or a new one while there may be more, or wait for one; and the seconds
+        that were spent on the start of a process, which don't count. Raises WorkerDied, and
+        WorkerStopped, also when none is free at the time `until`."""
+        late = 0.0
+        began = time.monotonic()
         while True:
             with self._changed:
-                self._let_go_after_fork()
-                if self._closed:
-                    raise WorkerDied(None)
-                while self._free:
-                    worker = self._free.pop()
-                    if not worker.has_ended() and worker.place == place:
-                        return worker
-                    worker.kill()  # closes its pipes
-                    self._all.remove(worker)
-                start = not self._starting and len(self._all) < _MOST_WORKERS
+                worker = self._free_one(place)
+                if worker is not None:
+                    return worker, late
+                starting = bool(self._starting)
+                hoped = self._warming and time.monotonic() < began + _WARM_SECONDS
+                start = not starting and not hoped and len(self._all) < _MOST_WORKERS
                 if start:
                     self._starting += 1
                 else:
-                    self._changed.wait(POLL_SECONDS)
+                    waited = self._wait()
+                    late += waited if starting else 0.0
             if start:
                 try:
-                    return self.start(place)
+                    return self.start(place), late
                 finally:
                     self.started()
-            reason = stop()
+            reason = stop() or ("timeout" if time.monotonic() > until + late else None)
             if reason is not None:
-                raise WorkerStopped(reason)
+                raise WorkerStopped(reason, "busy")
+
+    def _free_one(self, place: Place) -> Worker | None:
+        self._let_go_after_fork()
+        if self._closed:
+            raise WorkerDied(None)
+        while self._free:
+            worker = self._free.pop()
+            if not worker.has_ended() and worker.place == place:
+                return worker
+            worker.kill()  # closes its pipes
+            self._all.remove(worker)
+        return None
+
+    def _wait(self) -> float:
+        """Wait a moment for a change; the seconds that it took."""
+        began = time.monotonic()
+        self._waiting += 1
+        self._changed.wait(POLL_SECONDS)
+        self._waiting -= 1
+        return time.monotonic() - began
 
     def start(self, place: Place) -> Worker:
         """A new worker, already borrowed."""
@@ -202,11 +240,24 @@ class _Workers:
             worker.kill()
         return worker
 
-    def started(self) -> None:
-        """Tell that the reserved worker has started or failed: the next one may start."""
+    def started(self, spare: Worker | None = None) -> bool:
+        """Tell that the reserved worker has started or failed: the next one may start. A spare goes
+        to whoever waits for a worker; True if nobody does, so that it has time to open its first
+        connection, and then `warmed` is called."""
         with self._changed:
             self._starting -= 1
+            idle = spare is not None and not self._waiting
+            self._warming += idle
+            if spare is not None and not idle:
+                self.give_back(spare)
             self._changed.notify_all()
+        return idle
+
+    def warmed(self, worker: Worker) -> None:
+        """Tell that a worker was warmed, or that it failed."""
+        with self._changed:
+            self._warming -= 1
+        self.give_back(worker)
 
     def give_back(self, worker: Worker) -> None:
         with self._changed:
@@ -235,18 +286,26 @@ class _Workers:
         if self._owner != os.getpid():
             for worker in self._all:
                 worker.abandon()
-            self._free, self._all, self._starting = [], [], 0
+            self._free, self._all = [], []
+            self._starting = self._warming = self._waiting = 0
             self._owner = os.getpid()
 
 
 def _start_spare(workers: _Workers, warm: Callable[[], dict[str, Any]]) -> None:
+    worker: Worker | None = None
+    idle = False
+    # Without a process, or with one that fails, the next query tries again and reports it.
     try:
-        # Without a process, or with one that fails, the next query tries again and reports it.
         with contextlib.suppress(OSError, SqlwrightError):
             request = warm()
             worker = workers.start(request["place"])
             with contextlib.suppress(WorkerDied, WorkerStopped):
-                worker.ask(request, lambda: None)
-            workers.give_back(worker)
+                worker.await_ready(lambda: None)
     finally:
-        workers.started()
+        idle = workers.started(worker)
+    if worker is not None and idle:
+        try:
+            with contextlib.suppress(OSError, WorkerDied, WorkerStopped):
+                worker.ask(request, lambda: None)
+        finally:
+            workers.warmed(worker)
