@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlwright.database.failures import Failure, ReadFailed, no_answer
+from sqlwright.database.workers.pool import is_crowded
 from sqlwright.database.workers.process import (
     Reply,
     Worker,
@@ -120,6 +121,17 @@ class DatabaseReader:
 
     def _ask(self, what: dict[str, Any]) -> Reply:
         self._interrupted.clear()
+        began = time.monotonic()
+        while "failure" in (reply := self._ask_once(what))[0]:
+            worker = self._worker
+            if worker is not None and is_crowded(reply) and self._stop() is None:
+                self.close()
+                if self._pool.ask_again(worker, began, self._until - began):
+                    continue
+            raise ReadFailed(Failure(**reply[0]["failure"]), copy=reply[0]["copy"])
+        return reply
+
+    def _ask_once(self, what: dict[str, Any]) -> Reply:
         if self._worker is not None and not self._worker.alive:
             self.close()
         if "more" in what and self._worker is None:
@@ -137,7 +149,7 @@ class DatabaseReader:
         except WorkerDied as error:
             if error.idle and "more" not in what and self._retries:
                 self._retries -= 1  # it was killed while it had nothing to do
-                return self._ask(what)
+                return self._ask_once(what)
             raise ReadFailed(Failure("memory", "the process that was reading has ended")) from None
         except OSError as error:
             raise ReadFailed(Failure("unavailable", start_failure(error), "not_started")) from None
@@ -148,8 +160,6 @@ class DatabaseReader:
         self._unfinished = bool(head.get("more"))
         if head.pop("large") and not self._unfinished:
             self._worker.kill()
-        if "failure" in head:
-            raise ReadFailed(Failure(**head["failure"]), copy=head["copy"])
         return head, rows
 
     def _stopped(self, error: WorkerStopped) -> Failure:

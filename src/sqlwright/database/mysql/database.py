@@ -61,6 +61,8 @@ class MysqlDatabase(ServedDatabase):
         "admits this user from here.",
         "not_encrypted": "Check ssl_mode and ssl_ca in the URL: "
         "mysql://user@host/database?ssl_mode=verify_identity&ssl_ca=FILE.",
+        "crowded": "The server, or this login, has no connection free: end others, or raise "
+        "max_connections or the login's MAX_USER_CONNECTIONS.",
         "lost": "Check that the server runs and the network holds, then try again.",
         "slow": "The server is busy, or far away: try again, or name tables.",
     }

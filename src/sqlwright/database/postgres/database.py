@@ -43,6 +43,8 @@ _HINTS: Mapping[ErrorCause, str] = {
     "no_database": "`psql -l` lists the server's databases.",
     "not_encrypted": "Check sslmode and sslrootcert in the URL: "
     "postgresql://user@host/database?sslmode=require.",
+    "crowded": "The server, or this login, has no connection free: end others, raise "
+    "max_connections or the login's CONNECTION LIMIT, or put a pooler such as PgBouncer before it.",
     "conflict": "Try again. A standby stops queries that keep it from replaying changes; "
     "max_standby_streaming_delay says how long it waits for them.",
     "starting": "The server is starting, recovering or stopping: try again in a moment.",

@@ -36,6 +36,10 @@ _AGAIN = {"57P01", "57P05", "25P03", *_CONFLICTS}
 
 
 _CONNECTING: dict[ErrorCause, tuple[str, ...]] = {
+    "crowded": (
+        "too many clients", "too many connections", "remaining connection slots",
+        "no more connections allowed",
+    ),
     "not_encrypted": (
         "does not support SSL", "no encryption", "SSL off", "SSL connection is required",
         "certificate", "SSL error",
@@ -110,7 +114,7 @@ def explain_failure(error: BaseException) -> Failure:
     if state in _KINDS:
         return Failure(_KINDS[state], message)
     if state.startswith("53"):
-        return Failure("unavailable", message)
+        return Failure("unavailable", message, "crowded" if state == "53300" else "")
     cause = _CAUSES.get(state, "")
     return Failure("sql", message, cause, _missing(cause, message))
 

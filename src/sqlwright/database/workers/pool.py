@@ -28,6 +28,13 @@ started."""
 _WARM_SECONDS = 0.3
 """Seconds that a worker which opens its first connection is waited for before another is started:
 it may hang there."""
+_CROWDED_SECONDS = 3.0
+"""Seconds that a server with too many connections is asked again for one, at most, and no longer
+than half of the time there is."""
+_AGAIN_SECONDS = 0.1
+"""Seconds between two of these."""
+_FEWER_SECONDS = 60.0
+"""Seconds for which no more connections are asked for than such a server has given."""
 _LEAST_SECONDS = 0.001
 """Seconds that a request is given at least, where waiting for a worker took all there were."""
 _MOST_WORKERS = 4
@@ -87,6 +94,17 @@ class Pool:
         """A worker for several requests in turn. Raises WorkerDied, WorkerStopped."""
         return self._workers.borrow(place, stop)[0]
 
+    def ask_again(self, worker: Worker, began: float, seconds: float) -> bool:
+        """True if a request that a server refused, since it has too many connections, may be made
+        once more: other workers have one, or so little time has passed that it waited a moment. The
+        worker has been given back; `seconds` is the time that there was for the request."""
+        if self._workers.make_fewer(worker):
+            return True
+        if time.monotonic() > began + min(_CROWDED_SECONDS, seconds / 2):
+            return False
+        time.sleep(_AGAIN_SECONDS)
+        return True
+
     def give_back(self, worker: Worker) -> None:
         """End what `take` began; a worker that was killed is replaced."""
         self._workers.give_back(worker)
@@ -95,17 +113,28 @@ class Pool:
 
     def _ask(self, fields: dict[str, Any], stop: Stop) -> Reply:
         tries = _MOST_WORKERS
-        until = time.monotonic() + fields["seconds"]
+        began = time.monotonic()
+        until = began + fields["seconds"]
+        refused: Reply | None = None
         while True:
-            worker, late = self._workers.borrow(fields["place"], stop, until)
+            try:
+                worker, late = self._workers.borrow(fields["place"], stop, until)
+            except WorkerStopped as error:
+                if refused is None or str(error) != "timeout":
+                    raise
+                return refused
             until += late
             left = max(until - time.monotonic(), _LEAST_SECONDS)
             try:
-                return self._ask_one(worker, fields | {"seconds": left}, stop)
+                reply = self._ask_one(worker, fields | {"seconds": left}, stop)
             except WorkerDied as error:
                 if not error.idle or not tries:
                     raise
                 tries -= 1
+                continue
+            if not is_crowded(reply) or not self.ask_again(worker, began, fields["seconds"]):
+                return reply
+            refused = reply
 
     def _ask_one(self, worker: Worker, fields: dict[str, Any], stop: Stop) -> Reply:
         late = time.monotonic() + _LONG_SECONDS
@@ -159,6 +188,8 @@ class _Workers:
         """Workers that open their first connection before anybody asks them."""
         self._waiting = 0
         """Threads that wait for a worker."""
+        self._most = _MOST_WORKERS
+        self._fewer_until = 0.0
         self._closed = False
         self._owner = os.getpid()
 
@@ -177,7 +208,7 @@ class _Workers:
         with self._changed:
             self._let_go_after_fork()
             under_way = self._free or self._starting or self._warming
-            if self._closed or under_way or len(self._all) >= _MOST_WORKERS:
+            if self._closed or under_way or len(self._all) >= self._most_now():
                 return False
             self._starting += 1
             return True
@@ -195,7 +226,7 @@ class _Workers:
                     return worker, late
                 starting = bool(self._starting)
                 hoped = self._warming and time.monotonic() < began + _WARM_SECONDS
-                start = not starting and not hoped and len(self._all) < _MOST_WORKERS
+                start = not starting and not hoped and len(self._all) < self._most_now()
                 if start:
                     self._starting += 1
                 else:
@@ -209,6 +240,24 @@ class _Workers:
             reason = stop() or ("timeout" if time.monotonic() > until + late else None)
             if reason is not None:
                 raise WorkerStopped(reason, "busy")
+
+    def make_fewer(self, worker: Worker) -> bool:
+        """End a worker whose server has no connection for it, and for a while start no more than
+        there are now; false where it is the only one."""
+        with self._changed:
+            if worker in self._free:
+                if len(self._all) == 1:
+                    return False
+                self._free.remove(worker)
+                self._all.remove(worker)
+                worker.kill()
+            self._most = max(len(self._all), 1)
+            self._fewer_until = time.monotonic() + _FEWER_SECONDS
+            self._changed.notify_all()
+            return bool(self._all)
+
+    def _most_now(self) -> int:
+        return self._most if time.monotonic() < self._fewer_until else _MOST_WORKERS
 
     def _free_one(self, place: Place) -> Worker | None:
         self._let_go_after_fork()
@@ -304,8 +353,16 @@ def _start_spare(workers: _Workers, warm: Callable[[], dict[str, Any]]) -> None:
     finally:
         idle = workers.started(worker)
     if worker is not None and idle:
+        crowded = False
         try:
             with contextlib.suppress(OSError, WorkerDied, WorkerStopped):
-                worker.ask(request, lambda: None)
+                crowded = is_crowded(worker.ask(request, lambda: None))
         finally:
             workers.warmed(worker)
+            if crowded:
+                workers.make_fewer(worker)
+
+
+def is_crowded(reply: Reply) -> bool:
+    """True for the reply of a server that has too many connections."""
+    return bool(reply[0].get("failure", {}).get("cause") == "crowded")
