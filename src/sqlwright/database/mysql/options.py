@@ -71,7 +71,10 @@ def options_of(address: Address) -> Options:
         parts = urlsplit(address.text)
         port = parts.port or 3306
     except ValueError:
-        raise DatabaseUnavailable("The database's URL can't be read: its port isn't one.") from None
+        raise DatabaseUnavailable(
+            "The database's URL can't be read: its port isn't one.",
+            hint="Write mysql://user@host:3306/database, with one host.",
+        ) from None
     given = _parameters(parts.query)
     path = unquote(parts.path.strip("/"))
     return Options(
