@@ -124,6 +124,22 @@ def test_urls_of_nothing(url: str) -> None:
     assert "s3cret" not in f"{caught.value} {caught.value.hint} {shown_address(url)}"
 
 
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("shop.db", "shop.db"),
+        ("sqlite:///shop.db?mode=ro", "sqlite:///shop.db?mode=ro"),
+        ("postgresql://ann:s3cret@db.example/shop?a=b", "postgresql://ann@db.example/shop"),
+        ("postgresql://db.example/shop?user=ann&password=s3cret", "postgresql://db.example/shop"),
+        ("postgresql://ann:s3cret@a:1,b:2/shop", "postgresql://ann@a:1,b:2/shop"),
+        ("postgresql://ann:x/s3cret@db.example/shop", "postgresql://..."),
+        ("host=db user=ann password=s3cret", "..."),
+    ],
+)
+def test_what_is_shown(typed: str, shown: str) -> None:
+    assert shown_address(typed) == shown
+
+
 def test_what_a_driver_would_divide_elsewhere_is_escaped() -> None:
     assert parse_address("mysql://ann:a@b@h/shop").text == "mysql://ann:a%40b@h/shop"
 

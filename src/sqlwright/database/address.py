@@ -109,11 +109,14 @@ def file_of(address: Address) -> Path:
 
 
 def shown_address(url_or_path: str) -> str:
-    """An address for messages: without the password that its URL may hold, as it is typed else."""
+    """An address for messages: without the password and parameters that its URL may hold, a file's
+    as it is typed."""
     scheme = _SCHEME.match(url_or_path.strip())
     if scheme is None and _WORDS.search(url_or_path):
         return "..."
-    if scheme is None or "://" not in url_or_path or "@" not in url_or_path:
+    if scheme is None or "://" not in url_or_path:
+        return url_or_path
+    if "@" not in url_or_path and scheme[1].lower().partition("+")[0] in _FILE_SCHEMES:
         return url_or_path
     try:
         return without_secrets(url_or_path.strip())

@@ -32,6 +32,8 @@ _NOBODY = ("08", "57P")
 """Beginnings of codes: the connection, and the server going down or coming up."""
 _CONFLICTS = {"40001", "40P01"}
 """A standby had to replay what the query kept from it, or two sessions waited for one another."""
+_EACH = " All failures were: "
+"""Words of the driver before what was met with each of several hosts; the last comes before, too."""
 _AGAIN = {"57P01", "57P05", "25P03", *_CONFLICTS}
 
 
@@ -126,6 +128,7 @@ def connect_failure(error: BaseException) -> Failure:
     if not isinstance(error, psycopg.Error):
         return read_failure(error)
     text = _one_line(error).removeprefix("connection failed: ")
+    text = text.partition(_EACH)[2] or text
     for cause, marks in _CONNECTING.items():
         if any(mark in text for mark in marks):
             return Failure("unavailable", text, cause)
