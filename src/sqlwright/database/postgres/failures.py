@@ -33,7 +33,7 @@ _NOBODY = ("08", "57P")
 _CONFLICTS = {"40001", "40P01"}
 """A standby had to replay what the query kept from it, or two sessions waited for one another."""
 _EACH = " All failures were: "
-"""Words of the driver before what was met with each of several hosts; the last comes before, too."""
+"""Words of the driver before what was met with each of several hosts."""
 _AGAIN = {"57P01", "57P05", "25P03", *_CONFLICTS}
 
 

@@ -49,6 +49,7 @@ class Pool:
 
     def __init__(self, warm: Callable[[], dict[str, Any]]) -> None:
         self._workers = _Workers()
+        _let_go_when_forked(self._workers)
         self._warm = warm
         self._heavy = threading.Semaphore(1)
         self._finalizer = weakref.finalize(self, _Workers.close, self._workers)
@@ -191,7 +192,6 @@ class _Workers:
         self._most = _MOST_WORKERS
         self._fewer_until = 0.0
         self._closed = False
-        self._owner = os.getpid()
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -206,7 +206,6 @@ class _Workers:
     def reserve_spare(self) -> bool:
         """True when one should be started now; the caller then calls `start`, then `started`."""
         with self._changed:
-            self._let_go_after_fork()
             under_way = self._free or self._starting or self._warming
             if self._closed or under_way or len(self._all) >= self._most_now():
                 return False
@@ -260,7 +259,6 @@ class _Workers:
         return self._most if time.monotonic() < self._fewer_until else _MOST_WORKERS
 
     def _free_one(self, place: Place) -> Worker | None:
-        self._let_go_after_fork()
         if self._closed:
             raise WorkerDied(None)
         while self._free:
@@ -320,7 +318,6 @@ class _Workers:
 
     def close(self) -> None:
         with self._changed:
-            self._let_go_after_fork()
             self._closed = True
             # Whoever is waiting for a worker's reply sees its pipe end; it also closes the pipes.
             for worker in self._all:
@@ -331,13 +328,26 @@ class _Workers:
             self._free.clear()
             self._changed.notify_all()
 
-    def _let_go_after_fork(self) -> None:
-        if self._owner != os.getpid():
-            for worker in self._all:
-                worker.abandon()
-            self._free, self._all = [], []
-            self._starting = self._warming = self._waiting = 0
-            self._owner = os.getpid()
+    def let_go(self) -> None:
+        """Forget the workers, which belong to the process that this one was forked from. They are
+        let go of at once: they end when nobody holds their pipes. Whoever held the lock is there no
+        more."""
+        for worker in self._all:
+            worker.abandon()
+        self._changed = threading.Condition()
+        self._free, self._all = [], []
+        self._starting = self._warming = self._waiting = 0
+
+
+def _let_go_when_forked(workers: _Workers) -> None:
+    known = weakref.ref(workers)
+
+    def let_go() -> None:
+        found = known()
+        if found is not None:
+            found.let_go()
+
+    os.register_at_fork(after_in_child=let_go)
 
 
 def _start_spare(workers: _Workers, warm: Callable[[], dict[str, Any]]) -> None:
