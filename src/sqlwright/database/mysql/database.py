@@ -57,8 +57,8 @@ class MysqlDatabase(ServedDatabase):
         "refused": "Is the server running there, and are host and port right? "
         "Write mysql://user@host:3306/database.",
         "unknown_host": "Is the host's name right, and does the network reach it?",
-        "not_admitted": "Check user and password in the URL (%40 for an @), and that the server "
-        "admits this user from here.",
+        "not_admitted": "Check user and password in the URL (%40 for an @) or in ~/.my.cnf, and "
+        "that the server admits this user from here.",
         "not_encrypted": "Check ssl_mode and ssl_ca in the URL: "
         "mysql://user@host/database?ssl_mode=verify_identity&ssl_ca=FILE.",
         "crowded": "The server, or this login, has no connection free: end others, or raise "

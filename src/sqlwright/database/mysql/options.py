@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sqlwright.database.address import Address
+from sqlwright.database.mysql.option_file import option_file
 from sqlwright.database.served import OPEN_SECONDS
 from sqlwright.errors import DatabaseUnavailable
 
@@ -77,11 +78,16 @@ def options_of(address: Address) -> Options:
         ) from None
     given = _parameters(parts.query)
     path = unquote(parts.path.strip("/"))
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    if parts.password is None:
+        kept = option_file()
+        if user in {"", kept.get("user", user)}:  # else it is somebody else's
+            user, password = user or kept.get("user", ""), kept.get("password", "")
     return Options(
         host=parts.hostname or "localhost",
         port=port,
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
+        user=user,
+        password=password,
         database=path,
         databases=_listed(given.get("databases", ""), path),
         unix_socket=given.get("unix_socket", ""),
